@@ -72,6 +72,8 @@ interface State {
   readonly history: (typeof histories)[number]
   readonly edit: (typeof edits)[number]
   readonly canPatch: boolean
+  /** Whether the project owns another object. */
+  readonly isApplied: boolean
 }
 
 /** Values: 6 was pulled, 8 is a change in the service, 10 one in the files, 12 another object. */
@@ -106,7 +108,7 @@ function expectedOfMarked(state: State): string | undefined {
 
 /** What becomes of an object without a marker. */
 function expectedOfUnmarked(state: State): string {
-  const { marker, adopt, canPatch, subject } = state
+  const { marker, adopt, canPatch, subject, isApplied } = state
   const { stored, declared } = valuesOf(state)
   const isEqual = stored === declared
   const isMarkerFree = subject.kind !== 'dashboard' || canPatch
@@ -118,15 +120,19 @@ function expectedOfUnmarked(state: State): string {
     [!hasId && adopt === 'false', 'create'],
     [isEqual && isTextEqual, isMarkerFree ? 'adopt' : 'tracked'],
     [adopt === 'true' || (hasId && (adopt === 'id' || isAsPulled)), 'update'],
-    [isEqual && isMarkerFree, 'adopt'],
+    [isEqual && isMarkerFree && isApplied && !hasId, 'adopt'],
     [hasId && declared === 6, 'held warning'],
   ]
   return firstOf(decisions) ?? 'held error'
 }
 
-function planFor({ subject, marker, adopt, history, canPatch, edit }: State, prune: boolean): { readonly plan: Plan; readonly id: string } {
+/** Another object, which was applied. */
+const ownedInFile = { name: 'Owned', sourceId: 'logs' }
+
+function planFor(given: State, prune: boolean): { readonly plan: Plan; readonly id: string } {
+  const { subject, marker, adopt, history, canPatch, edit, isApplied } = given
   const kind = kinds[subject.kind]
-  const { stored, declared } = valuesOf({ subject, marker, adopt, history, canPatch, edit })
+  const { stored, declared } = valuesOf(given)
   const section = sectionOf[subject.kind as keyof typeof sectionOf]
   const digestOf = (value: number): string => {
     const [object] = readValue({ [section]: { [key]: subject.declared(value) } }).objects
@@ -136,8 +142,8 @@ function planFor({ subject, marker, adopt, history, canPatch, edit }: State, pru
   const id = isOld ? 'old' : 'new'
   const bare = stored === undefined ? undefined : subject.stored(stored, id, isOld && marker === 'removed' ? 'by hand' : undefined)
   const owner = { ours: { project, key }, 'of another key': { project, key: 'other' }, 'of another project': { project: 'they/own', key } }
-  const given = isOld && Object.hasOwn(owner, marker) ? owner[marker as keyof typeof owner] : undefined
-  const object = bare && (given === undefined ? bare : { ...kind.withMarker(kind.toBody(bare), { ...given, digest: digestOf(6) }), id })
+  const owned = isOld && Object.hasOwn(owner, marker) ? owner[marker as keyof typeof owner] : undefined
+  const object = bare && (owned === undefined ? bare : { ...kind.withMarker(kind.toBody(bare), { ...owned, digest: digestOf(6) }), id })
   const pulledEntry = toAdoptedId(kind, subject.stored(6, 'old'), digestOf(6))
   const spelled = {
     absent: undefined,
@@ -149,10 +155,16 @@ function planFor({ subject, marker, adopt, history, canPatch, edit }: State, pru
   }[adopt]
   const own = edit === 'removed' ? {} : { [key]: { ...subject.declared(declared), ...(spelled !== undefined && { adopt: spelled }) } }
   const others = (subject.around.declared as Record<string, object>)[section] ?? {}
-  const lists = subject.around.stored
+  const search = kinds.savedSearch.withMarker(ownedInFile, { project, key: 'owned', digest: declarationDigest(ownedInFile) })
+  const lists: Readonly<Record<string, readonly object[]>> = {
+    ...subject.around.stored,
+    ...(isApplied && { savedSearch: [{ ...search, id: 'owned' }] }),
+  }
   const state = remoteStateWith({ ...lists, [subject.kind]: [...(lists[subject.kind] ?? []), ...(object === undefined ? [] : [object])] })
   const options = { canPatch, prune, adoptFrom: { none: true as const } }
-  return { plan: planOf({ ...subject.around.declared, [section]: { ...others, ...own } }, state, options), id }
+  const content = { savedSearches: {}, ...subject.around.declared, [section]: { ...others, ...own } }
+  const savedSearches = { ...content.savedSearches, ...(isApplied && { owned: ownedInFile }) }
+  return { plan: planOf({ ...content, savedSearches }, state, options), id }
 }
 
 function decided({ plan, id }: { readonly plan: Plan; readonly id: string }): string {
@@ -168,7 +180,9 @@ function statesOf(subject: Subject): readonly State[] {
   return markers.flatMap((marker) =>
     adoptions.flatMap((adopt) =>
       histories.flatMap((history) =>
-        edits.flatMap((edit) => patches.map((canPatch) => ({ subject, marker, adopt, history, edit, canPatch }))),
+        edits.flatMap((edit) =>
+          patches.flatMap((canPatch) => [true, false].map((isApplied) => ({ subject, marker, adopt, history, edit, canPatch, isApplied }))),
+        ),
       ),
     ),
   )
