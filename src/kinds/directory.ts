@@ -1,6 +1,6 @@
 import { didYouMean } from '../core/names.ts'
 import { pluralOf, quote } from '../core/text.ts'
-import { addressOf, PendingId } from './kind-names.ts'
+import { addressOf, PendingId, placeOfTile } from './kind-names.ts'
 
 export interface Named {
   /** Pending for an object that files declare and the service does not have yet. */
@@ -61,7 +61,9 @@ export function createDirectory({
   connection = [],
   unlisted,
 }: DirectoryLists): Directory {
-  const tiles = dashboard.flatMap((one) => one.tiles)
+  const tiles = dashboard.flatMap((one) =>
+    one.tiles.flatMap((tile) => [tile, { id: placeOfTile(String(one.id), tile.id), name: tile.name }]),
+  )
   const all = { dashboard, savedSearch, source, webhook, connection }
   return indexAll({ all, tiles, listsWebhooks: !unlisted?.has('webhook'), unnamed: new Set() })
 }

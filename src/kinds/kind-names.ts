@@ -37,6 +37,9 @@ export const kindLabels: Readonly<Record<KindName, string>> = {
   source: 'source',
 }
 
+/** Identifies a tile of the service: dashboards that were copied or imported have tiles with the same ids. */
+export const placeOfTile = (dashboardId: string, tileId: unknown): string => `${dashboardId}/${String(tileId)}`
+
 /** The place of an object in the files, for messages: `alerts.checkout-errors`. */
 export const addressOf = ({ kind, key }: { readonly kind: KindName; readonly key: string }): string => `${sections[kind]}.${key}`
 

@@ -5,7 +5,7 @@ import type { Target } from '../api/path.ts'
 import type { Diagnostic, Location, Rules } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
 import type { Directory, Noun } from './directory.ts'
-import type { KindName } from './kind-names.ts'
+import { type KindName, placeOfTile } from './kind-names.ts'
 import type { MarkerStyle, OwnershipMarker, SnapshotMarker, StoredMarker } from './marker.ts'
 import type { ReadSecret } from './secret.ts'
 
@@ -31,8 +31,6 @@ export function watchedPlaceOf({ savedSearchId, dashboardId, tileId }: Body): st
   if (typeof savedSearchId === 'string') return savedSearchId
   return typeof dashboardId === 'string' && typeof tileId === 'string' ? placeOfTile(dashboardId, tileId) : undefined
 }
-
-export const placeOfTile = (dashboardId: string, tileId: unknown): string => `${dashboardId}/${String(tileId)}`
 
 /** The names of saved searches and of tiles, by `watchedPlaceOf`. */
 export const watchedNames = (

@@ -182,7 +182,7 @@ function isLeftOut(field: string, alert: Body, { spelled, directory }: FileConte
   const watched = directory.all(noun).find((one) => one.id === id)
   if (watched === undefined) return false
   if (field === 'tags') return isSame(alert.tags, withoutMarkerTags(ownValue(watched, 'tags')).toSorted())
-  const tile = noun === 'dashboard' ? ` - ${directory.nameOf(tileId)?.trim() || 'Tile'}` : ''
+  const tile = noun === 'dashboard' ? ` - ${directory.nameOf(watchedPlaceOf({ dashboardId: id, tileId }) ?? tileId)?.trim() || 'Tile'}` : ''
   return [name, `${watched.name?.trim()}${tile}`].includes(alert[field])
 }
 
@@ -221,7 +221,8 @@ function spellTile(dashboardId: unknown, tileId: unknown, { spelled, tilesOf }: 
 /** `Errors on Checkout ≥ 5 in 5m, 2 times in a row → webhook oncall`. */
 function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: Pick<DeclaredAlert, 'query'>): string {
   const { savedSearchId, dashboardId, tileId, groupBy, interval, numConsecutiveWindows: repeats } = body
-  const onTile = query === undefined ? `${nameOf(tileId)} on ${nameOf(dashboardId)}` : describeQuery(query)
+  const onTile =
+    query === undefined ? `${nameOf(watchedPlaceOf({ dashboardId, tileId }) ?? tileId)} on ${nameOf(dashboardId)}` : describeQuery(query)
   const watched = savedSearchId === undefined ? onTile : `${nameOf(savedSearchId)}${groupBy === undefined ? '' : ` by ${String(groupBy)}`}`
   const inARow = typeof repeats === 'number' && repeats > 1 ? `, ${repeats} times in a row` : ''
   const channels = channelsOf(body).map(({ type, webhookId, emailRecipients }) =>

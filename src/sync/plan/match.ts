@@ -37,7 +37,7 @@ export const matchRules = {
     severity: 'error',
     exception: 'note',
     description:
-      'Two objects have the same ownership marker: two runs created them at the same time, or one is a copy. A note says how to repair them.',
+      'Two objects have the same ownership marker: two runs created them at the same time, or one is a copy. A note says how to repair them. If `adopt` names one of them, a note says that the other one is left as it is.',
   },
   'owned-elsewhere': {
     severity: 'error',
@@ -54,6 +54,11 @@ export const matchRules = {
     exception: 'warning',
     description:
       'An existing object differs from the files, and stays as it is, because a person may have made the difference. This is a warning if only the service has changed since `pull`. `apply` writes the other objects, and deletes nothing if this is an error.',
+  },
+  recreated: {
+    severity: 'warning',
+    description:
+      'The service does not have the object that `adopt` names. `apply` creates it from the file, without the parts that the API does not return.',
   },
   'adopt-done': { severity: 'note', description: 'The object is managed, so `adopt: true` can be removed.' },
   'other-project': {
@@ -138,6 +143,15 @@ export function matchObjects<D extends Declared>(input: MatchInput<D>): MatchRes
       diagnostics.push(report(one, 'owned-elsewhere', `${addressOf(other)} refers to ${stored?.id}, too`))
     if (hasMarkers(kind) && one.value.adopt === true && match.found !== undefined && match.takeover === undefined)
       diagnostics.push(report(one, 'adopt-done', `this project manages the ${kind.label} ${match.found.stored.id}; remove adopt: true`))
+    const ids = adoptedIds(one.value.adopt).map(({ id }) => id)
+    if (kind.hasHiddenParts === true && ids.length > 0 && match.found === undefined && match.candidates === undefined)
+      diagnostics.push(
+        report(
+          one,
+          'recreated',
+          `the service has no ${kind.label} ${ids.join(', ')}, and apply creates one from the file. Parts that the API does not return are not in the file, so alerts on it may count something else: look at it in the web app`,
+        ),
+      )
     return [{ declared: one, ...match }]
   })
   const paired = new Set(pairs.map(({ found }) => found?.stored))
@@ -249,6 +263,15 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
   const [found, second] = holders
   if (found === undefined || second === undefined) return { found }
   const ids = holders.map(({ stored }) => stored.id).join(', ')
+  const named = adoptedIds(declared.value.adopt).flatMap(({ id }) => holders.find(({ stored }) => stored.id === id) ?? [])
+  if (named.length === 1) {
+    const copies = holders.filter((one) => one !== named[0]).map(({ stored }) => stored.id)
+    const message = `${copies.join(', ')} ${copies.length === 1 ? 'has' : 'have'} this ownership marker, too, and ${copies.length === 1 ? 'is' : 'are'} left as it is, because adopt names ${named[0]?.stored.id}`
+    return {
+      found: named[0],
+      diagnostic: exceptionOf(matchRules, 'duplicate-marker', declared.location, `${addressOf(declared)}: ${message}`),
+    }
+  }
   const alike = pluralOf(kind.label)
   const diagnostic = hasMarkers
     ? report(

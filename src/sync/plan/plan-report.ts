@@ -46,7 +46,7 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
   // Before the first apply of a project, no dashboard can have lost its marker.
   const wasApplied = objects.some(({ kind, action, isTracked }) => kind !== 'source' && action === 'unchanged' && isTracked !== true)
   const dashboards = objects.filter(
-    ({ kind, takeover, action }) => wasApplied && kind === 'dashboard' && (takeover === 'unmanaged' || action === 'held'),
+    ({ kind, takeover, action }) => wasApplied && kind === 'dashboard' && takeover === 'unmanaged' && action === 'adopt',
   )
   const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => say`${key}`)
   // Other objects have a marker, by which a second project or repository is noticed.

@@ -62,13 +62,15 @@ function editOf(change: Change, { one, object, before: earlier }: Pulled, { kind
   const { stored } = change
   const { key, value, written, location, madeFrom } = one
   const kind: Kind = kinds[one.kind]
-  if (stored === undefined || kind.ownership === 'identity' || kind.readMarker(kind.toBody(stored)) !== undefined) return undefined
+  if (stored === undefined || kind.ownership === 'identity') return undefined
   if (madeFrom !== undefined || location.instance !== undefined || overriddenFields(environment, kind.name, key).includes('adopt'))
     return undefined
   const isChanged = object.outcome === 'added' || object.outcome === 'updated'
   const isNamed = value.adopt === true || adoptedIds(value.adopt).some(({ id }) => id === stored.id)
-  const isKept = object.outcome === 'unchanged' && isNamed && only !== 'drifted'
-  if (!isChanged && !isKept) return undefined
+  // A marker says who owns an object, and decides. An entry beside it is for the day on which someone removes it.
+  const isMarked = kind.readMarker(kind.toBody(stored)) !== undefined
+  const isKept = object.outcome === 'unchanged' && isNamed && !isMarked && only !== 'drifted'
+  if (isMarked ? !isChanged || !isNamed : !isChanged && !isKept) return undefined
   const before = ownValue(written, 'adopt')
   const digest = declarationDigest(value)
   // Only the name of a tile came into the file, and the rest of the service did not.

@@ -72,7 +72,8 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
 }
 
 function describeDifference(change: Change, { overridden = [] }: PulledObject): string | undefined {
-  if (overridden.length > 0 && (change.action === 'update' || change.action === 'held') && differsOnlyIn(change, overridden)) return undefined
+  if (overridden.length > 0 && (change.action === 'update' || change.action === 'held') && differsOnlyIn(change, overridden))
+    return undefined
   const isAsDeclared = change.fields.length === 0 && isWrite(change) && change.rewrites !== undefined
   return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
 }

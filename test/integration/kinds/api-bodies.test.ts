@@ -109,13 +109,5 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('bodies of the API, %s',
       expect(dashboardWith(ids.dashboard)?.tiles.find(({ id }) => id === ids.tile)).toMatchObject({ name: 'Other' })
       expect(alertWith(ids.alert)).toMatchObject({ tileId: ids.tile })
     })
-
-    it('takes tiles with series, which the API still documents', async () => {
-      const series = [{ type: 'time', sourceId: serviceOf(emulator()).sources[0]?.id, aggFn: 'count', where: '', groupBy: [] }]
-      const body = { name: 'Old', tiles: [{ name: 'Lines', x: 0, y: 0, w: 6, h: 4, series }] }
-      const { document } = await run('create-dashboard', { dashboard: JSON.stringify(body) })
-      expect(dashboardWith(document.id)?.tiles).toMatchObject([{ name: 'Lines', config: { displayType: 'line' } }])
-      expect(requests()).toEqual(['POST'])
-    })
   })
 })

@@ -114,6 +114,48 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     expect(found).toMatchObject({ outcome: 'left-out', reason: expect.stringContaining('could be one of several objects') })
   })
 
+  it('say which of two dashboards with one marker is meant, and the copy stays as it is', async () => {
+    const files = await pull({})
+    const marked = replace(files, 'name: Checkout overview', 'name: Checkout overview\n    rewrite: true')
+    await run('apply', marked)
+    const copy = { ...structuredClone(dashboard() ?? notFound('dashboard')), id: '65f5e4a35eedc0de000000fe', name: 'Copy' }
+    serviceOf(emulator()).dashboards.unshift(copy)
+    const planned = await run('plan', marked)
+    expect(planned.document.diagnostics).toContainEqual(
+      expect.objectContaining({ rule: 'duplicate-marker', severity: 'note', message: expect.stringContaining(`${copy.id} has`) }),
+    )
+    expect([planned.document.status, planned.document.changed]).not.toContain('error')
+    expect(objectOf(planned, 'Checkout overview')).toMatchObject({ action: 'unchanged', id: dashboard()?.id })
+  })
+
+  it('warn that a dashboard which is gone is created without what the API does not return', async () => {
+    const files = await pull({})
+    const { id } = dashboard() ?? notFound('dashboard')
+    const { alerts, dashboards } = serviceOf(emulator())
+    Object.assign(serviceOf(emulator()), {
+      dashboards: dashboards.filter((one) => one.id !== id),
+      alerts: alerts.filter(({ dashboardId }) => dashboardId !== id),
+    })
+    const { document } = await run('plan', files)
+    expect(document.diagnostics).toContainEqual(
+      expect.objectContaining({ rule: 'recreated', severity: 'warning', message: expect.stringContaining(id) }),
+    )
+  })
+
+  it('alerts on tiles with one id have the names of the tiles of their dashboards', async () => {
+    const { id } = tile()
+    const other = serviceOf(emulator()).dashboards.find((one) => one !== dashboard()) ?? notFound('dashboard')
+    Object.assign(other.tiles[0] ?? {}, { id })
+    const { document } = await run('plan', await pull({}), { prune: 'false' })
+    expect(document.status).not.toBe('error')
+    const created = replace(await pull({}), 'adopt: ', 'adopt: false # ')
+    const planned = await run('plan', created)
+    const summaries = (planned.document.objects as readonly { readonly name: string; readonly summary?: string }[]).filter(
+      ({ name }) => name === 'Checkout errors',
+    )
+    expect(summaries).toMatchObject([{ summary: expect.stringContaining('Error rate on Checkout overview') }])
+  })
+
   it('W21: a digest does not say that the secret of a webhook is what it was', async ({ skip }) => {
     if (dialect !== 'hyperdx') skip('ClickHouse Cloud has no webhooks in files')
     const [webhook = notFound('webhook')] = serviceOf(emulator()).webhooks.filter(({ name }) => name === 'oncall')
