@@ -27,7 +27,7 @@ const inWorkspace = 'a directory inside the workspace'
 const input = z.strictObject({
   files: lines(
     'Dashboards of the web app, as exported or provisioned, and alert rules of Grafana, in JSON or YAML.',
-    'globs inside the workspace, one per line',
+    'files in this directory or below it: copy others here',
     glob,
   ).min(1),
   connection: lines(

@@ -49,7 +49,7 @@ describe('validate', () => {
   it('validate is an error where no file matches', async () => {
     const { document, reason } = await run({ 'elsewhere/a.yml': 'alerts: {}' })
     expect(document.status).toBe('error')
-    expect(reason).toBe('files: no file matches observability/**/*.{yml,yaml,json}; init and pull write files')
+    expect(reason).toBe('files: no file matches observability/**/*.{yml,yaml,json}; init, pull and import write files')
   })
 
   it('reads every folder and every spelling below observability and nothing else, or what is asked for, one glob a line', async () => {
