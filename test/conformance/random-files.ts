@@ -78,7 +78,7 @@ async function filesFor({ session, target }: Site, { dialect }: TestedServer, co
   const sources = (await sourceCollection.list(session.api, target)).items as never[]
   const webhooks = (await webhookCollection.list(session.api, target)).items as never[]
   const connections = sources.map(({ connection }) => ({ id: connection })) as never[]
-  return fc.sample(randomFile({ sources, webhooks, connections }, dialect), { numRuns: count, seed })
+  return fc.sample(randomFile({ sources, webhooks, connections }), { numRuns: count, seed })
 }
 
 /** `prune` rejects a file without objects, because it would delete everything. */

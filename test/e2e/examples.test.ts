@@ -16,15 +16,11 @@ const root = useExampleDirectory()
 const fast = { rateLimit: { limit: 1000, windowMs: 1000 } }
 
 describe('every example works on the emulator', () => {
-  const emulators = {
-    neutral: useEmulator(fast),
-    'clickhouse-cloud': useEmulator({ dialect: 'clickhouse-cloud', ...fast }),
-    hyperdx: useEmulator({ dialect: 'hyperdx', ...fast }),
-  }
-  const commonInputs = (operation: Operation): Record<string, string> => {
-    const dialect = operation.profiles?.[0] ?? 'neutral'
-    return { ...inputsFor(emulators[dialect](), dialect), ...placeFor(operation, emulators[dialect]()) }
-  }
+  const emulator = useEmulator(fast)
+  const commonInputs = (operation: Operation): Record<string, string> => ({
+    ...inputsFor(emulator()),
+    ...placeFor(operation, emulator()),
+  })
 
   const inAction = all.filter(({ operation }) => !operation.isOutsideOfAction)
 
@@ -48,9 +44,7 @@ describe('every example works on the emulator', () => {
         expect([...ran.outputs.keys()].filter((key) => !known.includes(key))).toEqual([])
       },
       {
-        before: () => {
-          for (const emulator of Object.values(emulators)) emulator().reset()
-        },
+        before: () => emulator().reset(),
       },
     ))
 })

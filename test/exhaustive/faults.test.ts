@@ -63,7 +63,7 @@ function runsOn(server: () => Emulator, site: <T>(use: (one: Site) => Promise<T>
 
 const { run, killAndComplete } = runsOn(
   emulator,
-  (use) => withSite(emulator(), 'neutral', use),
+  (use) => withSite(emulator(), 'clickhouse-cloud', use),
   () => duplicateMarkersIn(emulator()),
 )
 
@@ -230,7 +230,7 @@ describe('W1: a create without an answer is never repeated blindly', () => {
       for (const nth of spread(20)) {
         emulator().reset()
         emulator().addFault({ match: { method: 'POST' }, nth, ...fault })
-        await withSite(emulator(), 'neutral', async (site) => {
+        await withSite(emulator(), 'clickhouse-cloud', async (site) => {
           const { objects } = await site.apply(createsOnly())
           expect(objects.filter(({ outcome }) => outcome !== 'created')).toEqual([])
           expect(duplicateMarkersIn(emulator())).toEqual([])
@@ -251,7 +251,7 @@ describe('W1: a create without an answer is never repeated blindly', () => {
       emulator().addFault({ match: { method: 'POST' }, nth, effect: late })
       await withSite(
         emulator(),
-        'neutral',
+        'clickhouse-cloud',
         async (site) => {
           const { objects } = await site.apply(createsOnly())
           expect(objects.filter(({ outcome }) => outcome !== 'created')).toEqual([])
@@ -265,7 +265,7 @@ describe('W1: a create without an answer is never repeated blindly', () => {
 
   it('reports that an object may exist when its outcome stays unknown, and the next run repairs it', async () => {
     emulator().addFault({ match: { method: 'POST', path: '/alerts' }, times: 2, act: 'before', effect: { kind: 'status', status: 502 } })
-    await withSite(emulator(), 'neutral', async (site) => {
+    await withSite(emulator(), 'clickhouse-cloud', async (site) => {
       const all = createsOnly()['a.json']
       const one = { 'a.json': { ...all, alerts: { 'alert-0': all.alerts['alert-0'] } } }
       const { objects } = await site.apply(one)
@@ -338,7 +338,7 @@ describe('W2: apply reaches the state of a run without failures although every f
   type Run = 'done' | 'not yet' | 'refused'
 
   const runOnce = (files: SiteFiles): Promise<Run> =>
-    withSite(emulator(), 'neutral', async ({ apply }): Promise<Run> => {
+    withSite(emulator(), 'clickhouse-cloud', async ({ apply }): Promise<Run> => {
       try {
         const { objects, isPlanWrong } = await apply(files, { prune: true })
         if (isPlanWrong) return 'refused'

@@ -192,15 +192,9 @@ it.each<[string, () => SiteFiles, number]>([
 describe('an incomplete list', () => {
   const search = { name: 'Search', sourceId: { source: 'Logs' } }
 
-  const webhook = { type: 'webhook', webhookId: ids.webhook }
+  const _webhook = { type: 'webhook', webhookId: ids.webhook }
 
   const all = { dashboards: { shop, other: { ...shop, name: 'Other' } }, savedSearches: { search }, alerts: { errors } }
-
-  /** In the fields that the neutral contract has. */
-  const neutral = {
-    dashboards: all.dashboards,
-    alerts: { errors: { name: 'Errors', dashboard: 'shop', tile: 'A', threshold: 1, interval: '5m', channel: webhook } },
-  }
 
   const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'clickhouse-cloud', use)
 
@@ -280,16 +274,13 @@ describe('an incomplete list', () => {
     )
   })
 
-  const listsByDialect = [
-    ['clickhouse-cloud', ['alerts', 'savedSearches']],
-    ['neutral', ['alerts', 'dashboards']],
-  ] as const
+  const listsByDialect = [['clickhouse-cloud', ['alerts', 'savedSearches']]] as const
 
   describe.each(listsByDialect)(
     'W7: a list as long as a page stops creates and deletes, for a server that answers one page only (%s)',
     (dialect, names) => {
       const server = useEmulator({ dialect, rateLimit: 'off', paging: 'ignored', totalCount: 'hidden', pageLimit: 1000 })
-      const content = dialect === 'neutral' ? neutral : all
+      const content = all
       const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(server(), dialect, use)
 
       it.each(names)('an incomplete list of %s stops creates and deletes of that kind', (name) =>
@@ -329,7 +320,7 @@ describe('an incomplete list', () => {
           },
           false,
         ],
-        ...(dialect === 'neutral' ? [] : [['a saved search that is deleted', { savedSearches: {} }, true] as const]),
+        ['a saved search that is deleted', { savedSearches: {} }, true],
       ] as const)('an incomplete list of alerts keeps %s, because an alert may use it', (_what, change, prune) =>
         site(async ({ apply }) => {
           await apply(file(content))

@@ -73,9 +73,9 @@ it('S6: text of the API stays text, in every part of an answer and in the messag
     [
       ['list-alerts', `${service}/observability/alerts`, {}],
       ['get-alert', `${service}/observability/alerts/${ids.alert}`, { id: ids.alert }],
-      ['list-dashboards', `${service}/observability/dashboards`, {}],
-      ['get-dashboard', `${service}/observability/dashboards/${ids.dashboard}`, { id: ids.dashboard }],
-      ['list-sources', `${service}/observability/sources`, {}],
+      ['list-dashboards', `${service}/clickstack/dashboards`, {}],
+      ['get-dashboard', `${service}/clickstack/dashboards/${ids.dashboard}`, { id: ids.dashboard }],
+      ['list-sources', `${service}/clickstack/sources`, {}],
       ['get-backup', `${service}/backups`, { id: 'latest' }],
       ['list-backups', `${service}/backups`, {}],
       ['check-backups', `${service}/backups`, {}],

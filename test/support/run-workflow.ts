@@ -50,8 +50,8 @@ export function profilesOf(name: string): readonly ProfileName[] {
 }
 
 /** A self-hosted server has neither organizations nor services. */
-const worksWith = ({ scope, profiles = profileNames }: Operation, profile: ProfileName): boolean =>
-  profiles.includes(profile) && !(profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
+const worksWith = ({ scope }: Operation, profile: ProfileName): boolean =>
+  !(profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
 
 /** The context `github` of a push to the default branch. */
 export const onMain = {

@@ -12,7 +12,7 @@ describe('R8: an error says what happened, what to do, and which request it was'
   const status = (code: number, more: object = {}): Effect => ({ kind: 'status', status: code, ...more })
   const injected = (code: number): string => `The API answered ${code}: INJECTED_FAULT: status ${code} on request`
   const where = (method: string, noun: string): string =>
-    `Request: ${method} /v1/organizations/c0ffee00-0000-4000-8000-000000000001/services/c0ffee00-0000-4000-8000-0000000000c1/observability/${noun} at 127.0.0.1:PORT`
+    `Request: ${method} /v1/organizations/c0ffee00-0000-4000-8000-000000000001/services/c0ffee00-0000-4000-8000-0000000000c1/clickstack/${noun} at 127.0.0.1:PORT`
 
   it('explains every kind of failure', () =>
     forEachEntry<[TestAction, Effect, string]>(

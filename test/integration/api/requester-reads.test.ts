@@ -129,7 +129,7 @@ describe('a read', () => {
     expect(what).toBe('The API answered 500: INJECTED_FAULT: status 500 on request')
     expect(advice).toBe('The server failed. Run this again later. If it continues, contact support with the request id.')
     expect(where).toMatch(
-      /^Request: GET \/v1\/organizations\/.*\/observability\/alerts at 127\.0\.0\.1:\d+ \(request id [\w-]+, 5 attempts\)$/,
+      /^Request: GET \/v1\/organizations\/.*\/clickstack\/alerts at 127\.0\.0\.1:\d+ \(request id [\w-]+, 5 attempts\)$/,
     )
   })
 

@@ -21,7 +21,7 @@ const posts = (): readonly string[] => emulator().requests.flatMap(({ method, pa
 async function countUnanswered(fault: Pick<Fault, 'nth' | 'match'>): Promise<number> {
   emulator().addFault({ times: Number.POSITIVE_INFINITY, ...fault, effect: { kind: 'hang' } })
   let count = 0
-  await withSite(emulator(), 'neutral', async ({ apply, session }) => {
+  await withSite(emulator(), 'clickhouse-cloud', async ({ apply, session }) => {
     const running = apply(files()).catch(() => undefined)
     for (let quietMs = 0; quietMs < 100; quietMs += 10) {
       await wait(10)
@@ -50,14 +50,14 @@ describe('apply writes independent objects at the same time', () => {
   })
 
   it('writes no alert before every dashboard was answered', async () => {
-    await withSite(emulator(), 'neutral', (site) => site.apply(files()))
+    await withSite(emulator(), 'clickhouse-cloud', (site) => site.apply(files()))
     const kinds = posts().map((path) => path.split('/').at(-1))
     expect(kinds).toEqual([...Array.from({ length: 3 }, () => 'dashboards'), ...Array.from({ length: 17 }, () => 'alerts')])
   })
 
   it('creates nothing twice when ten answers are lost at once, and the next run finishes', async () => {
     emulator().addFault({ match: { method: 'POST', path: '/alerts' }, nth: 2, times: 10, act: 'after', effect: { kind: 'reset' } })
-    await withSite(emulator(), 'neutral', async (site) => {
+    await withSite(emulator(), 'clickhouse-cloud', async (site) => {
       const first = await site.apply(files())
       expect(first.objects.filter(({ outcome }) => outcome === 'unknown' || outcome === 'failed')).toEqual([])
       await site.apply(files())
@@ -118,7 +118,7 @@ describe('apply within a narrow rate limit', () => {
 describe('a run that is canceled before a request is sent again', () => {
   it('reports that a delete may have been applied', async () => {
     const { dashboards, alerts } = files()['a.json']
-    await withSite(emulator(), 'neutral', (site) => site.apply(files()))
+    await withSite(emulator(), 'clickhouse-cloud', (site) => site.apply(files()))
     const fault = {
       match: { method: 'DELETE' },
       act: 'after',
@@ -128,7 +128,7 @@ describe('a run that is canceled before a request is sent again', () => {
     const { 'alert-0': _, ...others } = alerts
     const result = await withSite(
       emulator(),
-      'neutral',
+      'clickhouse-cloud',
       async ({ apply, session }) => {
         const running = apply({ 'a.json': { dashboards, alerts: others } }, { prune: true })
         while (!emulator().requests.some(({ method, status }) => method === 'DELETE' && status !== undefined)) await wait(5)

@@ -9,7 +9,7 @@ const emulator = useEmulator()
 
 /** Lists first, creates what is missing by name, and tries again three times after an error: as many do. */
 async function naiveApply({ url }: Emulator, names: readonly string[]): Promise<void> {
-  const root = `${url}/v1/organizations/${demo.organizationId}/services/${demo.services.checkout}/observability/dashboards`
+  const root = `${url}/v1/organizations/${demo.organizationId}/services/${demo.services.checkout}/clickstack/dashboards`
   const authorization = `Basic ${Buffer.from(`${demo.apiKeyId}:${demo.apiKeySecret}`).toString('base64')}`
   const existing = (await (await fetch(root, { headers: { authorization } })).json()) as readonly { name: string }[]
   for (const name of names.filter((one) => existing.every((other) => other.name !== one))) {
@@ -41,7 +41,7 @@ it('W1: creates one object of each although the answers are lost, and reports it
   for (const path of ['/dashboards', '/alerts'])
     emulator().addFault({ match: { method: 'POST', path }, times: 4, act: 'after', effect: { kind: 'status', status: 502 } })
   const few = Object.fromEntries(Object.entries(alerts).slice(0, 4))
-  await withSite(emulator(), 'neutral', async ({ apply }) => {
+  await withSite(emulator(), 'clickhouse-cloud', async ({ apply }) => {
     const { objects } = await apply({ 'a.json': { dashboards, alerts: few } })
     expect(objects.map(({ outcome }) => outcome)).toEqual(Array(7).fill('created'))
   })

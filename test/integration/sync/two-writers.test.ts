@@ -26,7 +26,7 @@ const files = () => ({
   },
 })
 
-const apply = () => withSite(emulator(), 'neutral', (site) => site.apply(files()))
+const apply = () => withSite(emulator(), 'clickhouse-cloud', (site) => site.apply(files()))
 
 const idsOfDoubles = (): readonly string[] => {
   const doubles = new Set(duplicateMarkersIn(emulator()))
@@ -49,7 +49,7 @@ it('two runs that start up to 20 ms apart notice each other', () =>
       expect(both.flatMap(errorRules).every((rule) => rule === 'duplicate-marker')).toBe(true)
       // Nothing is deleted because of it, and later runs report it, too.
       const before = stateOf(emulator())
-      const later = await withSite(emulator(), 'neutral', (site) => site.plan(files(), { prune: true }))
+      const later = await withSite(emulator(), 'clickhouse-cloud', (site) => site.plan(files(), { prune: true }))
       const saidLater = errorsIn(later)
         .map(({ message }) => message)
         .join('\n')

@@ -110,13 +110,6 @@ describe('validate', () => {
     }
   })
 
-  it('knows what the neutral contract lacks', async () => {
-    const { document } = await run({ [file]: fileWith() }, { inputs: { profile: '' } })
-    expect(
-      (document.diagnostics as { rule: string; message: string }[]).map(({ rule, message }) => `${rule} ${message.split(':')[0]}`),
-    ).toEqual(['not-in-profile alerts.a.note', 'not-in-profile alerts.a.channel.webhook'])
-  })
-
   it('judges what only the cloud has by the profile', async () => {
     const alert = { channel: { type: 'email', emailRecipients: ['a@b.example'] }, interval: '30s' }
     const messages = async (profile: string, severity: string) => {
