@@ -52,7 +52,7 @@ const isMissing = (thrown: unknown): boolean => thrown instanceof ApiError && th
 function explainMissing(thrown: unknown, kinds: readonly KindName[], lists: readonly PromiseSettledResult<unknown>[]): unknown {
   const missing = kinds.filter((_, i) => lists[i]?.status === 'rejected' && isMissing(lists[i].reason))
   if (!lists.some(({ status }) => status === 'fulfilled')) return thrown
-  const names = missing.map((kind) => pluralOf(kindLabels[kind])).join(' and ')
+  const names = missing.map((kind) => pluralOf(kindLabels[kind])).join(' and no ')
   return new WatchkeeperError('not-served', `This server has no ${names}, which this operation needs: it answers 404 for them.`)
 }
 

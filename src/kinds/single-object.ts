@@ -14,7 +14,7 @@ import { longText, resourceId } from '../operation/inputs.ts'
 import { type DatedLists, listKinds } from './collections.ts'
 import { createDirectory, type Directory, type Noun } from './directory.ts'
 import type { AlertTarget, Body, DeclaredObject, FileContext, Kind, ResolveContext, StoredObject } from './kind.ts'
-import { type KindName, kindNames } from './kind-names.ts'
+import type { KindName } from './kind-names.ts'
 import { connectionCollection } from './source/source-wire.ts'
 
 export const idInput = (label: string) => resourceId(`Id of the ${label}.`)
@@ -131,12 +131,14 @@ function takingIds(written: unknown): { readonly context: ResolveContext; readon
   return { context, needed }
 }
 
+const referredKinds = ['dashboard', 'savedSearch', 'source', 'webhook'] as const
+
 /** Lists only what is needed: a gateway may have no more. */
 async function readObjects(api: ReadApi, service: Target, written: unknown, needed: ReadonlySet<Noun>): Promise<ResolveContext> {
   // The connections of sources are a default.
-  const kinds = kindNames.filter((kind) => needed.has(kind as Noun) || (kind === 'source' && needed.has('connection')))
+  const kinds = referredKinds.filter((kind) => needed.has(kind) || (kind === 'source' && needed.has('connection')))
   const [lists, connections] = await Promise.all([
-    listKinds(kinds, { api, service }) as Promise<Partial<DatedLists<KindName>>>,
+    listKinds(kinds, { api, service }).then((found): Partial<DatedLists<KindName>> => found),
     needed.has('connection') && api.profile.isSelfHosted ? connectionCollection.list(api, service) : undefined,
   ])
   const [dashboards = [], savedSearches = [], sources = []] = [lists.dashboard?.items, lists.savedSearch?.items, lists.source?.items]

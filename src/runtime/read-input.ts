@@ -226,6 +226,7 @@ const refuseSettings = (inputs: Values, shape: Shape): readonly Diagnostic[] =>
 
 /** Why the server behind the API cannot have the operation. */
 function explainUnavailable(name: OperationName, { scope }: Operation, profile: ProfileName = defaultProfile): string | undefined {
-  if (!profileNamed(profile).isSelfHosted || scope === 'none' || scope === 'service-or-server') return undefined
-  return `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
+  if (profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
+    return `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
+  return undefined
 }
