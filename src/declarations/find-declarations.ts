@@ -79,9 +79,9 @@ export async function findDeclarations(
   const { incidents, diagnostics } = readIncidents(expanded.incidents, alerts)
   const read = { ...expanded, incidents, diagnostics: [...expanded.diagnostics, ...diagnostics] }
   const rules: LintSettings = {
-    ...(profile.isSelfHosted && { 'may-be-refused': 'error', 'cloud-only': 'error' }),
+    ...(profile.isSelfHosted && { 'may-be-refused': 'error' }),
     ...lintSettings,
-    ...(profile.name === 'clickhouse-cloud' ? { 'cloud-only': 'off' } : { 'undocumented-field': 'off' }),
+    ...(profile.isSelfHosted ? { 'undocumented-field': 'off' } : { 'cloud-only': 'off' }),
   }
   const all = [...skippedDirectories(skipped, prune), ...read.diagnostics, ...checkReferences(read), ...lint(read, rules)]
   return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }

@@ -178,7 +178,7 @@ export const settingsSchema = z.strictObject({
   ),
   apiUrl: z.string().optional().meta({
     description:
-      'Base URL of the API. With `clickhouse-cloud`, the default is `https://api.clickhouse.cloud`; set it only for a gateway. For `hyperdx` the address of the API server, or that of the UI and `/api`; `/api/v2` is appended.',
+      'Base URL of the API. Without it, or with `auto` in the action, `clickhouse-cloud` has `https://api.clickhouse.cloud`. `hyperdx` needs the address of the API server, or that of the UI and `/api`; `/api/v2` is appended. An empty value is an error.',
     accepts: addressForm,
     actionDefault: defaultApiUrl,
   }),

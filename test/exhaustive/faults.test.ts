@@ -13,7 +13,7 @@ import { circle } from '../support/source-declarations.ts'
 
 // W2: killed at any request, before or after the server acted, the next run ends where an undisturbed one would have.
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 type Act = 'before' | 'after'
 

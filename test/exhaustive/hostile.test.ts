@@ -22,7 +22,7 @@ import { contentOf } from '../support/notify.ts'
 import { kindsIn, unexpectedHtml } from '../support/output-oracle.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../support/session.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const list = ({ api }: TestSession) => alertCollection.list(api, service)
 

@@ -10,7 +10,7 @@ import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { allOperations, placeFor, useExampleDirectory } from '../support/examples.ts'
 import { invokeText } from '../support/invoke.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const root = useExampleDirectory()
 

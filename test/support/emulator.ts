@@ -9,11 +9,11 @@ import { type EmulatorVariant, startVariant, type VariantOptions } from './serve
 
 // One emulator for a test file, in the state it was born in before every test.
 
-/** A getter, because the emulator only exists once the tests run. Without a limit of requests, unless the test asks for one. */
+/** A getter, because the emulator only exists once the tests run. */
 export function useEmulator(options: VariantOptions = {}): () => EmulatorVariant {
   let emulator: EmulatorVariant | undefined
   beforeAll(async () => {
-    emulator = await startVariant({ rateLimit: 'off', ...options })
+    emulator = await startVariant(options)
   })
   beforeEach(() => emulator?.reset())
   afterAll(() => emulator?.close())

@@ -6,7 +6,7 @@ import { ids, methodsOf, useEmulator } from '../../support/emulator.ts'
 import { runWithFailure, type TestAction } from '../../support/faults.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 describe('R8: an error says what happened, what to do, and which request it was', () => {
   const status = (code: number, more: object = {}): Effect => ({ kind: 'status', status: code, ...more })
@@ -25,7 +25,7 @@ describe('R8: an error says what happened, what to do, and which request it was'
         [
           'read',
           status(403),
-          `${injected(403)}\nThe key demo…0001 lacks a permission (needed: managing alerts and dashboards). Extend its role, or use another key.\n${where('GET', 'sources')} (request id ID)`,
+          `${injected(403)}\nThe key demo…0001 lacks a permission (needed: control-plane:service:manage-clickstack-api). Extend its role, or use another key.\n${where('GET', 'sources')} (request id ID)`,
         ],
         [
           'update',

@@ -10,12 +10,17 @@ beforeAll(async () => {
 beforeEach(() => void server.received.splice(0))
 afterAll(() => server.close())
 
+let runs = 0
+
+/** A key for each run, because all runs of a process share the rate limit of a key. */
+const keyId = (): string => `key-${++runs}`
+
 const run = (operation: string, inputs: Readonly<Record<string, string>> = {}) =>
   runAsAction({
     inputs: {
       operation,
       'api-url': server.url,
-      'api-key-id': 'key-id',
+      'api-key-id': keyId(),
       'api-key-secret': 'key-secret',
       'organization-id': organization,
       'service-id': service,
@@ -53,7 +58,7 @@ describe('on a server that follows the first contract to the letter', () => {
     expect(ran.outputs.get('id')).toBe('alert-1')
     expect(ran.outputs.get('changed')).toBe('true')
     expect(server.received).toHaveLength(1)
-    expect(server.received[0]?.authorization).toBe(`Basic ${Buffer.from('key-id:key-secret').toString('base64')}`)
+    expect(server.received[0]?.authorization).toBe(`Basic ${Buffer.from(`key-${runs}:key-secret`).toString('base64')}`)
     expect(sentAlert()).toEqual({
       dashboardId,
       tileId,

@@ -106,7 +106,7 @@ describe('the amounts of a usage cost', () => {
 
   it('the amounts of a usage cost are written without an exponent', async () => {
     const { text } = await get(await startCloud(), march(1, 21))
-    expect(text.match(/Credits":[^,}]+/g)?.every((one) => /:\d+(\.\d{1,6})?$/.test(one))).toBe(true)
+    expect(text.match(/CHC":[^,}]+/g)?.every((one) => /:\d+(\.\d{1,6})?$/.test(one))).toBe(true)
   })
 })
 
@@ -159,7 +159,7 @@ describe('the filters of a usage cost', () => {
 
   it('the filters of a usage cost apply to the total', async () => {
     const { json } = await get(await startCloud(), `${march(2, 2)}&filter=tag:team=search`)
-    expect(json.result.grandTotalCHC).toBe(json.result.costs[0].totalCredits)
+    expect(json.result.grandTotalCHC).toBe(json.result.costs[0].totalCHC)
   })
 
   it('the filters of a usage cost are rejected in any other form', async () => {
@@ -176,7 +176,7 @@ describe('the usage of the shop', () => {
       costs.push(...(await get(emulator, query)).json.result.costs)
     return Map.groupBy(costs, ({ date }) => String(date))
   }
-  const sum = (rows: readonly Json[] = []) => rows.reduce((total, { totalCredits }) => total + Number(totalCredits), 0)
+  const sum = (rows: readonly Json[] = []) => rows.reduce((total, { totalCHC }) => total + Number(totalCHC), 0)
 
   it('the usage of the shop is 12 to 15 credits a day up to a part of today, with one spike', async () => {
     const days = await totals(await startCloud())
@@ -185,7 +185,7 @@ describe('the usage of the shop', () => {
     expect(unusual).toEqual(['2026-03-09', '2026-03-21'])
     expect(sum(days.get('2026-03-21'))).toBeLessThan(7)
     const search = days.get('2026-03-09')?.find(({ entityName }) => entityName === 'search')
-    expect(search).toMatchObject({ metrics: { computeCredits: expect.toSatisfy((credits: number) => credits > 14 && credits < 17) } })
+    expect(search).toMatchObject({ metrics: { computeCHC: expect.toSatisfy((credits: number) => credits > 14 && credits < 17) } })
   })
 
   it('the usage of the shop is the same for the same day, whenever the emulator is started', async () => {

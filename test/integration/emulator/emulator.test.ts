@@ -15,8 +15,8 @@ describe('startEmulator', () => {
   it('starts servers that are independent of each other', async () => {
     const [one, other] = [await startCloud(), await startCloud()]
     checkoutOf(one).alerts = []
-    expect((await call(one, 'GET', alerts)).json).toEqual([])
-    expect((await call(other, 'GET', alerts)).json).not.toEqual([])
+    expect((await call(one, 'GET', alerts)).json.result).toEqual([])
+    expect((await call(other, 'GET', alerts)).json.result).not.toEqual([])
   })
 
   it('rejects when the port is taken', async () => {
@@ -45,7 +45,7 @@ describe('startEmulator', () => {
     const emulator = await startCloud()
     const [first] = checkoutOf(emulator).alerts
     if (first) first.name = 'Written by hand'
-    expect((await call(emulator, 'GET', `${alerts}/${first?.id}`)).json).toMatchObject({ name: 'Written by hand' })
+    expect((await call(emulator, 'GET', `${alerts}/${first?.id}`)).json.result).toMatchObject({ name: 'Written by hand' })
   })
 
   it('startEmulator has only the organization, its services and keys when started without data', async () => {

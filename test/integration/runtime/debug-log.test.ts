@@ -3,7 +3,7 @@ import { demo } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/runtime/library/create-client.ts'
 import { useEmulator } from '../../support/emulator.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const settings = () => ({
   apiUrl: emulator().url,

@@ -9,7 +9,7 @@ import { asOptions, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { useReceiver } from '../../support/receiver.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 const receiver = useReceiver()
 
 /** Options and variables of the emulator. */

@@ -56,7 +56,7 @@ describe('V6: a gate without a limit warns, or fails where a gate is required; e
     ['no limit', cost({}, 'warn'), /^### ⚠️ No budget is set: nothing was checked\./],
     ['no limit for a required gate', cost({ gate: 'required' }, 'fail'), /^### ❌ /],
     ['a report without a gate', cost({ gate: 'off' }, 'pass'), /^### ✅ Used /],
-    ['a budget that is kept', cost({ budget: '48' }, 'pass'), /^### ✅ Used 48\.00 of 48\.00 Credits/],
+    ['a budget that is kept', cost({ budget: '48' }, 'pass'), /^### ✅ Used 48\.00 of 48\.00 CHC/],
     ['a budget that is not', cost({ budget: '47.999999' }, 'fail'), /^### ❌ Budget exceeded: /],
     ['a warning', cost({ 'warn-budget': '47' }, 'warn'), /^### ⚠️ Warning level exceeded: /],
     ['a failure that warns only', cost({ budget: '1', 'warn-only': 'true' }, 'warn'), /^### ⚠️ Budget exceeded: /],

@@ -221,7 +221,7 @@ describe('alerts with a query', () => {
 const others = { id: 'a'.repeat(24), name: 'Notes', x: 0, y: 90, w: 6, h: 4, config: { displayType: 'markdown', markdown: 'Mine' } }
 
 describe('alerts with a query in other services', () => {
-  const other = useEmulator()
+  const other = useEmulator({ rateLimit: 'off' })
 
   it('are applied once with the profile clickhouse-cloud', () =>
     withSite(other(), 'clickhouse-cloud', async (one) => {

@@ -6,7 +6,7 @@ import { editDuring, serviceOf, useApplied, useEmulator } from '../../support/em
 import { outcomes, tile } from '../../support/shop-declaration.ts'
 import { emptyPlan, markersIn, type Site, stateOf, withSite } from '../../support/site.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const dashboard = (changes: object = {}) => ({ name: 'Shop', tiles: [tile('A'), tile('B', 4)], ...changes })
 
@@ -105,10 +105,10 @@ describe('W8: an object that another user changes after it was listed is not ove
     withShop(async (site) => {
       const { slow } = owned()
       editDuring(emulator(), { method: 'GET', path: `/alerts/${slow.id}` }, () => {
-        slow.message = null
+        slow.note = null
       })
       const applied = await site.apply(filesWith({ shop: dashboard() }, { errors: alert() }), { prune: true })
-      expect([outcomes(applied).slow, owned().slow.message]).toEqual(['failed', null])
+      expect([outcomes(applied).slow, owned().slow.note]).toEqual(['failed', null])
     }))
 
   it('does not replace an object that changed since the plan', () =>

@@ -188,7 +188,7 @@ describe('the languages that a file leaves out', () => {
     }))
 })
 
-const withSource = (tile: Json, sourceId: unknown): Json => ({
+const _withSource = (tile: Json, sourceId: unknown): Json => ({
   ...tile,
   containerId: undefined,
   tabId: undefined,
