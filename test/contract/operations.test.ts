@@ -1,12 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
 import { toCamel, toEnvironmentName, toKebab } from '../../src/core/names.ts'
 import { isRequired, metaOf, type Shape } from '../../src/documents/schema.ts'
-import { demo } from '../../src/emulator/index.ts'
 import { createClient } from '../../src/index.ts'
 import { settingsSchema } from '../../src/operation/inputs.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, storesNothing, useEmulator } from '../support/emulator.ts'
-import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
+import { allOperations as all, placeFor, sqlKeyOf, useExampleDirectory } from '../support/examples.ts'
 
 /** Fields of every result document. */
 const reservedNames = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
@@ -73,10 +72,9 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('every example works in 
   const available = all.filter(({ operation: { scope } }) => dialect !== 'hyperdx' || (scope !== 'organization' && scope !== 'service'))
 
   it.each(available)('$name', async ({ name, operation }) => {
-    const sql = { 'sql-url': emulator().url, 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
     const given = {
       ...inputsFor(emulator(), dialect),
-      ...(dialect === 'clickhouse-cloud' && sql),
+      ...(dialect === 'clickhouse-cloud' && sqlKeyOf(emulator())),
       ...placeFor(operation, emulator()),
       directory: root(),
     }

@@ -5,7 +5,7 @@ import { toKebab } from '../../src/core/names.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../support/emulator.ts'
-import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
+import { allOperations as all, placeFor, sqlKeyOf, useExampleDirectory } from '../support/examples.ts'
 import { commandsOf, runAction } from '../support/run-process.ts'
 
 const texts = (example: Readonly<Record<string, unknown>>): Record<string, string> =>
@@ -19,6 +19,7 @@ describe('every example works on the emulator', () => {
   const emulator = useEmulator(fast)
   const commonInputs = (operation: Operation): Record<string, string> => ({
     ...inputsFor(emulator()),
+    ...sqlKeyOf(emulator()),
     ...placeFor(operation, emulator()),
   })
 

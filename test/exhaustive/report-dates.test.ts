@@ -7,7 +7,7 @@ import { renderTerminal } from '../../src/report/terminal.ts'
 import { createVirtualClock } from '../support/clocks.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
-import { allOperations, placeFor, useExampleDirectory } from '../support/examples.ts'
+import { allOperations, placeFor, sqlKeyOf, useExampleDirectory } from '../support/examples.ts'
 import { invokeText } from '../support/invoke.ts'
 
 const emulator = useEmulator({ rateLimit: 'off' })
@@ -24,6 +24,7 @@ it('no report has a date in the form of machines', async () => {
     const example = Object.fromEntries(Object.entries(operation.example).map(([key, value]) => [toKebab(key), [value].flat().join('\n')]))
     const inputs = {
       ...inputsFor(emulator()),
+      ...sqlKeyOf(emulator()),
       ...placeFor(operation, emulator()),
       operation: name,
       ...example,
