@@ -3,6 +3,7 @@ import type { Target } from '../api/path.ts'
 import { defaultProfile, type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic, isMissingInput, type LintSettings } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
+import { spellInput } from '../core/input-spelling.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { metaOf, type Shape } from '../documents/schema.ts'
@@ -195,7 +196,7 @@ function operationNamed(name: string): OperationName {
 /** An empty variable of a shell, as in `--budget "$BUDGET"`, must not mean that there is no budget. */
 const emptyInputs = (request: RunRequest): readonly Diagnostic[] =>
   Object.keys(pick(request.inputs, (name) => isEmptyText(request, request.inputs[name]))).map((name) =>
-    inputDiagnostic(toKebab(name), `is empty; give ${request.isAction ? 'it' : `--${toKebab(name)}`} a value, or leave it out`),
+    inputDiagnostic(toKebab(name), `is empty; give ${spellInput(toKebab(name))} a value, or leave it out`),
   )
 
 // A wrong value is also missing. Only the first diagnostic helps.

@@ -346,7 +346,7 @@ describe('an address that is given and empty', () => {
     const { 'api-url': url = '', ...inputs } = inputsFor(emulator())
     const reasonOf = async (given: string, env: Readonly<Record<string, string>> = {}) =>
       (await runAsAction({ inputs: { ...inputs, 'api-url': given, operation: 'list-alerts' }, env })).outputs.get('failure-reason')
-    expect(await reasonOf('')).toBe('api-url: is empty; give it a value, or leave it out')
+    expect(await reasonOf('')).toBe('api-url: is empty; give api-url a value, or leave it out')
     expect(await reasonOf('auto', { WATCHKEEPER_API_URL: url })).toBe('')
   })
 })
