@@ -72,7 +72,7 @@ const consumer = `
 import { createClient, version } from 'watchkeeper'
 import { demo, startEmulator } from 'watchkeeper/emulator'
 
-const emulator = await startEmulator()
+const emulator = await startEmulator({ rateLimit: 'off' })
 const client = createClient({
   apiUrl: emulator.url,
   apiKeyId: demo.apiKeyId,

@@ -86,7 +86,7 @@ interface CollectionOptions<T> {
   readonly name: string
   /** One of them, for messages: `alert`. */
   readonly noun: string
-  /** Whether the server pages this list; a profile may know less about its server. */
+  /** Whether the server pages this list. */
   readonly listing: 'paged' | 'whole'
   /** One object, as answered. */
   readonly schema: z.ZodType<T>
@@ -246,10 +246,8 @@ async function readObjects<T extends { readonly id: string }>(
       rules: { ...rules, onAnswer },
     })
   }
-  const { isKnown } = api.profile
-  if (isKnown && listing === 'paged') return { ...(await listPages(page, about.noun)), readAtMs }
-  const { items } = await page(0)
-  return { items, mayBeCut: !isKnown && items.length === pageLimit, readAtMs }
+  if (listing === 'paged') return { ...(await listPages(page, about.noun)), readAtMs }
+  return { items: (await page(0)).items, mayBeCut: false, readAtMs }
 }
 
 type ReadPage<T> = (offset: number) => Promise<Page<T>>

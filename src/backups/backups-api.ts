@@ -34,7 +34,6 @@ const backupConfigurationSchema = z.looseObject({
 
 export type BackupConfiguration = z.output<typeof backupConfigurationSchema>
 
-/** The neutral contract does not guarantee this request: a server may answer `not-served`. */
 export async function fetchBackups(api: ReadApi, { organizationId, serviceId }: Service): Promise<readonly Backup[]> {
   const page = await api.read({
     request: { method: 'GET', path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups` },
@@ -51,7 +50,6 @@ export const fetchBackup = (api: ReadApi, { organizationId, serviceId }: Service
     about: { noun: 'backup', permission: 'backups' },
   })
 
-/** Requires a profile with backup configurations. */
 export const fetchBackupConfiguration = (api: ReadApi, { organizationId, serviceId }: Service): Promise<BackupConfiguration> =>
   api.read({
     request: { method: 'GET', path: path`/v1/organizations/${organizationId}/services/${serviceId}/backupConfiguration` },

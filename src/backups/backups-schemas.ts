@@ -23,7 +23,7 @@ export const backupsInput = z.strictObject({
     'Maximum age of the last successful backup in hours, counted from its start. An equal age passes. The default comes from the backup configuration where the API has one, otherwise it is 26.',
   ).optional(),
   services: list(
-    'The services to check instead of service-id, by name or id. Names require a profile with a list of services.',
+    'The services to check instead of service-id, by name or id.',
     'names or ids, one per line or separated by commas, at most 100',
     serviceReference,
   ).optional(),

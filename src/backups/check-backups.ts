@@ -24,7 +24,7 @@ export const checkBackups = defineOperation({
   example: { maxAgeHours: 26, minSizeRatio: 0.5 },
   check: checkInput,
   async run(context, { maxAgeHours, minSizeRatio, services, checks, requireRestoreDays, files: globs = [] }) {
-    const { api, organizationId, service, profile, clock, files } = context
+    const { api, organizationId, service, clock, files } = context
     // The YAML parser takes longer to load than the rest of a run without a file.
     const policies =
       checks === undefined ? [] : (await import('./checks-file.ts')).readChecksFile(await files.read(checks, 'checks'), checks).policies
@@ -33,7 +33,7 @@ export const checkBackups = defineOperation({
     const resolved = await resolveServices(context, given, policies.length > 0)
     const unknown = findUnknownService(policies, resolved.listed ?? [])
     if (unknown !== undefined) throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this name or id`)
-    const needsConfiguration = (maxAgeHours === undefined || policies.length > 0) && profile.provider !== undefined
+    const needsConfiguration = maxAgeHours === undefined || policies.length > 0
     const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), { needsConfiguration })
     const dated = resolved.listed ?? (read.some(hasNoBackup) ? await findServices(api, organizationId, true) : undefined)
     // The time is read after the answers: a backup that finished while others were read must not be dated in the future.

@@ -2,7 +2,7 @@
 import { isUuid } from '../api/path.ts'
 import { type ListedService, listServices } from '../api/services.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
-import { InputError, inputError } from '../core/errors.ts'
+import { InputError } from '../core/errors.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { Context } from '../operation/operation.ts'
@@ -23,12 +23,7 @@ export async function resolveServices(
   given: readonly string[],
   needsList: boolean,
 ): Promise<ResolvedServices> {
-  const name = given.find((one) => !isUuid(one))
-  if (name === undefined && !needsList) return { ids: [...new Set(given)], listed: undefined }
-  if (api.profile.provider === undefined) {
-    const [input, what] = name === undefined ? ['checks', 'policies'] : ['services', `"${quote(name, 80)}" is not an id. Names`]
-    throw inputError(input, `${what} require a profile with a list of services, such as clickhouse-cloud`)
-  }
+  if (given.every(isUuid) && !needsList) return { ids: [...new Set(given)], listed: undefined }
   const listed = await listServices(api, organizationId)
   const found = given.map((one) => (isUuid(one) ? one : findByName(one, listed)))
   const diagnostics = found.filter((one) => typeof one !== 'string')

@@ -1,7 +1,6 @@
 // Proves that a backup restores: waits until the restored service runs, and compares what it holds with the original.
 import * as z from 'zod'
 import { listActivities } from '../api/activities.ts'
-import { cloudProfileNames } from '../api/profiles.ts'
 import { fetchService, type ListedService } from '../api/services.ts'
 import { minuteMs } from '../core/durations.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
@@ -61,7 +60,6 @@ export const verifyRestore = defineOperation({
   summary: 'Verifies a restored backup: the new service runs, and holds the data that the original had at that time.',
   effect: 'read',
   scope: 'service',
-  profiles: cloudProfileNames,
   input,
   ...restoreSchemas,
   example: { original: 'c0ffee00-0000-4000-8000-0000000000c1', id: '00000001-5eed-4000-8000-00000000c0de', maxRestoreMinutes: 60 },

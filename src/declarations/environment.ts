@@ -52,7 +52,8 @@ const { profile, organizationId, serviceId, observabilityPath } = settingsSchema
 
 export const environmentSchema = z.strictObject({
   $schema: z.string().optional().meta({ description: 'Schema of this file, for editors.' }),
-  profile,
+  // Without it, the profile is that of the run.
+  profile: profile.unwrap().optional(),
   'organization-id': organizationId,
   'service-id': serviceId,
   'observability-path': observabilityPath,

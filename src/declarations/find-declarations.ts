@@ -1,11 +1,8 @@
-import type { Profile } from '../api/profiles.ts'
 import { type Diagnostic, diagnosticOf, exceptionOf, type LintSettings, type Rules } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
 import { spellInput } from '../core/input-spelling.ts'
 import { quote } from '../core/text.ts'
-import { alertFieldsOf } from '../kinds/alert/alert-kind.ts'
-import { kindNames } from '../kinds/kind-names.ts'
-import { type Abilities, checkReferences } from '../kinds/references.ts'
+import { checkReferences } from '../kinds/references.ts'
 import type { Source } from '../kinds/source/source-wire.ts'
 import type { Files, SkippedDirectory } from '../operation/files.ts'
 import * as fields from '../operation/inputs.ts'
@@ -81,15 +78,12 @@ export async function findDeclarations(
   const alerts = [...expanded.objects, ...expanded.broken].filter(({ kind }) => kind === 'alert').map(({ key }) => key)
   const { incidents, diagnostics } = readIncidents(expanded.incidents, alerts)
   const read = { ...expanded, incidents, diagnostics: [...expanded.diagnostics, ...diagnostics] }
-  const abilities = abilitiesOf(profile)
   const rules: LintSettings = {
-    ...(profile.isSelfHosted && { 'may-be-refused': 'error', 'cloud-only': 'error' }),
+    ...(profile.isSelfHosted && { 'may-be-refused': 'error' }),
     ...lintSettings,
-    // No declaration can have a note under a profile without the field.
-    ...(!abilities.alertFields.has('note') && { 'missing-runbook': 'off' }),
-    ...(profile.name === 'clickhouse-cloud' ? { 'cloud-only': 'off' } : { 'undocumented-field': 'off' }),
+    ...(profile.isSelfHosted ? { 'undocumented-field': 'off' } : { 'cloud-only': 'off' }),
   }
-  const all = [...skippedDirectories(skipped, prune), ...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
+  const all = [...skippedDirectories(skipped, prune), ...read.diagnostics, ...checkReferences(read), ...lint(read, rules)]
   return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }
 }
 
@@ -158,11 +152,3 @@ async function readAll(paths: readonly string[], files: Files): Promise<readonly
   }
   return texts
 }
-
-/** The features of the server behind the API. */
-export const abilitiesOf = (profile: Profile): Abilities => ({
-  kinds: new Set(profile.isKnown ? kindNames : (['dashboard', 'alert'] as const)),
-  webhookNames: profile.isKnown,
-  containers: profile.isKnown,
-  alertFields: alertFieldsOf(profile),
-})

@@ -147,9 +147,8 @@ export const lintRules = {
     check: (objects) => [...checkShortIntervals(objects), ...checkFilters(objects)],
   },
   'cloud-only': {
-    severity: 'warning',
-    description:
-      'Only ClickHouse Cloud supports the field or value. Self-hosted servers refuse or drop it. With `profile: hyperdx`, this is an error.',
+    severity: 'error',
+    description: 'Only ClickHouse Cloud supports the field or value. Self-hosted servers refuse or drop it. Only with `profile: hyperdx`.',
     check: onEach('alert', checkChannels),
   },
   'undocumented-field': {

@@ -19,7 +19,7 @@ import {
 } from '../kinds/alert/evaluation.ts'
 import { collections, readWatchedNames } from '../kinds/collections.ts'
 import { describeStored } from '../kinds/kind.ts'
-import { type KindName, kindLabels, unlistedKinds } from '../kinds/kind-names.ts'
+import { type KindName, kindLabels } from '../kinds/kind-names.ts'
 import { type Context, defineOperation, noFields } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { formatDuration } from '../report/format.ts'
@@ -62,7 +62,7 @@ export const doctor = defineOperation({
     const checks: Check[] = []
     let skipReason: string | undefined
     for (const probe of listProbes(context, policy)) {
-      const result = skipReason === undefined ? await runProbe(probe, context) : skip(probe.name, skipReason)
+      const result = skipReason === undefined ? await runProbe(probe) : skip(probe.name, skipReason)
       checks.push(result)
       if (result.outcome === 'failed' && (isFatal(result.kind, context) || result.missing !== undefined))
         skipReason = `because ${probe.name} failed`
@@ -143,7 +143,8 @@ function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonl
     listing('dashboard', `, profile ${profile.name}`),
     { name: 'alerts', run: service && (() => checkAlerts(service, context, policy)) },
     listing('source'),
-    ...(['webhook', 'savedSearch'] as const).filter((kind) => !unlistedKinds(profile).has(kind)).map((kind) => listing(kind)),
+    listing('webhook'),
+    listing('savedSearch'),
     ...(service !== undefined && isServer(service)
       ? []
       : [{ name: 'backups', run: service && (async () => describeCount((await fetchBackups(api, service)).length)) }]),
@@ -162,8 +163,7 @@ function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): P
 }
 
 /** No check where the key is not allowed to read when it expires: a key needs no such permission for its job. */
-async function checkKeyExpiry({ api, organizationId, profile, clock }: DoctorContext): Promise<readonly Check[]> {
-  if (profile.provider === undefined) return []
+async function checkKeyExpiry({ api, organizationId, clock }: DoctorContext): Promise<readonly Check[]> {
   const expiry = await findKeyExpiry(api, organizationId)
   if (expiry === undefined) return []
   const name = keyExpiryName
@@ -191,8 +191,7 @@ async function checkAlerts(service: Target, { api, profile, clock }: DoctorConte
       return reason === undefined ? [] : [`${describeStored(alert)}: ${reason}`]
     })
   const failures = explainEach(explainFailedEvaluation)
-  // The neutral contract does not show evaluations.
-  const overdue = profile.isKnown ? explainEach((alert) => explainOverdue(alert, nowMs)) : []
+  const overdue = explainEach((alert) => explainOverdue(alert, nowMs))
   if (policy === 'ignore' || failures.length + overdue.length === 0) return found
   const stopped = overdue.length === 0 ? undefined : explainStoppedTask(alerts, nowMs)
   const ofManaged = `of ${plural(managed.length, 'managed alert')}`
@@ -239,7 +238,7 @@ const isFatal = (kind: string | undefined, { profile }: DoctorContext): boolean 
 
 const skip = (name: string, detail: string): Check => ({ name, outcome: 'skipped', detail })
 
-async function runProbe({ name, run }: Probe, { profile }: DoctorContext): Promise<Check> {
+async function runProbe({ name, run }: Probe): Promise<Check> {
   if (run === undefined) return skip(name, 'requires service-id')
   try {
     return { name, outcome: 'ok', ...(await run()) }
@@ -247,8 +246,6 @@ async function runProbe({ name, run }: Probe, { profile }: DoctorContext): Promi
     const error = toWatchkeeperError(thrown)
     const { kind, message } = error
     if (kind === 'canceled' || kind === 'bug') throw thrown
-    // The neutral contract has no list of backups.
-    if (name === 'backups' && !profile.isKnown && kind === 'not-served') return skip(name, 'this service does not list backups')
     const advice = error instanceof ApiError && error.advice !== '' ? error.advice : undefined
     const missing = error instanceof ApiError && ['organization', 'service'].includes(error.missing ?? '') ? error.missing : undefined
     return { name, outcome: 'failed', detail: message, kind, missing, advice }

@@ -16,7 +16,7 @@ export function createContext(options: EmulatorOptions, variant: ServerVariant):
   const ids = createIds()
   // Demo data depends on the time of the start. A later reset restores the same data, not data for a later day.
   const startedAtMs = settings.now()
-  const createStore = settings.data === 'shop' ? shopMaker(ids, startedAtMs, settings.dialect) : (): Store => createEmpty(ids, startedAtMs)
+  const createStore = settings.data === 'shop' ? shopMaker(ids, startedAtMs) : (): Store => createEmpty(ids, startedAtMs)
   const store = createStore()
   return {
     settings,

@@ -8,11 +8,10 @@ export interface RateLimit {
 }
 
 /**
- * - `neutral`: the product-neutral contract, below `/v1/organizations/{organization}/services/{service}/observability`.
- * - `clickhouse-cloud`: ClickHouse Cloud. The same below `…/clickstack`, with more endpoints and fields, behind a strict gateway.
+ * - `clickhouse-cloud`: ClickHouse Cloud, below `/v1/organizations/{organization}/services/{service}/clickstack`, behind a strict gateway.
  * - `hyperdx`: self-hosted HyperDX or ClickStack, below `/api/v2`, with the demo's `checkout` service as the only one.
  */
-export type Dialect = 'neutral' | 'clickhouse-cloud' | 'hyperdx'
+export type Dialect = 'clickhouse-cloud' | 'hyperdx'
 
 /** A server that differs from the recorded product, to test clients against what may come. */
 export interface ServerVariant {
@@ -29,11 +28,11 @@ export interface VariantRequest extends ProductRequest {
 }
 
 export interface EmulatorOptions {
-  /** Default `neutral`. */
+  /** Default `clickhouse-cloud`. */
   readonly dialect?: Dialect
   /** Default 0: any free port. */
   readonly port?: number
-  /** Default: neutral `off` (its contract shows none), `clickhouse-cloud` 10 requests in 10 seconds, `hyperdx` 100 in 60. */
+  /** Default: `clickhouse-cloud` 10 requests in 10 seconds, `hyperdx` 100 in 60. */
   readonly rateLimit?: RateLimit | 'off'
   /**
    * The longest list of a response; the rest is silently left out. Default: the product's own limits, 1000 for alerts, saved searches
@@ -53,12 +52,10 @@ export interface EmulatorOptions {
   readonly now?: () => number
   /** Default `shop`: a small organization with three services. */
   readonly data?: 'shop' | 'empty'
-  /** Neutral only: with `object`, `costs` is an object when there is exactly one record. Default `array`. */
-  readonly costs?: 'array' | 'object'
 }
 
 /** The options with the defaults of the dialect filled in. */
-export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'port' | 'now' | 'data' | 'costs'>> {
+export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'port' | 'now' | 'data'>> {
   readonly rateLimit: RateLimit | undefined
   readonly pageLimit: number | undefined
   readonly variant: ServerVariant
@@ -67,23 +64,20 @@ export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'po
   readonly hasMcp: boolean
   /** The path segment of dashboards, alerts and sources. */
   readonly segment: string
-  /** The word in which cost fields end. */
-  readonly unit: string
 }
 
 /** The version of HyperDX whose answers were recorded. */
 const recordedVersion = '2.36.0'
 
 const dialects = {
-  neutral: { rateLimit: undefined, segment: 'observability', unit: 'Credits' },
   // 10 requests per 10 s and key: the vendor's documentation of its limits.
-  'clickhouse-cloud': { rateLimit: { limit: 10, windowMs: 10_000 }, segment: 'clickstack', unit: 'CHC' },
-  hyperdx: { rateLimit: { limit: 100, windowMs: 60_000 }, segment: 'api/v2', unit: 'CHC' },
+  'clickhouse-cloud': { rateLimit: { limit: 10, windowMs: 10_000 }, segment: 'clickstack' },
+  hyperdx: { rateLimit: { limit: 100, windowMs: 60_000 }, segment: 'api/v2' },
 } as const
 
 export function toSettings(options: EmulatorOptions, variant: ServerVariant): Settings {
-  const dialect = options.dialect ?? 'neutral'
-  const { rateLimit, segment, unit } = dialects[dialect]
+  const dialect = options.dialect ?? 'clickhouse-cloud'
+  const { rateLimit, segment } = dialects[dialect]
   return {
     dialect,
     port: options.port ?? 0,
@@ -95,8 +89,6 @@ export function toSettings(options: EmulatorOptions, variant: ServerVariant): Se
     hasMcp: options.hasMcp ?? true,
     now: options.now ?? Date.now,
     data: options.data ?? 'shop',
-    costs: (dialect === 'neutral' && options.costs) || 'array',
     segment,
-    unit,
   }
 }

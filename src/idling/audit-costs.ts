@@ -2,7 +2,6 @@
 
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
-import { cloudProfileNames } from '../api/profiles.ts'
 import { drillTag, hasTag, isOfDrill, type ListedService } from '../api/services.ts'
 import { dayOf } from '../core/dates.ts'
 import { type Decimal, fromEstimate } from '../core/decimal.ts'
@@ -51,7 +50,6 @@ export const auditCosts = defineOperation({
   summary: 'Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.',
   effect: 'read',
   scope: 'organization',
-  profiles: cloudProfileNames,
   input,
   output: noFields,
   details: auditDetails,

@@ -1,11 +1,13 @@
+import { ApiError } from '../api/api-error.ts'
 import type { ReadApi } from '../api/client.ts'
 import type { Collection, DatedList, List } from '../api/collection.ts'
 import type { Target } from '../api/path.ts'
-import { causeOf, toFailure } from '../core/errors.ts'
+import { causeOf, toFailure, WatchkeeperError } from '../core/errors.ts'
+import { pluralOf } from '../core/text.ts'
 import { type Alert, alertCollection } from './alert/alert.ts'
 import { dashboardCollection } from './dashboard/dashboard-wire.ts'
 import { type Body, type StoredObject, watchedNames, withWatchedNames } from './kind.ts'
-import { type KindName, unlistedKinds } from './kind-names.ts'
+import { type KindName, kindLabels } from './kind-names.ts'
 import { savedSearchCollection } from './saved-search/saved-search.ts'
 import { sourceCollection } from './source/source-wire.ts'
 import { webhookCollection } from './webhook/webhook-wire.ts'
@@ -22,25 +24,36 @@ export const collections = {
 /** An object of a kind, as the API returns it. */
 export type Stored<K extends KindName> = (typeof collections)[K] extends Collection<infer T, Body> ? T : never
 
-/** The objects of each kind that a service has. The list of a kind that it does not list is empty. */
-export type StoredLists = { readonly [K in KindName]: readonly Stored<K>[] } & { readonly unlisted: ReadonlySet<KindName> }
+/** The objects of each kind that a service has. */
+export type StoredLists = { readonly [K in KindName]: readonly Stored<K>[] }
 
-type DatedLists<K extends KindName> = { readonly [N in K]: DatedList<Stored<N>> }
-
-const notListed: DatedList<never> = { items: [], mayBeCut: false, readAtMs: Number.POSITIVE_INFINITY }
+export type DatedLists<K extends KindName> = { readonly [N in K]: DatedList<Stored<N>> }
 
 /** Lists the objects of these kinds. An empty list of a wanted kind is read again: a service that just woke up may answer one. */
 export async function listKinds<K extends KindName>(
   kinds: readonly K[],
   { api, service, wanted }: { readonly api: ReadApi; readonly service: Target; readonly wanted?: ReadonlySet<KindName> },
 ): Promise<DatedLists<K>> {
-  const unlisted = unlistedKinds(api.profile)
   const list = async (name: K): Promise<readonly [K, DatedList<StoredObject>]> => {
-    if (unlisted.has(name)) return [name, notListed]
     const first: DatedList<StoredObject> = await collections[name].list(api, service)
     return [name, first.items.length === 0 && wanted?.has(name) ? await collections[name].list(api, service) : first]
   }
-  return Object.fromEntries(await Promise.all(kinds.map(list))) as DatedLists<K> // Each list is of the kind in its key.
+  const lists = kinds.map(list)
+  try {
+    return Object.fromEntries(await Promise.all(lists)) as DatedLists<K> // Each list is of the kind in its key.
+  } catch (thrown) {
+    throw isMissing(thrown) && !api.profile.isSelfHosted ? explainMissing(thrown, kinds, await Promise.allSettled(lists)) : thrown
+  }
+}
+
+const isMissing = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.status === 404
+
+/** A gateway may have some of the lists. Without any, the address or an id is wrong, as the error says. */
+function explainMissing(thrown: unknown, kinds: readonly KindName[], lists: readonly PromiseSettledResult<unknown>[]): unknown {
+  const missing = kinds.filter((_, i) => lists[i]?.status === 'rejected' && isMissing(lists[i].reason))
+  if (!lists.some(({ status }) => status === 'fulfilled')) return thrown
+  const names = missing.map((kind) => pluralOf(kindLabels[kind])).join(' and no ')
+  return new WatchkeeperError('not-served', `This server has no ${names}, which this operation needs: it answers 404 for them.`)
 }
 
 interface FoundNames {
@@ -61,10 +74,8 @@ export async function findNames(
   service: Target,
   kinds: readonly KindName[] = [...watchedKinds, 'webhook'],
 ): Promise<FoundNames> {
-  const unlisted = unlistedKinds(api.profile)
-  const named = kinds.filter((kind) => !unlisted.has(kind))
   const read = async (kind: KindName): Promise<List<StoredObject>> => collections[kind].list(api, service, { isOptional: true })
-  const lists = await Promise.all(named.map((kind) => read(kind).catch(toUnread)))
+  const lists = await Promise.all(kinds.map((kind) => read(kind).catch(toUnread)))
   const items = lists.flatMap((list) => ('items' in list ? list.items : []))
   return {
     names: new Map([...items.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])), ...watchedNames(items)]),

@@ -34,12 +34,9 @@ export function compareBodies(kind: Kind, desired: Body, stored: StoredObject): 
 export const comparable = (kind: Kind, body: Body): Body => normalForm(kind.canonical(body), kind.schema)
 
 /** The whole body of a create. */
-export const composeCreate = (kind: Kind, desired: Body): Body => sealed(kind, statedBody(kind, desired))
+export const composeCreate = (kind: Kind, desired: Body): Body => sealed(kind, withStatedDefaults(desired, kind.schema))
 
 const sealed = (kind: Kind, body: Body): Body => kind.seal?.(body) ?? body
-
-/** The body with the defaults that a write has to state, where the server's contract asks for them. */
-export const statedBody = ({ schema, statesDefaults }: Kind, body: Body): Body => (statesDefaults ? withStatedDefaults(body, schema) : body)
 
 /** The whole body of an update: the declared fields over the stored ones, and the values that clear removed fields. */
 export function composeUpdate(kind: Kind, desired: Body, stored: StoredObject): Body {
@@ -47,7 +44,7 @@ export function composeUpdate(kind: Kind, desired: Body, stored: StoredObject): 
   const declared = kind.carryOver(desired, body)
   const cleared = Object.keys(body).filter((key) => isManaged(kind, key) && !Object.hasOwn(declared, key) && isClearable(kind, key))
   const clearing = cleared.filter((key) => kind.clearWith[key] !== undefined).map((key) => [key, kind.clearWith[key]] as const)
-  return sealed(kind, statedBody(kind, { ...overlay(declared, body, kind.schema), ...Object.fromEntries(clearing) }))
+  return sealed(kind, withStatedDefaults({ ...overlay(declared, body, kind.schema), ...Object.fromEntries(clearing) }, kind.schema))
 }
 
 /** Throws kind `conflict` when an object has changed while a person was asked. */
@@ -87,9 +84,9 @@ export function normalForm(value: unknown, schema: Schema | undefined): unknown 
 }
 
 /** The value with the defaults that a write has to state (see `stateDefault`). */
-function withStatedDefaults(value: Body, schema: Schema | undefined): Body
-function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown
-function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown {
+export function withStatedDefaults(value: Body, schema: Schema | undefined): Body
+export function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown
+export function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown {
   if (Array.isArray(value)) {
     const element = elementOf(schema)
     return value.map((item: unknown) => withStatedDefaults(item, element))

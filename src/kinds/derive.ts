@@ -1,5 +1,5 @@
 // What follows from the schema of a kind's fields in files: the body of a request, the schema of that body, what clears a field in an
-// update, and the fields that a server without a profile has. The metadata of a field says how the API has it.
+// update. The metadata of a field says how the API has it.
 import * as z from 'zod'
 import { isMapping } from '../core/keys.ts'
 import { coreOf, elementOf, formOf, metaOf, type Schema } from '../documents/schema.ts'
@@ -14,8 +14,6 @@ declare module 'zod' {
     ref?: Reference
     /** What an update sends to clear the field; undefined where an update clears it by leaving it out. Without it, no update can. */
     clear?: unknown
-    /** The contract of a server without a profile does not have it. */
-    needsProfile?: true
     /** A file without the field leaves its value to the service. */
     leftToService?: true
     /** The value as the API takes it. */
@@ -80,12 +78,11 @@ function encodeMap(form: z.ZodObject, value: Body, path: readonly PropertyKey[],
 }
 
 /** The schema of a body: the fields of a file under the API's names. A default of a file is sent, so it is none of the server's. */
-export function wireSchema(fields: z.ZodObject, profileFields?: ReadonlySet<string>): z.ZodObject {
+export function wireSchema(fields: z.ZodObject): z.ZodObject {
   const shape = Object.entries<Schema>(fields.shape).flatMap(([name, field]): (readonly [string, z.ZodType])[] => {
     const { ref, isLocal } = metaOf(field)
-    const wire = ref?.wire ?? name
-    if (isLocal || (profileFields !== undefined && !profileFields.has(wire))) return []
-    return [[wire, ref === undefined ? wireField(field) : z.unknown()]]
+    if (isLocal) return []
+    return [[ref?.wire ?? name, ref === undefined ? wireField(field) : z.unknown()]]
   })
   return z.strictObject(Object.fromEntries(shape))
 }
@@ -114,24 +111,14 @@ function wireOption(core: Schema): z.ZodType {
 }
 
 /** The value that clears a field, for each field of the API that an update can clear; undefined where leaving the field out clears it. */
-export const clearing = (fields: z.ZodObject, profileFields?: ReadonlySet<string>): Body =>
+export const clearing = (fields: z.ZodObject): Body =>
   Object.fromEntries(
-    Object.values<Schema>(fields.shape).flatMap((field, i) => {
+    Object.entries<Schema>(fields.shape).flatMap(([name, field]) => {
       const meta = metaOf(field)
-      const name = meta.ref?.wire ?? Object.keys(fields.shape)[i] ?? ''
-      return Object.hasOwn(meta, 'clear') && (profileFields?.has(name) ?? true) ? [[name, meta.clear] as const] : []
+      return Object.hasOwn(meta, 'clear') ? [[meta.ref?.wire ?? name, meta.clear] as const] : []
     }),
   )
 
 /** The fields whose value a file without them leaves to the service. */
 export const fieldsLeftToService = (fields: z.ZodObject): readonly string[] =>
   Object.entries<Schema>(fields.shape).flatMap(([name, field]) => (metaOf(field).leftToService ? [name] : []))
-
-/** The fields of the API that a server has. */
-export const wireFields = (fields: z.ZodObject, hasProfile: boolean): ReadonlySet<string> =>
-  new Set(
-    Object.entries<Schema>(fields.shape).flatMap(([name, field]) => {
-      const { ref, isLocal, needsProfile } = metaOf(field)
-      return isLocal || (needsProfile && !hasProfile) ? [] : [ref?.wire ?? name]
-    }),
-  )

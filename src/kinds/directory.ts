@@ -13,8 +13,6 @@ export interface Named {
 /** The objects of the service that can be found by name. */
 type DirectoryLists = Readonly<Partial<Record<Exclude<Noun, 'dashboard'>, readonly Named[] | undefined>>> & {
   readonly dashboard?: readonly (Named & { readonly tiles: readonly Named[] })[]
-  /** The kinds that the service does not list. */
-  readonly unlisted?: ReadonlySet<string>
 }
 
 export type Noun = 'dashboard' | 'savedSearch' | 'source' | 'webhook' | 'connection'
@@ -32,8 +30,6 @@ export interface Directory {
   /** Finds the object with this name for which `fits` is true. */
   byName(noun: Noun, name: string, fits?: (one: Named) => boolean): Lookup
   byId(noun: Noun, id: string): Lookup
-  /** Whether the service lists its webhooks. */
-  readonly listsWebhooks: boolean
   /** The name of the object or tile with this id; undefined for an unknown id. */
   nameOf(id: unknown): string | undefined
   /** All objects of this noun. */
@@ -59,25 +55,23 @@ export function createDirectory({
   source = [],
   webhook = [],
   connection = [],
-  unlisted,
 }: DirectoryLists): Directory {
   const tiles = dashboard.flatMap((one) =>
     one.tiles.flatMap((tile) => [tile, { id: placeOfTile(String(one.id), tile.id), name: tile.name }]),
   )
   const all = { dashboard, savedSearch, source, webhook, connection }
-  return indexAll({ all, tiles, listsWebhooks: !unlisted?.has('webhook'), unnamed: new Set() })
+  return indexAll({ all, tiles, unnamed: new Set() })
 }
 
 interface Indexed {
   readonly all: Readonly<Record<Noun, readonly Named[]>>
   readonly tiles: readonly Named[]
-  readonly listsWebhooks: boolean
   /** The objects that no name means. */
   readonly unnamed: ReadonlySet<Named>
 }
 
 function indexAll(indexed: Indexed): Directory {
-  const { all, tiles, listsWebhooks, unnamed } = indexed
+  const { all, tiles, unnamed } = indexed
   const names = new Map<unknown, string>()
   for (const { id, name } of [...Object.values(all).flat(), ...tiles]) if (name) names.set(id, name)
   const indexes = new Map(Object.entries(all).map(([noun, things]) => [noun, toIndex(things, unnamed)]))
@@ -97,7 +91,6 @@ function indexAll(indexed: Indexed): Directory {
       return { message: `several ${pluralOf(nouns[noun])} are named "${quote(name, 60)}" (${both}); use the id` }
     },
     byId: (noun, id) => (indexes.get(noun)?.ids.has(id) ? { id } : { message: `${nouns[noun]} ${quote(id, 60)} does not exist` }),
-    listsWebhooks,
     nameOf: (id) => (typeof id === 'string' ? names.get(id) : undefined),
     all: (noun) => all[noun],
     withPlanned(noun, planned) {

@@ -5,12 +5,6 @@ export const kindNames = ['dashboard', 'savedSearch', 'alert', 'webhook', 'sourc
 
 export type KindName = (typeof kindNames)[number]
 
-/** The kinds that a server does not list where its product is unknown. */
-export const kindsOfProducts: readonly KindName[] = ['savedSearch', 'webhook']
-
-/** The kinds that a server does not list. */
-export const unlistedKinds = ({ isKnown }: { readonly isKnown: boolean }): ReadonlySet<KindName> => new Set(isKnown ? [] : kindsOfProducts)
-
 /** A value for each kind. */
 export const mapKinds = <T>(toValue: (name: KindName) => T): Readonly<Record<KindName, T>> =>
   Object.fromEntries(kindNames.map((name) => [name, toValue(name)])) as Record<KindName, T> // The loop is over all names.

@@ -140,8 +140,6 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   readonly collection: Collection<StoredObject, Body>
   /** The fields that files can declare, in the API's names, with the server's defaults. */
   readonly schema: z.ZodType
-  /** Whether writes state the defaults that readers of the stored object do not share. The neutral contract gets what was written. */
-  readonly statesDefaults?: boolean
   /** Whether a write of the whole object loses parts that the API does not return. */
   readonly hasHiddenParts?: true
   /** Whether `rewrite` writes objects that need no change. Absent where a stored object has the same meaning for every reader. */

@@ -123,7 +123,7 @@ export interface Kinds {
 export const createKinds = (profile: Profile, nowMs: number): Kinds => ({
   source: sourceKind,
   webhook: webhookKind,
-  savedSearch: createSavedSearchKind(profile),
-  dashboard: createDashboardKind(profile),
+  savedSearch: createSavedSearchKind(),
+  dashboard: createDashboardKind(),
   alert: createAlertKind(profile, nowMs),
 })

@@ -3,7 +3,6 @@ import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import type { List } from '../api/collection.ts'
 import type { Target } from '../api/path.ts'
-import { profileNames } from '../api/profiles.ts'
 import { toFailure } from '../core/errors.ts'
 import { counted, type Line, nameOrId, say, textOrDash, trusted, untrusted } from '../core/line.ts'
 import { pluralOf } from '../core/text.ts'
@@ -13,7 +12,7 @@ import { type Choices, type Selectable, type SelectField, selectInput, valuesOf 
 import { type Cell, table } from '../report/table.ts'
 import { alertCollection } from './alert/alert.ts'
 import { type Kind, type StoredObject, storedLabelOf } from './kind.ts'
-import { type KindName, kindLabels, kindsOfProducts } from './kind-names.ts'
+import { type KindName, kindLabels } from './kind-names.ts'
 import { alertMarkers, noMarkers, ownershipTest, withoutMarkerTags } from './marker.ts'
 
 const owner = z.object({
@@ -101,7 +100,6 @@ export function defineList<T extends StoredObject>({ kind, list, markers = noMar
     summary: ['Lists the', labels, 'of a service.', listing.note].filter(Boolean).join(' '),
     effect: 'read',
     scope: 'service-or-server',
-    ...(kindsOfProducts.includes(kind) && { profiles: profileNames }),
     input: z.strictObject({ select: selectInput(`Lists only these ${labels}.`, fields, listing.choices).optional() }),
     output: listOutput,
     details: z.object({

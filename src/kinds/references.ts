@@ -1,9 +1,8 @@
 import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../core/diagnostics.ts'
-import { spellInput } from '../core/input-spelling.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { metaOf, ownValue, type Schema } from '../documents/schema.ts'
-import { alertableTypes, type DeclaredAlert, declaredAlert } from './alert/alert.ts'
+import { ownValue } from '../documents/schema.ts'
+import { alertableTypes, type DeclaredAlert } from './alert/alert.ts'
 import type { DeclaredDashboard } from './dashboard/dashboard.ts'
 import type { Body, DeclaredObject } from './kind.ts'
 import { addressOf, type KindName } from './kind-names.ts'
@@ -16,7 +15,6 @@ export const referenceRules = {
   'alert-target': { severity: 'error', description: 'An alert watches nothing, or both a tile and a saved search.' },
   'tile-without-alerts': { severity: 'error', description: 'An alert is on a tile that cannot have alerts.' },
   'conflicting-fields': { severity: 'error', description: 'Two fields of an alert exclude each other.' },
-  'not-in-profile': { severity: 'error', description: 'The server behind the API does not support this field or object.' },
   'previous-key': {
     severity: 'error',
     description: 'An object with the key in `previousKey` is still declared, or two objects have the same `previousKey`.',
@@ -30,18 +28,6 @@ export const referenceRules = {
 /** `name` is `SECTION.KEY`, and `before` its first declaration. */
 export const repeatedKey = (name: string, location: Location, before: Location, addition = ''): Diagnostic =>
   diagnosticOf(referenceRules, 'duplicate-key', location, `${name} is already declared in ${formatLocation(before)}${addition}`)
-
-/** The features of the server behind the API. */
-export interface Abilities {
-  /** The kinds whose objects can be written. */
-  readonly kinds: ReadonlySet<KindName>
-  /** Whether webhooks can be listed, so that they can be found by name. */
-  readonly webhookNames: boolean
-  /** Whether dashboards have containers, which rows with a name become. */
-  readonly containers: boolean
-  /** Fields of an alert, in the API's names. */
-  readonly alertFields: ReadonlySet<string>
-}
 
 /** An object with errors. Other objects may refer to it, and the valid part of it is checked. */
 export interface BrokenObject extends Omit<DeclaredObject, 'value'> {
@@ -60,8 +46,8 @@ interface ReadDeclarations {
   readonly unread: readonly string[]
 }
 
-/** Checks the references between declared objects, and the fields that exclude each other or need a profile. */
-export function checkReferences(read: ReadDeclarations, abilities: Abilities): readonly Diagnostic[] {
+/** Checks the references between declared objects, and the fields that exclude each other. */
+export function checkReferences(read: ReadDeclarations): readonly Diagnostic[] {
   const all = [...read.objects, ...read.broken]
   const names = new Set(all.map(addressOf))
   const known: Known = {
@@ -85,7 +71,6 @@ export function checkReferences(read: ReadDeclarations, abilities: Abilities): r
     ]),
     ...read.objects.filter(isOf('dashboard')).flatMap(checkContainers),
     ...checkPreviousKeys(read.objects, known),
-    ...[...read.objects, ...brokenAlerts].flatMap((declared) => checkAbilities(declared, abilities)),
   ]
 }
 
@@ -256,32 +241,4 @@ function checkConflicts(alert: CheckedAlert): readonly Diagnostic[] {
     [scheduleStartAt != null && !!scheduleOffsetMinutes, 'scheduleOffsetMinutes', 'must be 0 if scheduleStartAt is set'],
   ]
   return conflicts.flatMap(([isThere, field, message]) => (isThere ? [diagnostic(alert, 'conflicting-fields', [field], message)] : []))
-}
-
-const unknownTo = (): string => `is not supported without a profile; set it, such as ${spellInput('profile', 'clickhouse-cloud')}`
-
-function checkAbilities(declared: Declared | CheckedAlert, abilities: Abilities): readonly Diagnostic[] {
-  const { kinds, webhookNames, alertFields } = abilities
-  if (!kinds.has(declared.kind)) return [diagnostic(declared, 'not-in-profile', [], unknownTo())]
-  if (declared.kind === 'dashboard') return namedRows(declared, abilities)
-  if (declared.kind !== 'alert') return []
-  const { channel } = (declared as CheckedAlert).value // The other kinds have returned.
-  const isNamed = !webhookNames && channel?.type === 'webhook' && channel.webhook !== undefined
-  return [
-    ...Object.keys(declared.value)
-      .filter((field) => {
-        const { isLocal, ref } = metaOf(ownValue(declaredAlert.shape, field) as Schema) // The schema of the file has accepted the field.
-        return !isLocal && !alertFields.has(ref?.wire ?? field)
-      })
-      .map((field) => diagnostic(declared, 'not-in-profile', [field], unknownTo())),
-    ...(isNamed ? [diagnostic(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo()}, or use webhookId`)] : []),
-  ]
-}
-
-function namedRows(declared: Referrer, { containers }: Abilities): readonly Diagnostic[] {
-  const rows = ownValue(declared.written, 'rows')
-  if (containers || !Array.isArray(rows)) return []
-  return rows.flatMap((row: unknown, i) =>
-    ownValue(row, 'name') === undefined ? [] : [diagnostic(declared, 'not-in-profile', ['rows', i, 'name'], unknownTo())],
-  )
 }

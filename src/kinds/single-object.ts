@@ -11,10 +11,10 @@ import { coreOf, metaOf, ownValue, type Schema } from '../documents/schema.ts'
 import { formatPath } from '../documents/validate.ts'
 import type { Files } from '../operation/files.ts'
 import { longText, resourceId } from '../operation/inputs.ts'
-import { listKinds } from './collections.ts'
-import { createDirectory, type Directory } from './directory.ts'
+import { type DatedLists, listKinds } from './collections.ts'
+import { createDirectory, type Directory, type Noun } from './directory.ts'
 import type { AlertTarget, Body, DeclaredObject, FileContext, Kind, ResolveContext, StoredObject } from './kind.ts'
-import { unlistedKinds } from './kind-names.ts'
+import type { KindName } from './kind-names.ts'
 import { connectionCollection } from './source/source-wire.ts'
 
 export const idInput = (label: string) => resourceId(`Id of the ${label}.`)
@@ -91,53 +91,63 @@ export async function resolveObject<T>(
     locationOf: (path: ValuePath) => document.locationOf(path),
     pathOf: (path: ValuePath) => formatPath(path, written),
   }
-  const ids = takingIds(written)
-  const first = kind.resolve(declared, ids.context)
-  const resolved = ids.needsLists() ? kind.resolve(declared, await readObjects(api, service, written)) : first
+  const { context, needed } = takingIds(written)
+  const first = kind.resolve(declared, context)
+  const resolved = needed.size > 0 ? kind.resolve(declared, await readObjects(api, service, written, needed)) : first
   const [problem] = resolved.diagnostics
   if (problem === undefined) return resolved.body
   throw new InputError(resolved.diagnostics.map(({ location, message }) => ({ ...inputDiagnostic(name, message), location })))
 }
 
-/** A context in which every id is taken as it is, and which notices what it cannot answer. */
-function takingIds(written: unknown): { readonly context: ResolveContext; needsLists(): boolean } {
-  let needed = false
-  const take = (text: string): { readonly id: string } => {
-    needed ||= !isId(text)
+/** A context in which every id is taken as it is, and which notices the lists that it needs. */
+function takingIds(written: unknown): { readonly context: ResolveContext; readonly needed: ReadonlySet<Noun> } {
+  const needed = new Set<Noun>()
+  const take = (noun: Noun, text: string): { readonly id: string } => {
+    if (!isId(text)) needed.add(noun)
     return { id: text }
   }
   const directory: Directory = {
-    byName: (_, name) => take(name),
+    byName: take,
     byId: (_, id) => ({ id }),
-    listsWebhooks: false,
     nameOf: () => undefined,
-    all: () => {
-      needed = true
+    all: (noun) => {
+      needed.add(noun)
       return []
     },
     withPlanned: () => directory,
     withoutNames: () => directory,
   }
   const tile = ownValue(written, 'tile')
-  const tiles = typeof tile === 'string' ? [{ id: take(tile).id, name: tile }] : [{ id: ownValue(tile, 'id') }]
-  const targets = { get: (key: string): AlertTarget => ({ id: take(key).id, tiles }) }
-  const context = { secret: () => undefined, directory, sources: [], dashboards: targets, savedSearches: targets, tilesOf: () => tiles }
-  return { context, needsLists: () => needed }
+  const tiles = typeof tile === 'string' ? [{ id: take('dashboard', tile).id, name: tile }] : [{ id: ownValue(tile, 'id') }]
+  const targets = (noun: Noun) => ({ get: (key: string): AlertTarget => ({ id: take(noun, key).id, tiles }) })
+  const context = {
+    secret: () => undefined,
+    directory,
+    sources: [],
+    dashboards: targets('dashboard'),
+    savedSearches: targets('savedSearch'),
+    tilesOf: () => tiles,
+  }
+  return { context, needed }
 }
 
-async function readObjects(api: ReadApi, service: Target, written: unknown): Promise<ResolveContext> {
+const referredKinds = ['dashboard', 'savedSearch', 'source', 'webhook'] as const
+
+/** Lists only what is needed: a gateway may have no more. */
+async function readObjects(api: ReadApi, service: Target, written: unknown, needed: ReadonlySet<Noun>): Promise<ResolveContext> {
+  // The connections of sources are a default.
+  const kinds = referredKinds.filter((kind) => needed.has(kind) || (kind === 'source' && needed.has('connection')))
   const [lists, connections] = await Promise.all([
-    listKinds(['dashboard', 'savedSearch', 'source', 'webhook'], { api, service }),
-    api.profile.isSelfHosted ? connectionCollection.list(api, service) : undefined,
+    listKinds(kinds, { api, service }).then((found): Partial<DatedLists<KindName>> => found),
+    needed.has('connection') && api.profile.isSelfHosted ? connectionCollection.list(api, service) : undefined,
   ])
-  const [dashboards, savedSearches, sources] = [lists.dashboard.items, lists.savedSearch.items, lists.source.items]
+  const [dashboards = [], savedSearches = [], sources = []] = [lists.dashboard?.items, lists.savedSearch?.items, lists.source?.items]
   const directory = createDirectory({
     dashboard: dashboards,
     savedSearch: savedSearches,
     source: sources,
-    webhook: lists.webhook.items,
+    webhook: lists.webhook?.items,
     connection: connections?.items,
-    unlisted: unlistedKinds(api.profile),
   })
   const tilesOf = (id: string): readonly Body[] => dashboards.find((one) => one.id === id)?.tiles ?? []
   const target = (items: readonly StoredObject[]) => ({
@@ -151,6 +161,7 @@ async function readObjects(api: ReadApi, service: Target, written: unknown): Pro
     secret: () => undefined,
     directory: {
       ...directory,
+      byId: (noun, id) => (needed.has(noun) ? directory.byId(noun, id) : { id }),
       byName(noun, name, fits) {
         const byId = directory.byId(noun, name)
         return 'id' in byId ? byId : directory.byName(noun, name, fits)

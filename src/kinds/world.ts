@@ -85,9 +85,7 @@ export function createWorld(declared: Pick<DeclaredObject, 'locationOf' | 'pathO
       const isName = 'message' in directory.byId(to, id) && 'id' in directory.byName(to, id)
       return isName ? report(path, `"${quote(id, 60)}" is a name and not an id; write source: ${quote(id, 60)}`) : id
     }
-    if (to !== 'webhook') return found(directory.byId(to, id), path)
-    if (directory.listsWebhooks) found(directory.byId(to, id), path)
-    return id
+    return found(directory.byId(to, id), path)
   }
 
   function byTile(spelled: unknown, path: readonly PropertyKey[], { file, body }: Around): unknown {

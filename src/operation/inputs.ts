@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isResourceId, isSegment, isUuid } from '../api/path.ts'
-import { profileNames } from '../api/profiles.ts'
+import { defaultProfile, profileNames } from '../api/profiles.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import { minSecretLength } from '../core/secrets.ts'
 import { metaOf } from '../documents/schema.ts'
@@ -142,6 +142,9 @@ const keySecret = (description: string) =>
       secret: true,
     })
 
+/** What the action has where a step gives no address, so that an empty one is noticed. */
+export const defaultApiUrl = 'auto'
+
 /** The inputs that all operations share. */
 export const settingsSchema = z.strictObject({
   apiKeyId: keyId.meta({ description: 'Id of the API key.', accepts: 'visible ASCII characters without a colon' }),
@@ -170,22 +173,21 @@ export const settingsSchema = z.strictObject({
   wakeService: variable(flag('Lets a query wake a service that sleeps. Otherwise, such a service is not checked.').default(false)),
   organizationId: uuid('Id of the organization. Not for `profile: hyperdx`.').optional(),
   serviceId: uuid('Id of the service. Not for `profile: hyperdx`.').optional(),
-  profile: choice(
-    profileNames,
-    'The server behind the API: ClickHouse Cloud, or a self-hosted HyperDX or ClickStack (`hyperdx`). Needed for features such as saved searches. `clickhouse-cloud` also sets api-url and observability-path.',
-  ).optional(),
+  profile: choice(profileNames, 'The server behind the API: ClickHouse Cloud, or a self-hosted HyperDX or ClickStack (`hyperdx`).').default(
+    defaultProfile,
+  ),
   apiUrl: z.string().optional().meta({
     description:
-      'Base URL of the API. Required unless the profile is `clickhouse-cloud`. For `hyperdx` the address of the API server, or that of the UI and `/api`; `/api/v2` is appended.',
+      'Base URL of the API. Without it, or with `auto` in the action, `clickhouse-cloud` has `https://api.clickhouse.cloud`. `hyperdx` needs the address of the API server, or that of the UI and `/api`; `/api/v2` is appended. An empty value is an error.',
     accepts: addressForm,
+    actionDefault: defaultApiUrl,
   }),
   allowHttp: variable(
     flag('Accepts plain http for api-url beyond loopback addresses. Everyone on the network in between can read the key.').default(false),
   ),
   observabilityPath: variable(
     z.string().refine(isSegment).optional().meta({
-      description:
-        'Path segment of dashboards, alerts and sources. The default is that of the profile, or `observability`. Not for `profile: hyperdx`.',
+      description: 'Path segment of dashboards, alerts and sources, for gateways. The default is `clickstack`. Not for `profile: hyperdx`.',
       accepts: 'lower-case letters, digits and dashes',
     }),
   ),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ReadApi, WriteApi } from '../api/client.ts'
 import type { Service, Target } from '../api/path.ts'
-import type { Profile, ProfileName } from '../api/profiles.ts'
+import type { Profile } from '../api/profiles.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Diagnostic, LintSettings } from '../core/diagnostics.ts'
 import type { Line } from '../core/line.ts'
@@ -127,10 +127,6 @@ export interface Operation<
   scopeWith?(values: Partial<z.output<I>>): Scope
   /** Whether only the command line and the library have the operation. */
   readonly isOutsideOfAction?: true
-  /** The profiles that it needs one of; absent where it works with every API. */
-  readonly profiles?: readonly ProfileName[]
-  /** Why other servers cannot have it, as the end of a sentence. */
-  readonly profilesReason?: string
   /** May change or delete existing objects. At a terminal, a person confirms that. */
   readonly asksFirst?: true
   /** Inputs by their camelCase names, each described. */

@@ -1,6 +1,6 @@
 import type { Connection, Credentials } from '../api/client.ts'
 import { type Profile, profileNamed, queryEndpointUrl } from '../api/profiles.ts'
-import { type Diagnostic, missingInput } from '../core/diagnostics.ts'
+import { type Diagnostic, inputDiagnostic, missingInput } from '../core/diagnostics.ts'
 import { spellInput } from '../core/input-spelling.ts'
 import { toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
@@ -30,10 +30,11 @@ interface ConnectionUse {
 export function resolveConnection(settings: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
   const { values, names } = settings
   // What a connection needs is not known for a wrong profile.
-  if (scope === 'none' || (names.has('profile') && values.profile === undefined)) return { diagnostics: [] }
-  // The profile decides which other settings are missing.
-  if (!['profile', 'apiUrl', 'apiKey', 'apiKeyId', 'apiKeySecret', 'organizationId', 'serviceId'].some((name) => names.has(name)))
-    return { diagnostics: [missingInput('profile', `is missing; ${profileAdvice}`)] }
+  if (scope === 'none' || values.profile === undefined) return { diagnostics: [] }
+  const variable = toEnvironmentName('api-url')
+  // The default of the profile in its place would send the key to a host that nobody chose.
+  if (!names.has('apiUrl') && env[variable]?.trim() === '')
+    return { diagnostics: [inputDiagnostic(variable, 'is empty; set it to the address of the server, or remove it')] }
   const profile = profileNamed(values.profile)
   const { apiUrl = profile.apiUrl, observabilityPath = profile.observabilityPath, allowHttp = false, timeoutSeconds, maxAttempts } = values
   const proxy = readProxySettings(env)
@@ -43,7 +44,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   const diagnostics = [
     ...query.diagnostics,
     ...(profile.isSelfHosted ? checkSelfHosted(settings, env) : checkCloud(settings, { scope, env })),
-    ...('problem' in address ? [refuseAddress(apiUrl, address.problem, settings, profile)] : []),
+    ...('problem' in address ? [refuseAddress(apiUrl, address.problem, settings)] : []),
     ...('url' in address && profile.isSelfHosted ? checkServerPath(address.url, settings) : []),
     ...proxy.diagnostics,
   ]
@@ -100,7 +101,10 @@ function checkCloud({ names, diagnosticFor }: GivenSettings, { scope, env }: Con
         `is the key of a self-hosted server: set ${spellInput('profile', 'hyperdx')}, or use api-key-id and api-key-secret`,
       ),
     ]
-  return required.filter((name) => !names.has(name)).map((name) => missing(toKebab(name), env))
+  const absent = required.filter((name) => !names.has(name)).map((name) => missing(toKebab(name), env))
+  if (names.has('profile') || names.has('apiKeyId') || names.has('apiKeySecret')) return absent
+  const advice = `is clickhouse-cloud by default; for a self-hosted server, set ${spellInput('profile', 'hyperdx')}`
+  return [...absent, inputDiagnostic('profile', advice)]
 }
 
 function checkSelfHosted({ names, diagnosticFor }: GivenSettings, env: Variables): readonly Diagnostic[] {
@@ -128,8 +132,6 @@ function checkServerPath({ origin, pathname }: URL, { diagnosticFor }: GivenSett
   return base === undefined ? [] : [diagnosticFor('apiUrl', `must end at /api/v2: set it to ${origin}${base}`)]
 }
 
-const profileAdvice = `set it to clickhouse-cloud, or to hyperdx for a self-hosted server, as an input or as ${toEnvironmentName('profile')}`
-
 /** Reports a missing setting. A secret with another name than expected is an empty input in a job on GitHub. */
 const missing = (name: string, { GITHUB_ACTIONS: isJob }: Variables): Diagnostic =>
   missingInput(
@@ -139,10 +141,9 @@ const missing = (name: string, { GITHUB_ACTIONS: isJob }: Variables): Diagnostic
       : `is missing; set the input or ${toEnvironmentName(name)}`,
   )
 
-function refuseAddress(url: string | undefined, problem: string | undefined, settings: GivenSettings, profile: Profile): Diagnostic {
+function refuseAddress(url: string | undefined, problem: string | undefined, settings: GivenSettings): Diagnostic {
   if (url !== undefined) return settings.diagnosticFor('apiUrl', describeAddress(url, problem))
-  const advice = `set ${profile.isSelfHosted ? '' : `${spellInput('profile', 'clickhouse-cloud')}, or `}the address of the server`
-  return missingInput('api-url', `is missing; ${advice}, as the input or as ${toEnvironmentName('api-url')}`)
+  return missingInput('api-url', `is missing; set the address of the server, as the input or as ${toEnvironmentName('api-url')}`)
 }
 
 function describeAddress(url: string, problem: string | undefined): string {

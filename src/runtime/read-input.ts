@@ -1,6 +1,6 @@
 import { normalize } from 'node:path'
 import type { Target } from '../api/path.ts'
-import { type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
+import { defaultProfile, type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic, isMissingInput, type LintSettings } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
 import { spellInput } from '../core/input-spelling.ts'
@@ -196,7 +196,7 @@ function operationNamed(name: string): OperationName {
 /** An empty variable of a shell, as in `--budget "$BUDGET"`, must not mean that there is no budget. */
 const emptyInputs = (request: RunRequest): readonly Diagnostic[] =>
   Object.keys(pick(request.inputs, (name) => isEmptyText(request, request.inputs[name]))).map((name) =>
-    inputDiagnostic(toKebab(name), `is empty; give --${toKebab(name)} a value, or leave it out`),
+    inputDiagnostic(toKebab(name), `is empty; give ${spellInput(toKebab(name))} a value, or leave it out`),
   )
 
 // A wrong value is also missing. Only the first diagnostic helps.
@@ -226,15 +226,8 @@ const refuseSettings = (inputs: Values, shape: Shape): readonly Diagnostic[] =>
   })
 
 /** Why the server behind the API cannot have the operation. */
-function explainUnavailable(
-  name: OperationName,
-  { scope, profiles, profilesReason }: Operation,
-  profile: ProfileName | undefined,
-): string | undefined {
+function explainUnavailable(name: OperationName, { scope }: Operation, profile: ProfileName = defaultProfile): string | undefined {
   if (profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
     return `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
-  if (profiles === undefined || (profile !== undefined && profiles.includes(profile))) return undefined
-  const reason = profilesReason === undefined ? '' : `, because ${profilesReason}`
-  const advice = profile === undefined ? `; set ${spellInput('profile')} or ${toEnvironmentName('profile')}` : ''
-  return `${name} is not available ${profile === undefined ? 'without a profile' : `with profile ${profile}`}; it needs profile ${profiles.join(' or ')}${reason}${advice}`
+  return undefined
 }

@@ -91,7 +91,7 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
 }
 
 async function carryOut(planned: PlanningResult, context: ApplyContext) {
-  const { api, service, profile, clock, stop } = context
+  const { api, service, clock, stop } = context
   const { storedObjects } = planned
   if (storedObjects === undefined) throw new TypeError('a plan without errors was made of lists')
   const described = await describeChanges(planned)
@@ -109,12 +109,11 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   }
   // An update reads its object again where the window of the rate limit has room for that.
   const hasRoom = countRequests(planned.plan.changes, false) <= (api.rateLimit()?.remaining ?? Number.POSITIVE_INFINITY)
-  const usesLists = !hasRoom && profile.isKnown
   const applied = await applyPlan(planned.plan, {
     api,
     service,
     kinds: planned.kinds,
-    listedAtMs: usesLists ? planned.storedObjects?.readAtMs : undefined,
+    listedAtMs: hasRoom ? undefined : planned.storedObjects?.readAtMs,
     clock,
     stop,
     onProgress,
@@ -126,9 +125,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   const left = planned.diagnostics.filter(({ rule, location }) => rule !== 'same-name' || !created.has(location))
   const diagnosed = { ...planned, diagnostics: [...left, ...applied.diagnostics] }
   const alerts = applied.alerts ?? storedObjects.alert
-  // The neutral contract does not show evaluations.
-  const review = { ...applied, plan: planned.plan, alerts, nowMs: clock.now() }
-  const { problems, notEvaluated } = profile.isKnown ? reviewEvaluations(review) : { problems: [], notEvaluated: [] }
+  const { problems, notEvaluated } = reviewEvaluations({ ...applied, plan: planned.plan, alerts, nowMs: clock.now() })
   const broken = applied.stopped === undefined ? await brokenAlerts(planned, context, applied.outcomes) : []
   const diagnostics = [...diagnosed.diagnostics, ...problems, ...broken]
   const result = await toPlanResult({ ...diagnosed, diagnostics }, applied.outcomes, described)

@@ -13,15 +13,7 @@ import { defineOperation, noFields } from '../operation/operation.ts'
 import { selectDeclared, selectInput } from '../operation/select.ts'
 import { type Block, countFacts, paragraph } from '../report/blocks.ts'
 import { table } from '../report/table.ts'
-import {
-  type BacktestedAlert,
-  backtestedAlert,
-  backtestPlan,
-  backtestReason,
-  daysOf,
-  demandValues,
-  whyNoBacktest,
-} from './backtest/backtest-plan.ts'
+import { type BacktestedAlert, backtestedAlert, backtestPlan, daysOf, demandValues, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { backtestBlocks } from './backtest/backtest-report.ts'
 import { gateInput, judgeBacktest } from './backtest/gates.ts'
 import { checkedIncident, checkIncident, countOutcomes, incidentTable, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
@@ -62,8 +54,6 @@ export const backtest = defineOperation({
   summary: 'Shows how often declared alerts would have fired in the past days, and fire now.',
   effect: 'read',
   scope: 'service-or-server',
-  profiles: ['hyperdx', 'clickhouse-cloud'],
-  profilesReason: backtestReason,
   input: planInput.omit({ prune: true, maxDeletes: true, repair: true }).extend({
     ...grouped('What is estimated', {
       only: choice(
@@ -117,7 +107,7 @@ export const backtest = defineOperation({
   async run(context, input) {
     const refusal = await whyNoBacktest(context)
     if (refusal !== undefined) throw new WatchkeeperError('refused', `No backtest: ${refusal}.`)
-    demandValues(context, 'profile')
+    demandValues(context)
     const directory = input.recordings === undefined ? undefined : readDirectory(input.recordings)
     const range = rangeOf(input.period, context.clock.now())
     const planned = await makePlan(context, { ...input, prune: false, maxDeletes: 0, effect: 'read' })

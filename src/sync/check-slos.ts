@@ -118,8 +118,6 @@ export const checkSlos = defineOperation({
   summary: 'Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.',
   effect: 'read',
   scope: 'service-or-server',
-  profiles: ['hyperdx', 'clickhouse-cloud'],
-  profilesReason: 'other servers have neither values of charts nor SQL',
   input: sloInput,
   output: sloOutput,
   details: sloDetails,

@@ -63,10 +63,10 @@ export async function runPlan(
 }
 
 async function finishPlan(context: Context<'read', 'service-or-server'>, input: PlanInput, planned: PlanningResult) {
-  const { profile, clock } = context
-  // The neutral contract does not show evaluations.
-  const alerts = profile.isKnown ? (planned.storedObjects?.alert ?? []) : []
-  const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: clock.now() })
+  const problems = findEvaluationProblems(planned.plan, planned.storedObjects?.alert ?? [], {
+    policy: input.onFailedEvaluation,
+    nowMs: context.clock.now(),
+  })
   const result = {
     ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
     needsApply: planned.plan.changes.some((change) => !staysAsItIs(change)),
@@ -116,8 +116,9 @@ async function reviewPlan(
 
 /** Throws an InputError for a server without activities. */
 function demandActivities({ profile, service }: Context<'read', 'service-or-server'>): Service {
-  if (profile.provider !== undefined && !isServer(service)) return service
-  throw inputError('price', `requires ${spellInput('profile', 'clickhouse-cloud')}, because other servers have no activities and no usage`)
+  if (!profile.isSelfHosted && !isServer(service)) return service
+  const needed = spellInput('profile', 'clickhouse-cloud')
+  throw inputError('price', `requires ${needed}, because a self-hosted server has no activities and no usage`)
 }
 
 async function priceOf({ api, clock }: Context<'read', 'service-or-server'>, planned: PlanningResult, service: Service) {
@@ -132,7 +133,7 @@ async function queryProblems(
   tested: ReadonlySet<string>,
 ): Promise<readonly Diagnostic[]> {
   const { plan, found } = planned
-  if (!plan.changes.some(isDifference) || !context.profile.isKnown) return []
+  if (!plan.changes.some(isDifference)) return []
   const { findQueryProblems } = await import('./plan/query-problems.ts')
   const problems = await findQueryProblems(context, planned, tested)
   if (found.slos.length === 0 || !context.api.hasSql) return problems
@@ -178,7 +179,7 @@ export const plan = defineOperation({
     backtest: reviewedBacktest.optional().describe('With `backtest`: the changed alerts in the last 7 days.'),
   }),
   async run(context, input) {
-    if (input.backtest) demandValues(context, 'backtest')
+    if (input.backtest) demandValues(context)
     const pricedService = input.price ? demandActivities(context) : undefined
     const planned = await makePlan(context, { ...input, effect: 'read' })
     if (hasErrors(planned)) return finishPlan(context, input, planned)

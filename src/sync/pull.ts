@@ -243,7 +243,6 @@ type ServerAnswers = Map<string, string | undefined>
 /** Finds the objects that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
 async function findRejected(plan: Plan, answers: ServerAnswers, context: PullContext): Promise<Failures> {
   const rejected = new Map<string, string>()
-  if (!context.profile.isKnown) return rejected
   const kinds = createKinds(context.profile, context.clock.now())
   for (const change of plan.changes) {
     const { kind } = change

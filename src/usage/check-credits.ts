@@ -19,7 +19,6 @@ export const checkCredits = defineOperation({
   summary: 'Checks how many prepaid credits remain, how long they last, and how many expire unused.',
   effect: 'read',
   scope: 'organization',
-  profiles: ['clickhouse-cloud'],
   input: creditsInput,
   output: creditsOutput,
   get details() {

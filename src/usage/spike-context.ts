@@ -40,7 +40,7 @@ export async function findSpikeContext(
   { spikes, records }: SpikeContextOptions,
 ): Promise<SpikeContext | undefined> {
   const { days, period } = around(spikes)
-  if (period === undefined || api.profile.provider === undefined) return undefined
+  if (period === undefined) return undefined
   try {
     const { activities } = await listActivities(api, organizationId, period.fromMs, period.toMs)
     return days.flatMap((day) => changesAt(day, activities, records))

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
-import type { Profile } from '../api/profiles.ts'
 import { findServices } from '../api/services.ts'
 import { type Day, dayOf } from '../core/dates.ts'
 import { formatExact } from '../core/decimal.ts'
@@ -86,7 +85,7 @@ export const usageCost = defineOperation({
   example: { period: 'last-7-days', budget: '200' },
   moreExamples: [{ period: 'last-30-days', gate: 'off' }, { budgets: 'cost/budgets.yml' }],
   check: checkInput,
-  async run({ api, organizationId, profile, apiOrigin, clock, files, formats, readDeployments }, input) {
+  async run({ api, organizationId, clock, files, formats, readDeployments }, input) {
     const today = dayOf(clock.now())
     const period = choosePeriod(input.period, today, input.billingCycleDay)
     const budgets = await loadBudgets(files, input, today, period)
@@ -103,7 +102,7 @@ export const usageCost = defineOperation({
     const onMissing = input.onMissing ?? (input.gate === 'off' ? 'warn' : undefined)
     const analysis = { readings, period, today, budgets, input: { ...input, onMissing } }
     const services = formats.includes('focus') ? await placesOf(api, organizationId) : undefined
-    const result = { organizationId, provider: providerOf(profile, apiOrigin), services, ...analyze(analysis) }
+    const result = { organizationId, provider, services, ...analyze(analysis) }
     if (result.spikes.length === 0) return result
     const { findSpikeContext, findSpikeDeployments } = await import('./spike-context.ts')
     return {
@@ -171,11 +170,16 @@ async function loadBudgets(
   return readBudgets(await files.read(path, 'budgets'), path, { today, billingCycleDay, period })
 }
 
-/** The address is all that is known of a provider without a profile. */
-const providerOf = ({ provider }: Profile, apiOrigin: string): UsageResult['provider'] =>
-  provider ?? { name: new URL(apiOrigin).hostname, serviceName: 'observability', serviceCategory: 'Other' }
+/** The vendor's billing documentation says that a ClickHouse Credit is worth one US dollar of the published price list. */
+const provider: UsageResult['provider'] = {
+  name: 'ClickHouse',
+  serviceName: 'ClickHouse Cloud',
+  // One of the service categories of FOCUS.
+  serviceCategory: 'Databases',
+  listPrice: { currency: 'USD', amount: '1' },
+}
 
-/** Regions and tags, which records do not have. Empty where the API has no list of services, or the key cannot read it. */
+/** Regions and tags, which records do not have. Empty where the services cannot be read. */
 async function placesOf(api: ReadApi, organizationId: string): Promise<NonNullable<UsageResult['services']>> {
   const services = await findServices(api, organizationId)
   return services.map(({ id, dataWarehouseId, provider, region, tags = [] }) => ({

@@ -11,7 +11,7 @@ import { demo } from '../../src/emulator/index.ts'
 import { inputsFor, methodsOf, useEmulator } from '../support/emulator.ts'
 import { invokeText } from '../support/invoke.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
@@ -178,7 +178,6 @@ it('examples/.watchkeeper.yml sets what a run needs beside the key', async () =>
     'api-url': url,
     'api-key-id': id,
     'api-key-secret': secret,
-    'observability-path': 'observability',
   }
   expect((await invokeText({ inputs, files: { '.watchkeeper.yml': read('examples/.watchkeeper.yml') } })).document).toMatchObject({
     status: 'pass',

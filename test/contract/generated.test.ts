@@ -9,6 +9,7 @@ import { majorTag, updateReferences } from '../../scripts/action-references.ts'
 import { rebuiltFiles } from '../../scripts/commit-rebuilt.ts'
 import { fillMarkers, generate } from '../../scripts/generate.ts'
 import { describeOperations, type FieldFacts, settings } from '../../scripts/reference/describe.ts'
+import { defaultApiUrl } from '../../src/operation/inputs.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
 import { toJsonSchema } from '../../src/runtime/cli/schema.ts'
@@ -85,9 +86,12 @@ describe('action.yml', () => {
     runs: object
   }
 
-  it('sets no default that would hide the environment or the config file, but that of the token', () => {
+  it('sets no default that would hide the environment or the config file, but that of the token and a word for no address', () => {
     const defaults = Object.entries(action.inputs).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]]))
-    expect(defaults).toEqual([['github-token', `\${{ github.token }}`]])
+    expect(defaults).toEqual([
+      ['api-url', defaultApiUrl],
+      ['github-token', `\${{ github.token }}`],
+    ])
   })
 
   it('has what a step decides, and no setting of the operator', async () => {

@@ -1,13 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
 import { toCamel, toEnvironmentName, toKebab } from '../../src/core/names.ts'
 import { isRequired, metaOf, type Shape } from '../../src/documents/schema.ts'
-import { demo } from '../../src/emulator/index.ts'
 import { createClient } from '../../src/index.ts'
 import { settingsSchema } from '../../src/operation/inputs.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, storesNothing, useEmulator } from '../support/emulator.ts'
-import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
-import { invokeText } from '../support/invoke.ts'
+import { allOperations as all, placeFor, sqlKeyOf, useExampleDirectory } from '../support/examples.ts'
 
 /** Fields of every result document. */
 const reservedNames = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
@@ -68,19 +66,15 @@ it('describes each environment variable in the same words everywhere', () => {
 
 const root = useExampleDirectory()
 
-describe.each(['neutral', 'clickhouse-cloud', 'hyperdx'] as const)('every example works in the library, on the %s dialect', (dialect) => {
+describe.each(['clickhouse-cloud', 'hyperdx'] as const)('every example works in the library, on the %s dialect', (dialect) => {
   const emulator = useEmulator({ dialect, rateLimit: { limit: 1000, windowMs: 1000 } })
 
-  const available = all.filter(({ operation: { scope, profiles } }) => {
-    if (dialect === 'hyperdx' && (scope === 'organization' || scope === 'service')) return false
-    return profiles === undefined || profiles.some((profile) => profile === dialect)
-  })
+  const available = all.filter(({ operation: { scope } }) => dialect !== 'hyperdx' || (scope !== 'organization' && scope !== 'service'))
 
   it.each(available)('$name', async ({ name, operation }) => {
-    const sql = { 'sql-url': emulator().url, 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
     const given = {
       ...inputsFor(emulator(), dialect),
-      ...(dialect === 'clickhouse-cloud' && sql),
+      ...(dialect === 'clickhouse-cloud' && sqlKeyOf(emulator())),
       ...placeFor(operation, emulator()),
       directory: root(),
     }
@@ -97,13 +91,3 @@ describe.each(['neutral', 'clickhouse-cloud', 'hyperdx'] as const)('every exampl
     expect(run.mock.calls.map(([{ api }]) => api !== undefined && 'write' in api)).toEqual([false])
   })
 })
-
-it.each(all.filter(({ operation }) => operation.profilesReason !== undefined))(
-  '$name is an input error with another profile, and says why',
-  async ({ name, operation }) => {
-    const isForCloud = operation.profiles?.includes('clickhouse-cloud') === true
-    const { document } = await invokeText({ inputs: { operation: name, ...(!isForCloud && { profile: 'clickhouse-cloud' }) } })
-    expect(document).toMatchObject({ error: { kind: 'input' } })
-    expect(document.failureReason).toContain(`it needs profile ${operation.profiles?.join(' or ')}, because ${operation.profilesReason}`)
-  },
-)

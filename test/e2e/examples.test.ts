@@ -5,7 +5,7 @@ import { toKebab } from '../../src/core/names.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../support/emulator.ts'
-import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
+import { allOperations as all, placeFor, sqlKeyOf, useExampleDirectory } from '../support/examples.ts'
 import { commandsOf, runAction } from '../support/run-process.ts'
 
 const texts = (example: Readonly<Record<string, unknown>>): Record<string, string> =>
@@ -16,15 +16,12 @@ const root = useExampleDirectory()
 const fast = { rateLimit: { limit: 1000, windowMs: 1000 } }
 
 describe('every example works on the emulator', () => {
-  const emulators = {
-    neutral: useEmulator(fast),
-    'clickhouse-cloud': useEmulator({ dialect: 'clickhouse-cloud', ...fast }),
-    hyperdx: useEmulator({ dialect: 'hyperdx', ...fast }),
-  }
-  const commonInputs = (operation: Operation): Record<string, string> => {
-    const dialect = operation.profiles?.[0] ?? 'neutral'
-    return { ...inputsFor(emulators[dialect](), dialect), ...placeFor(operation, emulators[dialect]()) }
-  }
+  const emulator = useEmulator(fast)
+  const commonInputs = (operation: Operation): Record<string, string> => ({
+    ...inputsFor(emulator()),
+    ...sqlKeyOf(emulator()),
+    ...placeFor(operation, emulator()),
+  })
 
   const inAction = all.filter(({ operation }) => !operation.isOutsideOfAction)
 
@@ -48,9 +45,7 @@ describe('every example works on the emulator', () => {
         expect([...ran.outputs.keys()].filter((key) => !known.includes(key))).toEqual([])
       },
       {
-        before: () => {
-          for (const emulator of Object.values(emulators)) emulator().reset()
-        },
+        before: () => emulator().reset(),
       },
     ))
 })

@@ -6,7 +6,7 @@ import { demo } from '../../src/emulator/index.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { runAction, runCli } from '../support/run-process.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 /** Code of zod's compiler is made by `new Function`. */
 const reporter = `

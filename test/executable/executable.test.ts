@@ -85,7 +85,7 @@ describe('the single executable', () => {
       target.on('data', (bytes) => wire.socket.write(bytes)).on('close', () => wire.socket.end())
     })
     const settings = {
-      ...keyOf('neutral'),
+      ...keyOf('clickhouse-cloud'),
       WATCHKEEPER_API_URL: `https://127.0.0.1:${api.port}`,
       WATCHKEEPER_OBSERVABILITY_PATH: 'clickstack',
     }

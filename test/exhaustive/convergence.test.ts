@@ -15,7 +15,7 @@ import { afterPull, convergenceProblems, emptyPlan, type Site, type SiteFiles, u
 
 // Whatever is declared and whatever is there: apply makes the two the same, once, and touches nothing that is not its own.
 
-const dialects = ['neutral', 'clickhouse-cloud'] as const
+const dialects = ['clickhouse-cloud'] as const
 
 /** From RANDOM_SEED, to repeat a run that failed. */
 const seed = process.env.RANDOM_SEED === undefined ? {} : { seed: Number(process.env.RANDOM_SEED) }
@@ -34,7 +34,7 @@ describe.each(dialects)('%s', (dialect) => {
   const kept = (file: RandomFile): RandomFile => ({ ...file, dashboards: { ...file.dashboards, keep: { name: 'Keep', tiles: [] } } })
 
   it('makes the service as declared, from any state that it left behind, and then has nothing to do', async () => {
-    const file = randomFile(serviceOf(emulator()), dialect)
+    const file = randomFile(serviceOf(emulator()))
     await fc.assert(
       fc.asyncProperty(file, file, fc.option(fc.nat(), { nil: undefined }), async (first, second, defaults) => {
         emulator().reset()
@@ -48,7 +48,7 @@ describe.each(dialects)('%s', (dialect) => {
   }, 240_000)
 
   it('calls every change by hand a difference, and names the field', async () => {
-    const file = randomFile(serviceOf(emulator()), dialect)
+    const file = randomFile(serviceOf(emulator()))
     await fc.assert(
       fc.asyncProperty(file, fc.option(fc.nat(), { nil: undefined }), fc.nat(), async (content, defaults, choice) => {
         emulator().reset()
@@ -64,7 +64,7 @@ describe.each(dialects)('%s', (dialect) => {
             JSON.stringify([
               (await dashboardCollection.list(api, service)).items,
               (await alertCollection.list(api, service)).items,
-              dialect === 'neutral' ? [] : (await savedSearchCollection.list(api, service)).items,
+              (await savedSearchCollection.list(api, service)).items,
             ])
           const before = await shown()
           edit?.make()

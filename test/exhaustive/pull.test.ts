@@ -37,16 +37,13 @@ async function pullFormatted(site: Site, how: Spelling): Promise<SiteFiles> {
 const at = (value: unknown, ...path: (string | number)[]): JsonObject =>
   path.reduce((inner, key) => (inner as Record<string | number, unknown>)[key], value) as JsonObject
 
-/** Where unknown fields are added. In the neutral profile, alerts have documented fields only. */
+/** Where unknown fields are added. */
 const places: Readonly<Record<string, readonly (string | number)[]>> = {
   'a dashboard': ['dashboards', 0],
   'a tile': ['dashboards', 0, 'tiles', 0],
   'a config': ['dashboards', 0, 'tiles', 0, 'config'],
   'an item of a config': ['dashboards', 0, 'tiles', 0, 'config', 'select', 0],
   'a filter': ['dashboards', 0, 'filters', 0],
-}
-const cloudPlaces = {
-  ...places,
   'an alert': ['alerts', 0],
   'a channel': ['alerts', 0, 'channels', 0],
   'a saved search': ['savedSearches', 0],
@@ -55,7 +52,7 @@ const cloudPlaces = {
 const mapTexts = (files: SiteFiles, change: (text: string) => string): SiteFiles =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [path, change(String(text))]))
 
-describe.each(['neutral', 'clickhouse-cloud'] as const)('pull with the profile %s', (dialect) => {
+describe.each(['clickhouse-cloud'] as const)('pull with the profile %s', (dialect) => {
   const emulator = useEmulator({ dialect, rateLimit: 'off', newFieldPrefix: 'novel' })
   const put = (service: RandomService) => Object.assign(serviceOf(emulator()), structuredClone(service))
 
@@ -85,7 +82,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('pull with the profile %
   it.each([false, true])(
     'F1: pull, then plan is empty, for any service (with fields of a newer server: %s)',
     async (isNewer) => {
-      const arbitrary = randomService(serviceOf(emulator()), { dialect, isNewer, hasForeign: true })
+      const arbitrary = randomService(serviceOf(emulator()), { isNewer, hasForeign: true })
       await fc.assert(
         fc.asyncProperty(arbitrary, async (random) => {
           expect(await problemsAfterPull(random, isNewer)).toEqual([])
@@ -136,7 +133,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('pull with the profile %
   it.each([false, true])(
     'F2: pull changes what changed in a file, and nothing else (with fields of a newer server: %s)',
     async (isNewer) => {
-      const service = randomService(serviceOf(emulator()), { dialect, isNewer })
+      const service = randomService(serviceOf(emulator()), { isNewer })
       const choices = fc.array(fc.nat(5), { minLength: 20, maxLength: 20 })
       await fc.assert(
         fc.asyncProperty(service, service, choices, spelling, async (first, second, choice, how) => {
@@ -149,7 +146,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('pull with the profile %
   )
 
   it('F1: keeps unknown fields through a pull and an apply', async () => {
-    for (const [place, path] of Object.entries(dialect === 'neutral' ? places : cloudPlaces)) {
+    for (const [place, path] of Object.entries(places)) {
       emulator().reset()
       const novel = { novel: { deep: [1, 'two', null] }, novelFlag: true }
       Object.assign(at(serviceOf(emulator()), ...path), novel)

@@ -7,14 +7,10 @@ import { renderTerminal } from '../../src/report/terminal.ts'
 import { createVirtualClock } from '../support/clocks.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
-import { allOperations, placeFor, useExampleDirectory } from '../support/examples.ts'
+import { allOperations, placeFor, sqlKeyOf, useExampleDirectory } from '../support/examples.ts'
 import { invokeText } from '../support/invoke.ts'
 
-const emulators = {
-  neutral: useEmulator({ rateLimit: 'off' }),
-  'clickhouse-cloud': useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' }),
-  hyperdx: useEmulator({ dialect: 'hyperdx', rateLimit: 'off' }),
-}
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const root = useExampleDirectory()
 
@@ -25,11 +21,11 @@ it('no report has a date in the form of machines', async () => {
     await Promise.all(paths.map(async (path) => [path.slice(root().length + 1), await readFile(path, 'utf8')])),
   )
   await forEachEntry(allOperations, async ({ name, operation }) => {
-    const dialect = operation.profiles?.[0] ?? 'neutral'
     const example = Object.fromEntries(Object.entries(operation.example).map(([key, value]) => [toKebab(key), [value].flat().join('\n')]))
     const inputs = {
-      ...inputsFor(emulators[dialect](), dialect),
-      ...placeFor(operation, emulators[dialect]()),
+      ...inputsFor(emulator()),
+      ...sqlKeyOf(emulator()),
+      ...placeFor(operation, emulator()),
       operation: name,
       ...example,
     }
@@ -42,10 +38,9 @@ it('no report has a date in the form of machines', async () => {
 })
 
 it('an error of the rate limit names the time in the same form', async () => {
-  const emulator = emulators.neutral()
-  emulator.addFault({ effect: { kind: 'status', status: 429, headers: { 'retry-after': '1000000' } } })
+  emulator().addFault({ effect: { kind: 'status', status: 429, headers: { 'retry-after': '1000000' } } })
   const { reason } = await invokeText({
-    inputs: { ...inputsFor(emulator), operation: 'list-alerts' },
+    inputs: { ...inputsFor(emulator()), operation: 'list-alerts' },
     clock: createVirtualClock(Date.parse('2026-03-01T10:00:00Z')),
   })
   expect(reason).toContain('Try again after 12 Mar 2026 23:46 UTC (in 1000000 s).')

@@ -11,7 +11,7 @@ import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { errorRules, slow, tile } from '../support/shop-declaration.ts'
 import { duplicateMarkersIn, emptyPlan, rememberState, type Site, type SiteFiles, stateOf, withSite } from '../support/site.ts'
 
-const dialects = ['neutral', 'clickhouse-cloud'] as const
+const dialects = ['clickhouse-cloud'] as const
 
 /** A server that stores compareToPreviousPeriod: true for every line, and numConsecutiveWindows: 1 for every alert. */
 const unexplained = 31
@@ -50,9 +50,8 @@ function useService(dialect: (typeof dialects)[number]) {
     emulator,
     store,
     run,
-    ...filesFor(dialect, store),
-    /** The neutral dialect's alerts need none: it does not show the field that the server fills in. */
-    snapshotsWith: (alerts: number): number => (dialect === 'neutral' ? 1 : 1 + alerts),
+    ...filesFor(store),
+    snapshotsWith: (alerts: number): number => 1 + alerts,
     snapshots,
     /** Rewrites every tag, and every line of the texts, that is a snapshot. */
     eachSnapshot,
@@ -91,7 +90,7 @@ function useService(dialect: (typeof dialects)[number]) {
   }
 }
 
-function filesFor(dialect: (typeof dialects)[number], store: () => ReturnType<typeof serviceOf>) {
+function filesFor(store: () => ReturnType<typeof serviceOf>) {
   const alert = (name: string, tileName: string) => ({
     name,
     dashboard: 'shop',
@@ -101,7 +100,7 @@ function filesFor(dialect: (typeof dialects)[number], store: () => ReturnType<ty
     message: 'Look',
     channel: { type: 'webhook', webhookId: store().webhooks[0]?.id },
   })
-  const searches = dialect === 'neutral' ? {} : { savedSearches: { slow } }
+  const searches = { savedSearches: { slow } }
   return {
     /** No two tiles or alerts, so that nothing tells a default of the server from an edit. */
     single: (tag = 'shop', threshold = 1): SiteFiles => ({
@@ -147,7 +146,7 @@ describe.each(dialects)('%s: objects of a version that wrote no snapshots', (dia
     // As the last version without snapshots wrote them for this file.
     const markers = [
       'wk:08f2bd:shop:fc81e3',
-      ...(dialect === 'neutral' ? [] : ['wk:08f2bd:slow:e231a0']),
+      'wk:08f2bd:slow:e231a0',
       'watchkeeper: shop/observability errors bbccb1',
       'watchkeeper: shop/observability more e02046',
     ]
@@ -260,7 +259,7 @@ describe.each(dialects)('%s: two versions in turn', (dialect) => {
     const other = await versionThat({ fillNulls: false, ofThisServer: true })
     expect(await inTurn(withSite, other)).toEqual(asExpected(0, 0, 0, 0))
     // It knows the default of alerts, and so writes no snapshot of them before this version has done so.
-    expect(await inTurn(other, withSite)).toEqual(asExpected(dialect === 'neutral' ? 0 : 1, 0, 0, 0))
+    expect(await inTurn(other, withSite)).toEqual(asExpected(1, 0, 0, 0))
   })
 
   it('two versions leave each other nothing to do where only one needs snapshots, once it has written them', async () => {
@@ -491,9 +490,8 @@ describe.each(cases)('$dialect: a server $name that changes after the apply', ({
   it('a change by a new default of all alerts passes with a note, or updates objects with snapshots once', async () => {
     await applied(pairs())
     for (const alert of alerts()) alert.scheduleOffsetMinutes = 2
-    if (defaults !== undefined && dialect !== 'neutral')
-      return expect(await updatedOnce()).toEqual(updatesOnce('alerts.errors', 'alerts.more'))
-    const notes = dialect === 'neutral' ? [] : ['note server-default: scheduleOffsetMinutes']
+    if (defaults !== undefined) return expect(await updatedOnce()).toEqual(updatesOnce('alerts.errors', 'alerts.more'))
+    const notes = ['note server-default: scheduleOffsetMinutes']
     expect(await afterDefault(pairs())).toEqual({ ...passes, notes, writes: 0, isSame: true })
   })
 
@@ -530,7 +528,7 @@ describe.each(cases)('$dialect: a server $name that changes after the apply', ({
   it('a change in one alert only has drifted, and the field is named where the dialect has it', async () => {
     await applied(pairs())
     Object.assign(alerts()[1] ?? {}, { scheduleOffsetMinutes: 2 })
-    const expected = dialect === 'neutral' ? passes : drift('alerts.more', 'scheduleOffsetMinutes')
+    const expected = drift('alerts.more', 'scheduleOffsetMinutes')
     expect(await afterEdit(pairs())).toEqual({ ...expected, left: nothing, isSame: true })
   })
 
@@ -545,7 +543,7 @@ describe.each(cases)('$dialect: a server $name that changes after the apply', ({
   it('a change by unknown defaults of all kinds passes where there were none, with a note for each kind', async () => {
     await applied(pairs())
     emulator().setUnknownDefaults(unexplained)
-    const notes = ['tiles.config.compareToPreviousPeriod', ...(dialect === 'neutral' ? [] : ['numConsecutiveWindows'])]
+    const notes = ['tiles.config.compareToPreviousPeriod', 'numConsecutiveWindows']
     const expected = { ...passes, notes: defaults === undefined ? notes.map((field) => `note server-default: ${field}`) : [] }
     expect(await afterDefault(pairs())).toEqual({ ...expected, writes: 0, isSame: true })
   })

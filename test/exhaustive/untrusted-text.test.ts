@@ -71,11 +71,11 @@ const reports = 'csv=a\nfocus=b\nopenmetrics=c\nhtml=d'
 it('S6: text of the API stays text, in every part of an answer and in the message of an error', () =>
   forEachEntry<[string, string, Readonly<Record<string, string>>]>(
     [
-      ['list-alerts', `${service}/observability/alerts`, {}],
-      ['get-alert', `${service}/observability/alerts/${ids.alert}`, { id: ids.alert }],
-      ['list-dashboards', `${service}/observability/dashboards`, {}],
-      ['get-dashboard', `${service}/observability/dashboards/${ids.dashboard}`, { id: ids.dashboard }],
-      ['list-sources', `${service}/observability/sources`, {}],
+      ['list-alerts', `${service}/clickstack/alerts`, {}],
+      ['get-alert', `${service}/clickstack/alerts/${ids.alert}`, { id: ids.alert }],
+      ['list-dashboards', `${service}/clickstack/dashboards`, {}],
+      ['get-dashboard', `${service}/clickstack/dashboards/${ids.dashboard}`, { id: ids.dashboard }],
+      ['list-sources', `${service}/clickstack/sources`, {}],
       ['get-backup', `${service}/backups`, { id: 'latest' }],
       ['list-backups', `${service}/backups`, {}],
       ['check-backups', `${service}/backups`, {}],

@@ -2,9 +2,6 @@
 
 import { type Diagnostic, formatLocation } from '../../src/core/diagnostics.ts'
 import { type Declarations, readDeclarations } from '../../src/declarations/declarations.ts'
-import { alertFieldsOf } from '../../src/kinds/alert/alert-kind.ts'
-import { kindNames } from '../../src/kinds/kind-names.ts'
-import type { Abilities } from '../../src/kinds/references.ts'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -46,14 +43,6 @@ export const fileWith = ({ alert = {}, tile = {}, dashboard = {}, more = {} }: R
   },
   ...more,
 })
-
-/** Of a product that knows everything. */
-export const allAbilities: Abilities = {
-  kinds: new Set(kindNames),
-  webhookNames: true,
-  containers: true,
-  alertFields: alertFieldsOf({ isKnown: true }),
-}
 
 /** Environment variables that are passed to files. */
 export const passed = (variables: Variables): Variables =>

@@ -44,7 +44,10 @@ export function useApplied(emulator: () => Emulator, apply: () => Promise<unknow
 }
 
 /** Common inputs of the action for the demo's first service. */
-export const inputsFor = ({ url }: Pick<Emulator, 'url'>, dialect: EmulatorOptions['dialect'] = 'neutral'): Record<string, string> => ({
+export const inputsFor = (
+  { url }: Pick<Emulator, 'url'>,
+  dialect: EmulatorOptions['dialect'] = 'clickhouse-cloud',
+): Record<string, string> => ({
   'api-url': url,
   ...(dialect === 'hyperdx'
     ? { profile: dialect, 'api-key': demo.apiKeySecret }
@@ -54,7 +57,6 @@ export const inputsFor = ({ url }: Pick<Emulator, 'url'>, dialect: EmulatorOptio
         'organization-id': demo.organizationId,
         'service-id': demo.services.checkout,
       }),
-  ...(dialect === 'clickhouse-cloud' && { profile: dialect }),
 })
 
 const secretInputs = Object.entries(settingsSchema.shape).flatMap(([name, field]) => (metaOf(field).secret ? [toKebab(name)] : []))

@@ -32,12 +32,18 @@ export function useExampleDirectory(): () => string {
   return () => root
 }
 
+/** For operations that run SQL in ClickHouse Cloud. */
+export const sqlKeyOf = ({ url }: Emulator): Readonly<Record<string, string>> => ({
+  'sql-url': url,
+  'sql-key-id': demo.apiKeyId,
+  'sql-key-secret': demo.apiKeySecret,
+})
+
 /** What needs no service is about the files of this repository, which are written for a product. A restored service is made first. */
 export function placeFor({ scope, example }: Operation, emulator: Emulator): Record<string, string> {
   if (scope === 'none') return { profile: 'clickhouse-cloud' }
   if (!('original' in example)) return {}
   const { original, id } = example as { readonly original: string; readonly id: string } // The example of verify-restore.
   const restored = emulator.restoreBackup({ serviceId: original, backupId: id })
-  const key = { 'sql-url': emulator.url, 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
-  return { 'service-id': restored.id, ...key }
+  return { 'service-id': restored.id, ...sqlKeyOf(emulator) }
 }

@@ -37,7 +37,6 @@ export const remoteStateWith = ({ incompleteLists = {}, readAtMs = 0, ...lists }
   source: z.array(sourceSchema).parse(lists.source ?? [{ id: 'logs', name: 'Logs' }]),
   webhook: z.array(storedWebhookSchema).parse(revealSecrets(lists.webhook ?? [{ id: 'hook', name: 'oncall' }])),
   ...(lists.connection && { connection: z.array(connectionSchema).parse(lists.connection) }),
-  unlisted: new Set(),
   incompleteLists,
   readAtMs,
 })

@@ -1,18 +1,7 @@
 import fc from 'fast-check'
 import { parse, stringify } from 'yaml'
 import { escapeExpressions } from '../../src/documents/expressions.ts'
-import type {
-  Alert,
-  Channel,
-  Connection,
-  Dashboard,
-  Dialect,
-  JsonObject,
-  SavedSearch,
-  Service,
-  Source,
-  Tile,
-} from '../../src/emulator/index.ts'
+import type { Alert, Channel, Connection, Dashboard, JsonObject, SavedSearch, Service, Source, Tile } from '../../src/emulator/index.ts'
 import { type DashboardFields, expandDashboard } from '../../src/kinds/dashboard/dashboard-file.ts'
 
 // Random words and fields: names that people use, and texts that are hard to write to YAML.
@@ -406,10 +395,9 @@ interface AlertDraft {
   readonly onSearch: boolean
 }
 
-const alertFor = (webhooks: readonly string[], { dialect, isNewer }: AlertOptions): fc.Arbitrary<AlertDraft> => {
-  const isNeutral = dialect === 'neutral'
+const alertFor = (webhooks: readonly string[], { isNewer }: AlertOptions): fc.Arbitrary<AlertDraft> => {
   const channels = fc
-    .uniqueArray(fc.constantFrom(...webhooks), { minLength: 1, maxLength: isNeutral ? 1 : 2 })
+    .uniqueArray(fc.constantFrom(...webhooks), { minLength: 1, maxLength: 2 })
     .map((ids) => ids.map((webhookId): Channel => ({ type: 'webhook', webhookId })))
   const ranges = fc.record({
     thresholdType: fc.constantFrom('between', 'not_between'),
@@ -433,22 +421,20 @@ const alertFor = (webhooks: readonly string[], { dialect, isNewer }: AlertOption
   )
   return fc.record({
     target: fc.nat(99),
-    onSearch: isNeutral ? fc.constant(false) : fc.boolean(),
+    onSearch: fc.boolean(),
     fields: fc
       .tuple(
-        isNeutral ? sides : fc.oneof(sides, ranges),
-        isNeutral ? fc.constant({}) : schedule,
+        fc.oneof(sides, ranges),
+        schedule,
         made<Partial<Alert>>({
           name,
           interval: fc.constantFrom('1m', '5m', '15m', '30m', '1h', '6h', '12h', '1d'),
           message: words,
           channels,
-          ...(!isNeutral && {
-            note: words,
-            numConsecutiveWindows: fc.constantFrom(null, 1, 3),
-            groupBy: fc.constantFrom(null, 'ServiceName'),
-          }),
-          ...(isNewer && !isNeutral && { novel }),
+          note: words,
+          numConsecutiveWindows: fc.constantFrom(null, 1, 3),
+          groupBy: fc.constantFrom(null, 'ServiceName'),
+          ...(isNewer && { novel }),
         } as never),
       )
       .map(([side, when, rest]) => ({ ...rest, ...side, ...when })),
@@ -456,7 +442,6 @@ const alertFor = (webhooks: readonly string[], { dialect, isNewer }: AlertOption
 }
 
 interface AlertOptions {
-  readonly dialect: Dialect
   /** Whether there are fields that only a newer server knows. */
   readonly isNewer: boolean
   /** Whether some dashboards have the ownership marker of another project. */
@@ -483,8 +468,7 @@ export function randomService(service: Service, wishes: AlertOptions): fc.Arbitr
   return fc
     .record({
       dashboards: fc.array(dashboardFor(context, hasForeign ? ['wk:0a1b2c:other:abcdef'] : []), { maxLength: 4 }),
-      savedSearches:
-        wishes.dialect === 'neutral' ? fc.constant<Draft<SavedSearch>[]>([]) : fc.array(savedSearchFor(context), { maxLength: 2 }),
+      savedSearches: fc.array(savedSearchFor(context), { maxLength: 2 }),
       alerts: fc.array(
         alertFor(
           webhooks.map(({ id }) => id),
@@ -531,17 +515,16 @@ export interface RandomFile {
 type FileContext = Pick<Service, 'sources' | 'webhooks' | 'connections'>
 
 /** For a service with these sources, connections and webhooks. */
-export function randomFile({ sources, webhooks, connections }: FileContext, dialect: Dialect): fc.Arbitrary<RandomFile> {
+export function randomFile({ sources, webhooks, connections }: FileContext): fc.Arbitrary<RandomFile> {
   const context = { sources, connections, isNewer: false }
   const names = new Map(sources.map(({ id, name }) => [id, name]))
   const webhookNames = new Map(webhooks.map(({ id, name }) => [id, name]))
-  const isNeutral = dialect === 'neutral'
   const webhookIds = webhooks.map(({ id }) => id)
   return fc
     .record({
       dashboards: fc.array(dashboardFor(context), { minLength: 1, maxLength: 3 }),
-      savedSearches: isNeutral ? fc.constant<SavedSearchDraft[]>([]) : fc.array(savedSearchFor(context), { maxLength: 2 }),
-      alerts: fc.array(alertFor(webhookIds, { dialect, isNewer: false }), { maxLength: 3 }),
+      savedSearches: fc.array(savedSearchFor(context), { maxLength: 2 }),
+      alerts: fc.array(alertFor(webhookIds, { isNewer: false }), { maxLength: 3 }),
       byName: fc.boolean(),
     })
     .map(({ byName, ...drafts }) => {
@@ -554,13 +537,13 @@ export function randomFile({ sources, webhooks, connections }: FileContext, dial
       )
       const alerts = drafts.alerts.flatMap(({ target, fields, onSearch }): JsonObject[] => {
         const search = Object.keys(savedSearches)[target % Math.max(1, drafts.savedSearches.length)]
-        const { groupBy, ...rest } = declaredAlert(fields, byName && !isNeutral ? webhookNames : undefined)
+        const { groupBy, ...rest } = declaredAlert(fields, byName ? webhookNames : undefined)
         if (onSearch && search !== undefined) return [{ ...rest, groupBy, savedSearch: search }]
         const place = places[target % places.length]
         return place === undefined ? [] : [{ ...rest, ...place }]
       })
       const file = { dashboards, savedSearches, alerts: keyed('alert', alerts) }
-      return escapeExpressions(byName && !isNeutral ? withNames(file, names) : file) as RandomFile
+      return escapeExpressions(byName ? withNames(file, names) : file) as RandomFile
     })
 }
 

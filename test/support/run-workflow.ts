@@ -6,6 +6,7 @@ import { data, Evaluator, Lexer, Parser } from '@actions/expressions'
 import { parse } from 'yaml'
 import { type ProfileName, profileNamed, profileNames } from '../../src/api/profiles.ts'
 import { digestOfText } from '../../src/core/digest.ts'
+import { defaultApiUrl } from '../../src/operation/inputs.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { allOperations } from './examples.ts'
 import { invokeText } from './invoke.ts'
@@ -50,8 +51,8 @@ export function profilesOf(name: string): readonly ProfileName[] {
 }
 
 /** A self-hosted server has neither organizations nor services. */
-const worksWith = ({ scope, profiles = profileNames }: Operation, profile: ProfileName): boolean =>
-  profiles.includes(profile) && !(profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
+const worksWith = ({ scope }: Operation, profile: ProfileName): boolean =>
+  !(profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
 
 /** The context `github` of a push to the default branch. */
 export const onMain = {
@@ -275,7 +276,9 @@ async function runStep({ uses = '', run, with: given = {}, env = {} }: RunnableS
 async function runOperation(inputs: Texts, { env, files, operations, reasons, warnings }: State): Promise<StepDone> {
   operations.push(inputs.operation ?? '')
   const variables = { GITHUB_REPOSITORY: repository, ...env }
-  const ran = await invokeText({ inputs, env: variables, files: Object.fromEntries(files) })
+  // The action reads its default like this.
+  const given = inputs['api-url'] === defaultApiUrl ? { ...inputs, 'api-url': '' } : inputs
+  const ran = await invokeText({ inputs: given, env: variables, files: Object.fromEntries(files) })
   if (ran.document.status !== 'pass') reasons.push(ran.document.failureReason)
   warnings.push(...ran.annotations.flatMap(({ severity, message }) => (severity === 'warning' ? [message] : [])))
   for (const { path, content } of ran.files) files.set(path, content)

@@ -1,7 +1,7 @@
 // An API session against an emulator, on a clock that never waits.
 import { ApiError } from '../../src/api/api-error.ts'
 import { type ApiSession, type Connection, openApi } from '../../src/api/client.ts'
-import { neutral } from '../../src/api/profiles.ts'
+import { profileNamed } from '../../src/api/profiles.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { demo, type Emulator, type Fault } from '../../src/emulator/index.ts'
 import { createVirtualClock, type VirtualClock } from './clocks.ts'
@@ -17,6 +17,8 @@ export interface TestSession extends ApiSession {
   abort(): void
 }
 
+const cloud = profileNamed('clickhouse-cloud')
+
 export const service = { organizationId: demo.organizationId, serviceId: demo.services.checkout }
 
 export function openSession(
@@ -28,8 +30,8 @@ export function openSession(
   const [stop, abort] = [new AbortController(), new AbortController()]
   const connection: Connection = {
     baseUrl: new URL(url),
-    profile: neutral,
-    observabilityPath: neutral.observabilityPath,
+    profile: cloud,
+    observabilityPath: cloud.observabilityPath,
     credentials: { keyId: demo.apiKeyId, keySecret: demo.apiKeySecret },
     proxy: {},
     userAgent: 'watchkeeper/test',

@@ -1,7 +1,7 @@
 import { parse } from 'yaml'
 import { type Connection, readOnly, type WriteApi } from '../../src/api/client.ts'
 import type { Target } from '../../src/api/path.ts'
-import { neutral, profileNamed } from '../../src/api/profiles.ts'
+import { profileNamed } from '../../src/api/profiles.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { demo, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts'
 import { canonicalText } from '../../src/kinds/marker.ts'
@@ -55,7 +55,7 @@ export interface SiteServer {
 
 /** Without a clock of the caller's, nothing ever waits. */
 export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (site: Site) => Promise<T>, clock?: Clock): Promise<T> {
-  const profile = dialect === 'neutral' ? neutral : profileNamed(dialect)
+  const profile = profileNamed(dialect)
   const { observabilityPath } = profile
   const address = profile.isSelfHosted ? `${server.url}/api/v2` : server.url
   const credentials = profile.isSelfHosted && { credentials: { accessKey: demo.apiKeySecret } }

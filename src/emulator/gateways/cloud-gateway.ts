@@ -49,11 +49,11 @@ import {
 const maxBodyBytes = 5 * 1024 * 1024
 
 /**
- * ClickHouse Cloud and the neutral contract: organizations and services in the path, HTTP Basic, the envelope `{status, requestId,
+ * ClickHouse Cloud: organizations and services in the path, HTTP Basic, the envelope `{status, requestId,
  * result}`, and a validation of bodies before the product sees them.
  */
 export function createCloudGateway(settings: Settings): Gateway {
-  const platformRoutes = createPlatformRoutes(settings)
+  const platformRoutes = createPlatformRoutes()
   const resourcePattern = new URLPattern({ pathname: `${servicePath}/${settings.segment}/:path+` })
 
   function handle(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse {
@@ -74,7 +74,7 @@ export function createCloudGateway(settings: Settings): Gateway {
 
   /** Any key may ask about itself. */
   function handleWhoami({ ids }: EmulatorContext, { method, path }: HttpRequest, { key }: Identity): HttpResponse | undefined {
-    if (settings.dialect === 'neutral' || method !== 'GET' || pathnameOf(path) !== '/v1/whoami' || key === undefined) return undefined
+    if (method !== 'GET' || pathnameOf(path) !== '/v1/whoami' || key === undefined) return undefined
     return toEnvelope(ids, getWhoami(key))
   }
 
@@ -95,13 +95,13 @@ export function createCloudGateway(settings: Settings): Gateway {
     if (match === undefined) return undefined
     const path = match.param('path')
     const route = findRoute(method, path)
-    if (route === undefined || !isServed(settings, method, route, path)) return undefined
+    if (route === undefined || !isServed(route)) return undefined
     authorize(context, match, identity, 'control-plane:service:manage-clickstack-api')
     const service = requireService(toPlatformCall(context, match, request))
     const hasBody = method === 'POST' || method === 'PUT'
     const body = hasBody ? requireDocumented(requireObject(request), settings, method, path) : undefined
     const response = callProduct({ context, service, route, method, query: queryFieldsOf(request.path), body })
-    return toResourceResponse(settings, context.ids, route, response)
+    return toResourceResponse(context.ids, response)
   }
 
   return {
@@ -158,15 +158,11 @@ const servicePath = `${organizationPath}/services/:serviceId`
  * All are reads. Permissions are those that the vendor's own command line asks for (clickhousectl, `src/meta/operations.rs`). That of
  * activities is what RunReveal's documentation of its ClickHouse Cloud source asks for.
  */
-function createPlatformRoutes({ dialect }: Settings): readonly PlatformRoute[] {
-  const contract = [
+function createPlatformRoutes(): readonly PlatformRoute[] {
+  return [
     route(`${organizationPath}/usageCost`, 'control-plane:organization:view', getUsageCost),
     route(`${servicePath}/backups`, 'control-plane:service:view-backups', withService(listBackups)),
     route(`${servicePath}/backups/:id`, 'control-plane:service:view-backups', withService(getBackup)),
-  ]
-  if (dialect === 'neutral') return contract
-  return [
-    ...contract,
     route(organizationPath, 'control-plane:organization:view', getOrganization),
     route(`${organizationPath}/services`, 'control-plane:service:view', listServices),
     route(`${organizationPath}/activities`, 'control-plane:organization:view-activities', listActivities),
@@ -247,13 +243,7 @@ function authorize({ store }: EmulatorContext, match: Match, { key, credentials 
   if (isOther) throw new GatewayError(403, 'FORBIDDEN', 'the API key belongs to another organization')
 }
 
-/** The cloud has no connections, and the neutral contract guarantees less than the cloud has. */
-function isServed({ dialect }: Settings, method: string, { resource, id }: Route, path: string): boolean {
-  if (resource === 'connections' || resource === 'charts') return false
-  if (dialect === 'clickhouse-cloud') return true
-  if (path === 'dashboards/validate') return false
-  return resource === 'dashboards' || resource === 'alerts' || (resource === 'sources' && method === 'GET' && id === '')
-}
+const isServed = ({ resource }: Route): boolean => resource !== 'connections' && resource !== 'charts'
 
 function requireObject(request: HttpRequest): JsonObject {
   if (request.isTooLarge) throw new GatewayError(413, 'PAYLOAD_TOO_LARGE', `request body is larger than ${maxBodyBytes} bytes`)
@@ -266,35 +256,25 @@ function requireObject(request: HttpRequest): JsonObject {
 }
 
 /** The gateway rejects fields that the vendor's OpenAPI document does not have, ids included: terraform-provider-clickhouse PR#654. */
-function requireDocumented(body: JsonObject, { dialect, variant }: Settings, method: string, path: string): JsonObject {
+function requireDocumented(body: JsonObject, { variant }: Settings, method: string, path: string): JsonObject {
   const [resource = '', last] = path.split('/')
   const undocumented = findUndocumented(body, {
     method,
     resource,
     isValidation: last === 'validate',
-    isNeutral: dialect === 'neutral',
     acceptsField: variant.acceptsField ?? (() => false),
   })
   if (undocumented !== undefined) throw badRequest(`request body property can't be validated: ${undocumented}`)
   return body
 }
 
-function toResourceResponse(settings: Settings, ids: Ids, { resource }: Route, { status, body, total }: ProductResponse): HttpResponse {
+function toResourceResponse(ids: Ids, { status, body, total }: ProductResponse): HttpResponse {
   if (status !== 200) return toError(ids, status, codeOf(status), String(isJsonObject(body) ? body.message : body))
   const result = !isJsonObject(body) || Object.keys(body).length === 0 ? undefined : 'data' in body ? body.data : body
-  if (settings.dialect !== 'neutral') return toEnvelope(ids, result, total === undefined ? {} : { 'X-Total-Count': String(total) })
-  return jsonResponse(200, (resource === 'alerts' ? toNeutralAlerts(result) : result) ?? {})
+  return toEnvelope(ids, result, total === undefined ? {} : { 'X-Total-Count': String(total) })
 }
 
 const codeOf = (status: number): string => ({ 400: 'BAD_REQUEST', 404: 'NOT_FOUND', 409: 'CONFLICT' })[status] ?? 'INTERNAL_ERROR'
-
-const neutralAlertFields = 'id teamId state dashboardId tileId threshold interval source thresholdType channel name message'.split(' ')
-
-function toNeutralAlerts(result: unknown): unknown {
-  if (Array.isArray(result)) return result.map(toNeutralAlerts)
-  if (!isJsonObject(result)) return result
-  return Object.fromEntries(Object.entries(result).filter(([name]) => neutralAlertFields.includes(name)))
-}
 
 /** A deletion has no result. */
 const toEnvelope = (ids: Ids, result: unknown, headers: Headers = {}): HttpResponse =>

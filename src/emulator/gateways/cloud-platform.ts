@@ -162,16 +162,15 @@ const openDays = 3
 
 export function getUsageCost({ organization, query, context }: PlatformCall): unknown {
   const { from, to, filters } = toUsageQuery(query)
-  const { unit, costs } = context.settings
   const firstOpenDay = addDays(dayOf(context.settings.now()), -openDays)
   const records = organization.usage
     .filter(({ date }) => date >= from && date <= to)
     .filter((record) => isTagged(organization, record, filters))
-  const views = records.map((record) => toUsageView(record, unit, firstOpenDay))
+  const views = records.map((record) => toUsageView(record, firstOpenDay))
   return {
-    [`grandTotal${unit}`]: toCredits(sumMicro(records.flatMap(({ micro }) => Object.values(micro)))),
+    grandTotalCHC: toCredits(sumMicro(records.flatMap(({ micro }) => Object.values(micro)))),
     // An older copy of the documentation shows one record here instead of a list (clickhousectl#27).
-    costs: costs === 'object' && views.length === 1 ? views[0] : views,
+    costs: views,
   }
 }
 
@@ -213,12 +212,12 @@ function isTagged({ services }: Organization, { serviceId }: UsageRecord, filter
   return filters.every(({ key, value }) => tags.some((tag) => tag.key === key && (value === undefined || tag.value === value)))
 }
 
-function toUsageView(record: UsageRecord, unit: string, firstOpenDay: string): JsonObject {
+function toUsageView(record: UsageRecord, firstOpenDay: string): JsonObject {
   const { micro, locked, ...fields } = record
   return {
     ...fields,
-    metrics: Object.fromEntries(Object.entries(micro).map(([name, amount]) => [`${name}${unit}`, toCredits(BigInt(amount))])),
-    [`total${unit}`]: toCredits(sumMicro(Object.values(micro))),
+    metrics: Object.fromEntries(Object.entries(micro).map(([name, amount]) => [`${name}CHC`, toCredits(BigInt(amount))])),
+    totalCHC: toCredits(sumMicro(Object.values(micro))),
     locked: locked ?? record.date < firstOpenDay,
   }
 }

@@ -173,29 +173,18 @@ const shapes: Readonly<Record<string, Shape>> = {
 
 const sameAsPost = ['saved-searches', 'webhooks', 'sources']
 
-/** The nine fields of an alert that the neutral contract has. */
-const neutralAlert = {
-  ...fields('dashboardId tileId threshold interval source thresholdType name message'),
-  channel: fields('type webhookId'),
-}
-
 interface BodyContext {
   readonly method: string
   readonly resource: string
   readonly isValidation: boolean
-  readonly isNeutral: boolean
   readonly acceptsField: (name: string) => boolean
 }
 
 /** The first property of the body that the document does not have, as a path such as `tiles.0.config.nonsense`. */
-export function findUndocumented(
-  body: JsonObject,
-  { method, resource, isValidation, isNeutral, acceptsField }: BodyContext,
-): string | undefined {
+export function findUndocumented(body: JsonObject, { method, resource, isValidation, acceptsField }: BodyContext): string | undefined {
   const verb = method === 'PUT' && sameAsPost.includes(resource) ? 'POST' : method
   const name = `${verb} ${resource}${isValidation ? '/validate' : ''}`
-  const shape = isNeutral && resource === 'alerts' ? neutralAlert : (shapes[name] ?? 'any')
-  return findIn(body, shape, [], acceptsField)
+  return findIn(body, shapes[name] ?? 'any', [], acceptsField)
 }
 
 type Path = readonly (string | number)[]

@@ -1,6 +1,5 @@
 import { dayMs, hourMs } from '../../core/durations.ts'
 import type { DemoIds } from '../deterministic.ts'
-import type { Dialect } from '../options.ts'
 import type { Alert, Dashboard, JsonObject, SavedSearch, Service, Source, Tile } from '../store.ts'
 import type { ServiceName } from './demo.ts'
 
@@ -285,7 +284,7 @@ const alertsOf: Readonly<Record<ServiceName, readonly AlertSpec[]>> = {
   ],
 }
 
-export function createAlerts(ids: DemoIds, service: Service, atMs: number, dialect: Dialect): Alert[] {
+export function createAlerts(ids: DemoIds, service: Service, atMs: number): Alert[] {
   const name = service.name as ServiceName // The shop has only these.
   const before = (hours: number): string => new Date(atMs - hours * hourMs).toISOString()
   const alerts = alertsOf[name].map((spec): Alert => {
@@ -298,8 +297,7 @@ export function createAlerts(ids: DemoIds, service: Service, atMs: number, diale
   if (name === 'search' && first) {
     first.executionErrors = [{ timestamp: before(1), type: 'QUERY_ERROR', message: "Unknown identifier 'StatusCod' in the query" }]
   }
-  // The neutral contract has no saved searches.
-  if (dialect !== 'neutral' && first) alerts.push(toSavedSearchAlert(first, ids, service))
+  if (first) alerts.push(toSavedSearchAlert(first, ids, service))
   return alerts
 }
 

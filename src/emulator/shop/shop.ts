@@ -1,6 +1,5 @@
 import { dayMs } from '../../core/durations.ts'
 import { createDemoIds, type DemoIds, type Ids } from '../deterministic.ts'
-import type { Dialect } from '../options.ts'
 import {
   type ApiKey,
   type Connection,
@@ -19,14 +18,14 @@ import { createActivities, createBackups, createCreditBalances, createTables, cr
 const daysBefore = (atMs: number, days: number): string => new Date(atMs - days * dayMs).toISOString()
 
 /** Makes a small shop with three services in one warehouse, for the start and for each reset. All have one history, which takes longest. */
-export function shopMaker(ids: Ids, atMs: number, dialect: Dialect): () => Store {
+export function shopMaker(ids: Ids, atMs: number): () => Store {
   const usage = createUsage(atMs)
   const activities = createActivities(atMs)
   return () => {
     const demoIds = createDemoIds(ids)
     const store = createOrganization(demoIds, atMs)
     for (const organization of store.organizations) {
-      for (const service of organization.services) fill(service, demoIds, atMs, dialect)
+      for (const service of organization.services) fill(service, demoIds, atMs)
       organization.creditBalances = createCreditBalances(demoIds, atMs)
       organization.usage = usage
       organization.activities = [...activities]
@@ -82,7 +81,7 @@ function createService(ids: DemoIds, name: ServiceName, atMs: number): Service {
   }
 }
 
-function fill(service: Service, ids: DemoIds, atMs: number, dialect: Dialect): void {
+function fill(service: Service, ids: DemoIds, atMs: number): void {
   const name = service.name as ServiceName // The shop has only these.
   const connection = createConnection(ids, name, atMs)
   service.connections = [connection]
@@ -90,7 +89,7 @@ function fill(service: Service, ids: DemoIds, atMs: number, dialect: Dialect): v
   service.webhooks = createWebhooks(ids, name, atMs)
   service.dashboards = createDashboards(ids, name, service.sources)
   service.savedSearches = createSavedSearches(ids, service, atMs)
-  service.alerts = createAlerts(ids, service, atMs, dialect)
+  service.alerts = createAlerts(ids, service, atMs)
   service.backups = createBackups(ids, service.id, name, atMs)
   service.tables = createTables(name, atMs)
 }

@@ -6,7 +6,7 @@ import { isMapping, withoutUndefined } from '../../core/keys.ts'
 import { ownValue, valueAt } from '../../documents/schema.ts'
 import { describeQuery, projectDashboard } from '../alert-query.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
-import { clearing, encode, fieldsLeftToService, wireFields, wireSchema } from '../derive.ts'
+import { clearing, encode, fieldsLeftToService, wireSchema } from '../derive.ts'
 import {
   type Body,
   type DeclaredObject,
@@ -43,10 +43,6 @@ import {
 } from './alert.ts'
 import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpulledStart, withSilenceOf } from './schedule.ts'
 
-/** The fields of the API that a server has. A gateway may refuse others. */
-export const alertFieldsOf = ({ isKnown }: Pick<Profile, 'isKnown'>, definition: z.ZodObject = declaredAlert): ReadonlySet<string> =>
-  new Set([...wireFields(definition, isKnown), 'source'])
-
 /** Marks the desired body of an alert with a query. Nothing writes it. */
 const hasQuery = Symbol('query')
 
@@ -64,25 +60,21 @@ function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveC
   return { body: { ...given, ...(declared.value.query !== undefined && { [hasQuery]: true }) }, diagnostics: world.diagnostics }
 }
 
-/** The kind of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
+/** The kind of alerts. The profile decides what an update keeps; the time decides which starts have no effect. */
 export function createAlertKind(
-  profile: Pick<Profile, 'isKnown' | 'isSelfHosted'>,
+  profile: Pick<Profile, 'isSelfHosted'>,
   nowMs: number,
   definition: z.ZodObject = declaredAlert,
 ): Kind<DeclaredObject<DeclaredAlert>> {
-  const fields = alertFieldsOf(profile, definition)
-  const left = fieldsLeftToService(definition).filter((field) => fields.has(field))
-  const markedField = fields.has('note') ? 'note' : 'message'
-  const markedText = ({ [markedField]: text }: Body): string => (typeof text === 'string' ? text : '')
-  // Under another profile the marker was in the other field.
-  const readMarker = (body: Body) => readTextMarker(body[markedField]) ?? readTextMarker(body.note) ?? readTextMarker(body.message)
+  const left = fieldsLeftToService(definition)
+  const markedText = ({ note }: Body): string => (typeof note === 'string' ? note : '')
+  const readMarker = (body: Body) => readTextMarker(body.note)
   const kind: Kind<DeclaredObject<DeclaredAlert>> = {
     name: 'alert',
     label: 'alert',
     collection: alertCollection,
-    schema: wireSchema(definition, fields).extend({ source: z.enum(alertSources).optional() }),
-    statesDefaults: profile.isKnown,
-    clearWith: clearing(definition, fields),
+    schema: wireSchema(definition).extend({ source: z.enum(alertSources).optional() }),
+    clearWith: clearing(definition),
     resolve: (declared, context) => resolveAlert(declared, context, definition),
     explainUndeclarable(alert) {
       const form = unknownFormOf(alert)
@@ -93,33 +85,32 @@ export function createAlertKind(
     ownership: 'marker',
     tokenOf: (body) => readMarker(body)?.token,
     markerStyle: textStyle,
-    markedField,
+    markedField: 'note',
     placeOf: watchedPlaceOf,
     readMarker,
     withMarker: (body, marker) => ({
       ...body,
-      [markedField]: withTextMarker(markedText(body), { ...marker, ...(hasQuery in body && { queryTile: '-' }) }),
+      note: withTextMarker(markedText(body), { ...marker, ...(hasQuery in body && { queryTile: '-' }) }),
     }),
-    seal({ [markedField]: text, ...body }) {
-      const sealed = typeof text === 'string' && typeof body.tileId === 'string' ? withQueryTile(text, body.tileId) : text
-      return { ...body, ...(text !== undefined && { [markedField]: sealed }) }
+    seal({ note, ...body }) {
+      const sealed = typeof note === 'string' && typeof body.tileId === 'string' ? withQueryTile(note, body.tileId) : note
+      return { ...body, ...(note !== undefined && { note: sealed }) }
     },
-    // Under another profile the marker was in the other field.
-    withoutMarker: ({ note, message, tags, ...body }) => {
-      const [ownNote, ownMessage] = [note, message].map((text) => (typeof text === 'string' ? withoutTextMarker(text) : ''))
-      return { ...body, ...(ownNote !== '' && { note: ownNote }), ...(ownMessage !== '' && { message: ownMessage }), ...ownTags(tags) }
+    withoutMarker: ({ note, tags, ...body }) => {
+      const own = withoutTextMarker(markedText({ note }))
+      return { ...body, ...(own !== '' && { note: own }), ...ownTags(tags) }
     },
-    readSnapshot: (body) => readTextSnapshot(body[markedField]),
-    withSnapshot: (body, digest) => ({ ...body, [markedField]: withTextSnapshot(markedText(body), digest) }),
+    readSnapshot: (body) => readTextSnapshot(body.note),
+    withSnapshot: (body, digest) => ({ ...body, note: withTextSnapshot(markedText(body), digest) }),
     canonical: (body) =>
       // The line of a marker includes the blanks before it, so trailing blanks do not count without a marker either.
-      withoutEmpty(effectiveFields({ ...body, [markedField]: withoutTextMarker(markedText(body)).trimEnd() })),
+      withoutEmpty(effectiveFields({ ...body, note: withoutTextMarker(markedText(body)).trimEnd() })),
     carryOver: (desired, stored) => {
       // An update without them makes them of what the alert watches. A gateway may answer them, and not know them in a request.
       const own = { ...stored, ...ownTags(stored.tags) }
       const kept = profile.isSelfHosted ? left.filter((field) => !Object.hasOwn(desired, field) && own[field] != null) : []
       const merged = mergeChannels({ ...desired, ...Object.fromEntries(kept.map((field) => [field, own[field]])) }, stored)
-      return fields.has('scheduleStartAt') ? carryOverStart(merged, stored, nowMs) : merged
+      return carryOverStart(merged, stored, nowMs)
     },
     comparedPart(stored, declared) {
       const compared = Object.entries(stored).filter(([field]) => !left.includes(field) || Object.hasOwn(declared, field))

@@ -2,12 +2,11 @@ import * as z from 'zod'
 import { ApiError } from '../../api/api-error.ts'
 import type { WriteApi } from '../../api/client.ts'
 import type { Target } from '../../api/path.ts'
-import { inputDiagnostic } from '../../core/diagnostics.ts'
-import { InputError, WatchkeeperError } from '../../core/errors.ts'
+import { WatchkeeperError } from '../../core/errors.ts'
 import { isEmpty } from '../../core/keys.ts'
 import { counted, nameOrId, say, trusted, untrusted } from '../../core/line.ts'
 import { quote } from '../../core/text.ts'
-import { isKnown, metaOf, ownValue, type Schema } from '../../documents/schema.ts'
+import { metaOf, ownValue, type Schema } from '../../documents/schema.ts'
 import { choice } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, toListResult } from '../../operation/listing.ts'
 import { defineOperation, noFields } from '../../operation/operation.ts'
@@ -22,7 +21,6 @@ import {
   documentInput,
   idInput,
   partialSchema,
-  type ReadObject,
   readObject,
   resolveObject,
   toDocument,
@@ -159,7 +157,6 @@ export const createAlert = defineOperation({
   async run({ api, service, profile, files, clock, confirm }, given) {
     const kind = createAlertKind(profile, clock.now())
     const read = await readObject(given.alert, 'alert', { schema: newAlert, fromApi: newAlertFromApi }, files)
-    refuseUnsupported(read, kind)
     // An answer of the API can have the marker of another alert.
     const body = kind.withoutMarker(await resolveObject(kind, { ...read, value: declaredAlert.parse(read.value) }, { api, service }))
     if (given.ifExists !== 'create') {
@@ -193,7 +190,6 @@ export const updateAlert = defineOperation({
   async run({ api, service, profile, files, clock, confirm }, given) {
     const kind = createAlertKind(profile, clock.now())
     const read = await readObject(given.alert, 'alert', { schema: changedAlert, fromApi: alertFromApi }, files)
-    refuseUnsupported(read, kind)
     const { source, ...fields } = await resolveObject(kind, { ...read, value: read.value as DeclaredAlert }, { api, service }) // Some of its fields.
     const target = ['dashboard', 'savedSearch'].some((name) => ownValue(read.value, name) != null) ? { source } : {}
     const cleared = Object.entries(read.value).flatMap(([name, value]) => (value === null ? [wireNameOf(name)] : []))
@@ -237,16 +233,6 @@ const newAlert = withoutAdoption(declaredAlert).superRefine((alert, context) => 
   if (String(ownValue(alert, 'thresholdType')).endsWith('between') && !has('thresholdMax'))
     refuse('thresholdMax', 'is missing: a range needs it')
 })
-
-/** Throws an InputError for fields that the server does not have. */
-function refuseUnsupported({ written, document, name }: ReadObject<unknown>, { schema }: Kind): void {
-  const beyond = Object.keys(written as object).filter((field) => !isKnown(schema as z.ZodObject, wireNameOf(field))) // The schema of alerts is one of a map.
-  if (beyond.length === 0) return
-  const message = 'is not a field of the neutral contract; set the profile of a server that has it'
-  throw new InputError(
-    beyond.map((field) => ({ ...inputDiagnostic(name, `${field}: ${message}`), location: document.locationOfKey([field]) })),
-  )
-}
 
 const verbs = { created: say`created`, updated: say`updated`, unchanged: say`is up to date` } as const
 

@@ -186,7 +186,6 @@ export const declaredAlert = z
     displayName: word(512).optional().meta({
       description: 'Name on the page of alerts, and title of notifications without a name. Only newer servers have it.',
       leftToService: true,
-      needsProfile: true,
     }),
     query: alertQuery.optional().meta({
       description:
@@ -203,17 +202,13 @@ export const declaredAlert = z
         ref: { to: 'tile', wire: 'tileId', by: 'name' },
         clear: null,
       }),
-    savedSearch: byKey('savedSearch', 'The saved search').meta({ clear: null, needsProfile: true }),
+    savedSearch: byKey('savedSearch', 'The saved search').meta({ clear: null }),
     groupBy: z.string().nullish().meta({
       description: 'Raises one alert for each value of this expression. Only for saved searches.',
       clear: undefined,
-      needsProfile: true,
     }),
     threshold: z.number().meta({ description: 'Value that the alert is compared with.', accepts: 'a number' }),
-    thresholdMax: z
-      .number()
-      .nullish()
-      .meta({ description: 'Upper end of the range, for between and not_between.', clear: undefined, needsProfile: true }),
+    thresholdMax: z.number().nullish().meta({ description: 'Upper end of the range, for between and not_between.', clear: undefined }),
     thresholdType: z
       .enum(thresholdTypes)
       .default('above')
@@ -227,7 +222,6 @@ export const declaredAlert = z
       description: 'Minutes after the start of each interval. Must be less than the interval.',
       serverDefault: 0,
       clear: 0,
-      needsProfile: true,
     }),
     scheduleStartAt: z.iso
       .datetime({ offset: true })
@@ -236,25 +230,20 @@ export const declaredAlert = z
         description: 'Start of the evaluation. The first one comes one interval later.',
         accepts: 'a time such as 2026-01-31T08:00:00Z',
         toWire: (text) => toUtc(String(text)),
-        needsProfile: true,
       }),
     numConsecutiveWindows: z
       .int()
       .min(1)
       .nullish()
-      .meta({ description: 'Number of consecutive intervals that must violate the threshold.', clear: null, needsProfile: true }),
+      .meta({ description: 'Number of consecutive intervals that must violate the threshold.', clear: null }),
     channel: channel.optional().meta({ description: 'Where the alert sends its notifications.' }),
-    channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several channels, instead of channel.', needsProfile: true }),
+    channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several channels, instead of channel.' }),
     message: word(maxTextLength).nullable().optional().meta({ description: 'Text of the notification.', clear: null }),
-    note: word(maxTextLength)
-      .nullable()
-      .optional()
-      .meta({ description: 'What the person on call should do, as Markdown.', clear: null, needsProfile: true }),
+    note: word(maxTextLength).nullable().optional().meta({ description: 'What the person on call should do, as Markdown.', clear: null }),
     tags: z.array(word(32)).max(50).optional().meta({
       description: 'Tags of the alert. Only newer servers have them.',
       accepts: 'at most 50 tags of at most 32 characters',
       leftToService: true,
-      needsProfile: true,
     }),
     ...adoption,
   })

@@ -67,23 +67,20 @@ export function refuseUnknownForm(alert: Alert, outcome: 'written' | 'deleted'):
 const withoutNulls = (body: Body): Body =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
 
-/** Null clears a field. A text keeps the markers by which plan and apply recognize the alert, and a target replaces the other one. */
+/** Null clears a field. The note keeps the markers by which plan and apply recognize the alert, and a target replaces the other one. */
 function mergeDeclared(before: Body, declared: Body): Body {
   const { source, ...own } = declared
   // A start at a border is left to the server: it is omitted, and moves with the interval.
   // Left to the service where they are not declared.
   const { channel, channels, displayName: _, tags: __, ...others } = isAtBorder(before) ? omitStart(before) : before
   const hasChannel = declared.channel !== undefined || declared.channels !== undefined
-  const texts = (['note', 'message'] as const).flatMap((field) =>
-    Object.hasOwn(declared, field) ? [[field, keepTextMarkers(String(declared[field] ?? ''), before[field])] as const] : [],
-  )
   const otherTarget = source === undefined ? [] : source === 'tile' ? ['savedSearchId', 'groupBy'] : ['dashboardId', 'tileId']
   const kept = Object.entries({ ...others, ...(!hasChannel && { channel, channels }) }).filter(([field]) => !otherTarget.includes(field))
   const merged = withoutNulls({
     ...Object.fromEntries(kept),
     ...own,
     ...(source !== undefined && { source }),
-    ...Object.fromEntries(texts.map(([field, text]) => [field, text || null])),
+    ...(Object.hasOwn(declared, 'note') && { note: keepTextMarkers(String(declared.note ?? ''), before.note) || null }),
   })
   // An update that leaves the start out keeps it.
   return declared.scheduleStartAt === null ? { ...merged, scheduleStartAt: null } : merged

@@ -59,7 +59,6 @@ export const silenceAlerts = defineOperation({
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: true,
-  profiles: ['clickhouse-cloud', 'hyperdx'],
   input: z.strictObject({
     select: selectAlerts('Which alerts. Needs a condition on name, key or project.'),
     maxAlerts: integer('Maximum number of alerts that are changed. With more, the operation fails and writes nothing.', 1, 1000).default(

@@ -1,4 +1,3 @@
-import type { Profile } from '../../api/profiles.ts'
 import { isMapping } from '../../core/keys.ts'
 import { nameFirst } from '../../core/text.ts'
 import { withoutEmpty } from '../compare.ts'
@@ -36,13 +35,12 @@ function describeTile({ name, config }: Body, nameOf: (id: unknown) => string): 
 const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
 
 /** The kind of dashboards. */
-export function createDashboardKind({ isKnown }: Pick<Profile, 'isKnown'>): Kind<DeclaredObject<DeclaredDashboard>> {
+export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
   const kind: Kind<DeclaredObject<DeclaredDashboard>> = {
     name: 'dashboard',
     label: 'dashboard',
     collection: dashboardCollection,
     schema: declaredDashboard,
-    statesDefaults: isKnown,
     hasHiddenParts: true,
     canRewrite: true,
     notInFiles: 'the parts that the API does not return',

@@ -59,9 +59,9 @@ export const getDashboard = defineOperation({
   output: dashboardOutput,
   details: dashboardDetails.extend({ declaration: declarationDetail('dashboard') }),
   example: { id: '65f5e4a35eedc0de0000000c' },
-  async run({ api, service, profile }, given) {
+  async run({ api, service }, given) {
     const dashboard = await dashboardCollection.get(api, service, given.id)
-    return { ...outputsOf(dashboard, false), declaration: toDocument(createDashboardKind(profile), dashboard) }
+    return { ...outputsOf(dashboard, false), declaration: toDocument(createDashboardKind(), dashboard) }
   },
   report: ({ dashboard }) => ({
     headline: say`Dashboard ${nameOrId(dashboard)} has ${counted(dashboard.tiles.length, 'tile')}`,
@@ -79,8 +79,8 @@ export const createDashboard = defineOperation({
   example: {
     dashboard: '{ name: On call, tiles: [{ name: Notes, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
-  async run({ api, service, profile, files }, { dashboard }) {
-    const kind = createDashboardKind(profile)
+  async run({ api, service, files }, { dashboard }) {
+    const kind = createDashboardKind()
     const body = await resolveObject(kind, await readDashboard(dashboard, files), { api, service })
     // An answer of the API has ids, and can have the marker of another dashboard.
     const own = body.tags === undefined ? body : kind.withoutMarker(body)
@@ -102,8 +102,8 @@ export const updateDashboard = defineOperation({
     id: '65f5e4a35eedc0de0000000c',
     dashboard: '{ name: On call, tiles: [{ name: Notes, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
-  async run({ api, service, profile, files, confirm }, given) {
-    const kind = createDashboardKind(profile)
+  async run({ api, service, files, confirm }, given) {
+    const kind = createDashboardKind()
     const declared = await resolveObject(kind, await readDashboard(given.dashboard, files), { api, service })
     const review = async (current: Dashboard) => {
       const desired = toDesiredDashboard(current, declared)

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { defineCollection } from '../../api/collection.ts'
-import type { Profile } from '../../api/profiles.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
@@ -62,13 +61,12 @@ export const declaredSavedSearch = z
 export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
 
 /** The kind of saved searches. */
-export function createSavedSearchKind({ isKnown }: Pick<Profile, 'isKnown'>): Kind<DeclaredObject<DeclaredSavedSearch>> {
+export function createSavedSearchKind(): Kind<DeclaredObject<DeclaredSavedSearch>> {
   const kind: Kind<DeclaredObject<DeclaredSavedSearch>> = {
     name: 'savedSearch',
     label: 'saved search',
     collection: savedSearchCollection,
     schema: declaredSavedSearch,
-    statesDefaults: isKnown,
     canRewrite: true,
     clearWith: clearing(declaredSavedSearch),
     resolve(declared, context) {

@@ -4,7 +4,7 @@ import { isMapping, keysOf } from '../../core/keys.ts'
 import { quote } from '../../core/text.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
-import { encode, wireFields, wireSchema } from '../derive.ts'
+import { encode, wireSchema } from '../derive.ts'
 import { connectionField } from '../fields.ts'
 import {
   type Body,
@@ -314,7 +314,9 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   referredToAs: 'source',
   // An update replaces the whole object, so leaving a field out clears it.
   clearWith: Object.fromEntries(
-    [...wireFields(declaredSource, true)].filter((field) => !requiredFields.includes(field)).map((field) => [field, undefined]),
+    Object.keys(wireSchema(declaredSource).shape)
+      .filter((field) => !requiredFields.includes(field))
+      .map((field) => [field, undefined]),
   ),
   resolve: resolveSource,
   summarize: summarizeSource,

@@ -7,6 +7,7 @@ import { toCamel } from '../../core/names.ts'
 import { formsOf } from '../../core/secrets.ts'
 import type { Variables } from '../../core/variables.ts'
 import type { Cancellation } from '../../http/cancellation.ts'
+import { defaultApiUrl } from '../../operation/inputs.ts'
 import type { ResultDocument, RunResult } from '../../operation/result.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
@@ -53,11 +54,15 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
   }
 }
 
-/** The runner sets `INPUT_` and the name in capitals, with dashes. An empty value means not given. */
+/**
+ * The runner sets `INPUT_` and the name in capitals, with dashes. An empty value means not given, but for the address that gets the key: its
+ * default in action.yml tells an expression without a value.
+ */
 function readInputs(env: Variables): Readonly<Record<string, string>> {
   const inputs = Object.entries(env).flatMap(([name, value]) => {
     const text = name.startsWith('INPUT_') ? value?.trim() : undefined
-    return text ? [[toCamel(name.slice('INPUT_'.length).toLowerCase()), text] as const] : []
+    if (text === undefined || (name === 'INPUT_API-URL' ? text === defaultApiUrl : text === '')) return []
+    return [[toCamel(name.slice('INPUT_'.length).toLowerCase()), text] as const]
   })
   return Object.fromEntries(inputs)
 }

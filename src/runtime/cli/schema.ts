@@ -27,7 +27,7 @@ export const commonOutputs: readonly { readonly name: string; readonly descripti
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 // Metadata of this project, which no validator knows.
-const ownMetadata = ['aliases', 'synonyms', 'secret', 'commas', 'stateDefault', 'ref', 'clear', 'isLocal', 'needsProfile', 'toWire']
+const ownMetadata = ['aliases', 'synonyms', 'secret', 'commas', 'stateDefault', 'ref', 'clear', 'isLocal', 'toWire']
 
 function withoutOwnMetadata(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnMetadata)
@@ -69,14 +69,13 @@ const describeInputs = (shape: Shape, positional?: string): readonly JsonSchema[
 
 async function operationSchema(name: OperationName): Promise<JsonSchema> {
   const operation: Operation = await operations[name]()
-  const { summary, effect, scope, profiles, asksFirst, input, output, positional, example } = operation
+  const { summary, effect, scope, asksFirst, input, output, positional, example } = operation
   const { $schema: _, ...result } = toJsonSchema(resultSchemaOf(operation), 'output')
   return {
     operation: name,
     summary,
     effect,
     scope,
-    ...(profiles !== undefined && { profiles }),
     // A command that asks first writes without a terminal only with `--yes`.
     needsYes: asksFirst === true,
     example: commandLine(name, example, positional),

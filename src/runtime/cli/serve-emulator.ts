@@ -1,8 +1,6 @@
 import { exitCodes, inputError } from '../../core/errors.ts'
-import { demo, startEmulator } from '../../emulator/index.ts'
+import { type Dialect, demo, startEmulator } from '../../emulator/index.ts'
 import type { Signals } from '../signals.ts'
-
-type Dialect = 'neutral' | 'clickhouse-cloud' | 'hyperdx'
 
 /** The options of the command. */
 export interface EmulatorCommand {
@@ -38,17 +36,15 @@ const describe = (url: string, dialect: Dialect): string =>
   [
     `The emulator serves the API (${dialect}) with demo data on ${url}. Press Ctrl-C to stop it. In another terminal, run:`,
     '',
-    ...(dialect === 'hyperdx' ? selfHostedCommands(url) : cloudCommands(url, dialect)),
+    ...(dialect === 'hyperdx' ? selfHostedCommands(url) : cloudCommands(url)),
     '',
-    dialect === 'neutral'
-      ? 'For saved searches, webhooks and everything else as code, start it with --dialect hyperdx or --dialect clickhouse-cloud.'
-      : 'Next, declare an alert: https://github.com/watchkeeper/watchkeeper/blob/main/docs/start.md#your-first-alert',
+    'Next, declare an alert: https://github.com/watchkeeper/watchkeeper/blob/main/docs/start.md#your-first-alert',
     `Faults, request log and data: ${url}/_emulator`,
   ].join('\n')
 
-const cloudCommands = (url: string, dialect: Exclude<Dialect, 'hyperdx'>): readonly string[] => [
+const cloudCommands = (url: string): readonly string[] => [
   `export WATCHKEEPER_API_URL=${url}`,
-  ...(dialect === 'neutral' ? [] : [`export WATCHKEEPER_PROFILE=${dialect}`]),
+  'export WATCHKEEPER_PROFILE=clickhouse-cloud',
   `export WATCHKEEPER_API_KEY_ID=${demo.apiKeyId}`,
   `export WATCHKEEPER_API_KEY_SECRET=${demo.apiKeySecret}`,
   `export WATCHKEEPER_ORGANIZATION_ID=${demo.organizationId}`,

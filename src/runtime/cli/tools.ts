@@ -34,7 +34,7 @@ export const createTools = (terminal: Terminal): readonly Command[] => [
     summary: 'Serves the API with demo data on this machine, for your own tests. Press Ctrl-C to stop.',
     options: [
       { name: 'port', kind: 'value', placeholder: 'number', text: 'port to listen on [any free port]' },
-      choiceOption('dialect', 'API to serve [neutral]', dialects),
+      choiceOption('dialect', 'API to serve [clickhouse-cloud]', profileNames),
       { name: 'server-version', kind: 'value', placeholder: 'version', text: 'version that the server states, with --dialect hyperdx' },
       choiceOption('rate-limit', 'whether the API has the rate limit of its dialect [on]', onOff),
     ],
@@ -42,7 +42,7 @@ export const createTools = (terminal: Terminal): readonly Command[] => [
       const port = options.port ?? '0'
       if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
         throw new WrongUse('Option --port does not accept this text. Use a number from 0 to 65535.')
-      const dialect = chosen(options, 'dialect', dialects, 'neutral')
+      const dialect = chosen(options, 'dialect', profileNames, 'clickhouse-cloud')
       const rateLimit = chosen(options, 'rate-limit', onOff, 'on')
       const serverVersion = options['server-version']
       const { serveEmulator } = await import('./serve-emulator.ts')
@@ -90,7 +90,6 @@ export const createTools = (terminal: Terminal): readonly Command[] => [
 ]
 
 const shells = ['bash', 'zsh', 'fish'] as const
-const dialects = ['neutral', 'clickhouse-cloud', 'hyperdx'] as const
 const onOff = ['on', 'off'] as const
 
 const choiceOption = (name: string, text: string, choices: readonly string[]): CommandOption => ({

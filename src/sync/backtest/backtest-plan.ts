@@ -10,7 +10,6 @@ import type { UnmatchedContext } from '../../backtest/unmatched.ts'
 import type { Diagnostic } from '../../core/diagnostics.ts'
 import { dayMs } from '../../core/durations.ts'
 import { inputError } from '../../core/errors.ts'
-import { spellInput } from '../../core/input-spelling.ts'
 import { plural } from '../../core/text.ts'
 import type { Incident } from '../../declarations/incidents.ts'
 import { intervalMs, isAtBorder, omitStart } from '../../kinds/alert/schedule.ts'
@@ -69,12 +68,8 @@ export interface Backtest {
 /** The rate limit of one minute has room for this many requests and for the lists that a plan reads. */
 export const maxRequestsOfPlan = 60
 
-export const backtestReason = 'other servers have neither values of charts nor SQL'
-
-/** Throws an InputError where nothing gives values of the past. `input` is what asks for them. */
-export function demandValues({ profile, api }: Pick<Context<'read', 'service-or-server'>, 'profile' | 'api'>, input: string): void {
-  if (!profile.isKnown)
-    throw inputError(input, `requires ${spellInput('profile', 'hyperdx')} or clickhouse-cloud, because ${backtestReason}`)
+/** Throws an InputError where nothing gives values of the past. */
+export function demandValues({ api }: Pick<Context<'read', 'service-or-server'>, 'api'>): void {
   if (!api.hasSql)
     throw inputError(
       'sql-key-id',

@@ -20,7 +20,6 @@ export interface DeclaredQuery {
 const namesAsIds: Directory = {
   byName: (noun, name) => ({ id: `${noun}:${name}` }),
   byId: (_noun, id) => ({ id }),
-  listsWebhooks: false,
   nameOf: () => undefined,
   all: (noun) => (noun === 'connection' ? [{ id: 'connection', name: 'connection' }] : []),
   withPlanned: () => namesAsIds,

@@ -253,9 +253,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   })
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))
-  const checked = profile.isKnown
-    ? await checkByServer(plan, sourced.found.objects, { api, service, kinds })
-    : { diagnostics: [], uncheckedCount: 0 }
+  const checked = await checkByServer(plan, sourced.found.objects, { api, service, kinds })
   return {
     ...common,
     found: sourced.found,

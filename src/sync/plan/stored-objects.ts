@@ -4,7 +4,7 @@ import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { listKinds, type StoredLists } from '../../kinds/collections.ts'
 import { type Body, type Kind, type StoredObject, watchedNames, withWatchedNames } from '../../kinds/kind.ts'
-import { type KindName, kindNames, mapKinds, unlistedKinds } from '../../kinds/kind-names.ts'
+import { type KindName, kindNames, mapKinds } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import type { StoredMarker } from '../../kinds/marker.ts'
 import { type Connection, connectionCollection } from '../../kinds/source/source-wire.ts'
@@ -38,8 +38,7 @@ export async function readStoredObjects({ api, service, profile, wanted, wantsCo
   })
   const items = mapKinds<readonly StoredObject[]>((kind) => onceEach(lists[kind]))
   return {
-    ...({ ...items, alert: nameAlerts(items) } as Omit<StoredLists, 'unlisted'>), // The list of each kind.
-    unlisted: unlistedKinds(profile),
+    ...({ ...items, alert: nameAlerts(items) } as StoredLists), // The list of each kind.
     connection: connections?.items,
     incompleteLists: Object.fromEntries(incompleteLists),
     readAtMs: Math.min(...Object.values(lists).map(({ readAtMs }) => readAtMs)),

@@ -6,7 +6,7 @@ import { type Diagnostic, diagnosticOf, exceptionOf, type Location, type Rules }
 import { isSame } from '../../core/equality.ts'
 import { spellInput } from '../../core/input-spelling.ts'
 import { nameFirst, plural, quote } from '../../core/text.ts'
-import { compareBodies, composeUpdate, statedBody } from '../../kinds/compare.ts'
+import { compareBodies, composeUpdate, withStatedDefaults } from '../../kinds/compare.ts'
 import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
 import { keepsOthers } from '../../kinds/dashboard/query-tiles.ts'
 import { type Body, describeStored, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
@@ -135,7 +135,7 @@ function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind
 /** The API does not show a language that a series lacks, but that of a link. */
 function missingLanguage({ key, stored, location = noLocation }: Write, kind: Kind): readonly Diagnostic[] {
   const body = kind.toBody(stored)
-  const stated = tilesById(statedBody(kind, body))
+  const stated = tilesById(withStatedDefaults(body, kind.schema))
   const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
   if (lacking === undefined) return []
   const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with ${spellInput('repair', 'rewrite')}, which writes all tiles again`

@@ -3,7 +3,6 @@ import { credentialIn } from '../../core/credentials.ts'
 import type { Location } from '../../core/diagnostics.ts'
 import { isMapping, keysOf, withoutUndefined } from '../../core/keys.ts'
 import type { Declarations } from '../../declarations/declarations.ts'
-import { abilitiesOf } from '../../declarations/find-declarations.ts'
 import { overriddenFields } from '../../declarations/merge-fields.ts'
 import { readDocument } from '../../documents/document.ts'
 import { interpolate, newRoom } from '../../documents/expressions.ts'
@@ -151,8 +150,7 @@ export function draftPull(input: DraftInput): Draft {
     takenOver,
   }
   const wanted = valuesOf(select, 'kind')
-  const isAdded = ({ name, file }: Kind): boolean =>
-    input.only === undefined && abilitiesOf(profile).kinds.has(name) && (wanted?.includes(name) ?? file.isOnRequest === undefined)
+  const isAdded = ({ name, file }: Kind): boolean => input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
   const others = keysOf<KindName>(kinds)
     .map((name): Kind => kinds[name])
     .filter(isAdded)

@@ -13,7 +13,7 @@ import { invokeText } from '../../support/invoke.ts'
 
 // What only a browser can tell: whether the page draws, sorts and prints, and loads nothing but itself.
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 const cloud = useEmulator({ dialect: 'clickhouse-cloud' })
 
 const budgets = [

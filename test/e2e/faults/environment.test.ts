@@ -21,7 +21,7 @@ let directory: string
 let emulator: Emulator
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'watchkeeper-surroundings-'))
-  emulator = await startEmulator()
+  emulator = await startEmulator({ rateLimit: 'off' })
 })
 afterAll(async () => {
   await emulator.close()

@@ -10,7 +10,7 @@ import { basicPair, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { useReceiver } from '../../support/receiver.ts'
 import { runCli } from '../../support/run-process.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 const receiver = useReceiver()
 
 const environment = (): Record<string, string> =>

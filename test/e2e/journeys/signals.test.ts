@@ -4,7 +4,7 @@ import { useGitHub } from '../../support/github-server.ts'
 import { runGitHubStep } from '../../support/notify.ts'
 import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 const github = useGitHub()
 
 type Child = Parameters<NonNullable<Parameters<typeof runAction>[0]['onStart']>>[0]

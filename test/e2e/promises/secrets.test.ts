@@ -7,7 +7,7 @@ import { useReceiver, webhookPath } from '../../support/receiver.ts'
 import { runCli } from '../../support/run-process.ts'
 import { expectNoSecret } from '../../support/secret-scanner.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 const github = useGitHub()
 const receiver = useReceiver()
 

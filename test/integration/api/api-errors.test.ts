@@ -6,13 +6,13 @@ import { ids, methodsOf, useEmulator } from '../../support/emulator.ts'
 import { runWithFailure, type TestAction } from '../../support/faults.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 describe('R8: an error says what happened, what to do, and which request it was', () => {
   const status = (code: number, more: object = {}): Effect => ({ kind: 'status', status: code, ...more })
   const injected = (code: number): string => `The API answered ${code}: INJECTED_FAULT: status ${code} on request`
   const where = (method: string, noun: string): string =>
-    `Request: ${method} /v1/organizations/c0ffee00-0000-4000-8000-000000000001/services/c0ffee00-0000-4000-8000-0000000000c1/observability/${noun} at 127.0.0.1:PORT`
+    `Request: ${method} /v1/organizations/c0ffee00-0000-4000-8000-000000000001/services/c0ffee00-0000-4000-8000-0000000000c1/clickstack/${noun} at 127.0.0.1:PORT`
 
   it('explains every kind of failure', () =>
     forEachEntry<[TestAction, Effect, string]>(
@@ -25,7 +25,7 @@ describe('R8: an error says what happened, what to do, and which request it was'
         [
           'read',
           status(403),
-          `${injected(403)}\nThe key demo…0001 lacks a permission (needed: managing alerts and dashboards). Extend its role, or use another key.\n${where('GET', 'sources')} (request id ID)`,
+          `${injected(403)}\nThe key demo…0001 lacks a permission (needed: control-plane:service:manage-clickstack-api). Extend its role, or use another key.\n${where('GET', 'sources')} (request id ID)`,
         ],
         [
           'update',

@@ -1,90 +1,44 @@
-// The neutral contract taken literally, by a server that shares nothing with the emulator: what a user's own gateway may be.
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { backup, observability, organization, service, startLiteralServer } from '../../support/literal-server.ts'
 import { runAsAction } from '../../support/run-as-action.ts'
 
-const organization = '11111111-2222-4333-8444-555555555555'
-const service = '66666666-7777-4888-8999-aaaaaaaaaaaa'
-const backup = 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff'
-const base = `/v1/organizations/${organization}`
-
-const answers: Readonly<Record<string, unknown>> = {
-  [`GET ${base}/services/${service}/observability/dashboards`]: [
-    { id: 'dash-1', name: 'Overview', tiles: [{ id: 'tile-1', name: 'Errors' }] },
-  ],
-  [`GET ${base}/services/${service}/observability/sources`]: { data: [{ id: 'source-1', name: 'Logs', kind: 'log' }] },
-  [`POST ${base}/services/${service}/observability/alerts`]: { data: { id: 'alert-1', name: 'Errors', state: 'OK' } },
-  [`GET ${base}/usageCost?from_date=2026-01-01&to_date=2026-01-31`]: {
-    status: 200,
-    requestId: 'req-1',
-    result: {
-      grandTotalCredits: 12.5,
-      costs: {
-        dataWarehouseId: 'w',
-        serviceId: null,
-        date: '2026-01-01',
-        entityId: 'w',
-        entityName: 'warehouse',
-        metrics: { storageCredits: 2.5, backupCredits: 10, interRegionTier1DataTransferCredits: 0 },
-        totalCredits: 12.5,
-        locked: true,
-      },
-    },
-  },
-  [`GET ${base}/services/${service}/backups/${backup}`]: {
-    status: 200,
-    requestId: 'req-2',
-    result: {
-      id: backup,
-      serviceId: service,
-      startedAt: '2026-01-01T00:00:00Z',
-      finishedAt: '2026-01-01T01:00:00Z',
-      sizeInBytes: 1024,
-      durationInSeconds: 3600,
-      backupName: 'nightly',
-      bucket: { bucketPath: 's3://b/p', iamRoleArn: 'arn:x', iamRoleSessionName: 's' },
-    },
-  },
-}
-
-const received: { call: string; body: string; authorization: string | undefined }[] = []
-let server: Server
-let url: string
+let server: Awaited<ReturnType<typeof startLiteralServer>>
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const call = `${request.method} ${request.url}`
-      received.push({ call, body: Buffer.concat(chunks).toString(), authorization: request.headers.authorization })
-      response
-        .writeHead(call in answers ? 200 : 404, { 'content-type': 'application/json' })
-        .end(JSON.stringify(answers[call] ?? { error: 'nope' }))
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  server = await startLiteralServer()
 })
-beforeEach(() => void received.splice(0))
-afterAll(() => void server.close())
+beforeEach(() => void server.received.splice(0))
+afterAll(() => server.close())
+
+let runs = 0
+
+/** A key for each run, because all runs of a process share the rate limit of a key. */
+const keyId = (): string => `key-${++runs}`
 
 const run = (operation: string, inputs: Readonly<Record<string, string>> = {}) =>
   runAsAction({
     inputs: {
       operation,
-      'api-url': url,
-      'api-key-id': 'key-id',
+      'api-url': server.url,
+      'api-key-id': keyId(),
       'api-key-secret': 'key-secret',
       'organization-id': organization,
       'service-id': service,
       ...inputs,
     },
+    env: { WATCHKEEPER_OBSERVABILITY_PATH: 'observability' },
+    files: { 'a.yml': 'dashboards: { overview: { name: Overview, tiles: [] } }\n' },
     secrets: ['key-secret'],
   })
 
-describe('on a server that follows the neutral contract to the letter', () => {
+/** The only request that writes. */
+function sentAlert(): unknown {
+  const [write, second] = server.received.filter(({ call }) => !call.startsWith('GET '))
+  if (write?.call !== `POST ${observability}/alerts` || second !== undefined) throw new Error(`it sent ${write?.call}, ${second?.call}`)
+  return JSON.parse(write.body)
+}
+
+describe('on a server that follows the first contract to the letter', () => {
   it('lists dashboards', async () => {
     const ran = await run('list-dashboards')
     expect(ran.outputs.get('ids')).toBe('["dash-1"]')
@@ -103,10 +57,9 @@ describe('on a server that follows the neutral contract to the letter', () => {
     })
     expect(ran.outputs.get('id')).toBe('alert-1')
     expect(ran.outputs.get('changed')).toBe('true')
-    expect(received).toHaveLength(1)
-    expect(received[0]?.call).toBe(`POST ${base}/services/${service}/observability/alerts`)
-    expect(received[0]?.authorization).toBe(`Basic ${Buffer.from('key-id:key-secret').toString('base64')}`)
-    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+    expect(server.received).toHaveLength(1)
+    expect(server.received[0]?.authorization).toBe(`Basic ${Buffer.from(`key-${runs}:key-secret`).toString('base64')}`)
+    expect(sentAlert()).toEqual({
       dashboardId,
       tileId,
       threshold: 5,
@@ -133,15 +86,15 @@ describe('on a server that follows the neutral contract to the letter', () => {
     }
     const ran = await run('create-alert', { alert: JSON.stringify(payload) })
     expect(ran.outputs.get('id')).toBe('alert-1')
-    expect(received.map(({ call }) => call)).toEqual([`POST ${base}/services/${service}/observability/alerts`])
-    expect(JSON.parse(received[0]?.body ?? '')).toEqual(payload)
+    expect(server.received).toHaveLength(1)
+    expect(sentAlert()).toEqual(payload)
   })
 
   it('sends only fields that were set', async () => {
     await run('create-alert', {
       alert: `{ name: Errors, dashboard: ${dashboardId}, tile: ${tileId}, threshold: 0.5, interval: 5m, channel: { type: webhook, webhook: ${webhookId} } }`,
     })
-    expect(Object.keys(JSON.parse(received[0]?.body ?? '')).toSorted()).toEqual([
+    expect(Object.keys(sentAlert() as object).toSorted()).toEqual([
       'channel',
       'dashboardId',
       'interval',
@@ -152,6 +105,35 @@ describe('on a server that follows the neutral contract to the letter', () => {
       'tileId',
     ])
   })
+
+  it('finds the dashboard and the tile of an alert by their names, and lists nothing else for that', async () => {
+    const ran = await run('create-alert', {
+      alert:
+        '{ name: Errors, dashboard: Overview, tile: Errors, threshold: 5, interval: 1h, channel: { type: webhook, webhookId: hook-1 } }',
+    })
+    expect(ran.outputs.get('id')).toBe('alert-1')
+    expect(server.received.map(({ call }) => call)).toEqual([`GET ${observability}/dashboards`, `POST ${observability}/alerts`])
+    expect(sentAlert()).toMatchObject({ dashboardId: 'dash-1', tileId: 'tile-1' })
+  })
+
+  it('says that a webhook cannot be found by its name', async () => {
+    const ran = await run('create-alert', {
+      alert: '{ name: Errors, dashboard: Overview, tile: Errors, threshold: 5, interval: 1h, channel: { type: webhook, webhook: oncall } }',
+    })
+    expect(ran.outputs.get('failure-reason')).toBe('This server has no webhooks, which this operation needs: it answers 404 for them.')
+  })
+
+  it.each(['plan', 'apply', 'drift', 'pull'])(
+    'says in one sentence what the server lacks for %s, and writes nothing',
+    async (operation) => {
+      const ran = await run(operation, { project: 'shop/first', files: operation === 'pull' ? 'observability' : 'a.yml' })
+      expect([ran.exitCode, ran.outputs.get('failure-reason')]).toEqual([
+        1,
+        'This server has no saved searches and no webhooks, which this operation needs: it answers 404 for them.',
+      ])
+      expect(server.received.filter(({ call }) => !call.startsWith('GET '))).toEqual([])
+    },
+  )
 
   it('reads the usage cost, one record as an object', async () => {
     const ran = await run('usage-cost', { period: '2026-01-01..2026-01-31', budget: '12.5', 'on-missing': 'ignore' })

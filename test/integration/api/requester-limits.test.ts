@@ -7,7 +7,7 @@ import { useEmulator } from '../../support/emulator.ts'
 import { startRawServer } from '../../support/raw-server.ts'
 import { apiErrorOf, openSession, service, type TestSession, withSession } from '../../support/session.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const list = ({ api }: TestSession) => alertCollection.list(api, service)
 
@@ -52,7 +52,7 @@ describe('cancelling', () => {
       },
       { faults: [{ effect: { kind: 'delay', ms: 200 } }] },
     )
-    expect(items).toHaveLength(5)
+    expect(items).toHaveLength(6)
   })
 
   it('breaks it off when the grace is over, and says that it may have been done', async () => {
@@ -83,7 +83,7 @@ describe('errors say what to do', () => {
     const error = await apiErrorOf(withSession(emulator(), list, { connection: withKey(demo.keys.billing) }))
     expect(error.kind).toBe('permission')
     expect(exitCodeOfKind[error.kind]).toBe(3)
-    expect(error.message).toContain('needed: managing alerts and dashboards')
+    expect(error.message).toContain('needed: control-plane:service:manage-clickstack-api')
   })
 
   it('S4: a redirect is not followed, and the error names its origin', async () => {
@@ -100,7 +100,7 @@ describe('errors say what to do', () => {
   })
 
   it('distinguishes a wrong address from an object that does not exist', async () => {
-    const elsewhere = await apiErrorOf(withSession(emulator(), list, { connection: { observabilityPath: 'clickstack' } }))
+    const elsewhere = await apiErrorOf(withSession(emulator(), list, { connection: { observabilityPath: 'observability' } }))
     expect(elsewhere.kind).toBe('not-served')
     expect(elsewhere.message).toContain('Check api-url and observability-path')
     const unknown = await apiErrorOf(withSession(emulator(), ({ api }) => alertCollection.get(api, service, '0'.repeat(24))))

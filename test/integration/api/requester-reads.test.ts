@@ -5,12 +5,12 @@ import { forEachEntry } from '../../support/corpus.ts'
 import { methodsOf, useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const list = ({ api }: TestSession) => alertCollection.list(api, service)
 
 /** The request of `list`, as the log names it. */
-const listRequest = `GET …/services/${service.serviceId.slice(0, 8)}…/observability/alerts`
+const listRequest = `GET …/services/${service.serviceId.slice(0, 8)}…/clickstack/alerts`
 
 /** An answer that says that the rate limit is used up for some time. */
 const usedUp = (seconds: string): Fault => ({
@@ -40,7 +40,7 @@ describe('a read', () => {
       ],
       async (_, effect) => {
         const { items } = await withSession(emulator(), list, { faults: [{ effect }] })
-        expect(items).toHaveLength(5)
+        expect(items).toHaveLength(6)
         expect(methodsOf(emulator())).toEqual(['GET', 'GET'])
       },
       { before: () => emulator().reset() },
@@ -129,7 +129,7 @@ describe('a read', () => {
     expect(what).toBe('The API answered 500: INJECTED_FAULT: status 500 on request')
     expect(advice).toBe('The server failed. Run this again later. If it continues, contact support with the request id.')
     expect(where).toMatch(
-      /^Request: GET \/v1\/organizations\/.*\/observability\/alerts at 127\.0\.0\.1:\d+ \(request id [\w-]+, 5 attempts\)$/,
+      /^Request: GET \/v1\/organizations\/.*\/clickstack\/alerts at 127\.0\.0\.1:\d+ \(request id [\w-]+, 5 attempts\)$/,
     )
   })
 

@@ -6,7 +6,7 @@ import { forEachEntry } from '../../support/corpus.ts'
 import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, openSession, service, type TestSession, withSession } from '../../support/session.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const alertBody = {
   source: 'tile',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const read = (inputs: Readonly<Record<string, string>>) =>
   invokeText({ inputs: { ...inputsFor(emulator()), operation: 'get-backup', ...inputs } })

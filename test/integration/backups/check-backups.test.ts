@@ -206,13 +206,6 @@ describe('the names of services', () => {
     expect(listRequests()).toBe(0)
   })
 
-  it('the names of services are replaced by ids without a profile that has a list of services', async () => {
-    fill(done(50))
-    const ran = await check({ profile: '' })
-    expect(ran.reason).toContain(`Service ${checkout} has no fresh backup`)
-    expect(listRequests()).toBe(0)
-  })
-
   it('the names of services have the id beside them when two services have the same name', async () => {
     serviceOf(emulator(), 'catalog').name = 'search'
     const ran = await check({ services: `${catalog},${search}` })
@@ -255,15 +248,6 @@ describe('the input services', () => {
       2,
       `services: "search" is the name of 2 services. Use an id instead: ${catalog}, ${search}`,
     ])
-  })
-
-  it('rejects a name without a profile that has a list of services', async () => {
-    const ran = await check({ profile: '', services: 'checkout' })
-    expect([ran.exitCode, ran.reason]).toEqual([
-      2,
-      'services: "checkout" is not an id. Names require a profile with a list of services, such as clickhouse-cloud',
-    ])
-    expect(emulator().requests).toHaveLength(0)
   })
 
   it('the input services is an error when it has a name and the key cannot list services', async () => {

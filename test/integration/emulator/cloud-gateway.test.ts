@@ -14,21 +14,20 @@ import {
   dashboardBody,
   type Json,
   type Key,
-  observability,
   organization,
   servicePath,
   start,
   startCloud,
 } from './support.ts'
 
-const alerts = `${observability}/alerts`
+const alerts = `${clickstack}/alerts`
 const usage = `${organization}/usageCost?from_date=2026-03-01&to_date=2026-03-02`
 const backups = `${servicePath('checkout')}/backups`
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 describe('credentials', () => {
   it('credentials are rejected with a JSON 401 unless they are a key that is enabled, with its secret', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const wrong = {
       none: '',
       'another scheme': 'Bearer abc',
@@ -45,7 +44,7 @@ describe('credentials', () => {
   })
 
   it('credentials are rejected when the key has expired', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const [key] = emulator.store.keys
     if (key) key.expireAt = '2026-03-21T09:29:59Z'
     expect((await call(emulator, 'GET', usage)).status).toBe(401)
@@ -56,9 +55,9 @@ describe('credentials', () => {
     const rows: readonly (readonly [key: Key, allowed: string, denied: string, permission: string])[] = [
       [billing, usage, backups, 'control-plane:service:view-backups'],
       [observer, alerts, usage, 'control-plane:organization:view'],
-      [billing, usage, `${observability}/dashboards`, 'control-plane:service:manage-clickstack-api'],
+      [billing, usage, `${clickstack}/dashboards`, 'control-plane:service:manage-clickstack-api'],
     ]
-    const emulator = await start()
+    const emulator = await startCloud()
     for (const [key, allowed, denied, permission] of rows) {
       expect((await call(emulator, 'GET', allowed, { key })).status, allowed).toBe(200)
       const { status, json } = await call(emulator, 'GET', denied, { key })
@@ -67,7 +66,7 @@ describe('credentials', () => {
   })
 
   it('credentials are rejected in another organization', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const other = { ...emulator.store.organizations[0], id: 'c0ffee00-0000-4000-8000-000000000002' }
     emulator.store.organizations.push(other as never)
     expect((await call(emulator, 'GET', `/v1/organizations/${other.id}/usageCost`)).status).toBe(403)
@@ -76,8 +75,8 @@ describe('credentials', () => {
 
 describe('a path', () => {
   it('a path without a route gets the page of Express, even without a key', async () => {
-    const emulator = await start()
-    const paths = ['/', '/v1', `${observability}/webhooks`, `${servicePath('checkout')}/clickstack/alerts`, `${alerts}/x/y`, '/v2/x']
+    const emulator = await startCloud()
+    const paths = ['/', '/v1', `${clickstack}/connections`, `${servicePath('checkout')}/observability/alerts`, `${alerts}/x/y`, '/v2/x']
     for (const path of paths) {
       const { status, headers, text } = await call(emulator, 'GET', path, { headers: { authorization: 'none' } })
       expect([status, headers.get('content-type')], path).toEqual([404, 'text/html; charset=utf-8'])
@@ -88,7 +87,7 @@ describe('a path', () => {
   })
 
   it('a path with dot segments or a host reaches no handler', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const paths = ['/../usageCost', '/services/%2e%2e/usageCost', '/./usageCost'].map((end) => `${organization}${end}`)
     for (const path of [...paths, 'http://other/v1']) {
       const { text } = await callRaw(emulator, path)
@@ -98,34 +97,20 @@ describe('a path', () => {
   })
 
   it('a path with an unknown id gets a JSON 404', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const unknown = 'c0ffee00-0000-4000-8000-00000000dead'
     const messages = {
       [`/v1/organizations/${unknown}/usageCost`]: `organization ${unknown} does not exist`,
       [`${organization}/services/${unknown}/backups`]: `service ${unknown} does not exist`,
       [`${backups}/${unknown}`]: `backup ${unknown} does not exist`,
       [`${alerts}/ffffffffffffffffffffffff`]: 'Alert not found',
-      [`${observability}/dashboards/ffffffffffffffffffffffff`]: 'Not Found',
+      [`${clickstack}/dashboards/ffffffffffffffffffffffff`]: 'Not Found',
     }
     for (const [path, message] of Object.entries(messages)) {
       const { status, json } = await call(emulator, 'GET', path)
       expect(status, path).toBe(404)
       expect(json).toEqual({ status: 404, error: `NOT_FOUND: ${message}`, requestId: expect.stringMatching(uuid) })
     }
-  })
-
-  it('a path of an endpoint that only the cloud has is not served by the neutral contract', async () => {
-    const [neutral, cloud] = [await start(), await startCloud()]
-    for (const tail of ['/webhooks', '/saved-searches', `/sources/${checkoutOf(cloud).sources[0]?.id}`]) {
-      expect((await call(neutral, 'GET', `${observability}${tail}`)).text).toContain('Cannot GET')
-      expect((await call(cloud, 'GET', `${clickstack}${tail}`)).status).toBe(200)
-    }
-    for (const path of [organization, `${organization}/services`, `${servicePath('checkout')}/backupConfiguration`]) {
-      expect((await call(neutral, 'GET', path)).text).toContain('Cannot GET')
-      expect((await call(cloud, 'GET', path)).json.status).toBe(200)
-    }
-    const validate = `${observability}/dashboards/validate`
-    expect((await call(neutral, 'POST', validate, { body: dashboardBody(neutral) })).text).toContain('Cannot POST')
   })
 })
 
@@ -141,32 +126,22 @@ describe('a response', () => {
     expect(json).toEqual({ status: 200, requestId: expect.stringMatching(uuid) })
   })
 
-  it('a response of the neutral contract has no envelope', async () => {
-    const emulator = await start()
-    const { json: list } = await call(emulator, 'GET', alerts)
-    const { json: one } = await call(emulator, 'POST', alerts, { body: alertBody(emulator) })
-    expect(list).toHaveLength(5)
-    expect(one).toMatchObject({ name: 'Errors' })
-    expect((await call(emulator, 'DELETE', `${alerts}/${one.id}`)).json).toEqual({})
-    expect((await call(emulator, 'GET', backups)).json).toHaveProperty('result')
-  })
-
   it('a response is gzipped when the client accepts that and the body is longer than 1 KiB', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const zipped = await getBytes(`${emulator.url}${alerts}`, 'br, gzip;q=0.5')
     expect(zipped.encoding).toBe('gzip')
-    expect(JSON.parse(gunzipSync(zipped.bytes).toString())).toHaveLength(5)
+    expect(JSON.parse(gunzipSync(zipped.bytes).toString()).result).toHaveLength(6)
     for (const accept of ['identity', 'gzip;q=0', 'gzippy']) {
       const plain = await getBytes(`${emulator.url}${alerts}`, accept)
       expect(plain.encoding).toBeUndefined()
-      expect(JSON.parse(plain.bytes.toString())).toHaveLength(5)
+      expect(JSON.parse(plain.bytes.toString()).result).toHaveLength(6)
     }
     const short = await getBytes(`${emulator.url}${alerts}/${checkoutOf(emulator).alerts[0]?.id}`, 'gzip')
     expect(short.encoding).toBeUndefined()
   })
 
   it('a response is dated by the server clock', async () => {
-    const { headers } = await call(await start(), 'GET', usage)
+    const { headers } = await call(await startCloud(), 'GET', usage)
     expect(headers.get('date')).toBe('Sat, 21 Mar 2026 09:30:00 GMT')
   })
 })
@@ -197,9 +172,8 @@ describe('a rate limit', () => {
   const limitsOf = (headers: Headers): (string | null)[] =>
     ['limit', 'remaining', 'reset', 'policy'].map((name) => headers.get(`x-ratelimit-${name}`))
 
-  it('a rate limit is off in the neutral dialect, and 10 requests in 10 seconds in the cloud dialect', async () => {
-    expect(limitsOf((await call(await start(), 'GET', alerts)).headers)).toEqual([null, null, null, null])
-    const emulator = await start({ dialect: 'clickhouse-cloud' })
+  it('a rate limit is 10 requests in 10 seconds', async () => {
+    const emulator = await start()
     const { headers } = await call(emulator, 'GET', `${clickstack}/alerts`)
     expect(limitsOf(headers)).toEqual(['10', '9', '10', '10;w=10;comment="fixed window"'])
   })
@@ -218,7 +192,7 @@ describe('a rate limit', () => {
 
   it('a rate limit has fixed windows, and says in fractional seconds how long they last', async () => {
     let at = Date.parse('2026-03-21T09:30:00Z')
-    const emulator = await start({ rateLimit: { limit: 2, windowMs: 10_000 }, now: () => at })
+    const emulator = await startCloud({ rateLimit: { limit: 2, windowMs: 10_000 }, now: () => at })
     const remaining: unknown[] = []
     for (const passedMs of [0, 9_601, 200, 199, 0]) {
       at += passedMs
@@ -235,7 +209,7 @@ describe('a rate limit', () => {
   })
 
   it('counts every key separately, errors and paths without a route included', async () => {
-    const emulator = await start({ rateLimit: { limit: 2, windowMs: 10_000 } })
+    const emulator = await startCloud({ rateLimit: { limit: 2, windowMs: 10_000 } })
     const left = async (path: string, key?: Key): Promise<unknown[]> => {
       const { status, headers } = await call(emulator, 'GET', path, { key })
       return [status, headers.get('x-ratelimit-remaining')]
@@ -250,7 +224,7 @@ describe('a rate limit', () => {
 
 describe('a body', () => {
   it('a body gets a 413 above 5 MiB', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const limit = 5 * 1024 * 1024
     const body = `{"name":"${'x'.repeat(limit - 11)}"}`
     expect((await call(emulator, 'POST', alerts, { body })).status).toBe(400)
@@ -259,40 +233,26 @@ describe('a body', () => {
   })
 })
 
-describe('the neutral contract', () => {
+describe('a body with undocumented fields', () => {
   const undocumented = (path: string): string => `400 BAD_REQUEST: request body property can't be validated: ${path}`
 
-  it('accepts only the nine documented fields of an alert', async () => {
-    const emulator = await start()
-    for (const name of ['id', 'state', 'thresholdMax', 'note', 'channels', 'savedSearchId', 'scheduleStartAt', '__proto__', 'teamId']) {
+  it('accepts only documented fields of an alert', async () => {
+    const emulator = await startCloud()
+    for (const name of ['id', 'state', '__proto__', 'teamId']) {
       const body = `${JSON.stringify(alertBody(emulator)).slice(0, -1)},"${name}":null}`
       const { status, json } = await call(emulator, 'POST', alerts, { body })
       expect(`${status} ${json.error}`).toBe(undocumented(name))
     }
-    const channel = { type: 'webhook', webhookId: alertFacts(emulator).webhookId, webhookService: 'slack' }
-    const { status, json } = await call(emulator, 'POST', alerts, { body: { ...alertBody(emulator), channel } })
-    expect(`${status} ${json.error}`).toBe(undocumented('channel.webhookService'))
-  })
-
-  it('shows the documented fields of an alert, id, team and state', async () => {
-    const emulator = await start()
-    const { status, json } = await call(emulator, 'POST', alerts, { body: alertBody(emulator) })
-    const { id } = json
-    expect([status, json]).toEqual([200, { ...alertBody(emulator), id, teamId: checkoutOf(emulator).teamId, state: 'OK' }])
-    expect((await call(emulator, 'GET', `${alerts}/${id}`)).json).toEqual(json)
-    expect((await call(emulator, 'GET', alerts)).json).toContainEqual(json)
-    expect((await call(emulator, 'DELETE', `${alerts}/${id}`)).json).toEqual({})
-    expect((await call(emulator, 'GET', `${alerts}/${id}`)).status).toBe(404)
   })
 
   it('accepts only the documented fields of a dashboard, and changes nothing when it rejects an update', async () => {
-    const emulator = await start()
-    const create = (more: Json) => call(emulator, 'POST', `${observability}/dashboards`, { body: dashboardBody(emulator, more) })
-    expect((await create({ tags: ['a'], savedQuery: 'a:b' })).json).toMatchObject({ tags: ['a'], savedQueryLanguage: 'lucene' })
+    const emulator = await startCloud()
+    const create = (more: Json) => call(emulator, 'POST', `${clickstack}/dashboards`, { body: dashboardBody(emulator, more) })
+    expect((await create({ tags: ['a'], savedQuery: 'a:b' })).json.result).toMatchObject({ tags: ['a'], savedQueryLanguage: 'lucene' })
     const { status, json } = await create({ owner: 'me' })
     expect(`${status} ${json.error}`).toBe(undocumented('owner'))
     const before = structuredClone(emulator.store)
-    const path = `${observability}/dashboards/${alertFacts(emulator).dashboardId}`
+    const path = `${clickstack}/dashboards/${alertFacts(emulator).dashboardId}`
     expect((await call(emulator, 'PUT', path, { body: { name: 'New', tiles: [], tags: 'x' } })).status).toBe(400)
     expect(emulator.store).toEqual(before)
   })

@@ -1,22 +1,22 @@
 import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { demo, startEmulator } from '../../../src/emulator/index.ts'
-import { admin, alertBody, basic, call, callRaw, checkoutOf, now, observability, organization, start, startCloud } from './support.ts'
+import { admin, alertBody, basic, call, callRaw, checkoutOf, clickstack, now, organization, startCloud } from './support.ts'
 
-const alerts = `${observability}/alerts`
+const alerts = `${clickstack}/alerts`
 
 describe('startEmulator', () => {
   it('returns a URL without a slash at the end', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     expect(emulator.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect((await call(emulator, 'GET', alerts)).status).toBe(200)
   })
 
   it('starts servers that are independent of each other', async () => {
-    const [one, other] = [await start(), await start()]
+    const [one, other] = [await startCloud(), await startCloud()]
     checkoutOf(one).alerts = []
-    expect((await call(one, 'GET', alerts)).json).toEqual([])
-    expect((await call(other, 'GET', alerts)).json).not.toEqual([])
+    expect((await call(one, 'GET', alerts)).json.result).toEqual([])
+    expect((await call(other, 'GET', alerts)).json.result).not.toEqual([])
   })
 
   it('rejects when the port is taken', async () => {
@@ -42,10 +42,10 @@ describe('startEmulator', () => {
   })
 
   it('shows what a test writes into the store', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const [first] = checkoutOf(emulator).alerts
     if (first) first.name = 'Written by hand'
-    expect((await call(emulator, 'GET', `${alerts}/${first?.id}`)).json).toMatchObject({ name: 'Written by hand' })
+    expect((await call(emulator, 'GET', `${alerts}/${first?.id}`)).json.result).toMatchObject({ name: 'Written by hand' })
   })
 
   it('startEmulator has only the organization, its services and keys when started without data', async () => {
@@ -62,7 +62,7 @@ describe('startEmulator', () => {
 
 describe('a reset', () => {
   it('a reset restores the state of the start, and gives the same requests the same ids', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const before = structuredClone(emulator.store)
     const created = await call(emulator, 'POST', alerts, { body: alertBody(emulator) })
     const store = emulator.store
@@ -75,7 +75,7 @@ describe('a reset', () => {
   })
 
   it('empties the log, the faults and the windows of the rate limit', async () => {
-    const emulator = await start({ rateLimit: { limit: 1, windowMs: 60_000 } })
+    const emulator = await startCloud({ rateLimit: { limit: 1, windowMs: 60_000 } })
     emulator.addFault({ nth: 2, effect: { kind: 'status', status: 503 } })
     await call(emulator, 'GET', alerts)
     const { requests } = emulator
@@ -87,7 +87,7 @@ describe('a reset', () => {
   })
 
   it('drops late commits', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const count = checkoutOf(emulator).alerts.length
     emulator.addFault({ effect: { kind: 'late-commit', ms: 50 } })
     expect((await call(emulator, 'POST', alerts, { body: alertBody(emulator) })).status).toBe(504)
@@ -99,7 +99,7 @@ describe('a reset', () => {
 
 describe('the request log', () => {
   it('holds method, raw path, headers, body, status and time, in order', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const usage = `${organization}/usageCost?from_date=2026-03-01&to_date=2026-03-01&filter=tag%3Ashop`
     await call(emulator, 'GET', usage)
     await call(emulator, 'POST', alerts, { body: alertBody(emulator), headers: { 'X-Custom': 'Yes' } })
@@ -113,7 +113,7 @@ describe('the request log', () => {
   })
 
   it('says only whether credentials were valid', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     await call(emulator, 'GET', organization)
     await call(emulator, 'GET', organization, { key: demo.keys.disabled })
     await fetch(`${emulator.url}${organization}`)
@@ -124,7 +124,7 @@ describe('the request log', () => {
   })
 
   it('keeps the path as sent, and a body that is not JSON as text', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     await callRaw(emulator, '/v1/../%2E%2e//x?a=b#', 'POST', 'not json')
     expect(emulator.requests).toMatchObject([{ path: '/v1/../%2E%2e//x?a=b#', text: 'not json', body: undefined, status: 404 }])
   })
@@ -132,7 +132,7 @@ describe('the request log', () => {
 
 describe('the control of the emulator', () => {
   it('the control of the emulator is not logged, not limited, and has no faults', async () => {
-    const emulator = await start({ rateLimit: { limit: 1, windowMs: 60_000 } })
+    const emulator = await startCloud({ rateLimit: { limit: 1, windowMs: 60_000 } })
     emulator.addFault({ effect: { kind: 'status', status: 503 } })
     for (const path of ['/_emulator', '/_emulator/', '/_emulator/requests']) {
       const { status, headers } = await call(emulator, 'GET', path)
@@ -142,7 +142,7 @@ describe('the control of the emulator', () => {
   })
 
   it('shows the requests and the store, without a key', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     await call(emulator, 'GET', alerts)
     expect((await call(emulator, 'GET', '/_emulator/requests')).json).toEqual([
       expect.objectContaining({ method: 'GET', path: alerts, status: 200 }),
@@ -151,7 +151,7 @@ describe('the control of the emulator', () => {
   })
 
   it('adds and clears faults', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const fault = { match: { path: '/alerts' }, times: 5, effect: { kind: 'status', status: 500 } }
     expect((await call(emulator, 'POST', '/_emulator/faults', { body: fault })).json).toEqual({ faults: 1 })
     expect((await call(emulator, 'GET', alerts)).status).toBe(500)
@@ -165,14 +165,14 @@ describe('the control of the emulator', () => {
   })
 
   it('reads bytes of a fault as base64', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     await call(emulator, 'POST', '/_emulator/faults', { body: { effect: { kind: 'body', bytes: 'AAEC' } } })
     const response = await fetch(`${emulator.url}${alerts}`)
     expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 1, 2])
   })
 
   it('the control of the emulator resets its store and its requests', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const before = structuredClone(emulator.store)
     await call(emulator, 'POST', alerts, { body: alertBody(emulator) })
     expect((await call(emulator, 'POST', '/_emulator/reset')).json).toEqual({ reset: true })
@@ -181,7 +181,7 @@ describe('the control of the emulator', () => {
   })
 
   it('rejects unknown requests', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const { status, json } = await call(emulator, 'POST', '/_emulator/store', { body: {} })
     expect([status, json.error]).toEqual([404, 'NOT_FOUND: unknown control request POST /_emulator/store'])
     expect((await call(emulator, 'GET', '/_emulators')).text).toContain('Cannot GET /_emulators')

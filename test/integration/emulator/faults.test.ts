@@ -2,9 +2,9 @@ import { get } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { Effect, Emulator, Fault } from '../../../src/emulator/index.ts'
-import { admin, alertBody, basic, call, callRaw, checkoutOf, observability, organization, start } from './support.ts'
+import { admin, alertBody, basic, call, callRaw, checkoutOf, clickstack, organization, startCloud } from './support.ts'
 
-const alerts = `${observability}/alerts`
+const alerts = `${clickstack}/alerts`
 
 const unavailable: Effect = { kind: 'status', status: 503 }
 
@@ -20,13 +20,13 @@ const countAlerts = (emulator: Emulator) => checkoutOf(emulator).alerts.length
 
 describe('a fault', () => {
   it('a fault applies to the first request, once, by default', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: unavailable })
     expect(await statuses(emulator, 3)).toEqual([503, 200, 200])
   })
 
   it('a fault applies from the nth matching request since it was added, as many times as given', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     await statuses(emulator, 2)
     emulator.addFault({ nth: 2, times: 2, effect: unavailable })
     expect(await statuses(emulator, 5)).toEqual([200, 503, 503, 200, 200])
@@ -36,10 +36,10 @@ describe('a fault', () => {
   })
 
   it('a fault applies only to its method and path', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ match: { method: 'post', path: '/alerts' }, effect: unavailable })
     expect(await statuses(emulator, 1)).toEqual([200])
-    expect((await call(emulator, 'POST', `${observability}/dashboards`, { body: {} })).status).toBe(400)
+    expect((await call(emulator, 'POST', `${clickstack}/dashboards`, { body: {} })).status).toBe(400)
     expect((await post(emulator)).status).toBe(503)
     emulator.addFault({ match: { path: 'to_date=2026-03-02' }, effect: unavailable })
     expect(await statuses(emulator, 1, `${organization}/usageCost?from_date=2026-03-01&to_date=2026-03-01`)).toEqual([200])
@@ -47,14 +47,14 @@ describe('a fault', () => {
   })
 
   it('yields to an older one, and still counts that request', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: unavailable })
     emulator.addFault({ times: 2, effect: { kind: 'status', status: 500 } })
     expect(await statuses(emulator, 3)).toEqual([503, 500, 200])
   })
 
   it('a fault is rejected when it is invalid', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const invalid = [
       { effect: { kind: 'explode' } },
       { effect: { kind: 'delay' } },
@@ -83,7 +83,7 @@ describe('the server under a fault', () => {
       { kind: 'body', text: '' },
       { kind: 'rate-limited' },
     ]
-    const emulator = await start()
+    const emulator = await startCloud()
     const body = JSON.stringify(alertBody(emulator))
     for (const effect of effects) {
       const before = countAlerts(emulator)
@@ -97,20 +97,20 @@ describe('the server under a fault', () => {
   })
 
   it('handles a delayed request after the delay', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const before = countAlerts(emulator)
     emulator.addFault({ effect: { kind: 'delay', ms: 80 } })
     const startedAt = performance.now()
     const response = post(emulator)
     await new Promise((resolve) => setTimeout(resolve, 40))
     expect(countAlerts(emulator)).toBe(before)
-    expect((await response).json).toMatchObject({ name: 'Errors' })
+    expect((await response).json.result).toMatchObject({ name: 'Errors' })
     expect(performance.now() - startedAt).toBeGreaterThan(75)
     expect(countAlerts(emulator)).toBe(before + 1)
   })
 
   it('delays requests independently of each other', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ times: 20, effect: { kind: 'delay', ms: 100 } })
     const startedAt = performance.now()
     await Promise.all(Array.from({ length: 20 }, () => call(emulator, 'GET', alerts)))
@@ -118,7 +118,7 @@ describe('the server under a fault', () => {
   })
 
   it('handles a late commit after its 504', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const before = countAlerts(emulator)
     emulator.addFault({ effect: { kind: 'late-commit', ms: 80 } })
     expect((await post(emulator)).status).toBe(504)
@@ -132,7 +132,7 @@ describe('the server under a fault', () => {
 
 describe('a replaced response', () => {
   it('a replaced response has any error status, with a JSON error', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     for (const status of [500, 502, 503, 504, 400, 401, 403, 404, 409, 422, 424]) {
       emulator.addFault({ effect: { kind: 'status', status } })
       const { json, headers, ...reply } = await call(emulator, 'GET', alerts)
@@ -143,7 +143,7 @@ describe('a replaced response', () => {
   })
 
   it('a replaced response has the given body, type and headers', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const headers = { 'Retry-After': '7', 'X-Twice': ['a', 'b'] }
     emulator.addFault({ effect: { kind: 'status', status: 503, body: '<h1>Down</h1>', contentType: 'text/html', headers } })
     const reply = await call(emulator, 'GET', alerts)
@@ -152,7 +152,7 @@ describe('a replaced response', () => {
   })
 
   it('a replaced response may be empty, and without a type', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'status', status: 502, body: '' } })
     emulator.addFault({ nth: 2, effect: { kind: 'status', status: 204 } })
     for (const status of [502, 204]) {
@@ -162,7 +162,7 @@ describe('a replaced response', () => {
   })
 
   it('a replaced response may be a redirect', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     for (const status of [301, 302, 303, 307, 308]) {
       emulator.addFault({ effect: { kind: 'status', status, headers: { location: 'https://elsewhere.example/' } } })
       const reply = await call(emulator, 'GET', alerts)
@@ -171,7 +171,7 @@ describe('a replaced response', () => {
   })
 
   it('a replaced response has the headers of the rate limit only when the server itself sends it', async () => {
-    const emulator = await start({ rateLimit: { limit: 5, windowMs: 10_000 } })
+    const emulator = await startCloud({ rateLimit: { limit: 5, windowMs: 10_000 } })
     emulator.addFault({ effect: unavailable })
     emulator.addFault({ nth: 2, effect: { kind: 'html' } })
     expect((await call(emulator, 'GET', alerts)).headers.get('x-ratelimit-remaining')).toBe('4')
@@ -180,7 +180,7 @@ describe('a replaced response', () => {
   })
 
   it('a replaced response may be the page of a captive portal', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'html' } })
     emulator.addFault({ nth: 2, effect: { kind: 'html', status: 511 } })
     const [one, two] = [await call(emulator, 'GET', alerts), await call(emulator, 'GET', alerts)]
@@ -189,7 +189,7 @@ describe('a replaced response', () => {
   })
 
   it('a replaced response may be any text or bytes', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'body', text: 'null' } })
     emulator.addFault({
       nth: 2,
@@ -205,7 +205,7 @@ describe('a replaced response', () => {
   })
 
   it('a replaced response may be a 429 with the given headers, or with the usual four', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'rate-limited' } })
     emulator.addFault({ nth: 2, effect: { kind: 'rate-limited', headers: {}, body: '<html>' } })
     emulator.addFault({ nth: 3, effect: { kind: 'rate-limited', headers: { 'Retry-After': ['1', '2'] } } })
@@ -218,8 +218,10 @@ describe('a replaced response', () => {
 })
 
 async function callUnder(effect: Effect) {
-  const emulator = await start()
+  const emulator = await startCloud()
   const { text: whole } = await call(emulator, 'GET', alerts)
+  // The ids of requests begin again.
+  emulator.reset()
   emulator.addFault({ effect })
   const { text, end } = await callRaw(emulator, alerts)
   const [head = '', ...rest] = text.split('\r\n\r\n')
@@ -252,9 +254,9 @@ describe('an incomplete response', () => {
   })
 
   it('looks complete to a client that trusts the end of the connection', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'truncate', bytes: 10 } })
-    expect(await call(emulator, 'GET', alerts)).toMatchObject({ status: 200, text: '[{"id":"65', json: undefined })
+    expect(await call(emulator, 'GET', alerts)).toMatchObject({ status: 200, text: '{"status":', json: undefined })
   })
 
   it('an incomplete response ends before its content-length', async () => {
@@ -264,7 +266,7 @@ describe('an incomplete response', () => {
   })
 
   it('an incomplete response does not affect the next request', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     const effects: Effect[] = [{ kind: 'reset' }, { kind: 'reset-in-headers' }, { kind: 'reset-in-body' }, { kind: 'short-length' }]
     for (const [index, effect] of effects.entries()) emulator.addFault({ nth: index + 1, effect })
     for (const _ of effects) await expect(call(emulator, 'GET', alerts)).rejects.toThrow()
@@ -277,33 +279,33 @@ describe('a slow or large response', () => {
     fetch(`${emulator.url}${alerts}`, { ...init, headers: { authorization: basic(admin), ...init.headers } })
 
   it('a response can be made to never begin', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'hang' } })
     await expect(fetchAlerts(emulator, { signal: AbortSignal.timeout(150) })).rejects.toThrow('timeout')
     expect(emulator.requests[0]?.status).toBeUndefined()
   })
 
   it('a slow or large response drips a few bytes at a time, and is complete', async () => {
-    const emulator = await start()
-    const { json: whole } = await call(emulator, 'GET', alerts)
+    const emulator = await startCloud()
+    const whole = (await call(emulator, 'GET', alerts)).json.result
     emulator.addFault({ effect: { kind: 'drip', bytesPerTick: 200, everyMs: 10 } })
     const startedAt = performance.now()
     const { json } = await call(emulator, 'GET', alerts)
-    expect(json).toEqual(whole)
+    expect(json.result).toEqual(whole)
     expect(performance.now() - startedAt).toBeGreaterThan((JSON.stringify(whole).length / 200 - 1) * 10)
   })
 
   it('a slow or large response drips one byte at a time by default', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'drip', everyMs: 20 } })
     const reader = (await fetchAlerts(emulator)).body?.getReader()
     const first = await reader?.read()
-    expect(Buffer.from(first?.value ?? []).toString()).toBe('[')
+    expect(Buffer.from(first?.value ?? []).toString()).toBe('{')
     await reader?.cancel()
   })
 
   it('never ends, and does not keep the emulator open', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'endless' } })
     const response = await fetchAlerts(emulator)
     let bytes = 0
@@ -318,7 +320,7 @@ describe('a slow or large response', () => {
   })
 
   it('a slow or large response is a gzip bomb, also for a client that does not accept gzip', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'gzip-bomb', mebibytes: 8 } })
     const response = await fetchAlerts(emulator, { headers: { 'accept-encoding': 'identity' } })
     expect(response.headers.get('content-encoding')).toBe('gzip')
@@ -328,7 +330,7 @@ describe('a slow or large response', () => {
   })
 
   it('a slow or large response is small on the wire as a gzip bomb', async () => {
-    const emulator = await start()
+    const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'gzip-bomb', mebibytes: 16 } })
     const gzipped = await new Promise<Buffer>((resolve, reject) => {
       get(`${emulator.url}${alerts}`, async (response) => {

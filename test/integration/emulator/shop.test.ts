@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { type Alert, demo, type Emulator, type Service } from '../../../src/emulator/index.ts'
-import { call, clickstack, type Json, start, startCloud } from './support.ts'
+import { call, clickstack, type Json, startCloud } from './support.ts'
 
 const services = (emulator: Emulator): Service[] => emulator.store.organizations.flatMap((one) => one.services)
 
 describe('the shop', () => {
   it('the shop has alerts in every state, one silenced and one that cannot be evaluated', async () => {
-    const alerts = services(await start()).flatMap((service) => service.alerts)
+    const alerts = services(await startCloud()).flatMap((service) => service.alerts)
     const states = new Set(alerts.map(({ state }: Alert) => state))
     expect([...states].sort()).toEqual(['ALERT', 'DISABLED', 'INSUFFICIENT_DATA', 'OK', 'PENDING'])
     expect(alerts.filter(({ silenced }) => silenced != null)).toHaveLength(1)

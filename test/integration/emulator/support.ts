@@ -75,9 +75,7 @@ export const organization = `/v1/organizations/${demo.organizationId}`
 
 export const servicePath = (name: keyof typeof demo.services): string => `${organization}/services/${demo.services[name]}`
 
-/** The observability resources of the checkout service, neutral and cloud. */
-export const observability = `${servicePath('checkout')}/observability`
-
+/** The observability resources of the checkout service. */
 export const clickstack = `${servicePath('checkout')}/clickstack`
 
 export function checkoutOf(emulator: Emulator): Service {

@@ -140,7 +140,7 @@ alerts:
 
   it('needs the settings of a server only to compare values', async () => {
     const { exitCode, stderr } = await importFile('rules.yml', '--check')
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('profile: is missing')])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('api-key-id: is missing')])
   })
 
   it('refuses a file of another tool, and says what it is', () =>

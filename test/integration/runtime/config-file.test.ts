@@ -3,7 +3,7 @@ import { describeOperations, settings } from '../../../scripts/reference/describ
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const run = (inputs: Readonly<Record<string, string>>, more: Omit<InvokeOptions, 'inputs'> = {}) =>
   invokeText({ inputs: { ...inputsFor(emulator()), ...inputs }, ...more })

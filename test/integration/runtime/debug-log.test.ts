@@ -3,7 +3,7 @@ import { demo } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/runtime/library/create-client.ts'
 import { useEmulator } from '../../support/emulator.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const settings = () => ({
   apiUrl: emulator().url,
@@ -19,7 +19,7 @@ describe('the debug log', () => {
     const lines: string[] = []
     await createClient({ ...settings(), onDebug: (line) => lines.push(line) }).listSources()
     const [given, failed, decision, answered] = lines
-    expect(given).toMatch(/^list-sources \(read\), profile neutral, http:\S+; settings given: .*api-key-secret \(input\)/)
+    expect(given).toMatch(/^list-sources \(read\), profile clickhouse-cloud, http:\S+; settings given: .*api-key-secret \(input\)/)
     expect(failed).toMatch(/^GET \/v1\/\S+\/sources answered 503 in \d+ ms/)
     expect(decision).toMatch(/^GET \/v1\/\S+\/sources: retry in \d+\.\d s$/)
     expect(answered).toMatch(/^GET \/v1\/\S+\/sources answered 200 in \d+ ms/)

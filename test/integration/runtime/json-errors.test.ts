@@ -43,7 +43,7 @@ describe('an error with --json is one JSON object', () => {
     const error = await errorOf(['list-alerts', ...flags()])
     expect(error).toMatchObject({ exitCode: 3, kind: 'authentication', retryable: false, httpStatus: 401, diagnostics: [] })
     expect(error.nextCommand).toBe(
-      `watchkeeper doctor --api-url ${emulator().url} --api-key-id ${demo.apiKeyId} --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --profile clickhouse-cloud --json`,
+      `watchkeeper doctor --api-url ${emulator().url} --api-key-id ${demo.apiKeyId} --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --json`,
     )
   })
 

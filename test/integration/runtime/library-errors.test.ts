@@ -64,8 +64,7 @@ describe('an error of the library', () => {
       const pattern = new RegExp(`(?<![\\w-])(?:${kebabNames.join('|')})(?![\\w-])`)
       const wrong = Object.fromEntries(inputs.map((input) => [input, { not: 'accepted' }]))
       for (const input of [{}, wrong]) {
-        const profile = operation.profiles?.[0] ?? 'clickhouse-cloud'
-        const bare = createClient({ profile, organizationId: 'acme', maxAttempts: 99 }) as unknown as Readonly<Record<string, Call>>
+        const bare = createClient({ organizationId: 'acme', maxAttempts: 99 }) as unknown as Readonly<Record<string, Call>>
         const { message, diagnostics } = await errorOf(bare[toCamel(name)]?.(input) ?? Promise.resolve())
         expect([name, withoutQuotes(message).match(pattern)?.[0]]).toEqual([name, undefined])
         expect(diagnostics.map(({ location }) => location.file)).toEqual(expect.arrayContaining(['organizationId', 'maxAttempts']))

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { credentialsIn, partlyShownIn } from '../../../src/runtime/credentials.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
+import { runAsAction } from '../../support/run-as-action.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const run = (inputs: Readonly<Record<string, string>>, more: Omit<InvokeOptions, 'inputs'> = {}) =>
   invokeText({ inputs: { ...inputsFor(emulator()), ...inputs }, ...more })
@@ -314,10 +315,38 @@ it('ignores the variables that Kubernetes sets for a Service with the same name,
   expect((await run({ operation: 'list-sources' }, { env: variables })).document).toMatchObject({ status: 'pass' })
 })
 
-it('asks for the profile first where no setting of a server is given', async () => {
-  const nothing = Object.fromEntries(Object.keys(inputsFor(emulator())).map((name) => [name, '']))
-  const { reason } = await run({ ...nothing, operation: 'list-alerts' })
-  expect(reason).toBe(
-    'profile: is missing; set it to clickhouse-cloud, or to hyperdx for a self-hosted server, as an input or as WATCHKEEPER_PROFILE',
-  )
+describe('the profile', () => {
+  const nothing = () => Object.fromEntries(Object.keys(inputsFor(emulator())).map((name) => [name, '']))
+
+  it('the profile is clickhouse-cloud where none is given, and a message without its settings names the other one', async () => {
+    expect((await run({ operation: 'list-saved-searches' })).document).toMatchObject({ status: 'pass' })
+    for (const given of [{}, { 'api-url': emulator().url }]) {
+      const { reason } = await run({ ...nothing(), ...given, operation: 'list-alerts' })
+      for (const name of ['api-key-id', 'api-key-secret', 'organization-id', 'service-id']) expect(reason).toContain(`${name}: is missing`)
+      expect(reason).toContain('profile: is clickhouse-cloud by default; for a self-hosted server, set profile: hyperdx')
+    }
+  })
+
+  it('the profile is asked for where only the key of a self-hosted server is given', async () => {
+    const { reason } = await run({ ...nothing(), 'api-url': emulator().url, 'api-key': 'a-key-of-hyperdx', operation: 'list-alerts' })
+    expect(reason).toBe('api-key: is the key of a self-hosted server: set profile: hyperdx, or use api-key-id and api-key-secret')
+  })
+})
+
+describe('an address that is given and empty', () => {
+  it('an empty variable is an error, so that no key goes to a host that nobody chose', async () => {
+    const { 'api-url': url = '', ...inputs } = inputsFor(emulator())
+    const env = { WATCHKEEPER_API_URL: ' ' }
+    const { reason } = await invokeText({ inputs: { ...inputs, operation: 'list-alerts' }, env })
+    expect(reason).toBe('WATCHKEEPER_API_URL: is empty; set it to the address of the server, or remove it')
+    expect((await run({ operation: 'list-alerts', 'api-url': url }, { env })).document.status).toBe('pass')
+  })
+
+  it('an empty input of the action is an error, and the default of action.yml is none', async () => {
+    const { 'api-url': url = '', ...inputs } = inputsFor(emulator())
+    const reasonOf = async (given: string, env: Readonly<Record<string, string>> = {}) =>
+      (await runAsAction({ inputs: { ...inputs, 'api-url': given, operation: 'list-alerts' }, env })).outputs.get('failure-reason')
+    expect(await reasonOf('')).toBe('api-url: is empty; give api-url a value, or leave it out')
+    expect(await reasonOf('auto', { WATCHKEEPER_API_URL: url })).toBe('')
+  })
 })

@@ -9,7 +9,7 @@ import { asOptions, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { useReceiver } from '../../support/receiver.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
 const receiver = useReceiver()
 
 /** Options and variables of the emulator. */
@@ -67,7 +67,7 @@ describe('an unknown name', () => {
       ['list-sources', 'x'],
       'The command list-sources accepts only options, but got 1 other argument. Put a value with spaces in quotes.\n',
     ],
-    [['emulator', '--dialect', 'neutrl'], 'Option --dialect does not accept "neutrl". Use neutral, clickhouse-cloud, hyperdx.\n'],
+    [['emulator', '--dialect', 'neutral'], 'Option --dialect does not accept "neutral". Use clickhouse-cloud, hyperdx.\n'],
     [['emulator', '--rate-limit', 'of'], 'Option --rate-limit does not accept "of". Use on, off.\n'],
     [['emulator', '--port', '99999'], 'Option --port does not accept this text. Use a number from 0 to 65535.\n'],
   ])('an unknown name in %j is rejected with exit code 2', async (args, stderr) => {

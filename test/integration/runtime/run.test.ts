@@ -6,7 +6,7 @@ import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const documentOf = async (operation: string, more: Readonly<Record<string, string>> = {}) =>
   (await invokeText({ inputs: { ...inputsFor(emulator()), operation, ...more } })).document
@@ -51,10 +51,8 @@ describe('a result says what it is about', () => {
 })
 
 describe('the last line of a report', () => {
-  const clock = createVirtualClock(Date.parse('2026-11-22T10:48:59Z'))
-
   const lastLine = async (inputs: Readonly<Record<string, string>>, files: Readonly<Record<string, string>> = {}) => {
-    const { blocks } = await invokeText({ inputs, files, clock })
+    const { blocks } = await invokeText({ inputs, files, clock: createVirtualClock(Date.parse('2026-11-22T10:48:59Z')) })
     const last = blocks.at(-1)
     return last?.kind === 'footer' ? toPlainText(last.line) : undefined
   }

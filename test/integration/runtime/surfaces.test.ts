@@ -56,7 +56,7 @@ describe('V6: a gate without a limit warns, or fails where a gate is required; e
     ['no limit', cost({}, 'warn'), /^### ⚠️ No budget is set: nothing was checked\./],
     ['no limit for a required gate', cost({ gate: 'required' }, 'fail'), /^### ❌ /],
     ['a report without a gate', cost({ gate: 'off' }, 'pass'), /^### ✅ Used /],
-    ['a budget that is kept', cost({ budget: '48' }, 'pass'), /^### ✅ Used 48\.00 of 48\.00 Credits/],
+    ['a budget that is kept', cost({ budget: '48' }, 'pass'), /^### ✅ Used 48\.00 of 48\.00 CHC/],
     ['a budget that is not', cost({ budget: '47.999999' }, 'fail'), /^### ❌ Budget exceeded: /],
     ['a warning', cost({ 'warn-budget': '47' }, 'warn'), /^### ⚠️ Warning level exceeded: /],
     ['a failure that warns only', cost({ budget: '1', 'warn-only': 'true' }, 'warn'), /^### ⚠️ Budget exceeded: /],
@@ -114,7 +114,7 @@ it('messages of the command line spell an input as an option, and those of the a
     ['apply', { files: 'none.yml', prune: 'true' }, 'or set allow-empty: true to delete them', 'or set --allow-empty to delete them'],
     ['plan', { files: 'a.yml', 'max-notifications': '1' }, 'requires backtest: true', 'requires --backtest'],
     ['usage-cost', { budget: '1', gate: 'off' }, 'cannot be combined with gate: off', 'cannot be combined with --gate off'],
-    ['plan', { files: 'a.yml', price: 'true' }, 'requires profile: clickhouse-cloud', 'requires --profile clickhouse-cloud'],
+    ['plan', { files: 'a.yml', 'api-key': 'a-key-of-hyperdx' }, 'set profile: hyperdx, or', 'set --profile hyperdx, or'],
     ['plan', { files: 'a.yml', 'api-url': 'http://10.1.2.3' }, 'set WATCHKEEPER_ALLOW_HTTP: true if', 'set --allow-http if'],
   ]
   await forEachEntry(cases, async (operation, given, inAction, onCommandLine) => {

@@ -742,7 +742,6 @@ describe('a pull request from a fork', () => {
 
 describe('a server without values of the past', () => {
   const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
-  const neutral = useEmulator({ rateLimit: 'off' })
 
   const reasonOf = async (inputs: Readonly<Record<string, string>>): Promise<string> =>
     (
@@ -759,12 +758,5 @@ describe('a server without values of the past', () => {
     expect(await reasonOf({ ...inputs, operation: 'backtest' })).toBe(expected)
     expect(await reasonOf({ ...inputs, operation: 'plan', backtest: 'true' })).toBe(expected)
     expect(cloud().requests).toEqual([])
-  })
-
-  it('another product has no backtest in a plan, and says why', async () => {
-    expect(await reasonOf({ ...inputsFor(neutral()), operation: 'plan', backtest: 'true' })).toBe(
-      'backtest: requires profile: hyperdx or clickhouse-cloud, because other servers have neither values of charts nor SQL',
-    )
-    expect(neutral().requests).toEqual([])
   })
 })

@@ -6,7 +6,7 @@ import { editDuring, serviceOf, useApplied, useEmulator } from '../../support/em
 import { outcomes, tile } from '../../support/shop-declaration.ts'
 import { emptyPlan, markersIn, type Site, stateOf, withSite } from '../../support/site.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const dashboard = (changes: object = {}) => ({ name: 'Shop', tiles: [tile('A'), tile('B', 4)], ...changes })
 
@@ -34,12 +34,12 @@ const owned = () => {
   return { shop: find(dashboards, 'Shop'), errors: find(alerts, 'Errors'), slow: find(alerts, 'Slow') }
 }
 
-const haveApplied = useApplied(emulator, () => withSite(emulator(), 'neutral', (site) => site.apply(first())))
+const haveApplied = useApplied(emulator, () => withSite(emulator(), 'clickhouse-cloud', (site) => site.apply(first())))
 
 /** With the first state applied. */
 const withShop = async (use: (site: Site) => Promise<void>): Promise<void> => {
   await haveApplied()
-  await withSite(emulator(), 'neutral', use)
+  await withSite(emulator(), 'clickhouse-cloud', use)
 }
 
 describe('W8: an object that another user changes after it was listed is not overwritten', () => {
@@ -68,7 +68,7 @@ describe('W8: an object that another user changes after it was listed is not ove
       const { shop } = owned()
       const added = { ...structuredClone(shop.tiles[0]), id: 'added-by-hand', name: 'Human' } as (typeof shop.tiles)[number]
       // The list that is read after the writes; the first one is for the plan.
-      editDuring(emulator(), { method: 'GET', path: '/observability/dashboards' }, () => void shop.tiles.push(added), 3)
+      editDuring(emulator(), { method: 'GET', path: '/clickstack/dashboards' }, () => void shop.tiles.push(added), 3)
       const applied = await site.apply(
         filesWith({ shop: dashboard({ tags: ['changed'] }) }, { errors: alert(), slow: alert({ name: 'Slow', tile: 'B' }) }),
       )
@@ -105,10 +105,10 @@ describe('W8: an object that another user changes after it was listed is not ove
     withShop(async (site) => {
       const { slow } = owned()
       editDuring(emulator(), { method: 'GET', path: `/alerts/${slow.id}` }, () => {
-        slow.message = null
+        slow.note = null
       })
       const applied = await site.apply(filesWith({ shop: dashboard() }, { errors: alert() }), { prune: true })
-      expect([outcomes(applied).slow, owned().slow.message]).toEqual(['failed', null])
+      expect([outcomes(applied).slow, owned().slow.note]).toEqual(['failed', null])
     }))
 
   it('does not replace an object that changed since the plan', () =>

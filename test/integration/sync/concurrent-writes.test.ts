@@ -5,7 +5,7 @@ import { type Fault, startEmulator } from '../../../src/emulator/index.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 import { apply as applyOperation } from '../../../src/sync/apply.ts'
 import { createScaledClock, createVirtualClock } from '../../support/clocks.ts'
-import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, storesNothing, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { twentyObjects } from '../../support/shop-declaration.ts'
 import { duplicateMarkersIn, emptyPlan, withSite } from '../../support/site.ts'
@@ -15,17 +15,18 @@ const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 10_000 } })
 
 const files = () => ({ 'a.json': twentyObjects(serviceOf(emulator()).webhooks[0]?.id ?? '') })
 
-const posts = (): readonly string[] => emulator().requests.flatMap(({ method, path }) => (method === 'POST' ? [path] : []))
+const posts = (): readonly string[] =>
+  emulator().requests.flatMap((one) => (one.method === 'POST' && !storesNothing(one) ? [one.path] : []))
 
 /** How many creates are under way when the server answers none of them from the nth on. */
 async function countUnanswered(fault: Pick<Fault, 'nth' | 'match'>): Promise<number> {
   emulator().addFault({ times: Number.POSITIVE_INFINITY, ...fault, effect: { kind: 'hang' } })
   let count = 0
-  await withSite(emulator(), 'neutral', async ({ apply, session }) => {
+  await withSite(emulator(), 'clickhouse-cloud', async ({ apply, session }) => {
     const running = apply(files()).catch(() => undefined)
     for (let quietMs = 0; quietMs < 100; quietMs += 10) {
       await wait(10)
-      if (posts().length === count) continue
+      if (count > 0 && posts().length === count) continue
       count = posts().length
       quietMs = 0
     }
@@ -38,7 +39,8 @@ async function countUnanswered(fault: Pick<Fault, 'nth' | 'match'>): Promise<num
 
 describe('apply writes independent objects at the same time', () => {
   it('sends the first write alone: the key may not be allowed to write', async () => {
-    expect(await countUnanswered({ match: { method: 'POST' }, nth: 1 })).toBe(1)
+    // The validations of the three dashboards come first.
+    expect(await countUnanswered({ match: { method: 'POST' }, nth: 4 })).toBe(1)
   })
 
   it('sends the first alert alone: the server may not store its ownership marker', async () => {
@@ -50,14 +52,14 @@ describe('apply writes independent objects at the same time', () => {
   })
 
   it('writes no alert before every dashboard was answered', async () => {
-    await withSite(emulator(), 'neutral', (site) => site.apply(files()))
+    await withSite(emulator(), 'clickhouse-cloud', (site) => site.apply(files()))
     const kinds = posts().map((path) => path.split('/').at(-1))
     expect(kinds).toEqual([...Array.from({ length: 3 }, () => 'dashboards'), ...Array.from({ length: 17 }, () => 'alerts')])
   })
 
   it('creates nothing twice when ten answers are lost at once, and the next run finishes', async () => {
     emulator().addFault({ match: { method: 'POST', path: '/alerts' }, nth: 2, times: 10, act: 'after', effect: { kind: 'reset' } })
-    await withSite(emulator(), 'neutral', async (site) => {
+    await withSite(emulator(), 'clickhouse-cloud', async (site) => {
       const first = await site.apply(files())
       expect(first.objects.filter(({ outcome }) => outcome === 'unknown' || outcome === 'failed')).toEqual([])
       await site.apply(files())
@@ -105,7 +107,7 @@ describe('apply within a narrow rate limit', () => {
       const sent = narrow.requests.slice(before)
       const gapsMs = sent.flatMap(({ method, path, arrivedAtMs }) => {
         if (method !== 'PUT') return []
-        const read = sent.findLast((one) => one.method === 'GET' && one.path === path && one.arrivedAtMs <= arrivedAtMs)
+        const read = sent.findLast((one) => one.method === 'GET' && path.startsWith(one.path) && one.arrivedAtMs <= arrivedAtMs)
         return [arrivedAtMs - (read?.arrivedAtMs ?? 0)]
       })
       expect(gapsMs).toHaveLength(17)
@@ -118,7 +120,7 @@ describe('apply within a narrow rate limit', () => {
 describe('a run that is canceled before a request is sent again', () => {
   it('reports that a delete may have been applied', async () => {
     const { dashboards, alerts } = files()['a.json']
-    await withSite(emulator(), 'neutral', (site) => site.apply(files()))
+    await withSite(emulator(), 'clickhouse-cloud', (site) => site.apply(files()))
     const fault = {
       match: { method: 'DELETE' },
       act: 'after',
@@ -128,7 +130,7 @@ describe('a run that is canceled before a request is sent again', () => {
     const { 'alert-0': _, ...others } = alerts
     const result = await withSite(
       emulator(),
-      'neutral',
+      'clickhouse-cloud',
       async ({ apply, session }) => {
         const running = apply({ 'a.json': { dashboards, alerts: others } }, { prune: true })
         while (!emulator().requests.some(({ method, status }) => method === 'DELETE' && status !== undefined)) await wait(5)

@@ -10,8 +10,6 @@ import { errors, shop } from '../../support/shop-declaration.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
-const neutral = useEmulator()
-
 const alerts = { errors, slow: { ...errors, name: 'Slow', tile: 'B' } }
 const content = { dashboards: { shop }, alerts }
 
@@ -152,16 +150,6 @@ describe('an alert that the server has not evaluated yet', () => {
       await new Promise((done) => setTimeout(done, 1))
     evaluate('Slow')
     expect(await running).toMatchObject({ found: [`warning failed-evaluation: alerts.slow: ${words}`], notEvaluated: [] })
-  })
-
-  it('an alert without an evaluation is not named in a product whose contract shows no evaluations', async () => {
-    const channel = { type: 'webhook', webhookId: serviceOf(neutral()).webhooks[0]?.id }
-    const { note: _, ...fields } = errors
-    const ran = await invokeText({
-      inputs: { ...inputsFor(neutral()), operation: 'apply', project: 'shop/evaluations', files: 'a.json' },
-      files: { 'a.json': JSON.stringify({ dashboards: { shop }, alerts: { errors: { ...fields, channel } } }) },
-    })
-    expect(ran.document).toMatchObject({ status: 'pass', toCreate: 2, notEvaluated: [], diagnostics: [] })
   })
 })
 

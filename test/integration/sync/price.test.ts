@@ -148,9 +148,4 @@ describe('plan with price: true', () => {
     expect([exitCode, document.status]).toEqual([0, 'pass'])
     expect(text).toMatch(/No prices: .*control-plane:organization:view-activities/)
   })
-
-  it('plan with price: true is rejected for servers without activities', async () => {
-    const { reason } = await plan(alertsEvery('5m'), { profile: '', 'observability-path': 'clickstack' })
-    expect(reason).toContain('price: requires profile: clickhouse-cloud')
-  })
 })

@@ -151,16 +151,6 @@ describe('the languages that a file leaves out', () => {
       })
   })
 
-  it('stated defaults are not in a request to a server of the neutral contract, which gets what was written', () =>
-    withEmulator('neutral', async (emulator, site) => {
-      const { savedSearches: _, alerts: __, ...file } = fileWithoutLanguages(emulator)
-      const { tiles } = (file.dashboards as Record<string, { tiles: readonly Json[] }>)['every-field'] ?? { tiles: [] }
-      const sourceId = serviceOf(emulator).sources[0]?.id
-      const plain = { dashboards: { a: { name: 'A', tiles: tiles.slice(1, 2).map((tile) => withSource(tile, sourceId)) } } }
-      await site.apply({ 'a.json': plain })
-      expect(written(emulator, 'POST').map((body) => languagesIn(body))).toEqual([{}])
-    }))
-
   it('stated defaults do not make a plan, and are not pulled', () =>
     withEmulator('hyperdx', async (emulator, site) => {
       const files = { 'observability/a.json': fileWithoutLanguages(emulator) }
@@ -198,7 +188,7 @@ describe('the languages that a file leaves out', () => {
     }))
 })
 
-const withSource = (tile: Json, sourceId: unknown): Json => ({
+const _withSource = (tile: Json, sourceId: unknown): Json => ({
   ...tile,
   containerId: undefined,
   tabId: undefined,

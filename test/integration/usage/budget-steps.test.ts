@@ -4,7 +4,7 @@ import { toPlainText } from '../../../src/core/line.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 const today = dayOf(Date.now())
 const period = { period: `${addDays(today, -10)}..${today}` }
@@ -30,7 +30,7 @@ it('reports the steps of the budget and of each budget of a file, by name', asyn
   const inputs = { budget: await budgetAt(50), budgets: 'budgets.json', 'on-missing': 'ignore' }
   const { milestones, document } = await run(inputs, { 'budgets.json': budgets })
   expect(milestones.map(toPlainText)).toEqual([
-    expect.stringMatching(/^Usage reached 50% of the budget on \d+ \w+ \d{4}: [\d.,]+ of [\d.,]+ Credits\.$/),
+    expect.stringMatching(/^Usage reached 50% of the budget on \d+ \w+ \d{4}: [\d.,]+ of [\d.,]+ CHC\.$/),
     expect.stringMatching(/^Usage reached 90% of budget <!here> on /),
   ])
   expect(document).toMatchObject({ budgetStep: { percent: 50 }, budgets: [{ budgetStep: { percent: 90 } }, { budgetStep: undefined }] })

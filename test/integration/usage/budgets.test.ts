@@ -4,7 +4,7 @@ import { formatShortDay } from '../../../src/report/format.ts'
 import { fillUsage, inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 let today: Day
 beforeEach(() => {
@@ -44,7 +44,7 @@ budgets:
     ])
     expect(ran.document).toMatchObject({ status: 'fail', budgetExceeded: true })
     expect(ran.reason).toBe(
-      'Budget checkout exceeded: 25 of 24.999999 Credits (100.000004%). Budget compute exceeded its warning level: 30.00 of 29.00 Credits. Budget warehouse exceeded its warning level: 2.50 of 2.00 Credits.',
+      'Budget checkout exceeded: 25 of 24.999999 CHC (100.000004%). Budget compute exceeded its warning level: 30.00 of 29.00 CHC. Budget warehouse exceeded its warning level: 2.50 of 2.00 CHC.',
     )
     expect(ran.exitCode).toBe(10)
     // The period, and the four weeks before it.
@@ -172,8 +172,8 @@ budgets:
         kind: 'body',
         text: JSON.stringify({
           result: {
-            grandTotalCredits: 1,
-            costs: [{ date: addDays(today, -3), entityType: 'service', entityId: 'x', entityName: 'x', totalCredits: 1, locked: true }],
+            grandTotalCHC: 1,
+            costs: [{ date: addDays(today, -3), entityType: 'service', entityId: 'x', entityName: 'x', totalCHC: 1, locked: true }],
           },
         }),
       },
@@ -214,7 +214,7 @@ budgets:
     ])
     expect(ran.budgets[1]).toMatchObject({ isForecastAbove: true, runsOutOn: addDays(today, 10) })
     const end = formatShortDay(addDays(today, 10), today)
-    expect(ran.reason).toContain(`Budget will not be kept: forecast of 75.00 Credits by ${end} exceeds the limit of 74.99 Credits.`)
+    expect(ran.reason).toContain(`Budget will not be kept: forecast of 75.00 CHC by ${end} exceeds the limit of 74.99 CHC.`)
     const [table] = ran.blocks.flatMap((block) => (block.kind === 'table' && block.title === 'Budgets' ? [block] : []))
     expect(table?.rows[0]?.[5]).toEqual([{ kind: 'trusted', text: `${end} (forecast)` }])
   })
@@ -261,7 +261,7 @@ budgets:
       const ran = await judge(text('shop', today, 'scope: { service: checkout },'))
       expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
       expect(ran.reason).toBe(
-        `Budget shop exceeded: 25.00 of 20.00 Credits (125%). Waived until ${daysLater(0)}: Load test of the shop; agreed`,
+        `Budget shop exceeded: 25.00 of 20.00 CHC (125%). Waived until ${daysLater(0)}: Load test of the shop; agreed`,
       )
       expect(ran.document).toMatchObject({
         budgetExceeded: true,
@@ -308,6 +308,6 @@ budgets:
 
   it('compares limits in quotes with all their digits', async () => {
     const ran = await judge('[{ name: x, limit: "37.499999999999999999999" }]')
-    expect(ran.reason).toContain('Budget x exceeded: 37.5 of 37.499999999999999999999 Credits (just over 100%).')
+    expect(ran.reason).toContain('Budget x exceeded: 37.5 of 37.499999999999999999999 CHC (just over 100%).')
   })
 })

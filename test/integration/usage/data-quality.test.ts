@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 describe('V1: a gate passes only on figures that are complete, finite and add up', () => {
   const answer = (body: object) => answerText(JSON.stringify({ status: 200, result: body }))

@@ -3,7 +3,7 @@ import { toPlainText } from '../../../src/core/line.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 beforeEach(() => {
   fillUsage(emulator(), 60, [{ name: 'checkout', microOn: () => ({ compute: 1_000_000 }), locked: true }])
@@ -33,7 +33,7 @@ describe('a run without a limit', () => {
   ])('warns that nothing was checked when %s', async (_, inputs) => {
     const ran = await judge(inputs)
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
-    expect(ran.reason).toBe('No budget is set: nothing was checked. Total used: 10.00 Credits.')
+    expect(ran.reason).toBe('No budget is set: nothing was checked. Total used: 10.00 CHC.')
     expect(ran.outputs['budget-exceeded']).toBeUndefined()
     expect(JSON.stringify(ran.blocks)).toContain('"none"')
   })
@@ -42,7 +42,7 @@ describe('a run without a limit', () => {
     const ran = await judge({ gate: 'required', budget: '' })
     expect([ran.exitCode, ran.document.status]).toEqual([10, 'fail'])
     expect(ran.reason).toBe(
-      'No budget is set: nothing was checked. With gate: required, set budget, budgets, forecast-budget or max-increase. Total used: 10.00 Credits.',
+      'No budget is set: nothing was checked. With gate: required, set budget, budgets, forecast-budget or max-increase. Total used: 10.00 CHC.',
     )
   })
 
@@ -62,7 +62,7 @@ describe('a run without a limit', () => {
     const ran = await judge({ gate: 'off' })
     expect([ran.exitCode, ran.document.status, ran.reason]).toEqual([0, 'pass', ''])
     const [verdict] = ran.blocks
-    expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toMatch(/^Used 10\.00 Credits from \d+ .*\.$/)
+    expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toMatch(/^Used 10\.00 CHC from \d+ .*\.$/)
     expect(JSON.stringify(ran.blocks)).not.toContain('Budget')
   })
 
@@ -116,7 +116,7 @@ describe('a credit price', () => {
     const ran = await judge({ 'credit-price': '1.05 USD', budget: '100' })
     expect(ran.document).toMatchObject({ creditPrice: { amount: '1.05', currency: 'USD' }, cost: '10.5', grandTotalCredits: '10' })
     const text = JSON.stringify(ran.blocks)
-    for (const shown of ['10.00 Credits (10.50 USD)', '100.00 Credits (105.00 USD)', 'Credits, 1.05 USD each', '"USD"'])
+    for (const shown of ['10.00 CHC (10.50 USD)', '100.00 CHC (105.00 USD)', 'CHC (ClickHouse Credits), 1.05 USD each', '"USD"'])
       expect(text).toContain(shown)
   })
 

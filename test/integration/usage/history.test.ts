@@ -26,7 +26,8 @@ const running = (): Inputs => ({ period: `${addDays(today, -10)}..${addDays(toda
 
 const windows = (): readonly string[] =>
   emulator()
-    .requests.map(({ path }) => new URL(path, 'http://x').searchParams)
+    .requests.filter(({ path }) => path.includes('/usageCost'))
+    .map(({ path }) => new URL(path, 'http://x').searchParams)
     .map((query) => `${query.get('from_date')} ${query.get('to_date')}`)
     .toSorted()
 
@@ -169,7 +170,7 @@ describe('without the days before the period, because they cannot be read,', () 
     failHistory()
     const ran = await run({ ...running(), 'forecast-budget': '5000' })
     expect([ran.exitCode, ran.document.status]).toEqual([10, 'fail'])
-    expect(ran.reason).toMatch(/^The forecast budget of 5,000\.00 Credits was not checked, because there is no forecast\./)
+    expect(ran.reason).toMatch(/^The forecast budget of 5,000\.00 CHC was not checked, because there is no forecast\./)
   })
 
   it('a budget with forecast: true fails, and the others pass', async () => {
@@ -187,10 +188,10 @@ describe('without the days before the period, because they cannot be read,', () 
   })
 
   it('the same is true when their records are inconsistent', async () => {
-    const costs = [{ date: addDays(today, -20), entityType: 'service', entityId: 'a', entityName: 'a', totalCredits: 1, locked: true }]
+    const costs = [{ date: addDays(today, -20), entityType: 'service', entityId: 'a', entityName: 'a', totalCHC: 1, locked: true }]
     emulator().addFault({
       match: { path: `from_date=${addDays(today, -38)}` },
-      effect: { kind: 'body', text: JSON.stringify({ result: { grandTotalCredits: 7, costs } }) },
+      effect: { kind: 'body', text: JSON.stringify({ result: { grandTotalCHC: 7, costs } }) },
     })
     const ran = await run({ ...running(), budget: '500' })
     expect(ran.document).toMatchObject({ status: 'pass', forecast: { status: 'unavailable' } })
@@ -228,11 +229,11 @@ describe('without the days before the period, because they cannot be read,', () 
     for (const first of [-69, -38])
       emulator().addFault({
         match: { path: `from_date=${addDays(today, first)}` },
-        effect: { kind: 'body', text: '{"result":{"grandTotalCHC":0,"costs":[]}}' },
+        effect: { kind: 'body', text: '{"result":{"grandTotalCredits":0,"costs":[]}}' },
       })
     const ran = await run({ ...running(), budget: '500' })
-    expect(ran.document).toMatchObject({ status: 'pass', unit: 'Credits', forecast: { status: 'unavailable' } })
-    expect(paragraphsOf(ran)).toContainEqual(expect.stringContaining('The unit is CHC.'))
+    expect(ran.document).toMatchObject({ status: 'pass', unit: 'CHC', forecast: { status: 'unavailable' } })
+    expect(paragraphsOf(ran)).toContainEqual(expect.stringContaining('The unit is Credits.'))
   })
 })
 
@@ -296,7 +297,7 @@ describe('compare: previous-month-days', () => {
 
   it.each([
     ['900%', ', limit 900%'],
-    ['5000', ', limit 5,000.00 Credits'],
+    ['5000', ', limit 5,000.00 CHC'],
   ])('the change from the previous period has the limit %s beside it, also when it is kept', async (maxIncrease, shown) => {
     const ran = await runOn('2026-11-05', { period: 'previous-month', compare: 'previous-period', 'max-increase': maxIncrease })
     expect(ran.document.status).toBe('pass')
@@ -323,7 +324,7 @@ describe('compare: previous-month-days', () => {
 
   it('compare: previous-month-days is judged by max-increase', async () => {
     const ran = await run({ period: 'last-10-days', compare: 'previous-month-days', 'max-increase': '1%' })
-    expect(ran.reason).toMatch(/Usage increased by [\d.]+ Credits \(\d+%\) from the same days of the previous month\. The limit is 1%\./)
+    expect(ran.reason).toMatch(/Usage increased by [\d.]+ CHC \(\d+%\) from the same days of the previous month\. The limit is 1%\./)
   })
 })
 

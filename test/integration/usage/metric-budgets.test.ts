@@ -3,7 +3,7 @@ import { addDays, type Day, dayOf } from '../../../src/core/dates.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 let days: readonly [Day, Day]
 beforeEach(() => {

@@ -45,7 +45,7 @@ describe('a period', () => {
   })
 
   it('a period is an error when the API uses two units', async () => {
-    emulator().addFault({ effect: { kind: 'body', text: '{"result":{"grandTotalCHC":1,"costs":[]}}' } })
+    emulator().addFault({ effect: { kind: 'body', text: '{"result":{"grandTotalCredits":1,"costs":[]}}' } })
     expect((await run({ period: `${addDays(today, -40)}..${today}` })).reason).toMatch(
       /uses the unit \w+ for some days and the unit \w+ for others/,
     )

@@ -104,13 +104,13 @@ describe('every figure of the summary', () => {
     const open = (some: readonly ResultRecord[]) => some.filter(({ locked }) => !locked)
 
     expect(ran.summary).toMatch(
-      new RegExp(`^### ✅ Used ${rounded(total, 2)} of 300\\.00 Credits \\(${percent(total, 300_000_000n, 0)}%\\) from `),
+      new RegExp(`^### ✅ Used ${rounded(total, 2)} of 300\\.00 CHC \\(${percent(total, 300_000_000n, 0)}%\\) from `),
     )
     const change = total - before
-    expect([...tables.values()].flat()).toContainEqual(['Total', `${rounded(total, 2)} Credits`])
+    expect([...tables.values()].flat()).toContainEqual(['Total', `${rounded(total, 2)} CHC`])
     expect([...tables.values()].flat()).toContainEqual([
       'Change from the previous period',
-      `${change > 0n ? '+' : ''}${rounded(change, 2)} Credits (${change > 0n ? '+' : ''}${percent(change, before, 1)}%), from ${rounded(before, 2)} to ${rounded(total, 2)} Credits`,
+      `${change > 0n ? '+' : ''}${rounded(change, 2)} CHC (${change > 0n ? '+' : ''}${percent(change, before, 1)}%), from ${rounded(before, 2)} to ${rounded(total, 2)} CHC`,
     ])
     expect(open(records)).toEqual([])
     const largestFirst = (sums: ReadonlyMap<string, bigint>) => [...sums].sort(([, a], [, b]) => Number(b - a))

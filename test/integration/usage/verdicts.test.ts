@@ -4,7 +4,7 @@ import { formatShortDay } from '../../../src/report/format.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 
-const emulator = useEmulator()
+const emulator = useEmulator({ rateLimit: 'off' })
 
 let today: Day
 beforeEach(() => {
@@ -33,12 +33,13 @@ const factsOf = ({ blocks }: Invoked): Readonly<Record<string, string>> =>
 describe('the report', () => {
   it('shows the limits, the total and the provisional part', async () => {
     expect(factsOf(await judge({ budget: '64', 'warn-budget': '50' }))).toEqual({
-      Total: '48.00 Credits',
-      Budget: '64.00 Credits',
-      'Warning level': '50.00 Credits',
+      Total: '48.00 CHC',
+      Budget: '64.00 CHC',
+      'Warning level': '50.00 CHC',
       Used: '75%',
-      Provisional: '18.00 Credits (38%)',
+      Provisional: '18.00 CHC (38%)',
       Period: `${formatDays(addDays(today, -9), today).replaceAll('\u00a0', ' ')} (10 days)`,
+      Unit: 'CHC (ClickHouse Credits)',
     })
   })
 
@@ -49,9 +50,9 @@ describe('the report', () => {
     expect(table?.columns.map(({ title, align = 'left' }) => [title, align])).toEqual([
       ['Entity', 'left'],
       ['Type', 'left'],
-      ['Used (Credits)', 'right'],
+      ['Used (CHC)', 'right'],
       ['Share', 'right'],
-      ['Provisional (Credits)', 'right'],
+      ['Provisional (CHC)', 'right'],
     ])
     expect(table?.rows.map((row) => row.map(textOf))).toEqual([
       ['checkout', 'service', '30.00', '62.5%', '0.00'],
@@ -85,14 +86,14 @@ describe('a forecast', () => {
 
   it('a forecast is not needed when the usage already exceeds forecast-budget', async () => {
     const ran = await judge({ ...dates(2, 28), 'forecast-budget': '7.9' })
-    expect([ran.document.status, ran.reason]).toEqual(['fail', 'Budget exceeded: 8.00 of 7.90 Credits (101%).'])
+    expect([ran.document.status, ran.reason]).toEqual(['fail', 'Budget exceeded: 8.00 of 7.90 CHC (101%).'])
   })
 
   it('a forecast of a past period is its total', async () => {
     const ran = await judge({ period: `${addDays(today, -9)}..${addDays(today, -1)}`, 'forecast-budget': '40' })
     expect(ran.document).toMatchObject({ status: 'fail' })
     expect(ran.document.forecast).toBeUndefined()
-    expect(ran.reason).toBe('Budget exceeded: 44.00 of 40.00 Credits (110%).')
+    expect(ran.reason).toBe('Budget exceeded: 44.00 of 40.00 CHC (110%).')
   })
 
   it('requires a period with future days', async () => {
@@ -109,7 +110,7 @@ describe('the first line of a verdict', () => {
     const ran = await judge({ ...running(), budget: '60', 'forecast-budget': '60' })
     expect(ran.reason).toMatch(
       new RegExp(
-        `^Forecast of \\d+\\.\\d\\d Credits by ${formatShortDay(addDays(today, 10), today)} exceeds the budget of 60\\.00 Credits\\. Used so far: 48\\.00 Credits \\(80%\\)\\.$`,
+        `^Forecast of \\d+\\.\\d\\d CHC by ${formatShortDay(addDays(today, 10), today)} exceeds the budget of 60\\.00 CHC\\. Used so far: 48\\.00 CHC \\(80%\\)\\.$`,
       ),
     )
   })
@@ -118,23 +119,23 @@ describe('the first line of a verdict', () => {
     const ran = await judge({ budget: '40', compare: 'previous-period', 'max-increase': '10%' })
     expect(ran.blocks.slice(0, 2).map(({ kind }) => kind)).toEqual(['verdict', 'list'])
     expect(ran.reason).toBe(
-      'Budget exceeded: 48.00 of 40.00 Credits (120%). Usage increased by 8.00 Credits (25%) from the previous period. The limit is 10%.',
+      'Budget exceeded: 48.00 of 40.00 CHC (120%). Usage increased by 8.00 CHC (25%) from the previous period. The limit is 10%.',
     )
   })
 
   it('the first line of a verdict has the exact amounts where rounding would hide the difference', async () => {
-    expect((await judge({ budget: '47.999999' })).reason).toBe('Budget exceeded: 48 of 47.999999 Credits (100.000002%).')
+    expect((await judge({ budget: '47.999999' })).reason).toBe('Budget exceeded: 48 of 47.999999 CHC (100.000002%).')
   })
 
   it('the first line of a verdict has the used amount, the budget and the period of a run that passes', async () => {
     const [verdict] = (await judge({ budget: '50' })).blocks
     const days = formatDays(addDays(today, -9), today).replaceAll('\u00a0', ' ')
-    expect(verdict?.kind === 'verdict' && textOf(verdict.line)).toBe(`Used 48.00 of 50.00 Credits (96%) from ${days}.`)
+    expect(verdict?.kind === 'verdict' && textOf(verdict.line)).toBe(`Used 48.00 of 50.00 CHC (96%) from ${days}.`)
   })
 
   it('names the setting that makes a failure a warning', async () => {
     expect((await judge({ budget: '40', 'warn-only': 'true' })).reason).toBe(
-      'Budget exceeded: 48.00 of 40.00 Credits (120%). The setting warn-only makes this failure a warning.',
+      'Budget exceeded: 48.00 of 40.00 CHC (120%). The setting warn-only makes this failure a warning.',
     )
   })
 })
@@ -142,7 +143,7 @@ describe('the first line of a verdict', () => {
 it('shows the forecast with its 80% range and the days it is based on', async () => {
   const ran = await judge({ period: `${addDays(today, -40)}..${addDays(today, 10)}` })
   expect(factsOf(ran)[`Forecast by ${formatShortDay(addDays(today, 10), today)}`]).toMatch(
-    /^\d+\.\d\d Credits \(80% range \d+–\d+ Credits, from 58 days with a weekday pattern; no budget judges it\)$/,
+    /^\d+\.\d\d CHC \(80% range \d+–\d+ CHC, from 58 days with a weekday pattern; no budget judges it\)$/,
   )
 })
 

@@ -5,7 +5,7 @@ import { addressOf } from '../../../src/kinds/kind-names.ts'
 import { isOf } from '../../../src/kinds/kinds.ts'
 import { checkReferences } from '../../../src/kinds/references.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { allAbilities, lines, readText } from '../../support/declarations.ts'
+import { lines, readText } from '../../support/declarations.ts'
 
 const watching = { threshold: 10, interval: '5m', channel: { type: 'webhook', webhook: 'oncall' } }
 
@@ -17,7 +17,7 @@ const alertWith = (query: unknown, more: object = {}) => ({ name: 'Errors', quer
 
 function read(content: object) {
   const expanded = expandQueries(readText(JSON.stringify(content)), 'shop')
-  return { ...expanded, problems: lines([...expanded.diagnostics, ...checkReferences(expanded, allAbilities)]) }
+  return { ...expanded, problems: lines([...expanded.diagnostics, ...checkReferences(expanded)]) }
 }
 
 const problemsOf = (query: unknown, more: object = {}, others: object = {}) =>

@@ -199,7 +199,6 @@ function bodyOf(written: Json): Json {
   const directory: Directory = {
     byName: (_, name) => ({ id: name }),
     byId: (_, id) => ({ id }),
-    listsWebhooks: true,
     nameOf: (id) => String(id),
     all: () => [{ id: 'Local ClickHouse', name: 'Local ClickHouse' }],
     withPlanned: () => directory,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { neutral, profileNamed } from '../../../src/api/profiles.ts'
+import { profileNamed } from '../../../src/api/profiles.ts'
 import { compareBodies, composeUpdate, managedPart, overlay } from '../../../src/kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../../src/kinds/kind.ts'
 import { createKinds } from '../../../src/kinds/kinds.ts'
@@ -245,24 +245,6 @@ describe('an unknown field', () => {
     const stored = { ...storedDashboard, tiles: [{ ...tile, id: 't', config: { displayType: 'hologram', ...future } }] }
     const desired = { ...dashboard, tiles: [{ ...bare, config: { displayType: 'hologram', ...future } }] }
     expect(composeUpdate(kinds.dashboard, desired, actualOf(stored))).toEqual(stored)
-  })
-})
-
-describe('a field that the profile does not know, on a server that does', () => {
-  const neutralAlerts = createKinds(neutral, nowMs).alert
-  const stored = actualOf({ ...alert, note: 'Look there', numConsecutiveWindows: 3, groupBy: null })
-
-  it('an unknown field is not a difference', () => {
-    const { before, after } = compareBodies(neutralAlerts, alert, stored)
-    expect(before).toEqual(after)
-  })
-
-  it('an unknown field survives an update', () => {
-    expect(composeUpdate(neutralAlerts, { ...alert, threshold: 2 }, stored)).toMatchObject({
-      threshold: 2,
-      note: 'Look there',
-      numConsecutiveWindows: 3,
-    })
   })
 })
 

@@ -3,13 +3,13 @@ import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { profileNamed } from '../../../src/api/profiles.ts'
 import { declaredAlert } from '../../../src/kinds/alert/alert.ts'
-import { alertFieldsOf, createAlertKind } from '../../../src/kinds/alert/alert-kind.ts'
+import { createAlertKind } from '../../../src/kinds/alert/alert-kind.ts'
 import { compareBodies, composeCreate, composeUpdate, diffFields } from '../../../src/kinds/compare.ts'
 import { createDirectory } from '../../../src/kinds/directory.ts'
 import { nowMs } from '../../support/plans.ts'
 
 const cloud = profileNamed('clickhouse-cloud')
-const severity = z.enum(['low', 'high']).optional().meta({ clear: null, needsProfile: true })
+const severity = z.enum(['low', 'high']).optional().meta({ clear: null })
 const withSeverity = declaredAlert.extend({ severity })
 const kind = createAlertKind(cloud, nowMs, withSeverity)
 
@@ -48,9 +48,4 @@ it('a new field is compared, and cleared when the files do not have it any more'
 it('a new field is pulled', () => {
   const file = { key: 'slow', spelled: undefined, declared: undefined, directory, sources: [], keyOf: () => 'slow', tilesOf: () => [] }
   expect(kind.toFile(kind.toBody(stored), file)).toEqual({ ...spelled, severity: 'high' })
-})
-
-it('a new field is unknown to a server without a profile, if it says so', () => {
-  expect(alertFieldsOf(cloud, withSeverity).has('severity')).toBe(true)
-  expect(alertFieldsOf({ isKnown: false }, withSeverity).has('severity')).toBe(false)
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { readDeclarations } from '../../../src/declarations/declarations.ts'
-import { type Abilities, checkReferences, referenceRules } from '../../../src/kinds/references.ts'
+import { checkReferences, referenceRules } from '../../../src/kinds/references.ts'
 import { cpuMsOf } from '../../support/clocks.ts'
-import { allAbilities, fileWith, lines, messages, readText, readValue } from '../../support/declarations.ts'
+import { fileWith, lines, messages, readText, readValue } from '../../support/declarations.ts'
 
-const check = (value: unknown, abilities: Partial<Abilities> = {}): readonly string[] => {
+const check = (value: unknown): readonly string[] => {
   const read = readValue(value)
-  return messages([...read.diagnostics, ...checkReferences(read, { ...allAbilities, ...abilities })])
+  return messages([...read.diagnostics, ...checkReferences(read)])
 }
 
 const nothing = undefined
@@ -74,7 +74,7 @@ describe('what an alert watches', () => {
     const { dashboards, alerts } = fileWith()
     const files = [{ alerts }, { dashboards }].map((part, i) => ({ path: `${i}.json`, text: JSON.stringify(part) }))
     const read = readDeclarations(files, () => undefined)
-    expect(checkReferences(read, allAbilities)).toEqual([])
+    expect(checkReferences(read)).toEqual([])
   })
 
   it('does not report a watched object as missing when it has another error', () => {
@@ -86,17 +86,12 @@ describe('what an alert watches', () => {
       { path: 'a.json', text: JSON.stringify({ alerts: fileWith().alerts }) },
       { path: 'b.yml', text: 'a: [' },
     ]
-    expect(
-      checkReferences(
-        readDeclarations(files, () => undefined),
-        allAbilities,
-      ),
-    ).toEqual([])
+    expect(checkReferences(readDeclarations(files, () => undefined))).toEqual([])
   })
 
   it('a missing object is reported at the location of the reference', () => {
     const read = readText('alerts:\n  a:\n    name: A\n    threshold: 1\n    interval: 5m\n    dashboard: x\n    tile: T\n')
-    expect(lines(checkReferences(read, allAbilities))[0]).toMatch(/^f\.yml:6:16 dangling-reference/)
+    expect(lines(checkReferences(read))[0]).toMatch(/^f\.yml:6:16 dangling-reference/)
   })
 
   it('finds a watched object quickly among thousands', () => {
@@ -107,35 +102,7 @@ describe('what an alert watches', () => {
       dashboards: Object.fromEntries(many.map((i) => [`d${i}`, { ...d, tiles: [] }])),
       alerts: Object.fromEntries(many.map((i) => [`a${i}`, { ...a, dashboard: `missing-${i}` }])),
     })
-    expect(cpuMsOf(() => expect(checkReferences(read, allAbilities)).toHaveLength(600))).toBeLessThan(1000)
-  })
-})
-
-describe('what the product does not know', () => {
-  it.each([
-    ['a saved search', fileWith({ more: search }), { kinds: new Set(['dashboard', 'alert'] as const) }, 'savedSearches.s'],
-    ['a field', fileWith(), { alertFields: new Set([...allAbilities.alertFields].filter((field) => field !== 'note')) }, 'alerts.a.note'],
-    [
-      'the saved search of an alert',
-      fileWith({ alert: onSearch, more: search }),
-      { alertFields: new Set([...allAbilities.alertFields].filter((field) => field !== 'savedSearchId')) },
-      'alerts.a.savedSearch',
-    ],
-  ])('rejects what the product does not have: %s', (_, file, abilities, where) => {
-    expect(check(file, abilities)).toEqual([
-      `not-in-profile: ${where}: is not supported without a profile; set it, such as profile: clickhouse-cloud`,
-    ])
-  })
-
-  it('accepts any name of a webhook where webhooks cannot be listed', () => {
-    expect(check(fileWith(), { webhookNames: false })).toEqual([
-      expect.stringMatching(/^not-in-profile: alerts\.a\.channel\.webhook: .*, or use webhookId$/),
-    ])
-    expect(check(fileWith({ alert: { channel: { type: 'webhook', webhookId: 'x' } } }), { webhookNames: false })).toEqual([])
-  })
-
-  it('messages about other products use no word of these files', () => {
-    expect(check(fileWith({ alert: { adopt: 'x' } }))).toEqual([])
+    expect(cpuMsOf(() => expect(checkReferences(read)).toHaveLength(600))).toBeLessThan(1000)
   })
 })
 

@@ -1,10 +1,8 @@
 // By what two bodies of a kind are compared, and what an update of it sends.
 import { describe, expect, it } from 'vitest'
-import { neutral } from '../../../src/api/profiles.ts'
 import { comparable, composeUpdate } from '../../../src/kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../../src/kinds/kind.ts'
-import { createKinds } from '../../../src/kinds/kinds.ts'
-import { kinds, nowMs } from '../../support/plans.ts'
+import { kinds } from '../../support/plans.ts'
 
 const mark = { project: 'shop/main', key: 'errors', digest: '0a1b2c' }
 
@@ -80,34 +78,14 @@ describe('two alerts', () => {
 })
 
 describe('the mark of an alert', () => {
-  it('the mark of an alert is in the note, or in the message where there are no notes', () => {
+  it('the mark of an alert is in the note', () => {
     const written = 'watchkeeper: shop/main errors 0a1b2c'
-    const simple = createKinds(neutral, nowMs).alert
     expect(kinds.alert.withMarker({ note: 'Call' }, mark)).toEqual({ note: `Call\n\n${written}` })
-    expect(simple.withMarker({ message: 'Call' }, mark)).toEqual({ message: `Call\n\n${written}` })
     expect(kinds.alert.readMarker({ note: written, message: '' })?.key).toBe('errors')
-    // As another profile wrote it.
-    expect(kinds.alert.readMarker({ message: written, note: 'Call' })?.key).toBe('errors')
-    expect(simple.readMarker({ message: written })?.key).toBe('errors')
   })
 
   it('leaves no blanks behind', () => {
     expect(isAlike(kinds.alert, { note: 'Call  \n' }, kinds.alert.withMarker({ note: 'Call' }, mark))).toBe(true)
-  })
-})
-
-describe('the kinds behind the neutral contract', () => {
-  const { alert: alerts } = createKinds(neutral, nowMs)
-
-  it('the kinds behind the neutral contract know no field that it does not document', () => {
-    expect(Object.keys(alerts.clearWith).sort()).toEqual(['dashboardId', 'message', 'name', 'tileId'])
-    expect(Object.keys(kinds.alert.clearWith)).toContain('note')
-  })
-
-  it('the kinds behind the neutral contract keep a field that is in no schema', () => {
-    const stored = { id: 'x', name: 'A', note: 'theirs', message: 'ours' } as StoredObject
-    expect(composeUpdate(alerts, { name: 'B' }, stored)).toEqual({ name: 'B', note: 'theirs', message: null })
-    expect(composeUpdate(kinds.alert, { name: 'B' }, stored)).toEqual({ name: 'B', note: null, message: null })
   })
 })
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { neutral } from '../../../src/api/profiles.ts'
 import { createDirectory } from '../../../src/kinds/directory.ts'
 import type { Body, FileContext } from '../../../src/kinds/kind.ts'
 import { PendingId } from '../../../src/kinds/kind-names.ts'
@@ -279,12 +278,6 @@ describe('an alert and a saved search in a file', () => {
       expect(Object.keys(alert(all)).join(' ')).toBe(
         'name dashboard tile threshold thresholdMax thresholdType interval scheduleOffsetMinutes scheduleStartAt numConsecutiveWindows channel message note',
       )
-    })
-
-    it('an alert has only the fields of its profile', () => {
-      const { alert: kind } = createKinds(neutral, nowMs)
-      const fields = kind.toFile({ ...bare, channels: undefined, channel: webhook, message: 'm\n\nwatchkeeper: shop/x a abcdef' }, context)
-      expect(fields).toStrictEqual({ ...writtenBare, message: 'm' })
     })
   })
 

@@ -40,7 +40,7 @@ describe('renderOpenMetrics', () => {
 })
 
 describe('the metrics of usage-cost', () => {
-  const emulator = useEmulator()
+  const emulator = useEmulator({ rateLimit: 'off' })
   const budgets = JSON.stringify([
     { name: 'all', limit: 1, forecast: true },
     { name: 'of "checkout"\\', limit: 100_000, scope: { service: 'checkout' } },

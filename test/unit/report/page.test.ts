@@ -250,7 +250,7 @@ it.each(['en-US@posix', '', undefined])('the script of a page runs where the lan
 })
 
 describe('the page of a month', () => {
-  const emulator = useEmulator()
+  const emulator = useEmulator({ rateLimit: 'off' })
   const run = async () => {
     const inputs = {
       ...inputsFor(emulator()),

@@ -159,15 +159,6 @@ describe('silence-alerts', () => {
     expect((await run({ operation: 'silence-alerts', for: '0m', select: 'name~checkout', 'max-alerts': '2' })).exitCode).toBe(2)
   })
 
-  it('silence-alerts needs a profile, because the neutral contract has no start', async () => {
-    const { reason } = await run({ operation: 'silence-alerts', select: 'name~checkout', for: '20m', profile: '' })
-    const advice = 'set profile or WATCHKEEPER_PROFILE'
-    expect(reason).toBe(
-      `operation: silence-alerts is not available without a profile; it needs profile clickhouse-cloud or hyperdx; ${advice}`,
-    )
-    expect(methodsOf(emulator())).toEqual([])
-  })
-
   it('reports what it has done when the API fails later, and a second run does the rest', async () => {
     emulator().addFault({ match: { method: 'PUT' }, nth: 2, effect: { kind: 'status', status: 403 } })
     const ran = await silence('checkout')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ids, inputsFor, methodsOf, useEmulator } from '../../../support/emulator.ts'
 import { invokeText } from '../../../support/invoke.ts'
 
-describe.each(['neutral', 'clickhouse-cloud'] as const)('update-alert on the %s dialect', (dialect) => {
+describe.each(['clickhouse-cloud'] as const)('update-alert on the %s dialect', (dialect) => {
   const emulator = useEmulator({ dialect, rateLimit: { limit: 1000, windowMs: 1000 } })
   const update = (inputs: Readonly<Record<string, string>>) =>
     invokeText({ inputs: { ...inputsFor(emulator(), dialect), operation: 'update-alert', id: ids.alert, ...inputs } })

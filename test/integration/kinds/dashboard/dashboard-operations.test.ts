@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ids, inputsFor, methodsOf, useEmulator } from '../../../support/emulator.ts'
 import { invokeText } from '../../../support/invoke.ts'
 
-describe.each(['neutral', 'clickhouse-cloud'] as const)('dashboards on the %s dialect', (dialect) => {
+describe.each(['clickhouse-cloud'] as const)('dashboards on the %s dialect', (dialect) => {
   const emulator = useEmulator({ dialect, rateLimit: { limit: 1000, windowMs: 1000 } })
   const invoke = (inputs: Readonly<Record<string, string>>) => invokeText({ inputs: { ...inputsFor(emulator(), dialect), ...inputs } })
   const service = () => {
@@ -72,18 +72,5 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('dashboards on the %s di
     const ran = await invoke({ operation: 'create-dashboard', dashboard })
     expect(ran.reason).toMatch(reason)
     expect(emulator().requests).toHaveLength(0)
-  })
-})
-
-describe('a list that is as long as a page', () => {
-  const emulator = useEmulator({ pageLimit: 1000 })
-
-  it('warns when the list may be incomplete', async () => {
-    const dashboards = emulator().store.organizations[0]?.services[0]?.dashboards ?? []
-    const [first] = dashboards
-    if (first) dashboards.push(...Array.from({ length: 1200 }, (_, i) => ({ ...first, tiles: [], id: i.toString(16).padStart(24, '0') })))
-    const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-dashboards' } })
-    expect(ran.document).toMatchObject({ status: 'warn', count: 1000, mayBeCut: true })
-    expect(ran.reason).toBe('1000 dashboards: the list may be incomplete, because it is as long as the page limit of 1000')
   })
 })

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { neutral } from '../../../../src/api/profiles.ts'
-import { abilitiesOf } from '../../../../src/declarations/find-declarations.ts'
 import { digestOf } from '../../../../src/kinds/marker.ts'
-import { checkReferences } from '../../../../src/kinds/references.ts'
 import { lines, messages, readText, readValue } from '../../../support/declarations.ts'
 
 const chart = { displayType: 'line', select: [{ aggFn: 'count' }] }
@@ -150,13 +147,6 @@ describe('a wrong layout', () => {
 `
     expect(lines(readText(text).diagnostics)).toEqual([
       'f.yml:8:37 schema: dashboards.d.rows["R"].tiles["A"].containerId: "c" is only for tiles outside of rows',
-    ])
-  })
-
-  it('is a row with a name where the API has no containers', () => {
-    const read = readValue({ dashboards: { d: { name: 'D', rows: [{ tiles: [] }, { name: 'R', tiles: [] }] } } })
-    expect(messages(checkReferences(read, abilitiesOf(neutral)))).toEqual([
-      'not-in-profile: dashboards.d.rows["R"].name: is not supported without a profile; set it, such as profile: clickhouse-cloud',
     ])
   })
 })

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { neutral } from '../../../../src/api/profiles.ts'
 import { linesBetween } from '../../../support/edits.ts'
 import { verifiedPull } from '../../../support/plans.ts'
 
@@ -38,7 +37,6 @@ describe('a new file', () => {
       ...['      - name: A', '        at: [0, 7, 8, 6]'],
       ...['    containers:', '      - { id: details, title: Details, collapsed: true }', '      - { id: x, title: Other }'],
     ])
-    expect(newFile([tile('A', [0, 0], 'other')], [box('Other')], { profile: neutral })).toContain('containers:')
   })
 
   it('keeps the order of tiles with the same name, by which plan matches them', () => {

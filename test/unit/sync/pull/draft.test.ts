@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { neutral } from '../../../../src/api/profiles.ts'
 import { digestOfText } from '../../../../src/core/digest.ts'
 import { explainUnwritable } from '../../../../src/sync/pull/draft.ts'
 import { written } from '../../../support/declarations.ts'
 import { linesBetween } from '../../../support/edits.ts'
-import { errors, line, project, pull, search, shop, tile, verifiedPull } from '../../../support/plans.ts'
+import { errors, project, pull, search, shop, tile, verifiedPull } from '../../../support/plans.ts'
 
 const storedObjects = { dashboard: [shop], alert: [errors], savedSearch: [search] }
 
@@ -201,13 +200,6 @@ describe('an excluded object', () => {
     expect(pulled.after['o/alerts.yml']).toContain('    dashboard: { name: Shop }\n    tile: A\n')
     expect(pulled.unverified).toEqual({})
   })
-})
-
-it('drafts only the fields that a profile without saved searches has', () => {
-  const bare = { ...errors, channels: undefined, channel: { type: 'webhook', webhookId: 'w1' }, note: 'not known there' }
-  const pulled = pull({ dashboard: [{ ...shop, tiles: [{ ...tile('t1', 'A'), config: line }] }], alert: [bare] }, {}, { profile: neutral })
-  expect(pulled.after['o/shop.yml']).not.toContain('note')
-  expect(pulled.unverified).toEqual({})
 })
 
 describe('expressions and defaults', () => {
