@@ -68,7 +68,8 @@ export async function findDeclarations(
   const missing = isEmpty ? globs : globs.filter((glob) => isPlain(glob) && !paths.some((path) => isAt(path, plainPath(glob))))
   if (missing.length > 0 && !(isEmpty && prune && allowEmpty)) {
     const reasons = skipped.map(({ path, reason }) => `; wildcards skip "${quote(path)}", which ${reason}`)
-    const advice = isEmpty && prune ? `, ${adviseOnEmpty(prune)}` : isEmpty && skipped.length === 0 ? '; init, pull and import write files' : ''
+    const advice =
+      isEmpty && prune ? `, ${adviseOnEmpty(prune)}` : isEmpty && skipped.length === 0 ? '; init, pull and import write files' : ''
     const message = `no file matches ${missing.join(', ')}${reasons.join('')}${advice}`
     throw new InputError([diagnosticOf(findingRules, 'no-files', { file: 'files' }, message)])
   }
