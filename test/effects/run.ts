@@ -522,8 +522,9 @@ async function comparePredictions(run: Run): Promise<void> {
   const all = [...problemCases.keys()]
   const said = new Map<string, Prediction>()
   for (let i = 0; i < all.length; i += problemsOfPlan) {
-    const { diagnostics } = await site.plan({ 'problems.json': declare(all.slice(i, i + problemsOfPlan)) }, inputs)
-    for (const [key, prediction] of predictionsOf(diagnostics)) said.set(key, prediction)
+    const content = declare(all.slice(i, i + problemsOfPlan))
+    const { diagnostics } = await site.plan({ 'problems.json': content }, inputs)
+    for (const [key, prediction] of predictionsOf(diagnostics, Object.keys(content.alerts as Json))) said.set(key, prediction)
   }
   const { alertKeys } = await applyFile(run, declare(all), problemsProject)
   const history = await askProduct({ command: 'evaluate', ...run.span }, run)
