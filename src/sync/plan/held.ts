@@ -1,9 +1,12 @@
 // Objects that apply leaves as they are: writing them could lose what a person made, or what they depend on is left as it is.
 import { type Diagnostic, diagnosticOf, exceptionOf } from '../../core/diagnostics.ts'
+import { isSame } from '../../core/equality.ts'
 import { toKebab } from '../../core/names.ts'
 import { capitalize, listFirst, pluralOf } from '../../core/text.ts'
-import { type Body, describeStored, type Kind } from '../../kinds/kind.ts'
+import { compareBodies } from '../../kinds/compare.ts'
+import { type Body, describeStored, type Kind, listOf, placeOfTile, watchedPlaceOf } from '../../kinds/kind.ts'
 import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
 import type { Create, Held, Update } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
 
@@ -53,18 +56,22 @@ const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` :
 const placeOf = ({ location }: Create | Update): string =>
   location?.instance === undefined ? '' : ` for the instance ${location.instance}, as a value of the instance or in overrides,`
 
-/** Changes that need a tile or an object which a held one does not have. `held` are the changes of the kinds before. */
-export function holdDependents<C extends Create | Update | Held>(changes: readonly C[], held: readonly Held[]): readonly (C | Held)[] {
+/**
+ * Changes that need what a held object does not have: an object, a tile, or what an alert would count on one. `held` are the changes of the
+ * kinds before.
+ */
+export function holdDependents<C extends Create | Update | Held>(
+  changes: readonly C[],
+  held: readonly Held[],
+  kinds: Kinds,
+): readonly (C | Held)[] {
   if (held.length === 0) return changes
   const byAddress = new Map(held.map((one) => [addressOf(one), one]))
+  const byPlace = new Map(held.flatMap((one) => differingPlaces(one, kinds[one.kind]).map((place) => [place, one] as const)))
   return changes.map((change) => {
-    const cause =
-      change.action === 'held'
-        ? undefined
-        : pendingIn(change.desired)
-            .map(addressOf)
-            .map((name) => byAddress.get(name))
-            .find((one) => one !== undefined)
+    if (change.action === 'held' || change.action === 'unchanged') return change
+    const needed = pendingIn(change.desired).map((pending) => byAddress.get(addressOf(pending)))
+    const cause = [...needed, byPlace.get(watchedPlaceOf(change.desired) ?? '')].find((one) => one !== undefined)
     if (cause === undefined) return change
     const { kind, key, name, location, desired, fields, id, stored } = change
     const reason = `needs what ${addressOf(cause)} has in the files, which is left as it is`
@@ -82,6 +89,15 @@ export function holdDependents<C extends Create | Update | Held>(changes: readon
       notes: [reason, `see ${addressOf(cause)}`],
     } as const
   })
+}
+
+/** What alerts can watch of a held object, and would count otherwise: those of its tiles that have another chart, or a saved search itself. */
+function differingPlaces({ id, desired, stored, fields }: Held, kind: Kind): readonly string[] {
+  if (id === undefined || stored === undefined) return []
+  const { before, after } = compareBodies(kind, desired, stored)
+  const charts = new Map(listOf(before.tiles).map((tile) => [tile.id, tile.config]))
+  const tiles = listOf(after.tiles).filter((tile) => charts.has(tile.id) && !isSame(charts.get(tile.id), tile.config))
+  return [...(fields.some(({ path }) => !/^(?:name|tags)(?!\w)/.test(path)) ? [id] : []), ...tiles.map((tile) => placeOfTile(id, tile.id))]
 }
 
 function pendingIn(body: Body): readonly PendingId[] {

@@ -244,6 +244,7 @@ interface KindPlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
 }
 
 interface PlannerOptions extends PlanOptions {
+  readonly kinds: Kinds
   readonly index: StoredIndex
   readonly context: ResolveContext
   readonly moves: Moves
@@ -286,7 +287,7 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
     id instanceof PendingId ? (id.tile ?? declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
   const around = { ...options, kind, nameOf, common, rewriteOf }
   const planned = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
-  const changes = holdDependents(planned, options.held)
+  const changes = holdDependents(planned, options.held, options.kinds)
   const reviewed = compared.flatMap(({ pair, desired }, i) => {
     const change = changes[i]
     const resends = resendSecrets && change?.action === 'update'

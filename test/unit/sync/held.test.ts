@@ -1,0 +1,67 @@
+// What stays as it is because a person may have made the difference, and what else then has to wait.
+import { describe, expect, it } from 'vitest'
+import { afterApply, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
+import { errors, shop, slow, tile, watching } from '../../support/shop-declaration.ts'
+
+const counting = (where: string) => ({ displayType: 'line', sourceId: 'logs', select: [{ aggFn: 'count', where }] })
+
+/** Objects of a person, with the names of declared ones. */
+const theirs = {
+  dashboard: {
+    id: 'theirs',
+    name: 'Shop',
+    tags: [],
+    tiles: [
+      { ...tile('A', 0, counting('theirs')), id: 'a' },
+      { ...tile('B', 4, counting('b')), id: 'b' },
+    ],
+  },
+  search: { id: 'search', name: 'Slow', sourceId: 'logs', where: 'theirs' },
+}
+
+const ours = { ...shop, tags: [], tiles: [tile('A', 0, counting('ours')), tile('B', 4, counting('b'))] }
+
+describe('what needs a held object', () => {
+  const stored = remoteStateWith({ dashboard: [theirs.dashboard], savedSearch: [theirs.search] })
+
+  it('W21: an alert is not put on a tile or a saved search that counts something else than the files say', () => {
+    const alerts = {
+      errors,
+      other: { ...errors, name: 'Other', tile: 'B' },
+      'by-id': { ...errors, name: 'By id', dashboard: { id: 'theirs' }, tile: { id: 'a' } },
+      many: { name: 'Many', savedSearch: 'slow', ...watching },
+    }
+    const plan = planOf({ dashboards: { shop: ours }, savedSearches: { slow }, alerts }, stored)
+    expect(steps(plan)).toEqual([
+      'savedSearches.slow held',
+      'dashboards.shop held',
+      'alerts.errors held',
+      'alerts.other create',
+      'alerts.by-id held',
+      'alerts.many held',
+    ])
+    expect(messagesOf(plan)).toContain(
+      'held: alerts.errors: needs what dashboards.shop has in the files, which is left as it is, so apply leaves it as it is. See dashboards.shop',
+    )
+  })
+
+  it('an alert on a tile that only has another place, and one that is as applied, do not wait', () => {
+    const applied = afterApply(planOf({ dashboards: { shop: ours }, alerts: { errors } }))
+    const unmarked = (where: string, y: number) =>
+      remoteStateWith({
+        ...applied,
+        dashboard: applied.dashboard.map((one) => ({
+          ...one,
+          tags: [],
+          tiles: one.tiles.map((each) => ({ ...each, y: each.y + y, config: counting(each.name === 'A' ? where : 'b') })),
+        })),
+      })
+    const changed = { dashboards: { shop: ours }, alerts: { errors: { ...errors, threshold: 9 } } }
+    expect(steps(planOf(changed, unmarked('ours', 2)))).toEqual(['dashboards.shop held', 'alerts.errors update (files)'])
+    expect(steps(planOf(changed, unmarked('theirs', 0)))).toEqual(['dashboards.shop held', 'alerts.errors held'])
+    expect(steps(planOf({ ...changed, alerts: { errors } }, unmarked('theirs', 0)))).toEqual([
+      'dashboards.shop held',
+      'alerts.errors unchanged',
+    ])
+  })
+})
