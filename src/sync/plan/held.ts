@@ -5,9 +5,9 @@ import { toKebab } from '../../core/names.ts'
 import { capitalize, listFirst, pluralOf } from '../../core/text.ts'
 import { compareBodies } from '../../kinds/compare.ts'
 import { type Body, describeStored, type Kind, listOf, placeOfTile, watchedPlaceOf } from '../../kinds/kind.ts'
-import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
+import { addressOf, PendingId, replacePending } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import type { Create, Held, Update } from './change.ts'
+import type { Change, Create, Held, Update } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
 
 /** The reason, and what works, for a declaration whose object is left as it is. `digest` is that of the declaration as it is now. */
@@ -56,6 +56,13 @@ const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` :
 const placeOf = ({ location }: Create | Update): string =>
   location?.instance === undefined ? '' : ` for the instance ${location.instance}, as a value of the instance or in overrides,`
 
+/** The change as it waits for the held object that is its cause. */
+export const holdFor = (change: Create | Update, cause: Held, reason: string): Held => {
+  const { kind, key, name, location, madeFrom, desired, fields, id, stored } = change
+  const common = { kind, key, name, location, madeFrom, desired, fields, id, stored }
+  return { ...common, action: 'held', isError: cause.isError, notes: [reason, `see ${addressOf(cause)}`] }
+}
+
 /**
  * Changes that need what a held object does not have: an object, a tile, or what an alert would count on one. `held` are the changes of the
  * kinds before.
@@ -73,21 +80,7 @@ export function holdDependents<C extends Create | Update | Held>(
     const needed = pendingIn(change.desired).map((pending) => byAddress.get(addressOf(pending)))
     const cause = [...needed, byPlace.get(watchedPlaceOf(change.desired) ?? '')].find((one) => one !== undefined)
     if (cause === undefined) return change
-    const { kind, key, name, location, desired, fields, id, stored } = change
-    const reason = `needs what ${addressOf(cause)} has in the files, which is left as it is`
-    return {
-      kind,
-      key,
-      name,
-      location,
-      desired,
-      fields,
-      id,
-      stored,
-      action: 'held',
-      isError: cause.isError,
-      notes: [reason, `see ${addressOf(cause)}`],
-    } as const
+    return holdFor(change, cause, `needs what ${addressOf(cause)} has in the files, which is left as it is`)
   })
 }
 
@@ -98,6 +91,46 @@ function differingPlaces({ id, desired, stored, fields }: Held, kind: Kind): rea
   const charts = new Map(listOf(before.tiles).map((tile) => [tile.id, tile.config]))
   const tiles = listOf(after.tiles).filter((tile) => charts.has(tile.id) && !isSame(charts.get(tile.id), tile.config))
   return [...(fields.some(({ path }) => !/^(?:name|tags)(?!\w)/.test(path)) ? [id] : []), ...tiles.map((tile) => placeOfTile(id, tile.id))]
+}
+
+/** What an earlier plan of the same files found, and that has an effect on kinds that are planned before. */
+export interface Settled {
+  /** Held objects by their address, and the held alerts that keep an object from being deleted or released, by its id. */
+  readonly held: ReadonlyMap<string, Held>
+  /** The keys of held alerts with a query, for which no tile is added. */
+  readonly untiled: ReadonlySet<string>
+}
+
+export const nothingSettled: Settled = { held: new Map(), untiled: new Set() }
+
+/** An object to delete or to release is in no file. */
+export const slotOf = (change: Pick<Change, 'kind' | 'key' | 'action' | 'id'>): string =>
+  change.action === 'delete' || change.action === 'release' ? `${change.kind} ${change.id}` : addressOf(change)
+
+/**
+ * What has to be planned again because of held alerts; undefined for a plan that leaves them as they are. First a tile that is made for such
+ * an alert stays as it is; where the alert would still be deleted, the object stays as it is. `queried` are the alerts with a query.
+ */
+export function settle(
+  before: Settled,
+  held: readonly Held[],
+  deletesHeld: ReadonlyMap<Change, Held>,
+  queried: ReadonlySet<string>,
+): Settled | undefined {
+  const addresses = new Set(held.map(addressOf))
+  const waiting = ({ kind, key, desired: { tileId } }: Held): boolean =>
+    kind === 'alert' && queried.has(key) && tileId instanceof PendingId && !addresses.has(addressOf(tileId))
+  const untiled = held.filter((one) => waiting(one) && !before.untiled.has(one.key))
+  const causes = [...deletesHeld].map(([cause, alert]) => {
+    if (!before.held.has(addressOf(alert))) return [addressOf(alert), alert] as const
+    const isDeclared = cause.action === 'update' || cause.action === 'adopt' || cause.action === 'mark'
+    return [slotOf(cause), isDeclared ? holdFor(cause, alert, `would delete ${addressOf(alert)}, which is left as it is`) : alert] as const
+  })
+  if (untiled.length + causes.length === 0) return undefined
+  return {
+    held: new Map([...before.held, ...untiled.map((one) => [addressOf(one), one] as const), ...causes]),
+    untiled: new Set([...before.untiled, ...untiled.map(({ key }) => key)]),
+  }
 }
 
 function pendingIn(body: Body): readonly PendingId[] {

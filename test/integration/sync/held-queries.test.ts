@@ -34,3 +34,59 @@ describe('the dashboard with the queries of alerts, without its marker', () => {
       expect(alertOf('a')?.note).toBe(before)
     }))
 })
+
+describe('an alert with a query that lost its marker, and whose query changed in the file', () => {
+  it.each([
+    ['with a name', { name: 'A' }],
+    ['without a name', {}],
+  ])('W21: is not created a second time, and no tile is added for it, %s', (_, named) =>
+    site(async ({ apply, plan }) => {
+      await apply(file({ a: queried('x', named), c: queried('c') }))
+      const alert = alertOf('a')
+      Object.assign(alert ?? {}, { note: null })
+      const before = [structuredClone(board()?.tiles), structuredClone(serviceOf(emulator()).alerts)]
+      const changed = file({ a: queried('y', named), c: queried('c') })
+      const planned = await plan(changed, { prune: true })
+      expect(actions(planned)).toEqual({ a: 'held', c: 'unchanged' })
+      expect(planned.objects.find(({ key }) => key === 'a')).toMatchObject({ id: alert?.id })
+      await apply(changed, { prune: true })
+      expect([board()?.tiles, serviceOf(emulator()).alerts]).toEqual(before)
+      // The other alerts of the dashboard do not wait.
+      await apply(file({ a: queried('y', named), c: queried('d'), more: queried('m') }))
+      expect(board()?.tiles).toHaveLength(3)
+      const adopting = file({ a: queried('y', { ...named, adopt: alert?.id }), c: queried('d'), more: queried('m') })
+      await apply(adopting)
+      expect(board()?.tiles).toHaveLength(3)
+      expect(actions(await plan(adopting))).toEqual({ a: 'unchanged', c: 'unchanged', more: 'unchanged' })
+    }),
+  )
+
+  it('makes no dashboard for an alert that is held', () =>
+    site(async ({ apply }) => {
+      const [existing] = serviceOf(emulator()).alerts
+      await apply(file({ a: queried('x', { name: existing?.name }) }))
+      expect(board()).toBeUndefined()
+    }))
+})
+
+describe('an alert with a query that moves to a held dashboard', () => {
+  it('keeps the tile with its query, and the other alerts are applied', () =>
+    site(async ({ apply, plan }) => {
+      await apply(file({ a: queried('x'), c: queried('c') }))
+      const config = { displayType: 'line', source: 'Logs', select: [{ aggFn: 'count', where: 'new' }] }
+      const moved = file(
+        { a: { dashboard: 'pay', tile: 'New', ...watching }, c: queried('d') },
+        { dashboards: { pay: { name: 'Payments', tiles: [{ name: 'New', config }] } } },
+      )
+      expect(actions(await plan(moved))).toEqual({ pay: 'held', a: 'held', c: 'update' })
+      await apply(moved)
+      expect(
+        board()
+          ?.tiles.map(({ name, config }) => [name, config.select])
+          .toSorted(),
+      ).toMatchObject([
+        ['a', [{ where: 'x' }]],
+        ['c', [{ where: 'd' }]],
+      ])
+    }))
+})

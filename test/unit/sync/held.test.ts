@@ -1,5 +1,7 @@
 // What stays as it is because a person may have made the difference, and what else then has to wait.
 import { describe, expect, it } from 'vitest'
+import { declarationDigest } from '../../../src/kinds/adopt.ts'
+import { readValue } from '../../support/declarations.ts'
 import { afterApply, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, shop, slow, tile, watching } from '../../support/shop-declaration.ts'
 
@@ -53,7 +55,7 @@ describe('what needs a held object', () => {
         dashboard: applied.dashboard.map((one) => ({
           ...one,
           tags: [],
-          tiles: one.tiles.map((each) => ({ ...each, y: each.y + y, config: counting(each.name === 'A' ? where : 'b') })),
+          tiles: one.tiles.map((each) => ({ ...each, y: Number(each.y) + y, config: counting(each.name === 'A' ? where : 'b') })),
         })),
       })
     const changed = { dashboards: { shop: ours }, alerts: { errors: { ...errors, threshold: 9 } } }
@@ -63,5 +65,49 @@ describe('what needs a held object', () => {
       'dashboards.shop held',
       'alerts.errors unchanged',
     ])
+  })
+})
+
+describe('an alert that is held, on what the files remove', () => {
+  const keep = { name: 'Keep', tiles: [tile('One'), tile('Two', 4, counting('two'))] }
+  const on = (dashboard: string, name: string) => ({ ...errors, dashboard, tile: name })
+  const fresh = { ...ours, tiles: [...ours.tiles, tile('New', 8, counting('new'))] }
+  const before = {
+    dashboards: { keep, old: { ...keep, name: 'Old' } },
+    alerts: { b: { ...on('keep', 'Two'), name: 'B' }, c: { ...on('old', 'Two'), name: 'C' } },
+  }
+  const applied = afterApply(planOf(before))
+  const stored = remoteStateWith({ ...applied, dashboard: [...applied.dashboard, theirs.dashboard] })
+
+  it('W21: a tile stays while an alert that moves away from it is held, and the other objects are applied', () => {
+    const files = {
+      dashboards: { keep: { ...keep, tiles: [tile('One')] }, old: { ...keep, name: 'Old', tags: ['more'] }, shop: fresh },
+      alerts: { b: { ...on('shop', 'New'), name: 'B' }, c: before.alerts.c },
+    }
+    const plan = planOf(files, stored)
+    expect(steps(plan)).toEqual([
+      'dashboards.keep held',
+      'dashboards.old update (files)',
+      'dashboards.shop held',
+      'alerts.b held',
+      'alerts.c unchanged',
+    ])
+    expect(plan.diagnostics.filter(({ severity }) => severity === 'error').map(({ rule }) => rule)).toEqual(['held', 'held', 'held'])
+    expect(messagesOf(plan)).toContain(
+      'held: dashboards.keep: would delete alerts.b, which is left as it is, so apply leaves it as it is. See alerts.b',
+    )
+  })
+
+  it('prune keeps the dashboard of an alert that is held with a warning', () => {
+    const [object] = applied.alert.filter(({ name }) => name === 'C')
+    const unmarked = { ...object, note: 'by hand', threshold: 7 } as never
+    const pulled = { ...before.alerts.c, dashboard: 'keep', tile: 'One' }
+    const digest = declarationDigest(readValue({ alerts: { c: pulled } }).objects[0]?.value as never)
+    const files = { dashboards: { keep }, alerts: { b: before.alerts.b, c: { ...pulled, adopt: `alerts-c@1.0123456789.${digest}` } } }
+    const changed = remoteStateWith({ ...applied, alert: [...applied.alert.filter(({ name }) => name !== 'C'), unmarked] })
+    const plan = planOf(files, changed, { prune: true })
+    expect(steps(plan)).toEqual(['dashboards.keep unchanged', 'alerts.b unchanged', 'alerts.c held (service)'])
+    expect(plan.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['held', 'warning']])
+    expect(plan.orphans).toMatchObject([{ kind: 'dashboard', key: 'old' }])
   })
 })
