@@ -7,8 +7,8 @@ import { compareBodies } from '../../kinds/compare.ts'
 import { type Body, describeStored, type Kind, listOf, placeOfTile, watchedPlaceOf } from '../../kinds/kind.ts'
 import { addressOf, PendingId, replacePending } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import type { Change, Create, Held, Update } from './change.ts'
-import { matchRules, type Pair } from './match.ts'
+import { type Change, type Create, type Held, isHeld, type Update } from './change.ts'
+import { matchRules, type Pair, placeOf } from './match.ts'
 
 /** The reason, and what works, for a declaration whose object is left as it is. `digest` is that of the declaration as it is now. */
 export function hold(change: Create | Update, { adopted, candidates }: Pair, digest: string, kind: Kind): Held {
@@ -20,7 +20,7 @@ export function hold(change: Create | Update, { adopted, candidates }: Pair, dig
     const common = { kind: name, key, name: title, location, madeFrom, desired, fields, action: 'held' as const, isError }
     return { ...common, notes: [reason, way], ...(id !== undefined && { id, stored, origin: isError ? undefined : 'service' }) }
   }
-  const set = `set adopt${placeOf(change)} to`
+  const set = `set adopt${instanceOf(change)} to`
   if (candidates !== undefined || id === undefined) {
     const ids = (candidates ?? []).map((one) => one.stored.id)
     const reason = `could be one of the unmanaged ${pluralOf(label)} ${ids.join(', ')}, which differ`
@@ -53,7 +53,7 @@ const maxNamed = 5
 const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)
 
 /** Where `adopt` goes for an object of a file with instances, which share one declaration. */
-const placeOf = ({ location }: Create | Update): string =>
+const instanceOf = ({ location }: Create | Update): string =>
   location?.instance === undefined ? '' : ` for the instance ${location.instance}, as a value of the instance or in overrides,`
 
 /** The change as it waits for the held object that is its cause. */
@@ -81,6 +81,30 @@ export function holdDependents<C extends Create | Update | Held>(
     const cause = [...needed, byPlace.get(watchedPlaceOf(change.desired) ?? '')].find((one) => one !== undefined)
     if (cause === undefined) return change
     return holdFor(change, cause, `needs what ${addressOf(cause)} has in the files, which is left as it is`)
+  })
+}
+
+/** Creates with the name or the place that a held object without a marker still has: nothing is created beside it. */
+export function holdDoubles(
+  changes: readonly (Create | Update | Held)[],
+  pairs: readonly Pair[],
+  kind: Kind,
+): readonly (Create | Update | Held)[] {
+  const unmarked = changes.filter(isHeld).flatMap((one) => {
+    const body = one.stored && kind.toBody(one.stored)
+    if (one.stored === undefined || body === undefined || kind.readMarker(body) !== undefined) return []
+    return [[placeOf(kind, one.stored, () => body), { cause: one, object: describeStored(one.stored) }] as const]
+  })
+  if (unmarked.length === 0) return changes
+  const byPlace = new Map(unmarked)
+  return changes.map((change, i) => {
+    const { value = undefined } = pairs[i]?.declared ?? {}
+    if (change.action !== 'create' || value === undefined || value.adopt === false) return change
+    const place = placeOf(kind, value, () => change.desired)
+    const found = place === undefined ? undefined : byPlace.get(place)
+    if (found === undefined) return change
+    const { cause, object } = found
+    return holdFor(change, cause, `would be a second ${kind.label} beside ${object} of ${addressOf(cause)}, which is left as it is`)
   })
 }
 

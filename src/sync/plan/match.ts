@@ -136,15 +136,13 @@ export function matchObjects<D extends Declared>(input: MatchInput<D>): MatchRes
     const other = stored && taken.get(stored)
     if (other !== undefined && other !== one)
       diagnostics.push(report(one, 'owned-elsewhere', `${addressOf(other)} refers to ${stored?.id}, too`))
-    if (hasMarkers(kind) && one.value.adopt === true && match.found !== undefined && match.takeover === undefined)
+    if (finder.hasMarkers && one.value.adopt === true && match.found !== undefined && match.takeover === undefined)
       diagnostics.push(report(one, 'adopt-done', `this project manages the ${kind.label} ${match.found.stored.id}; remove adopt: true`))
     return [{ declared: one, ...match }]
   })
   const paired = new Set(pairs.map(({ found }) => found?.stored))
   return { pairs, orphans: orphans.filter(({ stored }) => !paired.has(stored)), diagnostics }
 }
-
-const hasMarkers = ({ ownership }: Kind): boolean => ownership === 'marker'
 
 const isEmptyMatch = ({ found, diagnostic }: Match = {}): boolean => found === undefined && diagnostic === undefined
 
@@ -174,7 +172,7 @@ function createFinder<D extends Declared>(input: MatchInput<D>, orphans: readonl
   return {
     ...input,
     orphans,
-    hasMarkers: hasMarkers(input.kind),
+    hasMarkers: input.kind.ownership === 'marker',
     byId: new Map(known.map((one) => [one.stored.id, one])),
     byName: Map.groupBy(known, ({ stored }) => trimmedName(stored)),
     unknown: input.index.all.filter(({ undeclarable }) => undeclarable !== undefined),
@@ -314,7 +312,7 @@ function pairUnmarked<D extends Declared>(
 ): ReadonlyMap<D, Match> {
   if (!finder.hasMarkers) return new Map()
   const wanting = unidentified.filter(({ value }) => value.adopt !== false)
-  const groups = Map.groupBy(wanting, (one) => placeOf(one, finder))
+  const groups = Map.groupBy(wanting, (one) => placeOf(finder.kind, one.value, () => finder.resolve?.(one, undefined)))
   const found = [...groups].flatMap(([place, group]) => {
     const free = place === undefined ? [] : unmarkedIn(place, finder).filter(({ stored }) => !taken.has(stored))
     return free.length === 0 ? [] : pairGroup(group, free, finder)
@@ -323,11 +321,15 @@ function pairUnmarked<D extends Declared>(
   return new Map(unidentified.map((one) => [one, matches.get(one) ?? explainOwned(one, finder)] as const))
 }
 
-/** What declarations and objects have in common that could be the same. */
-function placeOf<D extends Declared>(declared: D, { kind, resolve }: Finder<D>): string | undefined {
-  const name = trimmedName(declared.value)
+/** What a declaration and an object have in common that could be the same: a name, or for alerts without one what they watch. */
+export function placeOf(
+  kind: Kind,
+  named: { readonly name?: string | null | undefined },
+  body: () => Body | undefined,
+): string | undefined {
+  const name = trimmedName(named)
   if (name !== '') return `name ${name}`
-  const place = resolve && kind.placeOf?.(resolve(declared, undefined))
+  const place = kind.placeOf?.(body() ?? {})
   return place && `place ${place}`
 }
 
@@ -335,8 +337,7 @@ function unmarkedIn(place: string, { kind, byId, byName }: Pick<Finder, 'kind' |
   const all = place.startsWith('name ')
     ? byName.get(place.slice('name '.length))
     : byId.values().filter(({ stored }) => trimmedName(stored) === '')
-  const isThere = ({ stored }: MarkedObject): boolean =>
-    place.startsWith('name ') || `place ${kind.placeOf?.(kind.toBody(stored))}` === place
+  const isThere = ({ stored }: MarkedObject): boolean => placeOf(kind, stored, () => kind.toBody(stored)) === place
   return [...(all ?? [])].filter((one) => one.marker === undefined && isThere(one))
 }
 

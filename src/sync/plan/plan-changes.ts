@@ -25,7 +25,7 @@ import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import { type Change, type Create, changesOf, type Delete, type Held, isAdopted, isHeld, type Plan, type Update } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './duplicates.ts'
-import { holdDependents, nothingSettled, reportHeld, type Settled, settle, slotOf } from './held.ts'
+import { holdDependents, holdDoubles, nothingSettled, reportHeld, type Settled, settle, slotOf } from './held.ts'
 import {
   type AdoptCommand,
   type AdoptFrom,
@@ -303,7 +303,7 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
     const isCut = [...(pair.declared.queries?.values() ?? [])].some((key) => settled.untiled.has(key))
     return isCut && change.action === 'mark' ? { ...change, action: 'unchanged' as const } : change
   })
-  const changes = holdDependents(planned, options.held, options.kinds)
+  const changes = holdDoubles(holdDependents(planned, options.held, options.kinds), pairs, kind)
   const reviewed = compared.flatMap(({ pair, desired }, i) => {
     const change = changes[i]
     const resends = resendSecrets && change?.action === 'update'

@@ -111,3 +111,32 @@ describe('an alert that is held, on what the files remove', () => {
     expect(plan.orphans).toMatchObject([{ kind: 'dashboard', key: 'old' }])
   })
 })
+
+describe('a new object with the name of a held one', () => {
+  const stale = 'x@1.0123456789.abcdef'
+  const object = (more: object) => ({
+    id: 'x',
+    source: 'tile',
+    dashboardId: 'dashboards-shop',
+    tileId: 'dashboards-shop-A',
+    threshold: 7,
+    ...more,
+  })
+  const { name: _, ...nameless } = errors
+
+  it.each([
+    ['name', object({ name: 'Errors' }), { ...errors, name: 'Renamed' }, errors],
+    ['place', object({ name: null }), { ...nameless, tile: 'B' }, nameless],
+  ])('W21: is not created beside it, by its %s, unless the file says so', (_by, stored, renamed, fresh) => {
+    const before = remoteStateWith({ ...afterApply(planOf({ dashboards: { shop } })), alert: [stored] })
+    const planWith = (more: object) =>
+      planOf({ dashboards: { shop }, alerts: { x: { ...renamed, adopt: stale }, y: { ...fresh, ...more } } }, before)
+    expect(steps(planWith({})).slice(1)).toEqual(['alerts.x held', 'alerts.y held'])
+    expect(messagesOf(planWith({}))).toContainEqual(
+      expect.stringMatching(
+        /^held: alerts\.y: would be a second alert beside .*x.* of alerts\.x, which is left as it is, so apply leaves it as it is\. See alerts\.x$/,
+      ),
+    )
+    expect(steps(planWith({ adopt: false })).slice(1)).toEqual(['alerts.x held', 'alerts.y create'])
+  })
+})
