@@ -3,6 +3,7 @@ import { type Diagnostic, diagnosticOf, exceptionOf } from '../../core/diagnosti
 import { isSame } from '../../core/equality.ts'
 import { toKebab } from '../../core/names.ts'
 import { capitalize, listFirst, pluralOf } from '../../core/text.ts'
+import { adoptedIds } from '../../kinds/adopt.ts'
 import { compareBodies } from '../../kinds/compare.ts'
 import { type Body, describeStored, type Kind, listOf, placeOfTile, watchedPlaceOf } from '../../kinds/kind.ts'
 import { addressOf, PendingId, replacePending } from '../../kinds/kind-names.ts'
@@ -10,41 +11,66 @@ import type { Kinds } from '../../kinds/kinds.ts'
 import { type Change, type Create, type Held, isHeld, type Update } from './change.ts'
 import { matchRules, type Pair, placeOf } from './match.ts'
 
-/** The reason, and what works, for a declaration whose object is left as it is. `digest` is that of the declaration as it is now. */
-export function hold(change: Create | Update, { adopted, candidates }: Pair, digest: string, kind: Kind): Held {
-  const { label, hasUniqueNames } = kind
-  const { id, stored, fields } = change
+/** A declaration whose object is left as it is. `digest` is that of the declaration as it is now. */
+export function hold(change: Create | Update, { adopted, candidates = [] }: Pair, digest: string, { label }: Kind): Held {
+  const { kind, key, name, location, madeFrom, desired, fields } = change
+  const held = { kind, key, name, location, madeFrom, desired, fields, action: 'held', isError: true, notes: [], ways: [] } as const
+  const unadopted = isSpelledOut(change) ? '' : ', and no file can adopt it'
+  if (change.action === 'create') {
+    const ids = candidates.map(({ stored }) => stored.id)
+    return {
+      ...held,
+      candidates: ids,
+      reason: `could be one of the unmanaged ${pluralOf(label)} ${ids.join(', ')}, which differ${unadopted}`,
+    }
+  }
+  const { id, stored } = change
   const paths = listFirst([...new Set(fields.map(({ path }) => path))], maxNamed, (count) => `${count} more`).join(', ')
-  const heldWith = (reason: string, way: string, isError = true): Held => {
-    const { kind: name, key, name: title, location, madeFrom, desired } = change
-    const common = { kind: name, key, name: title, location, madeFrom, desired, fields, action: 'held' as const, isError }
-    return { ...common, notes: [reason, way], ...(id !== undefined && { id, stored, origin: isError ? undefined : 'service' }) }
-  }
-  const set = `set adopt${instanceOf(change)} to`
-  if (candidates !== undefined || id === undefined) {
-    const ids = (candidates ?? []).map((one) => one.stored.id)
-    const reason = `could be one of the unmanaged ${pluralOf(label)} ${ids.join(', ')}, which differ`
-    return { ...heldWith(reason, `${set} the id of the one to manage`), candidates: ids }
-  }
-  if (change.madeFrom !== undefined)
-    return heldWith(
-      `the unmanaged ${label} ${id} differs (${paths}), and no file can adopt it`,
-      `to replace it, run watchkeeper delete-${toKebab(kind.name)} ${id}`,
-    )
-  const pull = `run watchkeeper pull --only declared --select key=${change.key}`
-  if (adopted === undefined || adopted === true) {
-    const second = hasUniqueNames ? 'choose another name' : 'set adopt to false'
-    return heldWith(
-      `the unmanaged ${label} ${stored === undefined ? id : describeStored(stored)} differs (${paths})`,
-      `to manage it as the file has it, ${set} ${quoted(id)}; to take its values into the file, ${pull}; to create another one, ${second}`,
-    )
-  }
+  if (adopted === undefined || adopted === true)
+    return { ...held, id, stored, reason: `the unmanaged ${label} ${describeStored(stored)} differs (${paths})${unadopted}` }
   const isService = adopted.declared === digest
-  return heldWith(
-    `changed in the ${isService ? '' : 'files and in the '}service since pull (${paths})`,
-    `to take over the ${label} of the service, ${pull}; to keep the file, ${set} ${quoted(id)}`,
-    !isService,
-  )
+  const reason = `changed in the ${isService ? '' : 'files and in the '}service since pull (${paths})`
+  return { ...held, id, stored, reason, isError: !isService, origin: isService ? 'service' : undefined }
+}
+
+/** Whether a file has, or can have, the declaration. Files can spell out the dashboard with the queries of alerts. */
+const isSpelledOut = ({ madeFrom }: Pick<Held, 'madeFrom'>): boolean => madeFrom === undefined || madeFrom === 'alerts'
+
+/** The held object with what works for it. `pullCommand` is the one for the same files and environment. */
+export const withWays = (held: Held, { declared, adopted }: Pair, kind: Kind, pullCommand = 'watchkeeper pull'): Held => ({
+  ...held,
+  ways: held.madeFrom === undefined ? waysInFile(held, { declared, adopted }, kind, pullCommand) : [wayOfMade(held, kind)],
+})
+
+function wayOfMade(held: Held, { name: noun, removal }: Kind): string {
+  const { key, name, id, candidates = [] } = held
+  if (isSpelledOut(held))
+    return `to manage it as the files have it, declare ${addressOf({ kind: noun, key })} with name: ${JSON.stringify(name)}, tags: [alerts], rewrite: true, and adopt: ${id === undefined ? meantId : quoted(id)}`
+  const commands = (id === undefined ? candidates : [id]).map((one) => `watchkeeper delete-${toKebab(noun)} ${one}`)
+  const it = commands.length > 1 ? 'them' : 'it'
+  return `to replace ${it}, run ${commands.join(' and ')}${removal === undefined ? '' : `, which also deletes the alerts on ${it}`}`
+}
+
+const meantId = 'the id of the one to manage'
+
+function waysInFile({ key, id, location }: Held, { declared, adopted }: Pair, kind: Kind, pullCommand: string): readonly string[] {
+  const where = location?.instance === undefined ? '' : ` for the instance ${location.instance} (a value of the instance, or in overrides)`
+  // A list has the ids of other services.
+  const isShared = adoptedIds(declared.value.adopt).some((entry) => entry.id !== id)
+  const one = id === undefined ? meantId : quoted(id)
+  const entry = isShared ? 'its entry in adopt' : 'adopt'
+  const set = isShared && adopted === undefined ? `add ${one} to adopt${where}` : `set ${entry}${where} to ${one}`
+  if (id === undefined) return [set]
+  const take =
+    where === ''
+      ? `run ${pullCommand} --only declared --select key=${key}`
+      : 'change the file, because pull does not edit a file with instances'
+  if (adopted !== undefined) return [`to take over the ${kind.label} of the service, ${take}`, `to keep the file, ${set}`]
+  return [
+    `to manage it as the file has it, ${set}`,
+    `to take its values into the file, ${take}`,
+    `to create another one, ${kind.hasUniqueNames || isShared ? 'choose another name' : 'set adopt to false'}`,
+  ]
 }
 
 const maxNamed = 5
@@ -52,15 +78,11 @@ const maxNamed = 5
 /** YAML reads digits, with one `e` or without, as a number. */
 const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)
 
-/** Where `adopt` goes for an object of a file with instances, which share one declaration. */
-const instanceOf = ({ location }: Create | Update): string =>
-  location?.instance === undefined ? '' : ` for the instance ${location.instance}, as a value of the instance or in overrides,`
-
 /** The change as it waits for the held object that is its cause. */
 export const holdFor = (change: Create | Update, cause: Held, reason: string): Held => {
   const { kind, key, name, location, madeFrom, desired, fields, id, stored } = change
   const common = { kind, key, name, location, madeFrom, desired, fields, id, stored }
-  return { ...common, action: 'held', isError: cause.isError, notes: [reason, `see ${addressOf(cause)}`] }
+  return { ...common, action: 'held', isError: cause.isError, reason, ways: [`see ${addressOf(cause)}`], notes: [] }
 }
 
 /**
@@ -169,8 +191,7 @@ export const isAboutHeld = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule
 /** One diagnostic for each held object. Deletes wait until there is no error: what is missing in the files may be what a person changed. */
 export const reportHeld = (held: readonly Held[], deletes: boolean): readonly Diagnostic[] =>
   held.map((change) => {
-    const { notes, isError, location = { file: 'files' } } = change
-    const [reason, way] = notes
-    const message = `${addressOf(change)}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(way ?? '')}`
+    const { reason, ways, isError, location = { file: 'files' } } = change
+    const message = `${addressOf(change)}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(ways.join('; '))}`
     return (isError ? diagnosticOf : exceptionOf)(matchRules, 'held', location, message)
   })

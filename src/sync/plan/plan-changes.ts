@@ -25,7 +25,7 @@ import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import { type Change, type Create, changesOf, type Delete, type Held, isAdopted, isHeld, type Plan, type Update } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './duplicates.ts'
-import { holdDependents, holdDoubles, nothingSettled, reportHeld, type Settled, settle, slotOf } from './held.ts'
+import { holdDependents, holdDoubles, nothingSettled, reportHeld, type Settled, settle, slotOf, withWays } from './held.ts'
 import {
   type AdoptCommand,
   type AdoptFrom,
@@ -67,6 +67,8 @@ export interface PlanOptions {
   /** The command that repairs duplicates, for messages. */
   readonly repairCommand?: string
   readonly adoptCommand?: AdoptCommand
+  /** The command that pulls into the same files, for messages. */
+  readonly pullCommand?: string
   /** Whether the plan updates dashboards and saved searches that need no change. */
   readonly rewrite?: boolean
   /** Whether the server can patch dashboards. */
@@ -298,7 +300,8 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
     id instanceof PendingId ? (id.tile ?? declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
   const around = { ...options, kind, nameOf, common, rewriteOf }
   const planned = compared.map(({ pair, desired, sides }) => {
-    const change = settled.held.get(addressOf(pair.declared)) ?? planChange(pair, desired.body, sides, around)
+    const fresh = planChange(pair, desired.body, sides, around)
+    const change = settled.held.get(addressOf(pair.declared)) ?? (isHeld(fresh) ? withWays(fresh, pair, kind, options.pullCommand) : fresh)
     // The marker is not written only because of a tile that is left out for now.
     const isCut = [...(pair.declared.queries?.values() ?? [])].some((key) => settled.untiled.has(key))
     return isCut && change.action === 'mark' ? { ...change, action: 'unchanged' as const } : change

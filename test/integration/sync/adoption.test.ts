@@ -50,7 +50,7 @@ describe('an unmanaged alert', () => {
       expect(errorsIn(planned)).toMatchObject([
         {
           rule: 'held',
-          message: `alerts.errors: the unmanaged alert "Checkout errors" (${theirs().id}) differs (threshold), so apply leaves it as it is, and deletes nothing. To manage it as the file has it, set adopt to ${theirs().id}; to take its values into the file, run watchkeeper pull --only declared --select key=errors; to create another one, set adopt to false`,
+          message: `alerts.errors: the unmanaged alert "Checkout errors" (${theirs().id}) differs (threshold), so apply leaves it as it is, and deletes nothing. To manage it as the file has it, set adopt to ${theirs().id}; to take its values into the file, run watchkeeper pull --project shop/observability --files '**' --only declared --select key=errors; to create another one, set adopt to false`,
         },
       ])
       const before = structuredClone(theirs())
