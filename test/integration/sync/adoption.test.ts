@@ -156,7 +156,7 @@ describe('what is not clear is an error, and nothing is written', () => {
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
     const { id } = theirs()
     expect(await refusal(alerts({ errors: { ...asItIs, adopt: id } }))).toEqual([
-      `owned-elsewhere: alerts.errors: alert ${id} has the ownership marker of another key or project`,
+      `owned-elsewhere: alerts.errors: the project other/project owns the alert "Checkout errors" (${id}). To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, remove the id from adopt`,
     ])
   })
 })
@@ -193,7 +193,7 @@ describe('an object of another project with the same name', () => {
     site(async ({ apply, plan }) => {
       await apply(alerts({ first: { ...asItIs, name: 'First' } }))
       await apply(mine, { project: 'other/project', adoptFrom: { none: true } })
-      const planned = await plan({ 'a.json': { alerts: { first: { ...asItIs, name: 'First' }, errors: { ...asItIs, adopt: true } } } })
+      const planned = await plan({ 'a.json': { alerts: { first: { ...asItIs, name: 'First' }, errors: asItIs } } })
       expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([
         ['other-project', 'warning'],
         ['unchecked-query', 'note'],
