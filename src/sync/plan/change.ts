@@ -79,6 +79,10 @@ export interface Held<K extends KindName = KindName>
   readonly action: 'held'
   /** Whether the run fails. Otherwise only the service has changed since `pull`. */
   readonly isError: boolean
+  /** Why apply leaves it as it is. */
+  readonly reason: string
+  /** What a person can do to end this, each for another intention. */
+  readonly ways: readonly string[]
   /** The ids of the objects of which one could be meant, where it is not clear which. */
   readonly candidates?: readonly string[]
   /** Undefined where several objects could be meant, and for a new object that waits for a held one. */
@@ -116,6 +120,10 @@ export const isWrite = (change: Change): change is Write =>
 export const isDelete = <K extends KindName>(change: Change<K>): change is Delete<K> => change.action === 'delete'
 
 export const isHeld = (change: Change): change is Held => change.action === 'held'
+
+/** The remarks for reviewers. */
+export const notesOf = (change: Change): readonly string[] =>
+  isHeld(change) ? [change.reason, ...change.ways, ...change.notes] : change.notes
 
 /** Whether apply leaves the object as it is. */
 export const staysAsItIs = ({ action }: Pick<Change, 'action'>): boolean => action === 'unchanged' || action === 'held'

@@ -1,47 +1,76 @@
 // Objects that apply leaves as they are: writing them could lose what a person made, or what they depend on is left as it is.
 import { type Diagnostic, diagnosticOf, exceptionOf } from '../../core/diagnostics.ts'
+import { isSame } from '../../core/equality.ts'
 import { toKebab } from '../../core/names.ts'
 import { capitalize, listFirst, pluralOf } from '../../core/text.ts'
-import { type Body, describeStored, type Kind } from '../../kinds/kind.ts'
-import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
-import type { Create, Held, Update } from './change.ts'
-import { matchRules, type Pair } from './match.ts'
+import { adoptedIds } from '../../kinds/adopt.ts'
+import { compareBodies } from '../../kinds/compare.ts'
+import { type Body, describeStored, type Kind, listOf, placeOfTile, watchedPlaceOf } from '../../kinds/kind.ts'
+import { addressOf, PendingId, replacePending } from '../../kinds/kind-names.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
+import { type Change, type Create, type Held, isHeld, type Update } from './change.ts'
+import { matchRules, type Pair, placeOf } from './match.ts'
 
-/** The reason, and what works, for a declaration whose object is left as it is. `digest` is that of the declaration as it is now. */
-export function hold(change: Create | Update, { adopted, candidates }: Pair, digest: string, kind: Kind): Held {
-  const { label, hasUniqueNames } = kind
-  const { id, stored, fields } = change
+/** A declaration whose object is left as it is. `digest` is that of the declaration as it is now. */
+export function hold(change: Create | Update, { adopted, candidates = [] }: Pair, digest: string, { label }: Kind): Held {
+  const { kind, key, name, location, madeFrom, desired, fields } = change
+  const held = { kind, key, name, location, madeFrom, desired, fields, action: 'held', isError: true, notes: [], ways: [] } as const
+  const unadopted = isSpelledOut(change) ? '' : ', and no file can adopt it'
+  if (change.action === 'create') {
+    const ids = candidates.map(({ stored }) => stored.id)
+    return {
+      ...held,
+      candidates: ids,
+      reason: `could be one of the unmanaged ${pluralOf(label)} ${ids.join(', ')}, which differ${unadopted}`,
+    }
+  }
+  const { id, stored } = change
   const paths = listFirst([...new Set(fields.map(({ path }) => path))], maxNamed, (count) => `${count} more`).join(', ')
-  const heldWith = (reason: string, way: string, isError = true): Held => {
-    const { kind: name, key, name: title, location, madeFrom, desired } = change
-    const common = { kind: name, key, name: title, location, madeFrom, desired, fields, action: 'held' as const, isError }
-    return { ...common, notes: [reason, way], ...(id !== undefined && { id, stored, origin: isError ? undefined : 'service' }) }
-  }
-  const set = `set adopt${placeOf(change)} to`
-  if (candidates !== undefined || id === undefined) {
-    const ids = (candidates ?? []).map((one) => one.stored.id)
-    const reason = `could be one of the unmanaged ${pluralOf(label)} ${ids.join(', ')}, which differ`
-    return { ...heldWith(reason, `${set} the id of the one to manage`), candidates: ids }
-  }
-  if (change.madeFrom !== undefined)
-    return heldWith(
-      `the unmanaged ${label} ${id} differs (${paths}), and no file can adopt it`,
-      `to replace it, run watchkeeper delete-${toKebab(kind.name)} ${id}`,
-    )
-  const pull = `run watchkeeper pull --only declared --select key=${change.key}`
-  if (adopted === undefined || adopted === true) {
-    const second = hasUniqueNames ? 'choose another name' : 'set adopt to false'
-    return heldWith(
-      `the unmanaged ${label} ${stored === undefined ? id : describeStored(stored)} differs (${paths})`,
-      `to manage it as the file has it, ${set} ${quoted(id)}; to take its values into the file, ${pull}; to create another one, ${second}`,
-    )
-  }
+  if (adopted === undefined || adopted === true)
+    return { ...held, id, stored, reason: `the unmanaged ${label} ${describeStored(stored)} differs (${paths})${unadopted}` }
   const isService = adopted.declared === digest
-  return heldWith(
-    `changed in the ${isService ? '' : 'files and in the '}service since pull (${paths})`,
-    `to take over the ${label} of the service, ${pull}; to keep the file, ${set} ${quoted(id)}`,
-    !isService,
-  )
+  const reason = `changed in the ${isService ? '' : 'files and in the '}service since pull (${paths})`
+  return { ...held, id, stored, reason, isError: !isService, origin: isService ? 'service' : undefined }
+}
+
+/** Whether a file has, or can have, the declaration. Files can spell out the dashboard with the queries of alerts. */
+const isSpelledOut = ({ madeFrom }: Pick<Held, 'madeFrom'>): boolean => madeFrom === undefined || madeFrom === 'alerts'
+
+/** The held object with what works for it. `pullCommand` is the one for the same files and environment. */
+export const withWays = (held: Held, { declared, adopted }: Pair, kind: Kind, pullCommand = 'watchkeeper pull'): Held => ({
+  ...held,
+  ways: held.madeFrom === undefined ? waysInFile(held, { declared, adopted }, kind, pullCommand) : [wayOfMade(held, kind)],
+})
+
+function wayOfMade(held: Held, { name: noun, removal }: Kind): string {
+  const { key, name, id, candidates = [] } = held
+  if (isSpelledOut(held))
+    return `to manage it as the files have it, declare ${addressOf({ kind: noun, key })} with name: ${JSON.stringify(name)}, tags: [alerts], rewrite: true, and adopt: ${id === undefined ? meantId : quoted(id)}`
+  const commands = (id === undefined ? candidates : [id]).map((one) => `watchkeeper delete-${toKebab(noun)} ${one}`)
+  const it = commands.length > 1 ? 'them' : 'it'
+  return `to replace ${it}, run ${commands.join(' and ')}${removal === undefined ? '' : `, which also deletes the alerts on ${it}`}`
+}
+
+const meantId = 'the id of the one to manage'
+
+function waysInFile({ key, id, location }: Held, { declared, adopted }: Pair, kind: Kind, pullCommand: string): readonly string[] {
+  const where = location?.instance === undefined ? '' : ` for the instance ${location.instance} (a value of the instance, or in overrides)`
+  // A list has the ids of other services.
+  const isShared = adoptedIds(declared.value.adopt).some((entry) => entry.id !== id)
+  const one = id === undefined ? meantId : quoted(id)
+  const entry = isShared ? 'its entry in adopt' : 'adopt'
+  const set = isShared && adopted === undefined ? `add ${one} to adopt${where}` : `set ${entry}${where} to ${one}`
+  if (id === undefined) return [set]
+  const take =
+    where === ''
+      ? `run ${pullCommand} --only declared --select key=${key}`
+      : 'change the file, because pull does not edit a file with instances'
+  if (adopted !== undefined) return [`to take over the ${kind.label} of the service, ${take}`, `to keep the file, ${set}`]
+  return [
+    `to manage it as the file has it, ${set}`,
+    `to take its values into the file, ${take}`,
+    `to create another one, ${kind.hasUniqueNames || isShared ? 'choose another name' : 'set adopt to false'}`,
+  ]
 }
 
 const maxNamed = 5
@@ -49,39 +78,105 @@ const maxNamed = 5
 /** YAML reads digits, with one `e` or without, as a number. */
 const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)
 
-/** Where `adopt` goes for an object of a file with instances, which share one declaration. */
-const placeOf = ({ location }: Create | Update): string =>
-  location?.instance === undefined ? '' : ` for the instance ${location.instance}, as a value of the instance or in overrides,`
+/** The change as it waits for the held object that is its cause. */
+export const holdFor = (change: Create | Update, cause: Held, reason: string): Held => {
+  const { kind, key, name, location, madeFrom, desired, fields, id, stored } = change
+  const common = { kind, key, name, location, madeFrom, desired, fields, id, stored }
+  return { ...common, action: 'held', isError: cause.isError, reason, ways: [`see ${addressOf(cause)}`], notes: [] }
+}
 
-/** Changes that need a tile or an object which a held one does not have. `held` are the changes of the kinds before. */
-export function holdDependents<C extends Create | Update | Held>(changes: readonly C[], held: readonly Held[]): readonly (C | Held)[] {
+/**
+ * Changes that need what a held object does not have: an object, a tile, or what an alert would count on one. `held` are the changes of the
+ * kinds before.
+ */
+export function holdDependents<C extends Create | Update | Held>(
+  changes: readonly C[],
+  held: readonly Held[],
+  kinds: Kinds,
+): readonly (C | Held)[] {
   if (held.length === 0) return changes
   const byAddress = new Map(held.map((one) => [addressOf(one), one]))
+  const byPlace = new Map(held.flatMap((one) => differingPlaces(one, kinds[one.kind]).map((place) => [place, one] as const)))
   return changes.map((change) => {
-    const cause =
-      change.action === 'held'
-        ? undefined
-        : pendingIn(change.desired)
-            .map(addressOf)
-            .map((name) => byAddress.get(name))
-            .find((one) => one !== undefined)
+    if (change.action === 'held' || change.action === 'unchanged') return change
+    const needed = pendingIn(change.desired).map((pending) => byAddress.get(addressOf(pending)))
+    const cause = [...needed, byPlace.get(watchedPlaceOf(change.desired) ?? '')].find((one) => one !== undefined)
     if (cause === undefined) return change
-    const { kind, key, name, location, desired, fields, id, stored } = change
-    const reason = `needs what ${addressOf(cause)} has in the files, which is left as it is`
-    return {
-      kind,
-      key,
-      name,
-      location,
-      desired,
-      fields,
-      id,
-      stored,
-      action: 'held',
-      isError: cause.isError,
-      notes: [reason, `see ${addressOf(cause)}`],
-    } as const
+    return holdFor(change, cause, `needs what ${addressOf(cause)} has in the files, which is left as it is`)
   })
+}
+
+/** Creates with the name or the place that a held object without a marker still has: nothing is created beside it. */
+export function holdDoubles(
+  changes: readonly (Create | Update | Held)[],
+  pairs: readonly Pair[],
+  kind: Kind,
+): readonly (Create | Update | Held)[] {
+  const unmarked = changes.filter(isHeld).flatMap((one) => {
+    const body = one.stored && kind.toBody(one.stored)
+    if (one.stored === undefined || body === undefined || kind.readMarker(body) !== undefined) return []
+    return [[placeOf(kind, one.stored, () => body), { cause: one, object: describeStored(one.stored) }] as const]
+  })
+  if (unmarked.length === 0) return changes
+  const byPlace = new Map(unmarked)
+  return changes.map((change, i) => {
+    const { value = undefined } = pairs[i]?.declared ?? {}
+    if (change.action !== 'create' || value === undefined || value.adopt === false) return change
+    const place = placeOf(kind, value, () => change.desired)
+    const found = place === undefined ? undefined : byPlace.get(place)
+    if (found === undefined) return change
+    const { cause, object } = found
+    return holdFor(change, cause, `would be a second ${kind.label} beside ${object} of ${addressOf(cause)}, which is left as it is`)
+  })
+}
+
+/** What alerts can watch of a held object, and would count otherwise: those of its tiles that have another chart, or a saved search itself. */
+function differingPlaces({ id, desired, stored, fields }: Held, kind: Kind): readonly string[] {
+  if (id === undefined || stored === undefined) return []
+  const { before, after } = compareBodies(kind, desired, stored)
+  const charts = new Map(listOf(before.tiles).map((tile) => [tile.id, tile.config]))
+  const tiles = listOf(after.tiles).filter((tile) => charts.has(tile.id) && !isSame(charts.get(tile.id), tile.config))
+  return [...(fields.some(({ path }) => !/^(?:name|tags)(?!\w)/.test(path)) ? [id] : []), ...tiles.map((tile) => placeOfTile(id, tile.id))]
+}
+
+/** What an earlier plan of the same files found, and that has an effect on kinds that are planned before. */
+export interface Settled {
+  /** Held objects by their address, and the held alerts that keep an object from being deleted or released, by its id. */
+  readonly held: ReadonlyMap<string, Held>
+  /** The keys of held alerts with a query, for which no tile is added. */
+  readonly untiled: ReadonlySet<string>
+}
+
+export const nothingSettled: Settled = { held: new Map(), untiled: new Set() }
+
+/** An object to delete or to release is in no file. */
+export const slotOf = (change: Pick<Change, 'kind' | 'key' | 'action' | 'id'>): string =>
+  change.action === 'delete' || change.action === 'release' ? `${change.kind} ${change.id}` : addressOf(change)
+
+/**
+ * What has to be planned again because of held alerts; undefined for a plan that leaves them as they are. First a tile that is made for such
+ * an alert stays as it is; where the alert would still be deleted, the object stays as it is. `queried` are the alerts with a query.
+ */
+export function settle(
+  before: Settled,
+  held: readonly Held[],
+  deletesHeld: ReadonlyMap<Change, Held>,
+  queried: ReadonlySet<string>,
+): Settled | undefined {
+  const addresses = new Set(held.map(addressOf))
+  const waiting = ({ kind, key, desired: { tileId } }: Held): boolean =>
+    kind === 'alert' && queried.has(key) && tileId instanceof PendingId && !addresses.has(addressOf(tileId))
+  const untiled = held.filter((one) => waiting(one) && !before.untiled.has(one.key))
+  const causes = [...deletesHeld].map(([cause, alert]) => {
+    if (!before.held.has(addressOf(alert))) return [addressOf(alert), alert] as const
+    const isDeclared = cause.action === 'update' || cause.action === 'adopt' || cause.action === 'mark'
+    return [slotOf(cause), isDeclared ? holdFor(cause, alert, `would delete ${addressOf(alert)}, which is left as it is`) : alert] as const
+  })
+  if (untiled.length + causes.length === 0) return undefined
+  return {
+    held: new Map([...before.held, ...untiled.map((one) => [addressOf(one), one] as const), ...causes]),
+    untiled: new Set([...before.untiled, ...untiled.map(({ key }) => key)]),
+  }
 }
 
 function pendingIn(body: Body): readonly PendingId[] {
@@ -96,8 +191,7 @@ export const isAboutHeld = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule
 /** One diagnostic for each held object. Deletes wait until there is no error: what is missing in the files may be what a person changed. */
 export const reportHeld = (held: readonly Held[], deletes: boolean): readonly Diagnostic[] =>
   held.map((change) => {
-    const { notes, isError, location = { file: 'files' } } = change
-    const [reason, way] = notes
-    const message = `${addressOf(change)}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(way ?? '')}`
+    const { reason, ways, isError, location = { file: 'files' } } = change
+    const message = `${addressOf(change)}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(ways.join('; '))}`
     return (isError ? diagnosticOf : exceptionOf)(matchRules, 'held', location, message)
   })

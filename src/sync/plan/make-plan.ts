@@ -18,7 +18,7 @@ import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import type { Files } from '../../operation/files.ts'
 import { flag, flagOr, grouped, integer, list } from '../../operation/inputs.ts'
 import type { Context } from '../../operation/operation.ts'
-import { type Change, type Create, isAdopted, isWrite, type Plan, staysAsItIs, type Update, type Write } from './change.ts'
+import { type Change, type Create, isAdopted, isWrite, notesOf, type Plan, staysAsItIs, type Update, type Write } from './change.ts'
 import { isAboutHeld } from './held.ts'
 import { adoptFromInput } from './ownership.ts'
 import { planOn } from './plan-changes.ts'
@@ -233,7 +233,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     throw inputError('files', `declare no objects, ${adviseOnEmpty(request.prune)}`)
   const wanted = new Set(found.objects.map(({ kind }) => kind))
   const storedObjects = await readStoredObjects({ api, service, profile, wanted, wantsConnections: found.objects.some(usesConnections) })
-  const repairCommand = `${applyCommand(request, project)} --repair duplicates`
+  const repairCommand = `${commandFor('apply', request, project)} --repair duplicates`
   const sourced = await withSources(found, storedObjects.source)
   const planned = await planOn(api, sourced.found, storedObjects, {
     project,
@@ -249,7 +249,8 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     isWrite: request.effect === 'write',
     secret: (name) => files.secret(name),
     repairCommand,
-    adoptCommand: (previous) => `${applyCommand(request, project)} --adopt-from project=${previous}`,
+    pullCommand: commandFor('pull', request, project),
+    adoptCommand: (previous) => `${commandFor('apply', request, project)} --adopt-from project=${previous}`,
   })
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))
@@ -275,22 +276,22 @@ const usesConnections = (one: Declared): boolean =>
   (isOf('dashboard')(one) &&
     one.value.tiles.some(({ config }) => config !== undefined && 'configType' in config && config.connectionId === undefined))
 
-/** The command that applies the plan, quoted for a shell. A workflow sets the same inputs for one run. */
-function applyCommand({ files, env }: PlanRequest, project: string): string {
+/** The command for the files of the plan, quoted for a shell. A workflow sets the same inputs for one run. */
+function commandFor(operation: 'apply' | 'pull', { files, env }: PlanRequest, project: string): string {
   const quoted = files.map((glob) => ` --files '${glob.replaceAll("'", "'\\''")}'`).join('')
   const environment = env === undefined ? '' : ` --env ${env}`
-  return `watchkeeper apply --project ${project}${environment}${quoted}`
+  return `watchkeeper ${operation} --project ${project}${environment}${quoted}`
 }
 
 /** `alerts.slow: update of 65f…, changed in the files: threshold, note`. */
 function describeDecision(change: Change): string {
-  const { kind, key, action, id, fields, notes } = change
+  const { kind, key, action, id, fields } = change
   const origin = 'origin' in change ? change.origin : undefined
   const paths = fields.map(({ path }) => path).join(', ')
   const where = origin === undefined ? '' : `, changed in the ${origin}`
   return [
     `${addressOf({ kind, key })}: ${action}${id === undefined ? '' : ` of ${id}`}${where}${paths === '' ? '' : `: ${paths}`}`,
-    ...notes,
+    ...notesOf(change),
   ].join('; ')
 }
 

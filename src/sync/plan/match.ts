@@ -41,7 +41,7 @@ export const matchRules = {
   },
   'owned-elsewhere': {
     severity: 'error',
-    description: 'An object that the files refer to has the ownership marker of another key or project.',
+    description: 'The object that `adopt` means has the ownership marker of another key or project, or two declarations mean one object.',
   },
   'ambiguous-adoption': { severity: 'error', description: 'Several objects match `adopt`.' },
   'missing-object': { severity: 'error', description: 'The `id` in a file is not the id of an existing source.' },
@@ -53,7 +53,7 @@ export const matchRules = {
     severity: 'error',
     exception: 'warning',
     description:
-      'An existing object differs from the files, and stays as it is, because a person may have made the difference. This is a warning if only the service has changed since `pull`. `apply` writes the other objects, and deletes nothing if this is an error.',
+      'An existing object differs from the files, and stays as it is, because a person may have made the difference. So does what depends on it. This is a warning if only the service has changed since `pull`. `apply` writes the other objects, and deletes nothing if this is an error.',
   },
   recreated: {
     severity: 'warning',
@@ -141,7 +141,7 @@ export function matchObjects<D extends Declared>(input: MatchInput<D>): MatchRes
     const other = stored && taken.get(stored)
     if (other !== undefined && other !== one)
       diagnostics.push(report(one, 'owned-elsewhere', `${addressOf(other)} refers to ${stored?.id}, too`))
-    if (hasMarkers(kind) && one.value.adopt === true && match.found !== undefined && match.takeover === undefined)
+    if (finder.hasMarkers && one.value.adopt === true && match.found !== undefined && match.takeover === undefined)
       diagnostics.push(report(one, 'adopt-done', `this project manages the ${kind.label} ${match.found.stored.id}; remove adopt: true`))
     const ids = adoptedIds(one.value.adopt).map(({ id }) => id)
     if (kind.hasHiddenParts === true && ids.length > 0 && match.found === undefined && match.candidates === undefined)
@@ -157,8 +157,6 @@ export function matchObjects<D extends Declared>(input: MatchInput<D>): MatchRes
   const paired = new Set(pairs.map(({ found }) => found?.stored))
   return { pairs, orphans: orphans.filter(({ stored }) => !paired.has(stored)), diagnostics }
 }
-
-const hasMarkers = ({ ownership }: Kind): boolean => ownership === 'marker'
 
 const isEmptyMatch = ({ found, diagnostic }: Match = {}): boolean => found === undefined && diagnostic === undefined
 
@@ -188,7 +186,7 @@ function createFinder<D extends Declared>(input: MatchInput<D>, orphans: readonl
   return {
     ...input,
     orphans,
-    hasMarkers: hasMarkers(input.kind),
+    hasMarkers: input.kind.ownership === 'marker',
     byId: new Map(known.map((one) => [one.stored.id, one])),
     byName: Map.groupBy(known, ({ stored }) => trimmedName(stored)),
     unknown: input.index.all.filter(({ undeclarable }) => undeclarable !== undefined),
@@ -304,7 +302,8 @@ function findById(declared: Declared, id: string, { kind, byId }: Finder): Match
 }
 
 /** The object with one of the ids in `adopt`. The other ids are of other services. */
-function findAdopted(declared: Declared, { kind, byId, orphans }: Finder): Match {
+function findAdopted(declared: Declared, finder: Finder): Match {
+  const { byId, orphans } = finder
   const known = adoptedIds(declared.value.adopt).flatMap((adopted) => {
     const found = byId.get(adopted.id)
     return found === undefined ? [] : [{ found, adopted }]
@@ -321,9 +320,17 @@ function findAdopted(declared: Declared, { kind, byId, orphans }: Finder): Match
     const note = found.marker.key === undefined ? 'the key was renamed' : `the key was renamed from ${found.marker.key}`
     return { found, takeover: { from: 'renamed', note } }
   }
-  return {
-    diagnostic: report(declared, 'owned-elsewhere', `${kind.label} ${adopted.id} has the ownership marker of another key or project`),
+  return { diagnostic: report(declared, 'owned-elsewhere', refuseOwned(found, finder, 'remove the id from adopt')) }
+}
+
+/** Why an object with a marker is not adopted, and how to take it over. */
+function refuseOwned(found: MarkedObject, { kind, project }: Finder, second: string): string {
+  const { stored, marker } = found
+  if (ownershipTest(project, kind.markerStyle)(marker)) {
+    const other = marker?.key === undefined ? 'another key' : addressOf({ kind: kind.name, key: marker.key })
+    return `${other} manages the ${kind.label} ${describeStored(stored)}; remove one of the two declarations, or ${second}`
   }
+  return `${ownerOf(marker?.projectName)} owns the ${kind.label} ${describeStored(stored)}. To take it over, remove it from the files of that project, and run apply there with ${spellInput('prune', 'forget')}; to create another one, ${second}`
 }
 
 /**
@@ -337,30 +344,34 @@ function pairUnmarked<D extends Declared>(
 ): ReadonlyMap<D, Match> {
   if (!finder.hasMarkers) return new Map()
   const wanting = unidentified.filter(({ value }) => value.adopt !== false)
-  const groups = Map.groupBy(wanting, (one) => placeOf(one, finder))
+  const groups = Map.groupBy(wanting, (one) => placeOfDeclared(one, finder))
   const found = [...groups].flatMap(([place, group]) => {
-    const free = place === undefined ? [] : unmarkedIn(place, finder).filter(({ stored }) => !taken.has(stored))
+    const free = objectsIn(place, finder).filter(({ stored, marker }) => marker === undefined && !taken.has(stored))
     return free.length === 0 ? [] : pairGroup(group, free, finder)
   })
   const matches = new Map(found)
-  return new Map(unidentified.map((one) => [one, matches.get(one) ?? explainOwned(one, finder)] as const))
+  return new Map(unidentified.map((one) => [one, matches.get(one) ?? refuseForeign(one, finder) ?? explainOwned(one, finder)] as const))
 }
 
-/** What declarations and objects have in common that could be the same. */
-function placeOf<D extends Declared>(declared: D, { kind, resolve }: Finder<D>): string | undefined {
-  const name = trimmedName(declared.value)
+/** What a declaration and an object have in common that could be the same: a name, or for alerts without one what they watch. */
+export function placeOf(
+  kind: Kind,
+  named: { readonly name?: string | null | undefined },
+  body: () => Body | undefined,
+): string | undefined {
+  const name = trimmedName(named)
   if (name !== '') return `name ${name}`
-  const place = resolve && kind.placeOf?.(resolve(declared, undefined))
+  const place = kind.placeOf?.(body() ?? {})
   return place && `place ${place}`
 }
 
-function unmarkedIn(place: string, { kind, byId, byName }: Pick<Finder, 'kind' | 'byId' | 'byName'>): readonly MarkedObject[] {
-  const all = place.startsWith('name ')
-    ? byName.get(place.slice('name '.length))
-    : byId.values().filter(({ stored }) => trimmedName(stored) === '')
-  const isThere = ({ stored }: MarkedObject): boolean =>
-    place.startsWith('name ') || `place ${kind.placeOf?.(kind.toBody(stored))}` === place
-  return [...(all ?? [])].filter((one) => one.marker === undefined && isThere(one))
+const placeOfDeclared = <D extends Declared>(declared: D, { kind, resolve }: Finder<D>): string | undefined =>
+  placeOf(kind, declared.value, () => resolve?.(declared, undefined))
+
+function objectsIn(place: string | undefined, { kind, byId, byName }: Pick<Finder, 'kind' | 'byId' | 'byName'>): readonly MarkedObject[] {
+  if (place === undefined) return []
+  if (place.startsWith('name ')) return byName.get(place.slice('name '.length)) ?? []
+  return [...byId.values()].filter(({ stored }) => placeOf(kind, stored, () => kind.toBody(stored)) === place)
 }
 
 /** Equal ones belong together. What is left on both sides could be the same, and is not: then the file has to say which one it means. */
@@ -418,6 +429,17 @@ function matchDifferent<D extends Declared>(
   return { diagnostic: report(declared, 'ambiguous-adoption', message) }
 }
 
+/** An error for `adopt: true` where the object that it means is of another project. */
+function refuseForeign<D extends Declared>(declared: D, finder: Finder<D>): Match | undefined {
+  const { kind, project, adoptFrom, ownsAnything } = finder
+  // Without any object, this project was most likely renamed.
+  if (declared.value.adopt !== true || adoptFrom?.none || !ownsAnything) return undefined
+  const isOwned = ownershipTest(project, kind.markerStyle)
+  const found = objectsIn(placeOfDeclared(declared, finder), finder).find(({ marker }) => marker !== undefined && !isOwned(marker))
+  const second = kind.hasUniqueNames ? 'choose another name' : 'set adopt to false'
+  return found && { diagnostic: report(declared, 'owned-elsewhere', refuseOwned(found, finder, second)) }
+}
+
 /** An object with this name that has a marker: of a key that was changed, or of another project, which was most likely renamed if this one owns nothing. */
 function explainOwned(declared: Declared, { kind, project, byName, orphans, adoptFrom, ownsAnything }: Finder): Match {
   const name = trimmedName(declared.value)
@@ -442,10 +464,11 @@ function explainOwned(declared: Declared, { kind, project, byName, orphans, adop
   return { diagnostic: reportException(declared, 'other-project', message) }
 }
 
+const ownerOf = (project: string | undefined): string => (project === undefined ? 'another project' : `the project ${project}`)
+
 /** `the project shop/web owns an alert named "Errors" (65f…)`. */
 function describeOwned({ stored, marker }: MarkedObject, { label }: Kind, project = marker?.projectName): string {
-  const owner = project === undefined ? 'another project' : `the project ${project}`
-  return `${owner} owns ${withArticle(label)} named "${quote(trimmedName(stored), 60)}" (${stored.id})`
+  return `${ownerOf(project)} owns ${withArticle(label)} named "${quote(trimmedName(stored), 60)}" (${stored.id})`
 }
 
 /** An error in place of a create where the object has a form that this version does not know: it is neither written nor created again. */

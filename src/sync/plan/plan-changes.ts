@@ -18,14 +18,14 @@ import {
   storedLabelOf,
   type TileOwners,
 } from '../../kinds/kind.ts'
-import { addressOf, type KindName, kindNames, mapKinds, PendingId } from '../../kinds/kind-names.ts'
+import { addressOf, type KindName, kindNames, mapKinds, PendingId, replacePending } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import { type Change, type Create, changesOf, type Delete, type Held, isAdopted, isHeld, type Plan, type Update } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './duplicates.ts'
-import { holdDependents, reportHeld } from './held.ts'
+import { holdDependents, holdDoubles, nothingSettled, reportHeld, type Settled, settle, slotOf, withWays } from './held.ts'
 import {
   type AdoptCommand,
   type AdoptFrom,
@@ -49,7 +49,7 @@ import {
 import { planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
 import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
-import { findTileOwners, keepProjectDashboard } from './tile-owners.ts'
+import { findTileOwners, keepProjectDashboard, withoutTilesOf } from './tile-owners.ts'
 import { isDashboardWrite, planTileWrites } from './tile-writes.ts'
 
 export interface PlanOptions {
@@ -67,6 +67,8 @@ export interface PlanOptions {
   /** The command that repairs duplicates, for messages. */
   readonly repairCommand?: string
   readonly adoptCommand?: AdoptCommand
+  /** The command that pulls into the same files, for messages. */
+  readonly pullCommand?: string
   /** Whether the plan updates dashboards and saved searches that need no change. */
   readonly rewrite?: boolean
   /** Whether the server can patch dashboards. */
@@ -82,6 +84,7 @@ export interface PlanOptions {
 interface AllOptions extends PlanOptions {
   /** Whether `prune` is off because of a held object. */
   readonly waitsForHeld?: true
+  readonly settled?: Settled
 }
 
 /** The plan for a server that is asked whether it can patch dashboards, where the plan writes one that exists, or one exists twice. */
@@ -112,6 +115,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
 }
 
 function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: AllOptions): Plan {
+  const { settled = nothingSettled } = options
   const kinds = createKinds(options.profile, options.nowMs)
   const all: readonly Kind[] = Object.values(kinds)
   const indexes = indexAll(storedObjects, kinds)
@@ -119,11 +123,12 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
     const isOwned = ownershipTest(options.project, kind.markerStyle)
     return indexes[kind.name].all.flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
   })
-  const ownership = { ...options, kinds, ownsAnything: owned.length > 0, alerts: indexes.alert, dashboards: indexes.dashboard }
+  const ownership = { ...options, settled, kinds, ownsAnything: owned.length > 0, alerts: indexes.alert, dashboards: indexes.dashboard }
   const tileOwners = findTileOwners(declarations.objects, ownership)
-  const objects = keepProjectDashboard(declarations.objects, ownership, tileOwners)
+  const objects = keepProjectDashboard(withoutTilesOf(declarations.objects, settled.untiled), ownership, tileOwners)
   const { parts, held, twins } = planKinds(objects, {
     ...options,
+    settled,
     storedObjects,
     kinds,
     indexes,
@@ -143,7 +148,8 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
     ...repairs.writes.filter((one) => one.kind === kind),
     ...(options.prune === 'forget' ? orphans.map((one) => planRelease(kinds[kind], one, 'no file declares it')) : []),
   ])
-  const written = [...writes, ...(held.some(({ isError }) => isError) ? [] : planDeletes(parts, repairs.deletes, kinds, options.prune))]
+  const planned = [...writes, ...(held.some(({ isError }) => isError) ? [] : planDeletes(parts, repairs.deletes, kinds, options.prune))]
+  const written = planned.filter((change) => isHeld(change) || !settled.held.has(slotOf(change)))
   const tileWrites = planTileWrites(written, {
     canPatch: false,
     rewrite: false,
@@ -153,6 +159,9 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
     objects,
   })
   const losses = protectAlerts(tileWrites.changes, storedObjects.alert, kinds)
+  const queried = declarations.objects.flatMap((one) => (isOf('alert')(one) && one.value.query !== undefined ? [one.key] : []))
+  const more = settle(settled, held, losses.deletesHeld, new Set(queried))
+  if (more !== undefined) return planAll(declarations, storedObjects, { ...options, settled: more })
   const changes = parts.flatMap((part) => part.changes)
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
   const doubled = parts.flatMap(({ kind, diagnostics }) => (diagnostics.some(isAboutMarkers) ? [kinds[kind]] : []))
@@ -170,7 +179,7 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   return {
     project: options.project,
     changes: losses.changes.map((change) => keepWhenRecreated(change, kinds[change.kind])),
-    orphans: options.prune ? [] : parts.flatMap(toOrphans),
+    orphans: parts.flatMap(toOrphans).filter(({ kind, id }) => !options.prune || settled.held.has(`${kind} ${id}`)),
     diagnostics: [
       ...found,
       ...checkRepository(options.repository, owned),
@@ -193,6 +202,7 @@ interface KindsOptions extends PlanOptions {
   readonly indexes: Readonly<Record<KindName, StoredIndex>>
   readonly tileOwners: TileOwners
   readonly ownsAnything: boolean
+  readonly settled: Settled
 }
 
 /** Plans one kind after the other: objects refer to those of the kinds before. */
@@ -244,6 +254,8 @@ interface KindPlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
 }
 
 interface PlannerOptions extends PlanOptions {
+  readonly kinds: Kinds
+  readonly settled: Settled
   readonly index: StoredIndex
   readonly context: ResolveContext
   readonly moves: Moves
@@ -262,12 +274,14 @@ interface ResolvedPair {
 
 /** Plans the objects of one kind. */
 function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], options: PlannerOptions): KindPlan {
-  const { index: all, context: given, declaredNames, rewrite = false, resendSecrets = false, isWrite = false } = options
+  const { index: all, context: given, declaredNames, rewrite = false, resendSecrets = false, isWrite = false, settled } = options
   const twins = options.repairDuplicates ? findTwins(kind, declared, options) : []
   const left = new Set(twins.map(({ stored }) => stored.id))
   const items = all.all.map(({ stored }) => stored).filter(({ id }) => !left.has(id))
   const index = left.size === 0 ? all : indexStored({ items }, kind)
-  const resolve = (one: D, stored: StoredObject | undefined): Body => kind.resolve(one, { ...given, stored }).body
+  // The tile of a changed query is a new one, and what is found on the tile of its name is still the same alert.
+  const resolve = (one: D, stored: StoredObject | undefined): Body =>
+    replacePending(kind.resolve(one, { ...given, stored }).body, (pending) => storedTileOf(pending, given) ?? pending)
   const { pairs, orphans, diagnostics } = matchObjects({ ...options, kind, declared, index, resolve })
   // What this run creates or updates refers to the objects that stay.
   const named = given.directory.withoutNames(twins.map(({ stored }) => stored))
@@ -285,8 +299,14 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
   const nameOf = (id: unknown): string | undefined =>
     id instanceof PendingId ? (id.tile ?? declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
   const around = { ...options, kind, nameOf, common, rewriteOf }
-  const planned = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, around))
-  const changes = holdDependents(planned, options.held)
+  const planned = compared.map(({ pair, desired, sides }) => {
+    const fresh = planChange(pair, desired.body, sides, around)
+    const change = settled.held.get(addressOf(pair.declared)) ?? (isHeld(fresh) ? withWays(fresh, pair, kind, options.pullCommand) : fresh)
+    // The marker is not written only because of a tile that is left out for now.
+    const isCut = [...(pair.declared.queries?.values() ?? [])].some((key) => settled.untiled.has(key))
+    return isCut && change.action === 'mark' ? { ...change, action: 'unchanged' as const } : change
+  })
+  const changes = holdDoubles(holdDependents(planned, options.held, options.kinds), pairs, kind)
   const reviewed = compared.flatMap(({ pair, desired }, i) => {
     const change = changes[i]
     const resends = resendSecrets && change?.action === 'update'
@@ -303,7 +323,10 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
     diagnostics: [
       ...diagnostics,
       ...reportKept(kind, twins),
-      ...compared.flatMap(({ pair, desired }) => (isAsApplied(pair) ? desired.diagnostics.map(toLostName) : desired.diagnostics)),
+      ...compared
+        // The tile that an alert with a query refers to may be left out.
+        .filter(({ pair }) => !settled.held.has(addressOf(pair.declared)))
+        .flatMap(({ pair, desired }) => (isAsApplied(pair) ? desired.diagnostics.map(toLostName) : desired.diagnostics)),
       ...compared.flatMap(({ pair, desired }) => refuseNewerFields({ ...pair, desired: desired.body }, kind, items)),
       ...reviewed,
       ...changes.flatMap((change) => (isHeld(change) ? [] : cannotClear(change))),
@@ -314,6 +337,12 @@ function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], opt
       ),
     ],
   }
+}
+
+/** The id of the stored tile with the name of a tile to add. */
+function storedTileOf({ kind, key, tile }: PendingId, { dashboards, tilesOf }: ResolveContext): unknown {
+  const id = kind === 'dashboard' && tile !== undefined ? dashboards.get(key)?.id : undefined
+  return id === undefined ? undefined : tilesOf(id).find(({ name }) => name === tile)?.id
 }
 
 /** The deletes of duplicates and of orphans, in the reverse order of the kinds. */

@@ -31,11 +31,13 @@ export function planFacts(result: PlanResult): Block {
 export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, toAdopt, toHold }: PlanResult): Line {
   const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete, release: toRelease }
   const words = Object.entries(parts).filter(([, count]) => count > 0)
-  const held = toHold === 0 ? [] : [say`${toHold} left as ${trusted(toHold === 1 ? 'it is' : 'they are')}`]
+  const held = toHold === 0 ? [] : [say`${toHold} left as ${asTheyAre(toHold)}`]
   // Objects of a renamed project or key.
   if (words.length + held.length === 0) return say`${toAdopt} to adopt`
   return join([...words.map(([verb, count]) => say`${count} to ${trusted(verb)}`), ...held], ', ')
 }
+
+const asTheyAre = (count: number) => trusted(count === 1 ? 'it is' : 'they are')
 
 /** The plan in detail. All objects share one diff, to keep the page short. */
 export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {
@@ -53,7 +55,7 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
   const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
   return [
     ...changeBlocks([...changed, ...objects.filter(isRenamed)], result, sides),
-    paragraph(held.length === 0 ? [] : say`Different in the service, and left as it is:`),
+    paragraph(held.length === 0 ? [] : say`Left as ${asTheyAre(held.length)}:`),
     ...changeBlocks(held, { objects: held }, { before: 'service', after: 'file' }),
     paragraph(
       silent.length === 0
@@ -194,9 +196,7 @@ export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'
   if (isPlanWrong({ diagnostics })) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
   const failed = diagnostics.filter((one) => one.severity === 'error' && isFailedEvaluation(one)).length
   const reasons = [
-    ...(errors > failed
-      ? [say`${counted(errors - failed, 'object')} left as it is, because the service has other values than the files`]
-      : []),
+    ...(errors > failed ? [say`${counted(errors - failed, 'object')} left as ${asTheyAre(errors - failed)}`] : []),
     ...(failed > 0 ? [say`the last evaluation of ${counted(failed, 'alert')} failed`] : []),
   ]
   if (errors > 0) return { status: 'fail', reasons }

@@ -5,7 +5,7 @@ import type { FieldChange } from '../../kinds/compare.ts'
 import { kindNames } from '../../kinds/kind-names.ts'
 import { tileMarks } from '../../report/blocks.ts'
 import { isSuccess, type Outcome, outcomeKinds } from '../apply/apply-state.ts'
-import { actions, type Change, type Create, isDifference, takeovers, type Update } from './change.ts'
+import { actions, type Change, type Create, isDifference, notesOf, takeovers, type Update } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 import { changesInFiles } from './query-changes.ts'
 
@@ -186,7 +186,7 @@ function pageOf({ kind, id, stored, desired, action }: Change, { kinds, uiUrl }:
 }
 
 async function describe(change: Change): Promise<PlannedObject> {
-  const { kind, key, name, action, id, location: { file, line, instance } = {}, notes, fields } = change
+  const { kind, key, name, action, id, location: { file, line, instance } = {}, fields } = change
   const {
     origin,
     takeover,
@@ -201,7 +201,7 @@ async function describe(change: Change): Promise<PlannedObject> {
     name,
     action,
     ...withoutUndefined({ id, file, line, instance, origin, takeover, isTracked, madeFrom, summary }),
-    notes: [...notes],
+    notes: [...notesOf(change)],
     fields: await Promise.all(fields.map(withLines)),
     ...(rewrites !== undefined && { rewrites: [...rewrites] }),
     ...(await withLayout(change)),

@@ -9,7 +9,7 @@ import { describeStored, type Kind, listOf, type StoredObject, type TargetRemova
 import { addressOf, kindLabels } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { findLostAlerts, findLostTiles, type LostTile } from '../../kinds/lost-alerts.ts'
-import { type Change, changesOf, type Delete, isHeld, isWrite, type Plan, type Write } from './change.ts'
+import { type Change, changesOf, type Delete, type Held, isHeld, isWrite, type Plan, type Write } from './change.ts'
 
 export const alertProtectionRules = {
   'would-lose-alert': {
@@ -22,26 +22,34 @@ export const alertProtectionRules = {
   },
 } as const satisfies Rules
 
+interface ProtectedPlan extends Pick<Plan, 'changes' | 'diagnostics'> {
+  /** The changes that would delete a held alert, which stays where it is. */
+  readonly deletesHeld: ReadonlyMap<Change, Held>
+}
+
 /** Alerts that the server deletes with what they watch, and that must be created again, are replacements. */
-export function protectAlerts(changes: readonly Change[], alerts: readonly Alert[], kinds: Kinds): Pick<Plan, 'changes' | 'diagnostics'> {
+export function protectAlerts(changes: readonly Change[], alerts: readonly Alert[], kinds: Kinds): ProtectedPlan {
   const alertsOf = indexByTarget(alerts)
   const removals = changes.flatMap((change) => plannedRemoval(change, kinds[change.kind]) ?? [])
   const losses = removals.flatMap((removal) => findLosses(removal, alertsOf))
   const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
   const lossesByCause = Map.groupBy(losses, ({ cause }) => cause)
   const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert, cause }) => tileKey(cause.id, alert.tileId))])
-  // A held alert stays where it is.
-  const moved = changesOf({ changes }, 'alert').filter((change) => !isHeld(change))
-  const planned = new Map(moved.map((change) => [change.id, change]))
+  const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
 
   const isProtected = ({ alert }: Loss): boolean => {
     const change = planned.get(alert.id)
-    if (change === undefined) return false
+    if (change === undefined || isHeld(change)) return false
     const { dashboardId, tileId, savedSearchId } = change.desired ?? {}
     return ![tileKey(dashboardId, tileId), savedSearchId].some((target) => lostTargets.has(target))
   }
   const removalByChange = new Map(removals.map((removal) => [removal.change, removal]))
+  const ofHeld = losses.flatMap(({ alert, cause }) => {
+    const change = planned.get(alert.id)
+    return change !== undefined && isHeld(change) ? [[cause, change] as const] : []
+  })
   return {
+    deletesHeld: new Map(ofHeld),
     changes: changes.map((change) => {
       const loss = planned.get(change.id) === change ? lossByAlert.get(change.id ?? '') : undefined
       return loss === undefined

@@ -3,7 +3,9 @@ import { isMapping } from '../../core/keys.ts'
 import type { Prune } from '../../declarations/find-declarations.ts'
 import { projectDashboard } from '../../kinds/alert-query.ts'
 import { listOf, type StoredObject, type TileOwners } from '../../kinds/kind.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, type Kinds, makeProjectDashboard } from '../../kinds/kinds.ts'
+import type { Settled } from './held.ts'
 import { type AdoptFrom, matchObjects } from './match.ts'
 import type { MarkedObject, StoredIndex } from './stored-objects.ts'
 
@@ -15,16 +17,21 @@ interface OwnersInput {
   readonly ownsAnything: boolean
   readonly alerts: StoredIndex
   readonly dashboards: StoredIndex
+  readonly settled: Settled
 }
 
-export function findTileOwners(objects: readonly Declared[], { kinds, alerts, dashboards, prune, ...owner }: OwnersInput): TileOwners {
+export function findTileOwners(
+  objects: readonly Declared[],
+  { kinds, alerts, dashboards, prune, settled, ...owner }: OwnersInput,
+): TileOwners {
   const { pairs, orphans } = matchObjects({ ...owner, kind: kinds.alert, declared: objects.filter(isOf('alert')), index: alerts })
   const found = pairs.flatMap((one) => (one.found === undefined ? [] : [{ ...one.found, declared: one.declared }]))
   const names = new Map(dashboards.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const queried = found.filter(({ declared }) => declared.value.query !== undefined)
   const tiles = new Map(queried.map((one) => [one.declared.key, queryTileOf(one)]))
   // A dashboard asks about tiles that it does not give to an alert: those of pruned alerts, and of alerts that now watch something else.
-  const ended = [...found.filter(({ stored, declared }) => !staysOn(declared, stored, names)), ...(prune === true ? orphans : [])]
+  const moved = found.filter(({ stored, declared }) => !settled.held.has(addressOf(declared)) && !staysOn(declared, stored, names))
+  const ended = [...moved, ...(prune === true ? orphans : [])]
   const leaving = new Set(ended.map(({ stored }) => stored.id))
   const staying = new Set(alerts.all.flatMap(({ stored }) => (leaving.has(stored.id) ? [] : [stored.tileId])))
   const ending = new Set<unknown>(ended.flatMap(({ marker }) => marker?.queryTile ?? []).filter((id) => !staying.has(id)))
@@ -43,6 +50,14 @@ function staysOn({ value: { query, tile, dashboard } }: Declared<'alert'>, { til
   if (query !== undefined) return false
   return isMapping(tile) ? tile.id === tileId : isMapping(dashboard) && tile === names.get(tileId)
 }
+
+/** The declarations without the tiles of these alerts, and without the dashboard that is made only for them. */
+export const withoutTilesOf = (objects: readonly Declared[], alerts: ReadonlySet<string>): readonly Declared[] =>
+  objects.flatMap((one): readonly Declared[] => {
+    if (alerts.size === 0 || !isOf('dashboard')(one)) return [one]
+    const tiles = one.value.tiles.filter(({ name }) => !alerts.has(one.queries?.get(String(name)) ?? ''))
+    return tiles.length === 0 && one.madeFrom === 'alerts' ? [] : [{ ...one, value: { ...one.value, tiles } }]
+  })
 
 /**
  * The dashboard for the queries of alerts counts as declared as long as it has tiles that are not theirs: prune must not delete it, and

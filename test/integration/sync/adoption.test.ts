@@ -50,7 +50,7 @@ describe('an unmanaged alert', () => {
       expect(errorsIn(planned)).toMatchObject([
         {
           rule: 'held',
-          message: `alerts.errors: the unmanaged alert "Checkout errors" (${theirs().id}) differs (threshold), so apply leaves it as it is, and deletes nothing. To manage it as the file has it, set adopt to ${theirs().id}; to take its values into the file, run watchkeeper pull --only declared --select key=errors; to create another one, set adopt to false`,
+          message: `alerts.errors: the unmanaged alert "Checkout errors" (${theirs().id}) differs (threshold), so apply leaves it as it is, and deletes nothing. To manage it as the file has it, set adopt to ${theirs().id}; to take its values into the file, run watchkeeper pull --project shop/observability --files '**' --only declared --select key=errors; to create another one, set adopt to false`,
         },
       ])
       const before = structuredClone(theirs())
@@ -156,7 +156,7 @@ describe('what is not clear is an error, and nothing is written', () => {
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
     const { id } = theirs()
     expect(await refusal(alerts({ errors: { ...asItIs, adopt: id } }))).toEqual([
-      `owned-elsewhere: alerts.errors: alert ${id} has the ownership marker of another key or project`,
+      `owned-elsewhere: alerts.errors: the project other/project owns the alert "Checkout errors" (${id}). To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, remove the id from adopt`,
     ])
   })
 })
@@ -193,7 +193,7 @@ describe('an object of another project with the same name', () => {
     site(async ({ apply, plan }) => {
       await apply(alerts({ first: { ...asItIs, name: 'First' } }))
       await apply(mine, { project: 'other/project', adoptFrom: { none: true } })
-      const planned = await plan({ 'a.json': { alerts: { first: { ...asItIs, name: 'First' }, errors: { ...asItIs, adopt: true } } } })
+      const planned = await plan({ 'a.json': { alerts: { first: { ...asItIs, name: 'First' }, errors: asItIs } } })
       expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([
         ['other-project', 'warning'],
         ['unchecked-query', 'note'],

@@ -357,10 +357,25 @@ describe('taking over', () => {
   it('rejects an id with the marker of another project or of a declared key', () => {
     const marked = { id: 'm', name: 'Other', note: 'watchkeeper: other/project errors 0a1b2c' }
     const plan = planOf(only({ ...errors, adopt: 'm' }), remoteStateWith({ ...storedObjects, alert: [marked] }))
-    expect(messagesOf(plan)).toContain('owned-elsewhere: alerts.errors: alert m has the ownership marker of another key or project')
+    const way = 'To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one,'
+    expect(messagesOf(plan)).toContain(
+      `owned-elsewhere: alerts.errors: the project other/project owns the alert "Other" (m). ${way} remove the id from adopt`,
+    )
     const ours = planOf({ ...declared, alerts: { ...declared.alerts, more: { ...errors, name: 'More', adopt: 'alerts-errors' } } }, applied)
     expect(messagesOf(ours)).toEqual([
-      'owned-elsewhere: alerts.more: alert alerts-errors has the ownership marker of another key or project',
+      'owned-elsewhere: alerts.more: alerts.errors manages the alert "Errors" (alerts-errors); remove one of the two declarations, or remove the id from adopt',
+    ])
+  })
+
+  it.each([
+    ['name', errors, { name: 'Errors' }, '"Errors" (m)'],
+    ['place', { ...errors, name: undefined }, { name: null }, 'm'],
+  ])('rejects adopt: true where the object of this %s is of another project, and creates no second one', (_, alert, name, shown) => {
+    const marked = { ...there, ...name, id: 'm', note: 'watchkeeper: other/project errors 0a1b2c' }
+    const plan = planOf(only({ ...alert, adopt: true }), remoteStateWith({ ...storedObjects, alert: [marked] }))
+    expect(plan.diagnostics).toMatchObject([{ rule: 'owned-elsewhere', severity: 'error' }])
+    expect(messagesOf(plan)).toEqual([
+      `owned-elsewhere: alerts.errors: the project other/project owns the alert ${shown}. To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, set adopt to false`,
     ])
   })
 })

@@ -6,6 +6,7 @@ import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 import { apply } from '../../../src/sync/apply.ts'
 import { drift } from '../../../src/sync/drift.ts'
+import { judgeDiagnostics } from '../../../src/sync/plan/plan-report.ts'
 import { plan } from '../../../src/sync/plan.ts'
 
 type Result = Parameters<typeof apply.report>[0] & Parameters<typeof plan.report>[0]
@@ -236,6 +237,19 @@ describe('the report of a plan', () => {
     for (const action of ['update', 'held'] as const) expect(about({ action, takeover: 'unmanaged' })).not.toContain('provisioner')
     expect(about({ kind: 'alert', action: 'adopt', takeover: 'unmanaged' })).not.toContain('provisioner')
     expect(about({ kind: 'alert', action: 'held' })).not.toContain('provisioner')
+  })
+
+  it('counts the objects that are left as they are', () => {
+    const held = { ...error, rule: 'held' }
+    const reasonsOf = (...diagnostics: (typeof held)[]) => {
+      const verdict = judgeDiagnostics({ diagnostics })
+      return verdict.reasons.map(toPlainText)
+    }
+    expect(reasonsOf(held)).toEqual(['1 object left as it is'])
+    expect(reasonsOf(held, held)).toEqual(['2 objects left as they are'])
+    const objects = ['a', 'b'].map((key) => object(key, { action: 'held' }))
+    expect(textOf(plan, resultOf(objects.slice(1)))).toContain('Left as it is:')
+    expect(textOf(plan, resultOf(objects))).toContain('Left as they are:')
   })
 
   it('annotates files, and nothing that is about an object of the service', () => {

@@ -1,0 +1,119 @@
+// What the message about an object that is left as it is advises: each way works where it is given.
+import { describe, expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
+import { conditions } from '../../support/conditions.ts'
+import { written } from '../../support/declarations.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { actions, errorsIn, watching } from '../../support/shop-declaration.ts'
+import { afterPull, project, type Site, type SiteFiles, withSite } from '../../support/site.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'clickhouse-cloud', use)
+
+const errors = { name: 'Checkout errors', dashboard: { name: 'Checkout overview' }, tile: 'Error rate', ...watching }
+
+const theirs = () => serviceOf(emulator()).alerts.filter(({ name }) => name === 'Checkout errors')
+
+const adviceOn = async ({ plan }: Site, files: SiteFiles): Promise<string> => {
+  const [message] = errorsIn(await plan(files)).map((one) => one.message)
+  return message?.replace(/^.*?, so apply leaves it as it is\. /, '') ?? ''
+}
+
+describe('the advice on an object that is left as it is', () => {
+  it('the command to pull has the project and the files', () =>
+    site(async (one) => {
+      const files = { "o/it's.json": { alerts: { errors } } }
+      const command = `watchkeeper pull --project ${project} --files '**' --only declared --select key=errors`
+      expect(await adviceOn(one, files)).toContain(`to take its values into the file, run ${command};`)
+      const pulled = await one.pull(files, ['**'], { only: 'declared', select: conditions('key=errors') })
+      expect(actions(await one.plan(afterPull(files, pulled)))).toEqual({ errors: 'adopt' })
+    }))
+
+  it('the command to pull has the environment', async () => {
+    const { 'service-id': _, ...inputs } = inputsFor(emulator(), 'clickhouse-cloud')
+    const ran = await invokeText({
+      inputs: { ...inputs, operation: 'plan', env: 'staging', project, files: 'o.json' },
+      files: { 'o.json': JSON.stringify({ alerts: { errors } }), 'environments/staging.yml': `service-id: ${demo.services.checkout}\n` },
+    })
+    expect(JSON.stringify(ran.document.diagnostics)).toContain(
+      `run watchkeeper pull --project ${project} --env staging --files 'o.json' --only declared --select key=errors`,
+    )
+  })
+
+  it('the ids of other services stay in adopt', () =>
+    site(async (one) => {
+      const [{ id } = { id: '' }] = theirs()
+      const adopting = (adopt: unknown): SiteFiles => ({ 'a.json': { alerts: { errors: { ...errors, adopt } } } })
+      expect(await adviceOn(one, adopting('other'))).toMatch(
+        new RegExp(`^To manage it as the file has it, add ${id} to adopt; .*; to create another one, choose another name$`),
+      )
+      expect(await adviceOn(one, adopting(['other', `${id}@1.0123456789.abcdef`]))).toMatch(
+        new RegExp(`; to keep the file, set its entry in adopt to ${id}$`),
+      )
+      expect(actions(await one.plan(adopting(['other', id])))).toEqual({ errors: 'update' })
+    }))
+
+  it('a file with instances is changed by hand', () =>
+    site(async (one) => {
+      const [{ id } = { id: '' }] = theirs()
+      const file = (adopt: string): SiteFiles => ({
+        'a.json': written(
+          JSON.stringify({
+            instances: { shop: { limit: 1, ...(adopt !== '' && { adopt }) } },
+            alerts: { '‹instance.key›': { ...errors, threshold: '‹instance.limit›', ...(adopt !== '' && { adopt: '‹instance.adopt›' }) } },
+          }),
+        ),
+      })
+      expect(await adviceOn(one, file(''))).toBe(
+        `To manage it as the file has it, set adopt for the instance shop (a value of the instance, or in overrides) to ${id}; to take its values into the file, change the file, because pull does not edit a file with instances; to create another one, set adopt to false (instance shop)`,
+      )
+      expect(actions(await one.plan(file(id)))).toEqual({ shop: 'update' })
+    }))
+
+  it('objects that an SLO makes cannot be adopted', () =>
+    site(async (one) => {
+      const channel = { channel: { type: 'webhook', webhook: 'oncall' } }
+      const slo = {
+        name: 'Checkout',
+        source: 'Traces',
+        total: '1 = 1',
+        good: "StatusCode != 'Error'",
+        objective: 99.9,
+        window: '7d',
+        alerts: { page: channel },
+      }
+      const files = { 'a.json': { slos: { slo } } }
+      const made = (await one.plan(files)).objects
+      const alert = made.find(({ kind }) => kind === 'alert')
+      const [first] = theirs()
+      const { alerts, dashboards } = serviceOf(emulator())
+      for (const id of ['e'.repeat(24), 'f'.repeat(24)]) alerts.push({ ...structuredClone(first), id, name: alert?.name } as never)
+      expect(await adviceOn(one, files)).toBe(
+        `To replace them, run watchkeeper delete-alert ${'e'.repeat(24)} and watchkeeper delete-alert ${'f'.repeat(24)}`,
+      )
+      const dashboard = made.find(({ kind }) => kind === 'dashboard')
+      dashboards.push({ ...structuredClone(dashboards[0]), id: 'd'.repeat(24), name: dashboard?.name } as never)
+      expect(await adviceOn(one, files)).toBe(
+        `To replace it, run watchkeeper delete-dashboard ${'d'.repeat(24)}, which also deletes the alerts on it`,
+      )
+    }))
+
+  it('the dashboard with the queries of alerts is declared', () =>
+    site(async (one) => {
+      const file = (where: string, others: object = {}): SiteFiles => ({
+        'a.json': { ...others, alerts: { a: { ...watching, query: { source: 'Logs', select: [{ aggFn: 'count', where }] } } } },
+      })
+      await one.apply(file('x'))
+      const board = serviceOf(emulator()).dashboards.find(({ name }) => name === `Alerts: ${project}`)
+      Object.assign(board ?? {}, { tags: ['alerts'] })
+      expect(await adviceOn(one, file('y'))).toBe(
+        `To manage it as the files have it, declare dashboards.project-alerts with name: "Alerts: ${project}", tags: [alerts], rewrite: true, and adopt: ${board?.id}`,
+      )
+      const fields = { name: `Alerts: ${project}`, tags: ['alerts'], rewrite: true, adopt: board?.id }
+      const declaring = file('y', { dashboards: { 'project-alerts': fields } })
+      expect(errorsIn(await one.apply(declaring))).toEqual([])
+      expect(actions(await one.plan(declaring))).toEqual({ 'project-alerts': 'unchanged', a: 'unchanged' })
+    }))
+})

@@ -1,0 +1,142 @@
+// What stays as it is because a person may have made the difference, and what else then has to wait.
+import { describe, expect, it } from 'vitest'
+import { declarationDigest } from '../../../src/kinds/adopt.ts'
+import { readValue } from '../../support/declarations.ts'
+import { afterApply, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
+import { errors, shop, slow, tile, watching } from '../../support/shop-declaration.ts'
+
+const counting = (where: string) => ({ displayType: 'line', sourceId: 'logs', select: [{ aggFn: 'count', where }] })
+
+/** Objects of a person, with the names of declared ones. */
+const theirs = {
+  dashboard: {
+    id: 'theirs',
+    name: 'Shop',
+    tags: [],
+    tiles: [
+      { ...tile('A', 0, counting('theirs')), id: 'a' },
+      { ...tile('B', 4, counting('b')), id: 'b' },
+    ],
+  },
+  search: { id: 'search', name: 'Slow', sourceId: 'logs', where: 'theirs' },
+}
+
+const ours = { ...shop, tags: [], tiles: [tile('A', 0, counting('ours')), tile('B', 4, counting('b'))] }
+
+describe('what needs a held object', () => {
+  const stored = remoteStateWith({ dashboard: [theirs.dashboard], savedSearch: [theirs.search] })
+
+  it('W21: an alert is not put on a tile or a saved search that counts something else than the files say', () => {
+    const alerts = {
+      errors,
+      other: { ...errors, name: 'Other', tile: 'B' },
+      'by-id': { ...errors, name: 'By id', dashboard: { id: 'theirs' }, tile: { id: 'a' } },
+      many: { name: 'Many', savedSearch: 'slow', ...watching },
+    }
+    const plan = planOf({ dashboards: { shop: ours }, savedSearches: { slow }, alerts }, stored)
+    expect(steps(plan)).toEqual([
+      'savedSearches.slow held',
+      'dashboards.shop held',
+      'alerts.errors held',
+      'alerts.other create',
+      'alerts.by-id held',
+      'alerts.many held',
+    ])
+    expect(messagesOf(plan)).toContain(
+      'held: alerts.errors: needs what dashboards.shop has in the files, which is left as it is, so apply leaves it as it is. See dashboards.shop',
+    )
+  })
+
+  it('an alert on a tile that only has another place, and one that is as applied, do not wait', () => {
+    const applied = afterApply(planOf({ dashboards: { shop: ours }, alerts: { errors } }))
+    const unmarked = (where: string, y: number) =>
+      remoteStateWith({
+        ...applied,
+        dashboard: applied.dashboard.map((one) => ({
+          ...one,
+          tags: [],
+          tiles: one.tiles.map((each) => ({ ...each, y: Number(each.y) + y, config: counting(each.name === 'A' ? where : 'b') })),
+        })),
+      })
+    const changed = { dashboards: { shop: ours }, alerts: { errors: { ...errors, threshold: 9 } } }
+    expect(steps(planOf(changed, unmarked('ours', 2)))).toEqual(['dashboards.shop held', 'alerts.errors update (files)'])
+    expect(steps(planOf(changed, unmarked('theirs', 0)))).toEqual(['dashboards.shop held', 'alerts.errors held'])
+    expect(steps(planOf({ ...changed, alerts: { errors } }, unmarked('theirs', 0)))).toEqual([
+      'dashboards.shop held',
+      'alerts.errors unchanged',
+    ])
+  })
+})
+
+describe('an alert that is held, on what the files remove', () => {
+  const keep = { name: 'Keep', tiles: [tile('One'), tile('Two', 4, counting('two'))] }
+  const on = (dashboard: string, name: string) => ({ ...errors, dashboard, tile: name })
+  const fresh = { ...ours, tiles: [...ours.tiles, tile('New', 8, counting('new'))] }
+  const before = {
+    dashboards: { keep, old: { ...keep, name: 'Old' } },
+    alerts: { b: { ...on('keep', 'Two'), name: 'B' }, c: { ...on('old', 'Two'), name: 'C' } },
+  }
+  const applied = afterApply(planOf(before))
+  const stored = remoteStateWith({ ...applied, dashboard: [...applied.dashboard, theirs.dashboard] })
+
+  it('W21: a tile stays while an alert that moves away from it is held, and the other objects are applied', () => {
+    const files = {
+      dashboards: { keep: { ...keep, tiles: [tile('One')] }, old: { ...keep, name: 'Old', tags: ['more'] }, shop: fresh },
+      alerts: { b: { ...on('shop', 'New'), name: 'B' }, c: before.alerts.c },
+    }
+    const plan = planOf(files, stored)
+    expect(steps(plan)).toEqual([
+      'dashboards.keep held',
+      'dashboards.old update (files)',
+      'dashboards.shop held',
+      'alerts.b held',
+      'alerts.c unchanged',
+    ])
+    expect(plan.diagnostics.filter(({ severity }) => severity === 'error').map(({ rule }) => rule)).toEqual(['held', 'held', 'held'])
+    expect(messagesOf(plan)).toContain(
+      'held: dashboards.keep: would delete alerts.b, which is left as it is, so apply leaves it as it is. See alerts.b',
+    )
+  })
+
+  it('prune keeps the dashboard of an alert that is held with a warning', () => {
+    const [object] = applied.alert.filter(({ name }) => name === 'C')
+    const unmarked = { ...object, note: 'by hand', threshold: 7 } as never
+    const pulled = { ...before.alerts.c, dashboard: 'keep', tile: 'One' }
+    const digest = declarationDigest(readValue({ alerts: { c: pulled } }).objects[0]?.value as never)
+    const files = { dashboards: { keep }, alerts: { b: before.alerts.b, c: { ...pulled, adopt: `alerts-c@1.0123456789.${digest}` } } }
+    const changed = remoteStateWith({ ...applied, alert: [...applied.alert.filter(({ name }) => name !== 'C'), unmarked] })
+    const plan = planOf(files, changed, { prune: true })
+    expect(steps(plan)).toEqual(['dashboards.keep unchanged', 'alerts.b unchanged', 'alerts.c held (service)'])
+    expect(plan.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['held', 'warning']])
+    expect(plan.orphans).toMatchObject([{ kind: 'dashboard', key: 'old' }])
+  })
+})
+
+describe('a new object with the name of a held one', () => {
+  const stale = 'x@1.0123456789.abcdef'
+  const object = (more: object) => ({
+    id: 'x',
+    source: 'tile',
+    dashboardId: 'dashboards-shop',
+    tileId: 'dashboards-shop-A',
+    threshold: 7,
+    ...more,
+  })
+  const { name: _, ...nameless } = errors
+
+  it.each([
+    ['name', object({ name: 'Errors' }), { ...errors, name: 'Renamed' }, errors],
+    ['place', object({ name: null }), { ...nameless, tile: 'B' }, nameless],
+  ])('W21: is not created beside it, by its %s, unless the file says so', (_by, stored, renamed, fresh) => {
+    const before = remoteStateWith({ ...afterApply(planOf({ dashboards: { shop } })), alert: [stored] })
+    const planWith = (more: object) =>
+      planOf({ dashboards: { shop }, alerts: { x: { ...renamed, adopt: stale }, y: { ...fresh, ...more } } }, before)
+    expect(steps(planWith({})).slice(1)).toEqual(['alerts.x held', 'alerts.y held'])
+    expect(messagesOf(planWith({}))).toContainEqual(
+      expect.stringMatching(
+        /^held: alerts\.y: would be a second alert beside .*x.* of alerts\.x, which is left as it is, so apply leaves it as it is\. See alerts\.x$/,
+      ),
+    )
+    expect(steps(planWith({ adopt: false })).slice(1)).toEqual(['alerts.x held', 'alerts.y create'])
+  })
+})
