@@ -120,7 +120,7 @@ export function holdDoubles(
   if (unmarked.length === 0) return changes
   const byPlace = new Map(unmarked)
   return changes.map((change, i) => {
-    const { value = undefined } = pairs[i]?.declared ?? {}
+    const value = pairs[i]?.declared.value
     if (change.action !== 'create' || value === undefined || value.adopt === false) return change
     const place = placeOf(kind, value, () => change.desired)
     const found = place === undefined ? undefined : byPlace.get(place)

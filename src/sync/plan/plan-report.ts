@@ -196,7 +196,9 @@ export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'
   if (isPlanWrong({ diagnostics })) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
   const failed = diagnostics.filter((one) => one.severity === 'error' && isFailedEvaluation(one)).length
   const reasons = [
-    ...(errors > failed ? [say`${counted(errors - failed, 'object')} left as ${asTheyAre(errors - failed)}`] : []),
+    ...(errors > failed
+      ? [say`${counted(errors - failed, 'object')} ${trusted(errors - failed === 1 ? 'needs' : 'need')} a decision`]
+      : []),
     ...(failed > 0 ? [say`the last evaluation of ${counted(failed, 'alert')} failed`] : []),
   ]
   if (errors > 0) return { status: 'fail', reasons }

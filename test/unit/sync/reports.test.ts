@@ -245,8 +245,8 @@ describe('the report of a plan', () => {
       const verdict = judgeDiagnostics({ diagnostics })
       return verdict.reasons.map(toPlainText)
     }
-    expect(reasonsOf(held)).toEqual(['1 object left as it is'])
-    expect(reasonsOf(held, held)).toEqual(['2 objects left as they are'])
+    expect(reasonsOf(held)).toEqual(['1 object needs a decision'])
+    expect(reasonsOf(held, held)).toEqual(['2 objects need a decision'])
     const objects = ['a', 'b'].map((key) => object(key, { action: 'held' }))
     expect(textOf(plan, resultOf(objects.slice(1)))).toContain('Left as it is:')
     expect(textOf(plan, resultOf(objects))).toContain('Left as they are:')
