@@ -1,5 +1,5 @@
 // A benchmark: a few numbers of one run on one machine, and a goal for readers; no test depends on it.
-import type { Block } from '../src/report/blocks.ts'
+import type { Block } from '../src/platform/report/blocks.ts'
 
 export interface Extent {
   /** A few rounds and no large sizes: for CI, where the table is kept but no user waits for it. */

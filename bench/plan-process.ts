@@ -1,5 +1,5 @@
 // A process that plans, over and over, where nothing is to be done: tells how long each time took, and the most memory that it had.
-import { systemClock } from '../src/core/clock.ts'
+import { systemClock } from '../src/platform/core/clock.ts'
 import { perform } from './in-process.ts'
 import { type Planned, planInputs } from './plans.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { executablePath } from '../scripts/build-executable.ts'
 import { archiveName, currentPlatform, writeArchive } from '../scripts/release-files.ts'
-import { say, trusted } from '../src/core/line.ts'
+import { say, trusted } from '../src/platform/core/line.ts'
 import type { Benchmark } from './benchmark.ts'
 
 const root = new URL('..', import.meta.url).pathname

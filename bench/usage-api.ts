@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { addDays, countDays, type Day } from '../src/core/dates.ts'
+import { addDays, countDays, type Day } from '../src/platform/core/dates.ts'
 
 export interface UsageApi {
   urlOf(services: number): string

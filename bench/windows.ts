@@ -1,9 +1,9 @@
 // Counts the requests for long periods of usage: the API answers 31 days at most. Nothing is timed, since the emulator has a quarter of a
 // year to tell of, and empty days cost little.
 import { tmpdir } from 'node:os'
-import { systemClock } from '../src/core/clock.ts'
-import { addDays, dayOf } from '../src/core/dates.ts'
-import { type Line, say, trusted } from '../src/core/line.ts'
+import { systemClock } from '../src/platform/core/clock.ts'
+import { addDays, dayOf } from '../src/platform/core/dates.ts'
+import { type Line, say, trusted } from '../src/platform/core/line.ts'
 import type { Benchmark } from './benchmark.ts'
 import { perform } from './in-process.ts'
 import { withServer } from './server.ts'

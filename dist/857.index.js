@@ -1,4 +1,4 @@
-export const id=857;export const ids=[857];export const modules={4753:((e,t,n)=>{n.d(t,{renderPage:()=>c});var r=n(96),i=n(5549),a=n(9716),o=n(8067),s=n(642);function c(e,t){let n=[],i=u(t,n);return`<!doctype html>
+export const id=857;export const ids=[857];export const modules={5307:((e,t,n)=>{n.d(t,{renderPage:()=>c});var r=n(9996),i=n(1009),a=n(7832),o=n(2279),s=n(406);function c(e,t){let n=[],i=u(t,n);return`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

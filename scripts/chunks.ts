@@ -1,7 +1,7 @@
 // How the bundle is split: a step reads and compiles index.js, and the rest only when it needs it.
 
 /** What most steps need is part of index.js. */
-const eager = new Set(['./runtime/action/run-action.js', './usage/usage-cost.js'])
+const eager = new Set(['./runtime/action/run-action.js', './cost/usage/usage-cost.js'])
 
 /** Packages that the bundler puts into a file of their own: requests, and GitHub. */
 const separate = new Set(['undici', '@actions/github'])
@@ -11,7 +11,7 @@ const together: Readonly<Record<string, string>> = { 'notify-github': 'github', 
 
 /** The first folder that a path names, or the file, or the package. */
 function chunkOf(from: string): string {
-  const name = /^(?:\.{1,2}\/)*([\w-]+)/.exec(from)?.[1] ?? 'on-demand'
+  const name = /^(?:\.{1,2}\/)*(?:(?:platform|signals|cost|delivery|tools)\/)?([\w-]+)/.exec(from)?.[1] ?? 'on-demand'
   return together[name] ?? name
 }
 

@@ -51,10 +51,10 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ['docs/trust.md', fillMarkers(trust, { promises: promiseTable(trust, readPromiseTests(root)) }, 'docs/trust.md')],
     ['.node-version', `${lockedNode(root)}\n`],
     ['scripts/install.sh', (await readFile(join(root, 'scripts/install.sh'), 'utf8')).replace(/^version=.*$/m, `version=${version}`)],
-    ['src/core/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
+    ['src/platform/core/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
     ['src/runtime/cli/summaries.ts', renderSummaries(operations)],
     ['src/runtime/input-names.ts', renderInputNames(operations)],
-    ['src/report/page-assets.ts', await renderPageAssets(root)],
+    ['src/platform/report/page-assets.ts', await renderPageAssets(root)],
     ...schemas,
   ])
 }
@@ -116,13 +116,13 @@ async function renderPageAssets(root: string): Promise<string> {
     const texts = await Promise.all(paths.map((path) => readFile(join(root, path), 'utf8')))
     return texts.map((text) => text.trim()).join('\n')
   }
-  const style = await read(['node_modules/uplot/dist/uPlot.min.css', 'src/report/page/page.css'])
+  const style = await read(['node_modules/uplot/dist/uPlot.min.css', 'src/platform/report/page/page.css'])
   const script = await read([
-    'src/report/page/language.js',
+    'src/platform/report/page/language.js',
     'node_modules/uplot/dist/uPlot.iife.min.js',
     'node_modules/sortable-tablesort/dist/sortable.min.js',
     'node_modules/sortable-tablesort/dist/sortable.a11y.min.js',
-    'src/report/page/page.js',
+    'src/platform/report/page/page.js',
   ])
   const source = '// GENERATED from src/report/page and two libraries, uPlot (MIT) and sortable (Unlicense), by `npm run generate`.'
   const hash = createHash('sha256').update(script).digest('base64')

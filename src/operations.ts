@@ -1,6 +1,6 @@
 // The list of operations. Each one is loaded on demand, so that a run does not load the others.
 
-import { keysOf } from './core/keys.ts'
+import { keysOf } from './platform/core/keys.ts'
 
 const alerts = () => import('./kinds/alert/alert-operations.ts')
 const dashboards = () => import('./kinds/dashboard/dashboard-operations.ts')
@@ -14,14 +14,14 @@ const asCode = {
   pull: async () => (await import('./sync/pull.ts')).pull,
   backtest: async () => (await import('./sync/backtest.ts')).backtest,
   replay: async () => (await import('./sync/replay.ts')).replay,
-  import: async () => (await import('./import/import.ts')).importFiles,
+  import: async () => (await import('./tools/import/import.ts')).importFiles,
   'check-slos': async () => (await import('./sync/check-slos.ts')).checkSlos,
 } as const
 
 const cost = {
-  'usage-cost': async () => (await import('./usage/usage-cost.ts')).usageCost,
-  'audit-costs': async () => (await import('./idling/audit-costs.ts')).auditCosts,
-  'check-credits': async () => (await import('./usage/check-credits.ts')).checkCredits,
+  'usage-cost': async () => (await import('./cost/usage/usage-cost.ts')).usageCost,
+  'audit-costs': async () => (await import('./cost/idling/audit-costs.ts')).auditCosts,
+  'check-credits': async () => (await import('./cost/usage/check-credits.ts')).checkCredits,
 } as const
 
 const ofBackups = {
@@ -49,7 +49,7 @@ const singleObjects = {
 } as const
 
 const tools = {
-  doctor: async () => (await import('./doctor/doctor.ts')).doctor,
+  doctor: async () => (await import('./tools/doctor/doctor.ts')).doctor,
 } as const
 
 /** One line for each operation, ordered by task. Everything else is in the file of the operation. */
@@ -90,4 +90,4 @@ export const operationGroups: readonly OperationGroup[] = [
 export const isOperationName = (name: string): name is OperationName => Object.hasOwn(operations, name)
 
 /** The content of a file with alerts, dashboards and saved searches, for programs that write such files as JSON. */
-export type { DeclarationsFile } from './declarations/file-schema.ts'
+export type { DeclarationsFile } from './sync/declarations/file-schema.ts'

@@ -1,9 +1,9 @@
 // The table of defaults in docs/defaults.md: which fields of files have one, what is stored without them, and who reads that.
 import * as z from 'zod'
-import { coreOf, defaultOf, metaOf, type Schema, type Shape } from '../../src/documents/schema.ts'
 import { declaredAlert } from '../../src/kinds/alert/alert.ts'
 import { declaredDashboard } from '../../src/kinds/dashboard/dashboard.ts'
 import { declaredSavedSearch } from '../../src/kinds/saved-search/saved-search.ts'
+import { coreOf, defaultOf, metaOf, type Schema, type Shape } from '../../src/platform/documents/schema.ts'
 
 interface Default {
   /** `dashboards.tiles[].config`. */

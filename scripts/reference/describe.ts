@@ -1,9 +1,10 @@
 // The operations as plain data, for everything that is generated from them.
-import { toCamel, toKebab } from '../../src/core/names.ts'
-import { defaultOf, isRequired, metaOf, type Shape } from '../../src/documents/schema.ts'
-import { settingsSchema } from '../../src/operation/inputs.ts'
-import type { Operation } from '../../src/operation/operation.ts'
+
 import { type OperationName, operationNames, operations } from '../../src/operations.ts'
+import { toCamel, toKebab } from '../../src/platform/core/names.ts'
+import { defaultOf, isRequired, metaOf, type Shape } from '../../src/platform/documents/schema.ts'
+import { settingsSchema } from '../../src/platform/operation/inputs.ts'
+import type { Operation } from '../../src/platform/operation/operation.ts'
 
 export interface FieldFacts {
   /** The name in kebab-case. */

@@ -1,19 +1,19 @@
 // JSON Schemas for editors and other tools, from the zod schemas that validate the real input.
 import * as z from 'zod'
 import { checksFileSchema } from '../../src/backups/checks-file.ts'
-import { isMapping } from '../../src/core/keys.ts'
-import { toKebab } from '../../src/core/names.ts'
-import { environmentSchema } from '../../src/declarations/environment.ts'
-import { declarationsSchema } from '../../src/declarations/file-schema.ts'
+import { budgetsFileSchema } from '../../src/cost/usage/budgets-file.ts'
 import { declaredAlert } from '../../src/kinds/alert/alert.ts'
 import { wholeDashboard } from '../../src/kinds/dashboard/dashboard-file.ts'
 import { sectionNames } from '../../src/kinds/kind-names.ts'
 import { withoutAdoption } from '../../src/kinds/single-object.ts'
-import { fileSettings, settingsSchema } from '../../src/operation/inputs.ts'
+import { isMapping } from '../../src/platform/core/keys.ts'
+import { toKebab } from '../../src/platform/core/names.ts'
+import { fileSettings, settingsSchema } from '../../src/platform/operation/inputs.ts'
 import { type JsonSchema, toJsonSchema } from '../../src/runtime/cli/schema.ts'
 import { ruleSettingsSchema } from '../../src/runtime/config-file.ts'
+import { environmentSchema } from '../../src/sync/declarations/environment.ts'
+import { declarationsSchema } from '../../src/sync/declarations/file-schema.ts'
 import { planInput } from '../../src/sync/plan/make-plan.ts'
-import { budgetsFileSchema } from '../../src/usage/budgets-file.ts'
 
 /** Schemas by file name. */
 export const renderSchemas = (): Readonly<Record<string, string>> => ({

@@ -1,8 +1,8 @@
 import { parse, stringify } from 'yaml'
 import * as z from 'zod'
-import { toCamel, toKebab } from '../../src/core/names.ts'
-import { fileInputs, fileSettings } from '../../src/operation/inputs.ts'
 import { operationGroups } from '../../src/operations.ts'
+import { toCamel, toKebab } from '../../src/platform/core/names.ts'
+import { fileInputs, fileSettings } from '../../src/platform/operation/inputs.ts'
 import { commandLine } from '../../src/runtime/cli/operation-command.ts'
 import { commonOutputs } from '../../src/runtime/cli/schema.ts'
 import { majorTag } from '../action-references.ts'
@@ -41,7 +41,7 @@ export function configTable(operations: readonly OperationFacts[]): string {
 export async function rulesTable(): Promise<string> {
   const { planRules, toSarifRules } = await import('../../src/sync/rules.ts')
   const { pullRules } = await import('../../src/sync/pull/pull-diagnostics.ts')
-  const { lintRules } = await import('../../src/declarations/lint.ts')
+  const { lintRules } = await import('../../src/sync/declarations/lint.ts')
   return table(
     ['rule', 'what it finds', 'severity', 'can be set'],
     [...planRules, ...toSarifRules(pullRules)].map(({ id, description, severity }) => [
@@ -54,7 +54,7 @@ export async function rulesTable(): Promise<string> {
 }
 
 export async function auditRulesTable(): Promise<string> {
-  const { auditRules } = await import('../../src/idling/audit-rules.ts')
+  const { auditRules } = await import('../../src/cost/idling/audit-rules.ts')
   return table(
     ['rule', 'what it finds', 'severity'],
     Object.entries(auditRules).map(([id, { description, severity }]) => [code(id), description, severity]),

@@ -2,8 +2,8 @@
 // field of a backup; a missing value never improves an outcome.
 
 import * as z from 'zod'
-import { minuteMs } from '../core/durations.ts'
-import { median } from '../core/statistics.ts'
+import { minuteMs } from '../platform/core/durations.ts'
+import { median } from '../platform/core/statistics.ts'
 
 /** Age limit where the backup period is unknown: daily backups plus two hours to make one. */
 export const defaultLimitHours = 26

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { ReadApi } from '../api/client.ts'
-import { path, type Service } from '../api/path.ts'
-import { readList, readOne, wireId, wireNumber } from '../api/wire.ts'
+import type { ReadApi } from '../platform/api/client.ts'
+import { path, type Service } from '../platform/api/path.ts'
+import { readList, readOne, wireId, wireNumber } from '../platform/api/wire.ts'
 
 /** All times are UTC. Without a zone, a time would be read as local time. */
 const instant = z

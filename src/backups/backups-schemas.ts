@@ -1,7 +1,7 @@
 // What check-backups takes and returns.
 import * as z from 'zod'
-import { isUuid } from '../api/path.ts'
-import { filePath, glob, integer, lines, list, positiveNumber } from '../operation/inputs.ts'
+import { isUuid } from '../platform/api/path.ts'
+import { filePath, glob, integer, lines, list, positiveNumber } from '../platform/operation/inputs.ts'
 import { backupDetails, backupOutput } from './backups.ts'
 import { serviceCheck } from './service-check.ts'
 

@@ -1,11 +1,11 @@
 // The backup gate: does each service have a fresh backup?
 
-import { findServices, isOfDrill, type ListedService } from '../api/services.ts'
-import { type Diagnostic, missingInput } from '../core/diagnostics.ts'
-import { inputError } from '../core/errors.ts'
-import { spellInput } from '../core/input-spelling.ts'
-import { quote } from '../core/text.ts'
-import { defineOperation, type Given } from '../operation/operation.ts'
+import { findServices, isOfDrill, type ListedService } from '../platform/api/services.ts'
+import { type Diagnostic, missingInput } from '../platform/core/diagnostics.ts'
+import { inputError } from '../platform/core/errors.ts'
+import { spellInput } from '../platform/core/input-spelling.ts'
+import { quote } from '../platform/core/text.ts'
+import { defineOperation, type Given } from '../platform/operation/operation.ts'
 import { byWorst } from './backup-rules.ts'
 import { judgeChecks, needsNames, reportChecks } from './backups-report.ts'
 import { backupsDetails, backupsInput, backupsOutput } from './backups-schemas.ts'

@@ -1,11 +1,11 @@
 // The file of the input `checks`: what a restored service must hold (verify-restore), and how services must be backed up (check-backups).
 import * as z from 'zod'
-import { type Diagnostic, inputDiagnosticAt } from '../core/diagnostics.ts'
-import { InputError } from '../core/errors.ts'
-import { isComment, refuseSql, toTokens } from '../core/sql.ts'
-import { quote } from '../core/text.ts'
-import { parseWithLocations } from '../documents/parse.ts'
-import { duration, flag, integer, positiveNumber } from '../operation/inputs.ts'
+import { type Diagnostic, inputDiagnosticAt } from '../platform/core/diagnostics.ts'
+import { InputError } from '../platform/core/errors.ts'
+import { isComment, refuseSql, toTokens } from '../platform/core/sql.ts'
+import { quote } from '../platform/core/text.ts'
+import { parseWithLocations } from '../platform/documents/parse.ts'
+import { duration, flag, integer, positiveNumber } from '../platform/operation/inputs.ts'
 
 const word = (description: string, accepts: string) => z.string().min(1).max(256).meta({ description, accepts })
 const words = (description: string, accepts: string) =>

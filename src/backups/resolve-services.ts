@@ -1,11 +1,11 @@
 // Turns the input `services`, which has names and ids, into ids.
-import { isUuid } from '../api/path.ts'
-import { type ListedService, listServices } from '../api/services.ts'
-import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
-import { InputError } from '../core/errors.ts'
-import { didYouMean } from '../core/names.ts'
-import { quote } from '../core/text.ts'
-import type { Context } from '../operation/operation.ts'
+import { isUuid } from '../platform/api/path.ts'
+import { type ListedService, listServices } from '../platform/api/services.ts'
+import { type Diagnostic, inputDiagnostic } from '../platform/core/diagnostics.ts'
+import { InputError } from '../platform/core/errors.ts'
+import { didYouMean } from '../platform/core/names.ts'
+import { quote } from '../platform/core/text.ts'
+import type { Context } from '../platform/operation/operation.ts'
 
 interface ResolvedServices {
   /** Ids without duplicates, in the given order. */

@@ -1,9 +1,9 @@
 // The rules of verify-restore: pure functions over what two services hold. A value that is missing never counts as verified.
-import { type Decimal, fromText } from '../core/decimal.ts'
-import { keysOf } from '../core/keys.ts'
-import { nameFirst, plural, quote } from '../core/text.ts'
-import { durationMsOf } from '../operation/inputs.ts'
-import { formatDuration } from '../report/format.ts'
+import { type Decimal, fromText } from '../platform/core/decimal.ts'
+import { keysOf } from '../platform/core/keys.ts'
+import { nameFirst, plural, quote } from '../platform/core/text.ts'
+import { durationMsOf } from '../platform/operation/inputs.ts'
+import { formatDuration } from '../platform/report/format.ts'
 import type { Check, ChecksFile } from './checks-file.ts'
 import { type Counted, hasOwnRows, type ListedTable, type TimeColumn, type TimedRows, type Unread } from './restored-data.ts'
 

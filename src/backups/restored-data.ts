@@ -1,12 +1,14 @@
 // Reads what a service holds: its databases, tables and columns, the rows from before a backup, and the value of a query.
+
 import * as z from 'zod'
-import { ApiError } from '../api/api-error.ts'
-import type { ReadApi } from '../api/client.ts'
-import type { Service } from '../api/path.ts'
-import { type SqlRow, whyNoRows } from '../api/sql.ts'
-import { causeOf } from '../core/errors.ts'
-import { nameOfTable, quoteName } from '../core/sql.ts'
-import { compareText } from '../core/text.ts'
+import { ApiError } from '../platform/api/api-error.ts'
+import type { ReadApi } from '../platform/api/client.ts'
+import type { Service } from '../platform/api/path.ts'
+import { type SqlRow, whyNoRows } from '../platform/api/sql.ts'
+import { causeOf } from '../platform/core/errors.ts'
+import { isExactNumber } from '../platform/core/json.ts'
+import { nameOfTable, quoteName } from '../platform/core/sql.ts'
+import { compareText } from '../platform/core/text.ts'
 import { backupTime } from './checks-file.ts'
 
 /** A service that is queried, and the time of the data in the backup. */
@@ -209,7 +211,7 @@ export async function readValue(queried: Queried, sql: string): Promise<{ readon
   const [value, ...more] = rows.flatMap((row) => Object.values(row))
   if (more.length > 0) return { unread: 'the query returns more than one row or column' }
   if (value === undefined || value === null) return { unread: 'the query returns no value' }
-  if (JSON.isRawJSON(value)) return { value: value.rawJSON }
+  if (isExactNumber(value)) return { value: value.rawJSON }
   // The text of a list with one number would be that number.
   return { value: typeof value === 'object' ? JSON.stringify(value) : String(value) }
 }

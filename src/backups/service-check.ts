@@ -1,10 +1,10 @@
 // Reads the backups of several services and judges each service. A failed request affects the check of its own service only.
 
 import * as z from 'zod'
-import { ApiError } from '../api/api-error.ts'
-import { hourMs } from '../core/durations.ts'
-import { type ErrorKind, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
-import type { Context } from '../operation/operation.ts'
+import { ApiError } from '../platform/api/api-error.ts'
+import { hourMs } from '../platform/core/durations.ts'
+import { type ErrorKind, toWatchkeeperError, type WatchkeeperError } from '../platform/core/errors.ts'
+import type { Context } from '../platform/operation/operation.ts'
 import {
   type Aged,
   classifyBackup,

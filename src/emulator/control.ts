@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { parseJsonOrUndefined } from '../core/json.ts'
+import { parseJsonOrUndefined } from '../platform/core/json.ts'
 import type { EmulatorContext } from './context.ts'
 import { type FaultQueue, faultSchema } from './faults.ts'
 import { type HttpRequest, type HttpResponse, isJsonType, jsonResponse, pathnameOf } from './http.ts'

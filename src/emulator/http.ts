@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { systemClock } from '../core/clock.ts'
+import { systemClock } from '../platform/core/clock.ts'
 
 /** A request whose body has been read to the end, within the limit. */
 export interface HttpRequest {

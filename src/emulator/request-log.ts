@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { parseJsonOrUndefined } from '../core/json.ts'
+import { parseJsonOrUndefined } from '../platform/core/json.ts'
 import type { Credentials } from './gateways/gateway.ts'
 import { type HttpRequest, headersOf } from './http.ts'
 

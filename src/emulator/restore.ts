@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { dayMs, minuteMs } from '../core/durations.ts'
+import { dayMs, minuteMs } from '../platform/core/durations.ts'
 import type { EmulatorContext } from './context.ts'
 import type { Activity, Organization, Service, Table } from './store.ts'
 

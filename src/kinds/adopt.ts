@@ -1,6 +1,6 @@
 // What `adopt` says: which existing object a declaration is about, and what both of them were when `pull` wrote them down.
 import * as z from 'zod'
-import { digestOfText } from '../core/digest.ts'
+import { digestOfText } from '../platform/core/digest.ts'
 import { comparable, managedPart } from './compare.ts'
 import type { Body, Kind, StoredObject } from './kind.ts'
 import { canonicalText, digestOf } from './marker.ts'

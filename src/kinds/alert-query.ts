@@ -1,8 +1,8 @@
 // The query of an alert in a file. It is stored as a tile: with the fields of a tile's chart, and a type that follows from them.
 import * as z from 'zod'
-import { withoutUndefined } from '../core/keys.ts'
-import { toTokens } from '../core/sql.ts'
-import { quote } from '../core/text.ts'
+import { withoutUndefined } from '../platform/core/keys.ts'
+import { toTokens } from '../platform/core/sql.ts'
+import { quote } from '../platform/core/text.ts'
 import { chartFields, sqlChartFields, written } from './dashboard/tile-schema.ts'
 import { withOneConnection, withOneSource } from './fields.ts'
 import type { Body } from './kind.ts'

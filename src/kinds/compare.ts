@@ -1,8 +1,17 @@
 import * as z from 'zod'
-import { isSame } from '../core/equality.ts'
-import { WatchkeeperError } from '../core/errors.ts'
-import { isEmpty, isMapping } from '../core/keys.ts'
-import { defaultsToState, elementOf, fieldOf, formOf, isKnown, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
+import { isSame } from '../platform/core/equality.ts'
+import { WatchkeeperError } from '../platform/core/errors.ts'
+import { isEmpty, isMapping } from '../platform/core/keys.ts'
+import {
+  defaultsToState,
+  elementOf,
+  fieldOf,
+  formOf,
+  isKnown,
+  isServerDefault,
+  ownValue,
+  type Schema,
+} from '../platform/documents/schema.ts'
 import type { Body, Kind, StoredObject } from './kind.ts'
 
 // Compares declarations with stored objects, and composes updates. Fields that are in no schema here are not compared, and every update

@@ -1,8 +1,8 @@
 // What follows from the schema of a kind's fields in files: the body of a request, the schema of that body, what clears a field in an
 // update. The metadata of a field says how the API has it.
 import * as z from 'zod'
-import { isMapping } from '../core/keys.ts'
-import { coreOf, elementOf, formOf, metaOf, type Schema } from '../documents/schema.ts'
+import { isMapping } from '../platform/core/keys.ts'
+import { coreOf, elementOf, formOf, metaOf, type Schema } from '../platform/documents/schema.ts'
 import type { Body } from './kind.ts'
 import type { Reference, World } from './world.ts'
 
@@ -20,6 +20,9 @@ declare module 'zod' {
     toWire?: (value: unknown) => unknown
   }
 }
+
+/** How the field refers to another object, if it does. */
+export const referenceOf = (field: Schema): Reference | undefined => metaOf(field).ref
 
 /** The fields of a map by what becomes of them. Looked up once for each map of a schema: plans have thousands of values. */
 interface FieldPlan {

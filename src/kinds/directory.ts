@@ -1,5 +1,5 @@
-import { didYouMean } from '../core/names.ts'
-import { pluralOf, quote } from '../core/text.ts'
+import { didYouMean } from '../platform/core/names.ts'
+import { pluralOf, quote } from '../platform/core/text.ts'
 import { addressOf, PendingId, placeOfTile } from './kind-names.ts'
 
 export interface Named {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ownValue } from '../documents/schema.ts'
+import { ownValue } from '../platform/documents/schema.ts'
 import { adopt } from './adopt.ts'
 import { keyForm, keyGrammar } from './marker.ts'
 

@@ -1,4 +1,4 @@
-import { isMapping } from '../core/keys.ts'
+import { isMapping } from '../platform/core/keys.ts'
 
 /** The kinds of objects that files declare, in the order of a file. */
 export const kindNames = ['dashboard', 'savedSearch', 'alert', 'webhook', 'source'] as const

@@ -2,11 +2,11 @@
 // update removes or gives a type that cannot have alerts. Tiles that the API does not list are lost with every update.
 
 import * as z from 'zod'
-import type { ReadApi } from '../api/client.ts'
-import type { Target } from '../api/path.ts'
-import { untrusted } from '../core/line.ts'
-import type { Block } from '../report/blocks.ts'
-import { table } from '../report/table.ts'
+import type { ReadApi } from '../platform/api/client.ts'
+import type { Target } from '../platform/api/path.ts'
+import { untrusted } from '../platform/core/line.ts'
+import type { Block } from '../platform/report/blocks.ts'
+import { table } from '../platform/report/table.ts'
 import { type Alert, alertCollection, canCarryAlerts, displayTypeOf } from './alert/alert.ts'
 import { type Body, storedLabelOf, type TargetRemoval, watchedNames, withWatchedNames } from './kind.ts'
 

@@ -1,7 +1,7 @@
 // The two markers inside an object. The ownership marker holds project and key, and a digest of the declaration that was last
 // applied. The snapshot marker is written only where the server stores something that no known default explains: a digest of the
 // object as stored, and of what was declared. There is no state file: deleting the ownership marker releases the object.
-import { digestOfText } from '../core/digest.ts'
+import { digestOfText } from '../platform/core/digest.ts'
 
 export interface OwnershipMarker {
   readonly project: string

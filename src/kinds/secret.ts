@@ -1,8 +1,10 @@
 // Values that a body holds and that nothing may show. Each class keeps its text in a private field, so that it appears in no comparison,
 // digest, log or file: only `revealSecrets` writes it, into the body of a request.
-import { slowDigestOfText } from '../core/digest.ts'
-import { secretPrefix } from '../core/names.ts'
-import { webhookSecrets } from '../http/proxy.ts'
+
+import { slowDigestOfText } from '../platform/core/digest.ts'
+import { isExactNumber } from '../platform/core/json.ts'
+import { secretPrefix } from '../platform/core/names.ts'
+import { webhookSecrets } from '../platform/http/proxy.ts'
 import { canonicalText } from './marker.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -118,7 +120,7 @@ export function secretTextsIn(value: unknown): readonly string[] {
 export function revealSecrets(value: unknown): unknown {
   if (value instanceof SecretValue || value instanceof StoredSecret) return value.reveal()
   if (Array.isArray(value)) return value.map(revealSecrets)
-  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value
   const known = Object.entries(value).filter(([, item]) => !(item instanceof HiddenValue))
   return Object.fromEntries(known.map(([key, item]) => [key, revealSecrets(item)]))
 }
@@ -128,7 +130,7 @@ export function describeSecrets(value: Body): Body
 export function describeSecrets(value: unknown): unknown
 export function describeSecrets(value: unknown): unknown {
   if (value instanceof SecretValue || value instanceof StoredSecret || value instanceof HiddenValue) return value.toJSON()
-  if (Array.isArray(value) || typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value
+  if (Array.isArray(value) || typeof value !== 'object' || value === null || isExactNumber(value)) return value
   if (Object.getPrototypeOf(value) !== Object.prototype) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, describeSecrets(item)]))
 }

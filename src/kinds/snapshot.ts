@@ -2,9 +2,9 @@
 // Known defaults (see `serverDefault` in the file schemas) explain most differences. For the rest, apply stores a snapshot next to the
 // ownership marker: a digest of the object as stored. docs/decisions/ownership.md has the reasons.
 import type * as z from 'zod'
-import { digestOfText } from '../core/digest.ts'
-import { isEmpty, isMapping } from '../core/keys.ts'
-import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
+import { digestOfText } from '../platform/core/digest.ts'
+import { isEmpty, isMapping } from '../platform/core/keys.ts'
+import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { diffFields, type FieldChange, normalForm, partnerOf, type Sides } from './compare.ts'
 import type { Body, Kind } from './kind.ts'
 import { canonicalText, snapshotLength } from './marker.ts'

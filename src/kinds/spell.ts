@@ -1,7 +1,9 @@
 // How `pull` spells stored values in a file: without the server's defaults, with names in place of ids, and in the order of the schema.
+
 import * as z from 'zod'
-import { isMapping } from '../core/keys.ts'
-import { elementOf, formOf, isRequired, metaOf, ownValue, type Schema } from '../documents/schema.ts'
+import { isExactNumber } from '../platform/core/json.ts'
+import { isMapping } from '../platform/core/keys.ts'
+import { elementOf, formOf, isRequired, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { normalForm } from './compare.ts'
 import { effectiveTile } from './dashboard/tile-ids.ts'
 import { builtConfig, writtenConfig } from './dashboard/tile-schema.ts'
@@ -76,7 +78,7 @@ export function uniqueNameOf(directory: Directory, noun: Noun, id: unknown): str
 export function withPlainNumbers(value: Body): Body
 export function withPlainNumbers(value: unknown): unknown
 export function withPlainNumbers(value: unknown): unknown {
-  if (JSON.isRawJSON(value)) return Number(value.rawJSON)
+  if (isExactNumber(value)) return Number(value.rawJSON)
   if (Array.isArray(value)) return value.map(withPlainNumbers)
   return isMapping(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPlainNumbers(item)])) : value
 }

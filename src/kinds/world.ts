@@ -1,8 +1,8 @@
 // The objects that references in files mean: what a file spells becomes the id of an object of the service, or of one that is not created yet.
-import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.ts'
-import { didYouMean } from '../core/names.ts'
-import { quote } from '../core/text.ts'
-import { ownValue } from '../documents/schema.ts'
+import { type Diagnostic, diagnosticOf, type Rules } from '../platform/core/diagnostics.ts'
+import { didYouMean } from '../platform/core/names.ts'
+import { quote } from '../platform/core/text.ts'
+import { ownValue } from '../platform/documents/schema.ts'
 import { alertableTypes, canCarryAlerts, displayTypeOf } from './alert/alert.ts'
 import { tilesNamed } from './dashboard/query-tiles.ts'
 import type { Lookup, Named, Noun } from './directory.ts'

@@ -1,15 +1,15 @@
 // Loaded only if there is a config file, because it needs the YAML parser and the rules of declarations.
 
 import * as z from 'zod'
-import { type Diagnostic, inputDiagnosticAt, type LintSettings, type Location, severities } from '../core/diagnostics.ts'
-import { spellInput } from '../core/input-spelling.ts'
-import { isMapping, keysOf } from '../core/keys.ts'
-import { didYouMean, toCamel, toKebab } from '../core/names.ts'
-import { quote } from '../core/text.ts'
-import { type LintRule, lintRules } from '../declarations/lint.ts'
-import { type ReadDocument, readDocument } from '../documents/document.ts'
-import { schemaDiagnostics } from '../documents/validate.ts'
-import { fileInputs, fileSettings, notInRepository, settingsSchema } from '../operation/inputs.ts'
+import { type Diagnostic, inputDiagnosticAt, type LintSettings, type Location, severities } from '../platform/core/diagnostics.ts'
+import { spellInput } from '../platform/core/input-spelling.ts'
+import { isMapping, keysOf } from '../platform/core/keys.ts'
+import { didYouMean, toCamel, toKebab } from '../platform/core/names.ts'
+import { quote } from '../platform/core/text.ts'
+import { type ReadDocument, readDocument } from '../platform/documents/document.ts'
+import { schemaDiagnostics } from '../platform/documents/validate.ts'
+import { fileInputs, fileSettings, notInRepository, settingsSchema } from '../platform/operation/inputs.ts'
+import { type LintRule, lintRules } from '../sync/declarations/lint.ts'
 
 /** The setting `rules`. */
 export const ruleSettingsSchema = z

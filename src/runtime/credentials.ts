@@ -1,10 +1,10 @@
-import { InputError, InternalError, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
-import { secretPrefix, toEnvironmentName, toKebab } from '../core/names.ts'
-import { basicPair, createRedact, minSecretLength, type Redact, redactDeep } from '../core/secrets.ts'
-import type { Variables } from '../core/variables.ts'
-import { metaOf } from '../documents/schema.ts'
-import { proxySecrets, readProxySettings, webhookSecrets } from '../http/proxy.ts'
-import { settingsSchema } from '../operation/inputs.ts'
+import { InputError, InternalError, toWatchkeeperError, type WatchkeeperError } from '../platform/core/errors.ts'
+import { secretPrefix, toEnvironmentName, toKebab } from '../platform/core/names.ts'
+import { basicPair, createRedact, minSecretLength, type Redact, redactDeep } from '../platform/core/secrets.ts'
+import type { Variables } from '../platform/core/variables.ts'
+import { metaOf } from '../platform/documents/schema.ts'
+import { proxySecrets, readProxySettings, webhookSecrets } from '../platform/http/proxy.ts'
+import { settingsSchema } from '../platform/operation/inputs.ts'
 import type { Values } from './decode.ts'
 
 /**

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { type Diagnostic, missingInput } from '../core/diagnostics.ts'
-import { toKebab } from '../core/names.ts'
-import { coreOf, isFlag, metaOf, type Shape, valueAt } from '../documents/schema.ts'
-import { explainIssue } from '../documents/validate.ts'
+import { type Diagnostic, missingInput } from '../platform/core/diagnostics.ts'
+import { toKebab } from '../platform/core/names.ts'
+import { coreOf, isFlag, metaOf, type Shape, valueAt } from '../platform/documents/schema.ts'
+import { explainIssue } from '../platform/documents/validate.ts'
 
 /** Values by camelCase name. */
 export type Values = Readonly<Record<string, unknown>>

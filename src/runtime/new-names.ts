@@ -1,4 +1,4 @@
-import { didYouMean } from '../core/names.ts'
+import { didYouMean } from '../platform/core/names.ts'
 
 /** Words that people know from other tools, and inputs that only other operations have. */
 const instead: Readonly<Record<string, string>> = {

@@ -1,21 +1,21 @@
 import { appendFile, realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { systemClock } from '../core/clock.ts'
-import { keepLatest } from '../core/concurrency.ts'
-import { WatchkeeperError } from '../core/errors.ts'
-import { trusted, untrusted } from '../core/line.ts'
-import { toKebab } from '../core/names.ts'
-import { runPageOf } from '../core/run-page.ts'
-import { createRedact } from '../core/secrets.ts'
-import { capitalize, listFirst, quote } from '../core/text.ts'
-import type { Variables } from '../core/variables.ts'
-import type { Cancellation } from '../http/cancellation.ts'
-import type { StateChange } from '../notifications/message.ts'
-import type { OutputFile } from '../operation/files.ts'
-import type { ResultDocument, ResultError, RunResult } from '../operation/result.ts'
+import type { StateChange } from '../delivery/notifications/message.ts'
 import { isOperationName } from '../operations.ts'
-import type { Block } from '../report/blocks.ts'
-import { renderMarkdown } from '../report/markdown.ts'
+import { systemClock } from '../platform/core/clock.ts'
+import { keepLatest } from '../platform/core/concurrency.ts'
+import { WatchkeeperError } from '../platform/core/errors.ts'
+import { trusted, untrusted } from '../platform/core/line.ts'
+import { toKebab } from '../platform/core/names.ts'
+import { runPageOf } from '../platform/core/run-page.ts'
+import { createRedact } from '../platform/core/secrets.ts'
+import { capitalize, listFirst, quote } from '../platform/core/text.ts'
+import type { Variables } from '../platform/core/variables.ts'
+import type { Cancellation } from '../platform/http/cancellation.ts'
+import type { OutputFile } from '../platform/operation/files.ts'
+import type { ResultDocument, ResultError, RunResult } from '../platform/operation/result.ts'
+import type { Block } from '../platform/report/blocks.ts'
+import { renderMarkdown } from '../platform/report/markdown.ts'
 import { credentialsIn } from './credentials.ts'
 import { type ProgressStep, type PublishableResult, type PublishSettings, type RunDeps, runOperation } from './run.ts'
 import { toErrorResult, withNextCommand } from './run-result.ts'
@@ -128,7 +128,7 @@ export async function withReports<R extends PublishableResult>(result: R): Promi
   const reports: OutputFile[] = []
   for (const { format, path } of wanted) {
     if (format === 'html') {
-      const { renderPage } = await import('../report/page.ts')
+      const { renderPage } = await import('../platform/report/page.ts')
       reports.push({ input: 'reports', path, content: renderPage(titleOf(document), blocks) })
     }
     if (format === 'markdown') reports.push({ input: 'reports', path, content: renderMarkdown(blocks) })
@@ -153,12 +153,12 @@ export async function sendMessage(result: PublishableResult, context: MessageCon
   const { notifyUrl: url, notifyFormat: format = 'slack', notifyOn = 'failure' } = result.publishSettings
   const { env, secrets, cancellation, note, change } = context
   if (url === undefined || cancellation.stop.aborted) return undefined
-  const { messageOf, isDue } = await import('../notifications/message.ts')
+  const { messageOf, isDue } = await import('../delivery/notifications/message.ts')
   const { operation: name } = result.document
   const operation = isOperationName(name) ? trusted(name) : untrusted(name || 'watchkeeper')
   const message = messageOf(result, { operation, change, runUrl: runPageOf(env) })
   if (!isDue(notifyOn, message)) return undefined
-  const { sendNotification } = await import('../notifications/send-notification.ts')
+  const { sendNotification } = await import('../delivery/notifications/send-notification.ts')
   return sendNotification({ url, format, message, secrets }, env, { clock: systemClock, random: Math.random, note, cancellation })
 }
 

@@ -1,13 +1,13 @@
-import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
-import { InputError } from '../core/errors.ts'
-import { toEnvironmentName, toKebab } from '../core/names.ts'
-import { quote } from '../core/text.ts'
-import type { Variables } from '../core/variables.ts'
-import type { CommonTarget } from '../declarations/environment.ts'
-import type { Shape } from '../documents/schema.ts'
-import type { Files } from '../operation/files.ts'
-import { fileInputs, type Settings, settingsSchema } from '../operation/inputs.ts'
-import type { NamedEnvironment } from '../operation/operation.ts'
+import { type Diagnostic, inputDiagnostic } from '../platform/core/diagnostics.ts'
+import { InputError } from '../platform/core/errors.ts'
+import { toEnvironmentName, toKebab } from '../platform/core/names.ts'
+import { quote } from '../platform/core/text.ts'
+import type { Variables } from '../platform/core/variables.ts'
+import type { Shape } from '../platform/documents/schema.ts'
+import type { Files } from '../platform/operation/files.ts'
+import { fileInputs, type Settings, settingsSchema } from '../platform/operation/inputs.ts'
+import type { NamedEnvironment } from '../platform/operation/operation.ts'
+import type { CommonTarget } from '../sync/declarations/environment.ts'
 import type { Config } from './config-file.ts'
 import { type DiagnosticFor, decodeAll, parseFields, type Values } from './decode.ts'
 import { variableInputs } from './input-names.ts'
@@ -106,7 +106,7 @@ async function loadEnvironment(name: unknown, files: Files, common: CommonTarget
   if (typeof name !== 'string') return { diagnostics: [] }
   try {
     // Most runs have no environment.
-    const { readEnvironment } = await import('../declarations/environment.ts')
+    const { readEnvironment } = await import('../sync/declarations/environment.ts')
     return { environment: await readEnvironment(name, files, common), diagnostics: [] }
   } catch (thrown) {
     if (thrown instanceof InputError) return { diagnostics: thrown.diagnostics }

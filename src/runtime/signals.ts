@@ -1,5 +1,5 @@
-import { exitCodes } from '../core/errors.ts'
-import { type Cancellation, createWriteLog, type WriteLog } from '../http/cancellation.ts'
+import { exitCodes } from '../platform/core/errors.ts'
+import { type Cancellation, createWriteLog, type WriteLog } from '../platform/http/cancellation.ts'
 
 /** The parts of a process that cancellation uses. */
 export interface Signals {

@@ -1,10 +1,10 @@
 // Variables that look like an input but are never read. Otherwise, a budget in such a variable would be ignored without a hint.
 
-import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
-import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName } from '../core/names.ts'
-import { nameFirst, quote } from '../core/text.ts'
-import type { Variables } from '../core/variables.ts'
-import { fileInputs, settingsSchema } from '../operation/inputs.ts'
+import { type Diagnostic, inputDiagnostic } from '../platform/core/diagnostics.ts'
+import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName } from '../platform/core/names.ts'
+import { nameFirst, quote } from '../platform/core/text.ts'
+import type { Variables } from '../platform/core/variables.ts'
+import { fileInputs, settingsSchema } from '../platform/operation/inputs.ts'
 import { inputNames, variableInputs } from './input-names.ts'
 
 /** Set to 1, it turns the debug log on. */

@@ -1,12 +1,12 @@
 import { constants, type Dirent, type Stats } from 'node:fs'
 import { glob, lstat, mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
-import { type InputError, inputError } from '../core/errors.ts'
-import { fileVariablePrefix, secretPrefix } from '../core/names.ts'
-import { runPageOf } from '../core/run-page.ts'
-import { quote } from '../core/text.ts'
-import type { Variables } from '../core/variables.ts'
-import type { Files, FoundFiles, OutputFile, SkippedDirectory } from '../operation/files.ts'
+import { type InputError, inputError } from '../platform/core/errors.ts'
+import { fileVariablePrefix, secretPrefix } from '../platform/core/names.ts'
+import { runPageOf } from '../platform/core/run-page.ts'
+import { quote } from '../platform/core/text.ts'
+import type { Variables } from '../platform/core/variables.ts'
+import type { Files, FoundFiles, OutputFile, SkippedDirectory } from '../platform/operation/files.ts'
 
 /** Eight digits that make a name unique, not secret. `node:crypto` takes 3 ms to load. */
 export const randomPart = (): string =>
@@ -213,7 +213,7 @@ function repositoryOfRun(env: Variables): string | undefined {
 async function mayBeFromFork(env: Variables): Promise<boolean> {
   const { GITHUB_EVENT_NAME: eventName = '', GITHUB_EVENT_PATH: file, GITHUB_REPOSITORY: repository = '', GITHUB_REF: ref = '' } = env
   if (eventName === '' && file === undefined) return false
-  const { mayConcernFork, readEvent } = await import('../github/run.ts')
+  const { mayConcernFork, readEvent } = await import('../delivery/github/run.ts')
   return mayConcernFork({ eventName, repository, ref }, await readEvent(file))
 }
 

@@ -1,22 +1,22 @@
 import * as z from 'zod'
-import type { ReadApi } from '../api/client.ts'
-import { letEventsAct } from '../core/clock.ts'
-import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../core/diagnostics.ts'
-import { WatchkeeperError } from '../core/errors.ts'
-import { spellInput } from '../core/input-spelling.ts'
-import { quote } from '../core/text.ts'
-import type { Declarations } from '../declarations/declarations.ts'
-import { environmentInput, variableIn } from '../declarations/environment.ts'
-import { type Found, filesInput, findDeclarations, skippedDirectories, withSources } from '../declarations/find-declarations.ts'
-import { nameInstances } from '../declarations/group-diagnostics.ts'
-import { lintRules } from '../declarations/lint.ts'
 import { type InvalidField, listOf } from '../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { createKinds } from '../kinds/kinds.ts'
-import type { Files, OutputFile } from '../operation/files.ts'
-import { choice, flag } from '../operation/inputs.ts'
-import { type Context, defineOperation, type Given } from '../operation/operation.ts'
-import { selectInput } from '../operation/select.ts'
+import type { ReadApi } from '../platform/api/client.ts'
+import { letEventsAct } from '../platform/core/clock.ts'
+import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../platform/core/diagnostics.ts'
+import { WatchkeeperError } from '../platform/core/errors.ts'
+import { spellInput } from '../platform/core/input-spelling.ts'
+import { quote } from '../platform/core/text.ts'
+import type { Files, OutputFile } from '../platform/operation/files.ts'
+import { choice, flag } from '../platform/operation/inputs.ts'
+import { type Context, defineOperation, type Given } from '../platform/operation/operation.ts'
+import { selectInput } from '../platform/operation/select.ts'
+import type { Declarations } from './declarations/declarations.ts'
+import { environmentInput, variableIn } from './declarations/environment.ts'
+import { type Found, filesInput, findDeclarations, skippedDirectories, withSources } from './declarations/find-declarations.ts'
+import { nameInstances } from './declarations/group-diagnostics.ts'
+import { lintRules } from './declarations/lint.ts'
 import { isAdopted, type Plan, type Update } from './plan/change.ts'
 import { checkChange, isChecked, planInput, resolveProject } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
@@ -85,7 +85,7 @@ export const pull = defineOperation({
   reports: {
     // The report of `only: drifted` is the text of a pull request.
     async markdown(result, { only }, blocks) {
-      const { renderMarkdown } = await import('../report/markdown.ts')
+      const { renderMarkdown } = await import('../platform/report/markdown.ts')
       return only === 'drifted' ? renderMarkdown(pullRequestBlocks(result), maxBodyBytes) : renderMarkdown(blocks)
     },
   },

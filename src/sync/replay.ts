@@ -1,14 +1,12 @@
 import * as z from 'zod'
-import { recordingRules } from '../backtest/recording.ts'
-import { forEachConcurrently } from '../core/concurrency.ts'
-import { type Diagnostic, diagnosticOf, diagnosticSchema, errorsIn, formatLocation } from '../core/diagnostics.ts'
-import { inputError } from '../core/errors.ts'
-import { counted, join, say, sentence } from '../core/line.ts'
-import { environmentInput, inEnvironment } from '../declarations/environment.ts'
-import { filesInput, findDeclarations } from '../declarations/find-declarations.ts'
 import { isOf, previousKeyOf } from '../kinds/kinds.ts'
-import { filePath } from '../operation/inputs.ts'
-import { type Context, defineOperation, noFields } from '../operation/operation.ts'
+import { forEachConcurrently } from '../platform/core/concurrency.ts'
+import { type Diagnostic, diagnosticOf, diagnosticSchema, errorsIn, formatLocation } from '../platform/core/diagnostics.ts'
+import { inputError } from '../platform/core/errors.ts'
+import { counted, join, say, sentence } from '../platform/core/line.ts'
+import { filePath } from '../platform/operation/inputs.ts'
+import { type Context, defineOperation, noFields } from '../platform/operation/operation.ts'
+import { recordingRules } from '../signals/backtest/recording.ts'
 import { declaredQueries } from './backtest/declared-queries.ts'
 import {
   checkedIncident,
@@ -20,6 +18,8 @@ import {
   outcomeCounts,
 } from './backtest/incidents.ts'
 import { type CommandInput, evaluateRecorded, readDirectory, recordCommand, recordingPath } from './backtest/recordings.ts'
+import { environmentInput, inEnvironment } from './declarations/environment.ts'
+import { filesInput, findDeclarations } from './declarations/find-declarations.ts'
 
 export const replay = defineOperation({
   summary: 'Checks declared alerts against recordings of past incidents, offline and without credentials.',

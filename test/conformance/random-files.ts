@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
-import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { dashboardCollection } from '../../src/kinds/dashboard/dashboard-wire.ts'
 import { sourceCollection } from '../../src/kinds/source/source-wire.ts'
 import { webhookCollection } from '../../src/kinds/webhook/webhook-wire.ts'
+import { type Clock, systemClock } from '../../src/platform/core/clock.ts'
 import { type RandomFile, randomFile } from '../support/random-declarations.ts'
 import { convergenceProblems, type Site, type SiteServer, withSite } from '../support/site.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { refuseSql } from '../../src/core/sql.ts'
+import { refuseSql } from '../../src/platform/core/sql.ts'
 import { hostileForms, legalForms, unseenForms, withUnknownFunction } from './cases/sql-forms.ts'
 import { readRecordedForms } from './sql-forms.ts'
 

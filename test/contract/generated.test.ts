@@ -9,9 +9,9 @@ import { majorTag, updateReferences } from '../../scripts/action-references.ts'
 import { rebuiltFiles } from '../../scripts/commit-rebuilt.ts'
 import { fillMarkers, generate } from '../../scripts/generate.ts'
 import { describeOperations, type FieldFacts, settings } from '../../scripts/reference/describe.ts'
-import { defaultApiUrl } from '../../src/operation/inputs.ts'
-import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
+import { defaultApiUrl } from '../../src/platform/operation/inputs.ts'
+import type { Operation } from '../../src/platform/operation/operation.ts'
 import { toJsonSchema } from '../../src/runtime/cli/schema.ts'
 import { forEachEntry } from '../support/corpus.ts'
 
@@ -34,8 +34,8 @@ describe('an update of an action by Dependabot', () => {
       'action.yml',
       'package-lock.json',
       'scripts/install.sh',
-      'src/report',
-      'src/core',
+      'src/platform/report',
+      'src/platform/core',
       'src/runtime',
     ]
     for (const path of [...inputs, ...documents]) cpSync(join(root, path), join(copy, path), { recursive: true })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { toKebab } from '../../src/core/names.ts'
-import { metaOf } from '../../src/documents/schema.ts'
-import { settingsSchema } from '../../src/operation/inputs.ts'
 import { operationNames } from '../../src/operations.ts'
+import { toKebab } from '../../src/platform/core/names.ts'
+import { metaOf } from '../../src/platform/documents/schema.ts'
+import { settingsSchema } from '../../src/platform/operation/inputs.ts'
 import { allOperations } from '../support/examples.ts'
 import { runCliInside } from '../support/run-cli-inside.ts'
 

@@ -1,8 +1,8 @@
 // The example of every operation, run by the built action, which has files of its own for most.
 // test/contract/operations.test.ts runs them in the library.
 import { describe, expect, it } from 'vitest'
-import { toKebab } from '../../src/core/names.ts'
-import type { Operation } from '../../src/operation/operation.ts'
+import { toKebab } from '../../src/platform/core/names.ts'
+import type { Operation } from '../../src/platform/operation/operation.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, sqlKeyOf, useExampleDirectory } from '../support/examples.ts'

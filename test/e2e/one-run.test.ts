@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { toEnvironmentName } from '../../src/core/names.ts'
 import { demo } from '../../src/emulator/index.ts'
+import { toEnvironmentName } from '../../src/platform/core/names.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { runAction, runCli } from '../support/run-process.ts'
 

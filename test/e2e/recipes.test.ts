@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { toEnvironmentName } from '../../src/core/names.ts'
+import { toEnvironmentName } from '../../src/platform/core/names.ts'
 import { inputsFor, serviceOf, useEmulator } from '../support/emulator.ts'
 import { runCli } from '../support/run-process.ts'
 

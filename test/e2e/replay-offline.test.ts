@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
 const run = promisify(execFile)
-const root = new URL('../../', import.meta.url).pathname
+const root = new URL('../..', import.meta.url).pathname
 
 /** Runs the action from its source, and returns the files of which it called a function. */
 async function enteredFiles(inputs: Readonly<Record<string, string>>, files: Readonly<Record<string, string>>): Promise<readonly string[]> {
@@ -44,5 +44,5 @@ it('V12: replay uses no file of the HTTP client', async () => {
   )
   const entered = await enteredFiles({ operation: 'replay', profile: 'hyperdx', files: 'checkout.yml' }, files)
   expect(entered).toContain('sync/replay.ts')
-  expect(entered.filter((file) => /^(?:http|api)\/(?!profiles|proxy|cancellation)/.test(file))).toEqual([])
+  expect(entered.filter((file) => /^platform\/(?:http|api)\/(?!profiles|proxy|cancellation)/.test(file))).toEqual([])
 })

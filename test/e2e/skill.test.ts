@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { exitCodes } from '../../src/core/errors.ts'
-import { toEnvironmentName } from '../../src/core/names.ts'
 import { isOperationName, operations } from '../../src/operations.ts'
+import { exitCodes } from '../../src/platform/core/errors.ts'
+import { toEnvironmentName } from '../../src/platform/core/names.ts'
 import { inputsFor, methodsOf, useEmulator } from '../support/emulator.ts'
 import { runCli } from '../support/run-process.ts'
 

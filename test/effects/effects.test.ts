@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
-import { readSlos } from '../../src/slos/expand-slos.ts'
+import { readSlos } from '../../src/signals/slos/expand-slos.ts'
 import { readValue } from '../support/declarations.ts'
 import { serviceOf } from '../support/emulator.ts'
 import { convergenceProblems, withSite } from '../support/site.ts'

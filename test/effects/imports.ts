@@ -1,7 +1,8 @@
 // Dashboards of the web app, imported there and by `import` and `apply`. What is stored must be the same, except for what `import` names.
-import { type ProfileName, profileNamed } from '../../src/api/profiles.ts'
-import { type DashboardOutcome, translateDashboard } from '../../src/import/web-app.ts'
+
 import { createKinds } from '../../src/kinds/kinds.ts'
+import { type ProfileName, profileNamed } from '../../src/platform/api/profiles.ts'
+import { type DashboardOutcome, translateDashboard } from '../../src/tools/import/web-app.ts'
 import type { Site } from '../support/site.ts'
 import type { Json } from './product.ts'
 import { differencesOf, listOf, meaningOfDashboard } from './stored.ts'

@@ -2,7 +2,7 @@
 // them, and records the answers to its queries.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { digestOfText } from '../../src/core/digest.ts'
+import { digestOfText } from '../../src/platform/core/digest.ts'
 import { problemsOf, type RealRestore, type RecordedRestore, realRestores, type Side, verifyReal } from '../support/real-restores.ts'
 
 const help = `Usage: node test/effects/restores.ts --original URL --restored URL --directory PATH [--record]

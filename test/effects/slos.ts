@@ -1,14 +1,15 @@
 // What check-slos shows, against what the product's alert task made of the same SLOs at the same times. Both ways to the counts are compared:
 // the values of charts, which a self-hosted server has, and the SQL query that the cloud gets.
-import type { ReadApi } from '../../src/api/client.ts'
-import type { Target } from '../../src/api/path.ts'
-import type { RunSql, SqlRow } from '../../src/api/sql.ts'
+
 import { sourceCollection } from '../../src/kinds/source/source-wire.ts'
-import { burnRateAlerts, noDataSpan } from '../../src/slos/burn-rates.ts'
-import { type BudgetState, judgeBudget } from '../../src/slos/error-budget.ts'
-import { type Slo, sourceOf } from '../../src/slos/expand-slos.ts'
-import { type GroupHistory, readHistory, readWithSql } from '../../src/slos/slo-series.ts'
-import type { SloSource } from '../../src/slos/slo-sql.ts'
+import type { ReadApi } from '../../src/platform/api/client.ts'
+import type { Target } from '../../src/platform/api/path.ts'
+import type { RunSql, SqlRow } from '../../src/platform/api/sql.ts'
+import { burnRateAlerts, noDataSpan } from '../../src/signals/slos/burn-rates.ts'
+import { type BudgetState, judgeBudget } from '../../src/signals/slos/error-budget.ts'
+import { type Slo, sourceOf } from '../../src/signals/slos/expand-slos.ts'
+import { type GroupHistory, readHistory, readWithSql } from '../../src/signals/slos/slo-series.ts'
+import type { SloSource } from '../../src/signals/slos/slo-sql.ts'
 
 /** One evaluation of an alert of an SLO, by the alert task. */
 export interface SloEvaluation {

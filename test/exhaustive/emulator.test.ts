@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { toAlertQuery } from '../../src/backtest/query.ts'
-import type { SeriesItem } from '../../src/backtest/series-api.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
 import { ChartError, type ChartRequest, computeSeries } from '../../src/emulator/product/charts.ts'
 import { intervalMs } from '../../src/kinds/alert/schedule.ts'
+import { toAlertQuery } from '../../src/signals/backtest/query.ts'
+import type { SeriesItem } from '../../src/signals/backtest/series-api.ts'
 import {
   alertBody,
   call,
@@ -15,7 +15,7 @@ import {
   startCloud,
   tile,
 } from '../integration/emulator/support.ts'
-import { recorded, recordedRows, watchedBy } from '../unit/backtest/recorded.ts'
+import { recorded, recordedRows, watchedBy } from '../unit/signals/backtest/recorded.ts'
 
 const seeds = Array.from({ length: 25 }, (_, seed) => seed)
 

@@ -1,9 +1,9 @@
 // Random sequences of what happens to objects that other programs made: edits in the web app, in files and by another repository, markers that
 // people remove, pulls and applies. An oracle that knows nothing of the planner says what may change.
 import { describe, expect, it } from 'vitest'
-import { isSame } from '../../src/core/equality.ts'
 import type { JsonObject } from '../../src/emulator/index.ts'
 import { isMarkerTag, readTagMarker, readTextMarker, tagStyle, withoutTextMarker } from '../../src/kinds/marker.ts'
+import { isSame } from '../../src/platform/core/equality.ts'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { randomFrom } from '../support/random.ts'
 import { seeds } from '../support/seeds.ts'

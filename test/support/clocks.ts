@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { type Clock, systemClock } from '../../src/platform/core/clock.ts'
 
 // A clock that never waits: when everybody sleeps, it jumps to the first one who wants to wake up.
 

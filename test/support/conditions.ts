@@ -1,4 +1,4 @@
-import { type Condition, parseCondition } from '../../src/operation/select.ts'
+import { type Condition, parseCondition } from '../../src/platform/operation/select.ts'
 
 /** Parsed conditions of `select`. */
 export const conditions = (...texts: readonly string[]): Condition[] =>

@@ -1,7 +1,7 @@
 // Short ways to read declarations in tests: as text where places matter, as a value where they do not.
 
-import { type Diagnostic, formatLocation } from '../../src/core/diagnostics.ts'
-import { type Declarations, readDeclarations } from '../../src/declarations/declarations.ts'
+import { type Diagnostic, formatLocation } from '../../src/platform/core/diagnostics.ts'
+import { type Declarations, readDeclarations } from '../../src/sync/declarations/declarations.ts'
 
 type Variables = Readonly<Record<string, string>>
 

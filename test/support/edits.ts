@@ -2,9 +2,9 @@
 
 import { diffLines } from 'diff'
 import { parse } from 'yaml'
-import { isMapping } from '../../src/core/keys.ts'
 import { itemId } from '../../src/kinds/kind.ts'
 import { kindNames, sections as kindSections } from '../../src/kinds/kind-names.ts'
+import { isMapping } from '../../src/platform/core/keys.ts'
 import { type Edit, type EditedFile, editFile } from '../../src/sync/pull/edit-yaml.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

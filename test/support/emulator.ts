@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { addDays, type Day, dayOf } from '../../src/core/dates.ts'
-import { toEnvironmentName, toKebab } from '../../src/core/names.ts'
-import { metaOf } from '../../src/documents/schema.ts'
 import { demo, type Emulator, type EmulatorOptions, type Fault, type Service } from '../../src/emulator/index.ts'
-import { settingsSchema } from '../../src/operation/inputs.ts'
+import { addDays, type Day, dayOf } from '../../src/platform/core/dates.ts'
+import { toEnvironmentName, toKebab } from '../../src/platform/core/names.ts'
+import { metaOf } from '../../src/platform/documents/schema.ts'
+import { settingsSchema } from '../../src/platform/operation/inputs.ts'
 import { type EmulatorVariant, startVariant, type VariantOptions } from './server-variants.ts'
 
 // One emulator for a test file, in the state it was born in before every test.

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { demo, type Emulator } from '../../src/emulator/index.ts'
-import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
+import type { Operation } from '../../src/platform/operation/operation.ts'
 
 export const allOperations = await Promise.all(
   operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation })),

@@ -2,7 +2,7 @@
 // column, and the rules between columns. Source: the FOCUS_Spec repository and focus_validator's model-1.2.json.
 import { readFileSync } from 'node:fs'
 import { parse } from 'csv-parse/sync'
-import { type Decimal, fromText } from '../../src/core/decimal.ts'
+import { type Decimal, fromText } from '../../src/platform/core/decimal.ts'
 
 interface Column {
   readonly name: string

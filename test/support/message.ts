@@ -1,5 +1,5 @@
-import { say, trusted } from '../../src/core/line.ts'
-import type { Message } from '../../src/notifications/message.ts'
+import type { Message } from '../../src/delivery/notifications/message.ts'
+import { say, trusted } from '../../src/platform/core/line.ts'
 
 /** The message about a failed gate. */
 export const messageWith = (more: Partial<Message> = {}): Message => ({

@@ -1,8 +1,8 @@
 // Several runs against one service at the same time, on a clock that never waits. Each request takes as long as a seed says, so that the same
 // seed gives the same order of requests.
-import type { Rules } from '../../src/api/call.ts'
-import type { WriteApi } from '../../src/api/client.ts'
-import type { Clock } from '../../src/core/clock.ts'
+import type { Rules } from '../../src/platform/api/call.ts'
+import type { WriteApi } from '../../src/platform/api/client.ts'
+import type { Clock } from '../../src/platform/core/clock.ts'
 import { createVirtualClock } from './clocks.ts'
 
 /** What a request goes through, in milliseconds. */

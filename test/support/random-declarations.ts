@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { parse, stringify } from 'yaml'
-import { escapeExpressions } from '../../src/documents/expressions.ts'
 import type { Alert, Channel, Connection, Dashboard, JsonObject, SavedSearch, Service, Source, Tile } from '../../src/emulator/index.ts'
 import { type DashboardFields, expandDashboard } from '../../src/kinds/dashboard/dashboard-file.ts'
+import { escapeExpressions } from '../../src/platform/documents/expressions.ts'
 
 // Random words and fields: names that people use, and texts that are hard to write to YAML.
 

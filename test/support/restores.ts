@@ -1,6 +1,7 @@
 // Restores a backup of the demo's first service in the emulator, and runs verify-restore on it.
-import type { Clock } from '../../src/core/clock.ts'
+
 import { demo, type Emulator, type Restore } from '../../src/emulator/index.ts'
+import type { Clock } from '../../src/platform/core/clock.ts'
 import { createVirtualClock } from './clocks.ts'
 import { inputsFor, serviceOf } from './emulator.ts'
 import { type Invoked, invokeText } from './invoke.ts'

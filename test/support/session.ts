@@ -1,9 +1,10 @@
 // An API session against an emulator, on a clock that never waits.
-import { ApiError } from '../../src/api/api-error.ts'
-import { type ApiSession, type Connection, openApi } from '../../src/api/client.ts'
-import { profileNamed } from '../../src/api/profiles.ts'
-import type { Clock } from '../../src/core/clock.ts'
+
 import { demo, type Emulator, type Fault } from '../../src/emulator/index.ts'
+import { ApiError } from '../../src/platform/api/api-error.ts'
+import { type ApiSession, type Connection, openApi } from '../../src/platform/api/client.ts'
+import { profileNamed } from '../../src/platform/api/profiles.ts'
+import type { Clock } from '../../src/platform/core/clock.ts'
 import { createVirtualClock, type VirtualClock } from './clocks.ts'
 
 export interface TestSession extends ApiSession {

@@ -1,11 +1,12 @@
 // A service that sleeps and wakes by known causes, minute by minute. The same causes run with and without other alerts, so that the true
 // price of alerts is known.
-import type { Activity } from '../../src/api/activities.ts'
-import { addDays, type Day, dayOf } from '../../src/core/dates.ts'
-import { dayMs, minuteMs } from '../../src/core/durations.ts'
+
+import type { DailyCompute } from '../../src/cost/idling/profile.ts'
+import type { AlertSchedule } from '../../src/cost/idling/schedules.ts'
 import { demo, type Emulator } from '../../src/emulator/index.ts'
-import type { DailyCompute } from '../../src/idling/profile.ts'
-import type { AlertSchedule } from '../../src/idling/schedules.ts'
+import type { Activity } from '../../src/platform/api/activities.ts'
+import { addDays, type Day, dayOf } from '../../src/platform/core/dates.ts'
+import { dayMs, minuteMs } from '../../src/platform/core/durations.ts'
 import { randomFrom } from './random.ts'
 
 export const serviceId = 'c0ffee00-0000-4000-8000-0000000000c3'

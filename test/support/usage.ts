@@ -1,6 +1,6 @@
-import { addDays, type Day } from '../../src/core/dates.ts'
-import { type Decimal, fromText } from '../../src/core/decimal.ts'
-import type { UsageRecord } from '../../src/usage/records.ts'
+import type { UsageRecord } from '../../src/cost/usage/records.ts'
+import { addDays, type Day } from '../../src/platform/core/dates.ts'
+import { type Decimal, fromText } from '../../src/platform/core/decimal.ts'
 
 export const decimal = (value: string | number): Decimal => fromText(String(value))
 

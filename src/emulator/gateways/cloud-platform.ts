@@ -1,5 +1,5 @@
-import { addDays, countDays, type Day, dayOf, isDay } from '../../core/dates.ts'
-import type { ExactNumber } from '../../core/json.ts'
+import { addDays, countDays, type Day, dayOf, isDay } from '../../platform/core/dates.ts'
+import type { ExactNumber } from '../../platform/core/json.ts'
 import type { EmulatorContext } from '../context.ts'
 import type { ApiKey, Backup, CreditBalance, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
 import { badRequest, notFound } from './gateway.ts'

@@ -1,4 +1,4 @@
-import { parseJsonOrUndefined } from '../../core/json.ts'
+import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import type { EmulatorContext } from '../context.ts'
 import {
   type Headers,

@@ -1,4 +1,4 @@
-import { minuteMs } from '../../core/durations.ts'
+import { minuteMs } from '../../platform/core/durations.ts'
 import { type Alert, isJsonObject, type Service } from '../store.ts'
 import { minutesOf } from './alerts.ts'
 import { ChartError, type ChartRequest, checkConditions, computeSeries } from './charts.ts'

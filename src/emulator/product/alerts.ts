@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/v3'
-import { dayMs } from '../../core/durations.ts'
+import { dayMs } from '../../platform/core/durations.ts'
 import type { Alert, JsonObject, Service, Tile } from '../store.ts'
 import { addIssue, badRequest, findById, isObjectId, notFound, nowOf, requireById, toObjectId, validate } from './request.ts'
 import { routesOf } from './resource.ts'

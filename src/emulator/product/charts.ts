@@ -1,5 +1,5 @@
 import * as z from 'zod/v3'
-import { dayMs, minuteMs } from '../../core/durations.ts'
+import { dayMs, minuteMs } from '../../platform/core/durations.ts'
 import type { JsonObject, Source } from '../store.ts'
 import { findById, objectId, ok, type ProductRequest, type ProductResponse, validate } from './request.ts'
 import { selectTelemetry, type TelemetryKind, type TelemetryRow, telemetryKinds, visitTelemetry } from './telemetry.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/v3'
-import { isSame } from '../../core/equality.ts'
+import { isSame } from '../../platform/core/equality.ts'
 import type { Ids } from '../deterministic.ts'
 import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Source, type Tile } from '../store.ts'
 import { deleteAlertsOfTiles, deleteAlertsWhere } from './alerts.ts'

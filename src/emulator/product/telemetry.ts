@@ -1,5 +1,5 @@
-import { once } from '../../core/concurrency.ts'
-import { minuteMs } from '../../core/durations.ts'
+import { once } from '../../platform/core/concurrency.ts'
+import { minuteMs } from '../../platform/core/durations.ts'
 
 // Deterministic telemetry: one week of logs, spans and a gauge of four services, which repeats. It is the week that was stored in a real
 // server to record how the product evaluates alerts (test/unit/backtest), so that both give the same answers.

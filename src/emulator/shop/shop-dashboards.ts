@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from '../../core/durations.ts'
+import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import type { DemoIds } from '../deterministic.ts'
 import type { Alert, Dashboard, JsonObject, SavedSearch, Service, Source, Tile } from '../store.ts'
 import type { ServiceName } from './demo.ts'

@@ -1,4 +1,4 @@
-import { dayMs } from '../../core/durations.ts'
+import { dayMs } from '../../platform/core/durations.ts'
 import { createDemoIds, type DemoIds, type Ids } from '../deterministic.ts'
 import {
   type ApiKey,

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { defineCollection } from '../../api/collection.ts'
-import { wireId, wireNumber } from '../../api/wire.ts'
-import { isEmpty, isMapping, withoutUndefined } from '../../core/keys.ts'
-import { quote } from '../../core/text.ts'
+import { defineCollection } from '../../platform/api/collection.ts'
+import { wireId, wireNumber } from '../../platform/api/wire.ts'
+import { isEmpty, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
+import { quote } from '../../platform/core/text.ts'
 
 import { alertQuery } from '../alert-query.ts'
 import { adoption, byKey, nameDescription, word } from '../fields.ts'

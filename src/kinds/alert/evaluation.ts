@@ -3,10 +3,10 @@
 // evaluation, a failed one too, sets `updatedAt`.
 
 import * as z from 'zod'
-import { formatMoment } from '../../core/dates.ts'
-import { minuteMs } from '../../core/durations.ts'
-import { plural, quote } from '../../core/text.ts'
-import { choice } from '../../operation/inputs.ts'
+import { formatMoment } from '../../platform/core/dates.ts'
+import { minuteMs } from '../../platform/core/durations.ts'
+import { plural, quote } from '../../platform/core/text.ts'
+import { choice } from '../../platform/operation/inputs.ts'
 import type { Body } from '../kind.ts'
 import { borderAfter, intervalMsOf, startMsOf } from './schedule.ts'
 

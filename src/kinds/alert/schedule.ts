@@ -1,6 +1,6 @@
 // When the server evaluates an alert. Its windows begin at multiples of the interval since the epoch, unless an offset or a start between
 // two of them shifts them. An alert with a start in the future is not evaluated. Recorded on HyperDX 2.36.
-import { dayMs, minuteMs } from '../../core/durations.ts'
+import { dayMs, minuteMs } from '../../platform/core/durations.ts'
 import type { Body } from '../kind.ts'
 
 export const alertIntervals = ['30s', '1m', '5m', '15m', '30m', '1h', '6h', '12h', '1d'] as const

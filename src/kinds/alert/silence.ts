@@ -1,6 +1,6 @@
 // Silences an alert with a start in the future: the server skips it until then, so that the silence ends by itself. docs/command-line.md
 // describes what the server does.
-import { hourMs } from '../../core/durations.ts'
+import { hourMs } from '../../platform/core/durations.ts'
 import type { Body } from '../kind.ts'
 import { borderAfter, borderBefore, hasOffset, intervalMsOf, maxAheadMs, startMsOf } from './schedule.ts'
 

@@ -2,8 +2,8 @@
 // is the one that is compared with the service, and that digests are made of, so that another spelling is not a change.
 
 import * as z from 'zod'
-import { withoutUndefined } from '../../core/keys.ts'
-import { ownValue } from '../../documents/schema.ts'
+import { withoutUndefined } from '../../platform/core/keys.ts'
+import { ownValue } from '../../platform/documents/schema.ts'
 import { withSourceIds } from '../fields.ts'
 import { containerStyle, type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { type Place, placeTiles } from './layout.ts'

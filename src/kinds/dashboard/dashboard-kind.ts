@@ -1,5 +1,5 @@
-import { isMapping } from '../../core/keys.ts'
-import { nameFirst } from '../../core/text.ts'
+import { isMapping } from '../../platform/core/keys.ts'
+import { nameFirst } from '../../platform/core/text.ts'
 import { withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
 import { type Body, type DeclaredObject, type Kind, listOf, pageFor, type ResolveContext, type ResolvedDeclaration } from '../kind.ts'

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import type { ReadApi } from '../../api/client.ts'
-import { collectionPath, defineCollection } from '../../api/collection.ts'
-import { type Target, under } from '../../api/path.ts'
-import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
-import { isMapping } from '../../core/keys.ts'
+import type { ReadApi } from '../../platform/api/client.ts'
+import { collectionPath, defineCollection } from '../../platform/api/collection.ts'
+import { type Target, under } from '../../platform/api/path.ts'
+import { nameOrEmpty, readOne, wireId } from '../../platform/api/wire.ts'
+import { isMapping } from '../../platform/core/keys.ts'
 
 import { type Body, type InvalidField, listOf, type StoredObject, withoutServerFields } from '../kind.ts'
 

@@ -1,5 +1,5 @@
 // The tiles of a dashboard that are queries of alerts. A person can move them, and can add other tiles to a dashboard that declares none.
-import { withoutUndefined } from '../../core/keys.ts'
+import { withoutUndefined } from '../../platform/core/keys.ts'
 import { type Body, type DeclaredObject, listOf, type ResolveContext } from '../kind.ts'
 import { declaresNoTiles, gridOf } from './dashboard-file.ts'
 import { toDashboardBody } from './dashboard-wire.ts'

@@ -1,6 +1,6 @@
 // How `pull` spells a dashboard in a file. What no schema accepts goes to `raw`, so that nothing is lost.
 import type * as z from 'zod'
-import { ownValue } from '../../documents/schema.ts'
+import { ownValue } from '../../platform/documents/schema.ts'
 import { comparable } from '../compare.ts'
 import { type Body, type FileContext, itemId, type Kind, listOf } from '../kind.ts'
 import { canonicalText, withoutMarkerTags } from '../marker.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { digestOfText } from '../../core/digest.ts'
-import { isEmpty, isMapping } from '../../core/keys.ts'
+import { digestOfText } from '../../platform/core/digest.ts'
+import { isEmpty, isMapping } from '../../platform/core/keys.ts'
 import { managedPart, normalForm } from '../compare.ts'
 import type { Body } from '../kind.ts'
 import { canonicalText } from '../marker.ts'

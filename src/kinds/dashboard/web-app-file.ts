@@ -1,5 +1,5 @@
-import { isMapping } from '../../core/keys.ts'
-import { quote, shellQuote } from '../../core/text.ts'
+import { isMapping } from '../../platform/core/keys.ts'
+import { quote, shellQuote } from '../../platform/core/text.ts'
 import { type Body, listOf } from '../kind.ts'
 
 /**

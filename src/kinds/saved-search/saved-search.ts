@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { defineCollection } from '../../api/collection.ts'
-import { nameOrEmpty, wireId } from '../../api/wire.ts'
+import { defineCollection } from '../../platform/api/collection.ts'
+import { nameOrEmpty, wireId } from '../../platform/api/wire.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
 import { adoption, declaredTags, sourceFields } from '../fields.ts'

@@ -1,4 +1,4 @@
-import { textOrDash } from '../../core/line.ts'
+import { textOrDash } from '../../platform/core/line.ts'
 import { defineList } from '../list-operation.ts'
 import { sourceCollection, sourceKinds, sourceSchema } from './source-wire.ts'
 

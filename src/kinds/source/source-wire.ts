@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { defineCollection } from '../../api/collection.ts'
-import { nameOrEmpty, wireId } from '../../api/wire.ts'
+import { defineCollection } from '../../platform/api/collection.ts'
+import { nameOrEmpty, wireId } from '../../platform/api/wire.ts'
 import { type Body, withoutServerFields } from '../kind.ts'
 
 /** Kinds that the API documents; an answer may hold others. */

@@ -1,8 +1,8 @@
 // A source has no field for a marker: docs/decisions/ownership.md has the reasons. Its kind and its name identify it.
 import * as z from 'zod'
-import { isMapping, keysOf } from '../../core/keys.ts'
-import { quote } from '../../core/text.ts'
-import { ownValue } from '../../documents/schema.ts'
+import { isMapping, keysOf } from '../../platform/core/keys.ts'
+import { quote } from '../../platform/core/text.ts'
+import { ownValue } from '../../platform/documents/schema.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { encode, wireSchema } from '../derive.ts'
 import { connectionField } from '../fields.ts'

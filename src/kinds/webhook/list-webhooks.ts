@@ -1,4 +1,4 @@
-import { textOrDash } from '../../core/line.ts'
+import { textOrDash } from '../../platform/core/line.ts'
 import { defineList } from '../list-operation.ts'
 import { webhookKind } from './webhook.ts'
 import { webhookCollection, webhookSchema } from './webhook-wire.ts'

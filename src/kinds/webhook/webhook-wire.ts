@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { defineCollection } from '../../api/collection.ts'
-import { nameOrEmpty, wireId } from '../../api/wire.ts'
+import { defineCollection } from '../../platform/api/collection.ts'
+import { nameOrEmpty, wireId } from '../../platform/api/wire.ts'
 import type { Body, StoredObject } from '../kind.ts'
 import { revealSecrets, StoredSecret, secretTextsIn } from '../secret.ts'
 

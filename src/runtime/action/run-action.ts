@@ -1,16 +1,16 @@
 import * as core from '@actions/core'
-import { createPace, systemClock } from '../../core/clock.ts'
-import type { Severity } from '../../core/diagnostics.ts'
-import { exitCodes } from '../../core/errors.ts'
-import { logLine } from '../../core/escape.ts'
-import { toCamel } from '../../core/names.ts'
-import { formsOf } from '../../core/secrets.ts'
-import type { Variables } from '../../core/variables.ts'
-import type { Cancellation } from '../../http/cancellation.ts'
-import { defaultApiUrl } from '../../operation/inputs.ts'
-import type { ResultDocument, RunResult } from '../../operation/result.ts'
 import { isOperationName } from '../../operations.ts'
-import { renderTerminal } from '../../report/terminal.ts'
+import { createPace, systemClock } from '../../platform/core/clock.ts'
+import type { Severity } from '../../platform/core/diagnostics.ts'
+import { exitCodes } from '../../platform/core/errors.ts'
+import { logLine } from '../../platform/core/escape.ts'
+import { toCamel } from '../../platform/core/names.ts'
+import { formsOf } from '../../platform/core/secrets.ts'
+import type { Variables } from '../../platform/core/variables.ts'
+import type { Cancellation } from '../../platform/http/cancellation.ts'
+import { defaultApiUrl } from '../../platform/operation/inputs.ts'
+import type { ResultDocument, RunResult } from '../../platform/operation/result.ts'
+import { renderTerminal } from '../../platform/report/terminal.ts'
 import { credentialsIn, partlyShownIn, toSafeError } from '../credentials.ts'
 import type { notifyGitHub } from '../notify-github.ts'
 import { publish, resultFilePath, runAndPublish, type Surface, sendMessage } from '../publish.ts'
@@ -112,8 +112,8 @@ function actionSurface(env: Variables, cancellation: Cancellation, log: Log): Su
     },
     async readDeployments(token, period) {
       const [{ systemClock }, { listDeployments }] = await Promise.all([
-        import('../../core/clock.ts'),
-        import('../../github/deployments.ts'),
+        import('../../platform/core/clock.ts'),
+        import('../../delivery/github/deployments.ts'),
       ])
       const note = (line: string): void => log.fold('GitHub', line)
       return listDeployments({ env, token, ...period, deps: { clock: systemClock, random: Math.random, note, cancellation } })

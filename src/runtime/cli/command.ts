@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { meantName } from '../../core/names.ts'
-import { plural } from '../../core/text.ts'
+import { meantName } from '../../platform/core/names.ts'
+import { plural } from '../../platform/core/text.ts'
 import { replacementOf } from '../new-names.ts'
 
 export interface CommandOption {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
-import { inputError } from '../../core/errors.ts'
-import { logLine } from '../../core/escape.ts'
-import { renderTerminal } from '../../report/terminal.ts'
+import { inputError } from '../../platform/core/errors.ts'
+import { logLine } from '../../platform/core/escape.ts'
+import { renderTerminal } from '../../platform/report/terminal.ts'
 import type { Surface } from '../publish.ts'
 import { columnsOf, type Terminal } from './terminal.ts'
 

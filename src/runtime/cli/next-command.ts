@@ -1,9 +1,9 @@
-import { toKebab } from '../../core/names.ts'
-import { shellQuote } from '../../core/text.ts'
-import { metaOf, type Shape } from '../../documents/schema.ts'
-import { settingsSchema } from '../../operation/inputs.ts'
-import type { ResultError } from '../../operation/result.ts'
 import type { OperationName } from '../../operations.ts'
+import { toKebab } from '../../platform/core/names.ts'
+import { shellQuote } from '../../platform/core/text.ts'
+import { metaOf, type Shape } from '../../platform/documents/schema.ts'
+import { settingsSchema } from '../../platform/operation/inputs.ts'
+import type { ResultError } from '../../platform/operation/result.ts'
 
 /** A command as it was given. */
 interface GivenCommand {

@@ -1,6 +1,6 @@
-import { type Clock, createPace, systemClock } from '../../core/clock.ts'
-import { progressBar } from '../../core/text.ts'
-import { displayWidth, wrap } from '../../report/terminal.ts'
+import { type Clock, createPace, systemClock } from '../../platform/core/clock.ts'
+import { progressBar } from '../../platform/core/text.ts'
+import { displayWidth, wrap } from '../../platform/report/terminal.ts'
 import { columnsOf, type OutputStream } from './terminal.ts'
 
 /** The last line of the stream, for messages that the next one replaces. Files and pipes get one as a line every ten seconds. */

@@ -1,6 +1,6 @@
-import { withFlags } from '../../core/input-spelling.ts'
-import { version } from '../../core/version.ts'
 import { isOperationName, operationNames } from '../../operations.ts'
+import { withFlags } from '../../platform/core/input-spelling.ts'
+import { version } from '../../platform/core/version.ts'
 import { type Command, parseArguments, unknownCommand, WrongUse } from './command.ts'
 import { helpOf, mainHelp } from './help.ts'
 import type { Terminal } from './terminal.ts'

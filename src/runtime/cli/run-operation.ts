@@ -1,8 +1,9 @@
 // What a run of an operation takes: most of the code. `--version` and `--help` do not load this file.
-import { exitCodes } from '../../core/errors.ts'
-import { jsonLine, logLine } from '../../core/escape.ts'
+
 import type { OperationName } from '../../operations.ts'
-import { renderTerminal } from '../../report/terminal.ts'
+import { exitCodes } from '../../platform/core/errors.ts'
+import { jsonLine, logLine } from '../../platform/core/escape.ts'
+import { renderTerminal } from '../../platform/report/terminal.ts'
 import { credentialsIn } from '../credentials.ts'
 import { runAndPublish, type Surface, sendMessage } from '../publish.ts'
 import type { PublishSettings } from '../run.ts'

@@ -1,5 +1,5 @@
-import { exitCodes, inputError } from '../../core/errors.ts'
 import { type Dialect, demo, startEmulator } from '../../emulator/index.ts'
+import { exitCodes, inputError } from '../../platform/core/errors.ts'
 import type { Signals } from '../signals.ts'
 
 /** The options of the command. */

@@ -1,4 +1,4 @@
-import type { Variables } from '../../core/variables.ts'
+import type { Variables } from '../../platform/core/variables.ts'
 import type { Signals } from '../signals.ts'
 
 /** The parts of a process that the command line uses. */

@@ -1,6 +1,7 @@
 // The commands that are not operations. Each is loaded when it is used.
-import { type ProfileName, profileNames } from '../../api/profiles.ts'
+
 import { operationNames } from '../../operations.ts'
+import { type ProfileName, profileNames } from '../../platform/api/profiles.ts'
 import { type Command, type CommandOption, type Given, requireChoice, WrongUse } from './command.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -1,9 +1,9 @@
 // Errors name inputs as the action does. The library's callers know them as options in camelCase.
-import { ApiError } from '../../api/api-error.ts'
-import type { Diagnostic } from '../../core/diagnostics.ts'
-import { InputError, type WatchkeeperError } from '../../core/errors.ts'
-import { toCamel, toKebab } from '../../core/names.ts'
-import { settingsSchema } from '../../operation/inputs.ts'
+import { ApiError } from '../../platform/api/api-error.ts'
+import type { Diagnostic } from '../../platform/core/diagnostics.ts'
+import { InputError, type WatchkeeperError } from '../../platform/core/errors.ts'
+import { toCamel, toKebab } from '../../platform/core/names.ts'
+import { settingsSchema } from '../../platform/operation/inputs.ts'
 import { inputNames } from '../input-names.ts'
 
 const kebabNames: readonly string[] = [...new Set([...Object.keys(settingsSchema.shape).map(toKebab), ...inputNames])]

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../../core/diagnostics.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
+import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { isDelete, isHeld, type Plan } from '../plan/change.ts'
 import { indexAll, type StoredObjects } from '../plan/stored-objects.ts'
 import { type ApplyStateOptions, createApplyState, type Outcome, type StopReason } from './apply-state.ts'

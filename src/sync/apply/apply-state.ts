@@ -1,10 +1,10 @@
-import { ApiError } from '../../api/api-error.ts'
-import { type ErrorKind, WatchkeeperError } from '../../core/errors.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { tilesNamed } from '../../kinds/dashboard/query-tiles.ts'
 import { withTileIds } from '../../kinds/dashboard/tile-ids.ts'
 import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { hasPendingId, type KindName, type PendingId, replacePending } from '../../kinds/kind-names.ts'
+import { ApiError } from '../../platform/api/api-error.ts'
+import { type ErrorKind, WatchkeeperError } from '../../platform/core/errors.ts'
 import type { Action, Change } from '../plan/change.ts'
 
 /** The API itself is failing after this many failures in a row. */

@@ -1,15 +1,15 @@
 // Two runs of a project at the same time can both create an object: the API has no lock, and markers are not unique. The run that creates later
 // sees both objects when it verifies its writes, and fails. docs/decisions/concurrent-runs.md has the limits.
 
-import { ApiError } from '../../api/api-error.ts'
-import type { ReadApi } from '../../api/client.ts'
-import type { SendOptions } from '../../api/collection.ts'
-import type { Target } from '../../api/path.ts'
-import type { Clock } from '../../core/clock.ts'
-import { WatchkeeperError } from '../../core/errors.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
+import { ApiError } from '../../platform/api/api-error.ts'
+import type { ReadApi } from '../../platform/api/client.ts'
+import type { SendOptions } from '../../platform/api/collection.ts'
+import type { Target } from '../../platform/api/path.ts'
+import type { Clock } from '../../platform/core/clock.ts'
+import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { indexStored, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
 
 /** What to know about two runs at the same time. */

@@ -1,10 +1,10 @@
 // Pruning: what counts is what the service has now, not what it had when the plan was made.
 
-import type { List } from '../../api/collection.ts'
-import type { Diagnostic } from '../../core/diagnostics.ts'
-import { WatchkeeperError } from '../../core/errors.ts'
 import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
+import type { List } from '../../platform/api/collection.ts'
+import type { Diagnostic } from '../../platform/core/diagnostics.ts'
+import { WatchkeeperError } from '../../platform/core/errors.ts'
 import type { Change, Delete } from '../plan/change.ts'
 import { mayHoldAlerts, whyNotDeleted } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed } from './apply-state.ts'

@@ -1,13 +1,13 @@
 // Snapshots: where the server stores something that its known defaults do not explain, the stored state is recorded in the object, so
 // that the next plan is empty.
 
-import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
-import { isSame } from '../../core/equality.ts'
-import { WatchkeeperError } from '../../core/errors.ts'
 import { comparable, composeUpdate, sidesOf } from '../../kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
+import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
+import { isSame } from '../../platform/core/equality.ts'
+import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { type Change, type Create, isWrite, type Write } from '../plan/change.ts'
 import { findDesired, type StoredIndexes } from '../plan/stored-objects.ts'
 import { isSuccess } from './apply-state.ts'

@@ -1,23 +1,23 @@
 import * as z from 'zod'
-import { type Estimate, type EstimateOptions, estimateAlerts, type ReadSeries, requestOf } from '../../backtest/estimate.ts'
-import { evaluatedPart, type TimeRange } from '../../backtest/evaluate.ts'
-import { type AlertQuery, type FindSqlValues, refuseWithoutCharts, toAlertQuery, type Watched } from '../../backtest/query.ts'
-import type { Refusal } from '../../backtest/read-rows.ts'
-import { type AlertEstimate, estimateSchema, toAlertEstimate } from '../../backtest/result.ts'
-import { requestSeries } from '../../backtest/series-api.ts'
-import { type Suggestion, suggestCondition } from '../../backtest/suggest.ts'
-import type { UnmatchedContext } from '../../backtest/unmatched.ts'
-import type { Diagnostic } from '../../core/diagnostics.ts'
-import { dayMs } from '../../core/durations.ts'
-import { inputError } from '../../core/errors.ts'
-import { plural } from '../../core/text.ts'
-import type { Incident } from '../../declarations/incidents.ts'
 import { intervalMs, isAtBorder, omitStart } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, type Kinds } from '../../kinds/kinds.ts'
-import type { Context } from '../../operation/operation.ts'
+import type { Diagnostic } from '../../platform/core/diagnostics.ts'
+import { dayMs } from '../../platform/core/durations.ts'
+import { inputError } from '../../platform/core/errors.ts'
+import { plural } from '../../platform/core/text.ts'
+import type { Context } from '../../platform/operation/operation.ts'
+import { type Estimate, type EstimateOptions, estimateAlerts, type ReadSeries, requestOf } from '../../signals/backtest/estimate.ts'
+import { evaluatedPart, type TimeRange } from '../../signals/backtest/evaluate.ts'
+import { type AlertQuery, type FindSqlValues, refuseWithoutCharts, toAlertQuery, type Watched } from '../../signals/backtest/query.ts'
+import type { Refusal } from '../../signals/backtest/read-rows.ts'
+import { type AlertEstimate, estimateSchema, toAlertEstimate } from '../../signals/backtest/result.ts'
+import { requestSeries } from '../../signals/backtest/series-api.ts'
+import { type Suggestion, suggestCondition } from '../../signals/backtest/suggest.ts'
+import type { UnmatchedContext } from '../../signals/backtest/unmatched.ts'
+import type { Incident } from '../declarations/incidents.ts'
 import { type Change, changesOf, isDifference } from '../plan/change.ts'
 import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
@@ -205,7 +205,7 @@ async function explainAllUnmatched(
   for (const unmatched of estimates.map(unmatchedOf)) {
     const key = JSON.stringify(unmatched)
     if (unmatched === undefined || reasons.has(key)) continue
-    const { explainUnmatched } = await import('../../backtest/unmatched.ts')
+    const { explainUnmatched } = await import('../../signals/backtest/unmatched.ts')
     const reason = unmatched === 'query' ? 'its query finds nothing: all values are 0' : await explainUnmatched(unmatched, context)
     reasons.set(key, reason ?? 'no row matches its condition')
   }
@@ -233,7 +233,7 @@ export async function seriesReader(
   { source: sources }: StoredObjects,
 ): Promise<ReadSeries> {
   if (profile.isSelfHosted) return (request) => requestSeries(api, service, request)
-  const { countWithSql } = await import('../../backtest/count-with-sql.ts')
+  const { countWithSql } = await import('../../signals/backtest/count-with-sql.ts')
   return (request) => countWithSql({ api, service, sources }, request)
 }
 
@@ -250,7 +250,10 @@ function toEvaluated(query: Query, estimate: Estimate | undefined): EvaluatedAle
 /** The alerts of the SLOs in the files, by the queries that they have with the sources of the service. */
 async function sloValues({ slos }: PlanningResult['found'], { source: sources }: StoredObjects): Promise<FindSqlValues> {
   if (slos.length === 0) return () => undefined
-  const [{ findSloAlert }, { sourceOf }] = await Promise.all([import('../../slos/slo-alerts.ts'), import('../../slos/expand-slos.ts')])
+  const [{ findSloAlert }, { sourceOf }] = await Promise.all([
+    import('../../signals/slos/slo-alerts.ts'),
+    import('../../signals/slos/expand-slos.ts'),
+  ])
   return findSloAlert(
     slos.flatMap((slo) => {
       const source = sourceOf(slo, sources)

@@ -1,12 +1,12 @@
-import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched, type WindowsQuery } from '../../backtest/query.ts'
-import type { Refusal } from '../../backtest/read-rows.ts'
-import { digestOfText } from '../../core/digest.ts'
-import { type Found, withSources } from '../../declarations/find-declarations.ts'
 import type { Directory } from '../../kinds/directory.ts'
 import { type AlertTarget, type Body, listOf, type ResolveContext } from '../../kinds/kind.ts'
 import { PendingId } from '../../kinds/kind-names.ts'
 import { createKinds, isOf } from '../../kinds/kinds.ts'
-import type { Context, Scope } from '../../operation/operation.ts'
+import { digestOfText } from '../../platform/core/digest.ts'
+import type { Context, Scope } from '../../platform/operation/operation.ts'
+import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched, type WindowsQuery } from '../../signals/backtest/query.ts'
+import type { Refusal } from '../../signals/backtest/read-rows.ts'
+import { type Found, withSources } from '../declarations/find-declarations.ts'
 
 // What declared alerts compare, from the files only: a recording belongs to such a query, and a replay evaluates it without a server.
 
@@ -91,6 +91,9 @@ const declaredSql = ({ sql: { template, shape, sourceId } }: WindowsQuery) => ({
 /** The alerts of SLOs. The name of a source is the id of its series. */
 async function declaredSqlValues(slos: Found['slos']): Promise<FindSqlValues> {
   if (slos.length === 0) return () => undefined
-  const [{ findSloAlert }, { unknownSource }] = await Promise.all([import('../../slos/slo-alerts.ts'), import('../../slos/expand-slos.ts')])
+  const [{ findSloAlert }, { unknownSource }] = await Promise.all([
+    import('../../signals/slos/slo-alerts.ts'),
+    import('../../signals/slos/expand-slos.ts'),
+  ])
   return findSloAlert(slos.map(({ value }) => ({ slo: value, source: { ...unknownSource, id: `source:${value.source}` } })))
 }

@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import type { EvaluatedWindow } from '../../backtest/evaluate.ts'
-import { formatMoment } from '../../core/dates.ts'
-import { minuteMs } from '../../core/durations.ts'
-import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
-import type { Incident } from '../../declarations/incidents.ts'
-import type { Block } from '../../report/blocks.ts'
-import { formatDuration, formatTimes } from '../../report/format.ts'
-import { table } from '../../report/table.ts'
+import { formatMoment } from '../../platform/core/dates.ts'
+import { minuteMs } from '../../platform/core/durations.ts'
+import { counted, type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import type { Block } from '../../platform/report/blocks.ts'
+import { formatDuration, formatTimes } from '../../platform/report/format.ts'
+import { table } from '../../platform/report/table.ts'
+import type { EvaluatedWindow } from '../../signals/backtest/evaluate.ts'
+import type { Incident } from '../declarations/incidents.ts'
 
 // Whether alerts notice the incidents of files. Backtests and replays share it.
 

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { diagnosticSchema } from '../../core/diagnostics.ts'
-import { environmentInput } from '../../declarations/environment.ts'
-import { filesInput } from '../../declarations/find-declarations.ts'
-import { selectInput } from '../../operation/select.ts'
-import { burnRateWindows } from '../../slos/error-budget.ts'
+import { diagnosticSchema } from '../../platform/core/diagnostics.ts'
+import { selectInput } from '../../platform/operation/select.ts'
+import { burnRateWindows } from '../../signals/slos/error-budget.ts'
+import { environmentInput } from '../declarations/environment.ts'
+import { filesInput } from '../declarations/find-declarations.ts'
 
 const percent = (what: string) => z.number().describe(what)
 

@@ -1,8 +1,8 @@
-import { clip, nameFirst, plural } from '../../core/text.ts'
 import { kindLabels } from '../../kinds/kind-names.ts'
-import type { Block, DiffLine } from '../../report/blocks.ts'
-import { type SideNames, toDiffLines } from '../../report/diff-lines.ts'
-import { wrap } from '../../report/terminal.ts'
+import { clip, nameFirst, plural } from '../../platform/core/text.ts'
+import type { Block, DiffLine } from '../../platform/report/blocks.ts'
+import { type SideNames, toDiffLines } from '../../platform/report/diff-lines.ts'
+import { wrap } from '../../platform/report/terminal.ts'
 import type { Action } from './change.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 

@@ -1,7 +1,7 @@
-import type { Diagnostic, Location } from '../../core/diagnostics.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
+import type { Diagnostic, Location } from '../../platform/core/diagnostics.ts'
 
 /**
  * `adopt`: the object is as declared already and only gets the ownership marker. `mark`: it has the marker, and only gets the repository or

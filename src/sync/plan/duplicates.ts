@@ -1,13 +1,14 @@
 // Two applies at once leave objects twice under one key, and each alert watches either of two dashboards. A person can also import a copy
 // in the web app. With `repair: duplicates`, the plan keeps one of the twins. It deletes another one only if the API shows that nothing is
 // lost with it, and otherwise removes its marker, or leaves it where no write keeps what the API hides.
-import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
-import { listFirst } from '../../core/text.ts'
+
 import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
 import { type Body, describeStored, type Kind, type ResolveContext, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
+import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../platform/core/diagnostics.ts'
+import { listFirst } from '../../platform/core/text.ts'
 import type { Delete, Release, Update } from './change.ts'
 import { canRepair, matchRules, repairByHand, whyNotCompared } from './match.ts'
 import { planDelete, planRelease } from './plan-object.ts'

@@ -1,6 +1,5 @@
 // Failed, overdue and missing evaluations of managed alerts: an alert that is stored as declared can still never fire.
-import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
-import { clip } from '../../core/text.ts'
+
 import {
   explainFailedEvaluation,
   explainOverdue,
@@ -11,6 +10,8 @@ import {
   type OnFailedEvaluation,
 } from '../../kinds/alert/evaluation.ts'
 import { describeStored, type StoredObject } from '../../kinds/kind.ts'
+import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../platform/core/diagnostics.ts'
+import { clip } from '../../platform/core/text.ts'
 import type { Outcome } from '../apply/apply-state.ts'
 import { type Change, changesOf, isDelete, type Plan } from './change.ts'
 

@@ -1,13 +1,14 @@
 // Objects that apply leaves as they are: writing them could lose what a person made, or what they depend on is left as it is.
-import { type Diagnostic, diagnosticOf, exceptionOf } from '../../core/diagnostics.ts'
-import { isSame } from '../../core/equality.ts'
-import { toKebab } from '../../core/names.ts'
-import { capitalize, listFirst, pluralOf } from '../../core/text.ts'
+
 import { adoptedIds } from '../../kinds/adopt.ts'
 import { compareBodies } from '../../kinds/compare.ts'
 import { type Body, describeStored, type Kind, listOf, watchedPlaceOf } from '../../kinds/kind.ts'
 import { addressOf, PendingId, placeOfTile, replacePending } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
+import { type Diagnostic, diagnosticOf, exceptionOf } from '../../platform/core/diagnostics.ts'
+import { isSame } from '../../platform/core/equality.ts'
+import { toKebab } from '../../platform/core/names.ts'
+import { capitalize, listFirst, pluralOf } from '../../platform/core/text.ts'
 import { type Change, type Create, type Held, isHeld, type Update } from './change.ts'
 import { matchRules, type Pair, placeOf } from './match.ts'
 

@@ -1,9 +1,9 @@
-import { printable } from '../../core/text.ts'
 import { gridOf } from '../../kinds/dashboard/dashboard-file.ts'
 import { gridColumns, type Place } from '../../kinds/dashboard/layout.ts'
 import { withTileIds } from '../../kinds/dashboard/tile-ids.ts'
 import { type Body, listOf } from '../../kinds/kind.ts'
-import { type Layout, type LayoutTile, markSigns, type TileMark } from '../../report/blocks.ts'
+import { printable } from '../../platform/core/text.ts'
+import { type Layout, type LayoutTile, markSigns, type TileMark } from '../../platform/report/blocks.ts'
 import type { Change } from './change.ts'
 
 // The layout of a changed dashboard before and after, as data and as a drawing in text. Loaded only where a dashboard changed.

@@ -1,11 +1,11 @@
 // Who owned the objects: another repository, whose objects this run must not overwrite, or a previous owner, of the input `adopt-from`.
 
 import * as z from 'zod'
-import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../core/diagnostics.ts'
-import { spellInput } from '../../core/input-spelling.ts'
-import { listFirst } from '../../core/text.ts'
 import { describeStored, type Kind } from '../../kinds/kind.ts'
 import { projectGrammar, repositoryDigest, repositoryDigestGrammar } from '../../kinds/marker.ts'
+import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../platform/core/diagnostics.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { listFirst } from '../../platform/core/text.ts'
 import { type Change, isAdopted } from './change.ts'
 import type { AdoptFrom, PreviousOwner } from './match.ts'
 import type { MarkedObject } from './stored-objects.ts'

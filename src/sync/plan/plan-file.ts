@@ -1,12 +1,12 @@
 // A plan file holds digests of what was reviewed. `apply` plans again, and writes only if the new plan is the same.
 
 import * as z from 'zod'
-import type { Target } from '../../api/path.ts'
-import type { Prune } from '../../declarations/find-declarations.ts'
 import { comparable, compareBodies } from '../../kinds/compare.ts'
 import { addressOf, kindNames, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { longDigestOf } from '../../kinds/marker.ts'
+import type { Target } from '../../platform/api/path.ts'
+import type { Prune } from '../declarations/find-declarations.ts'
 import { type Action, actions, type Change } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 

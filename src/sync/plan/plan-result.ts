@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { diagnosticSchema } from '../../core/diagnostics.ts'
-import { withoutUndefined } from '../../core/keys.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { kindNames } from '../../kinds/kind-names.ts'
-import { tileMarks } from '../../report/blocks.ts'
+import { diagnosticSchema } from '../../platform/core/diagnostics.ts'
+import { withoutUndefined } from '../../platform/core/keys.ts'
+import { tileMarks } from '../../platform/report/blocks.ts'
 import { isSuccess, type Outcome, outcomeKinds } from '../apply/apply-state.ts'
 import { actions, type Change, type Create, isDifference, notesOf, takeovers, type Update } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
@@ -144,7 +144,7 @@ export const describeChanges = async ({ plan, found }: Pick<PlanningResult, 'pla
 
 export async function toPlanResult(planned: PlanningResult, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
   const { environment, found, plan, diagnostics, uncheckedCount } = planned
-  const slos = found.slos.length === 0 ? undefined : (await import('../../slos/expand-slos.ts')).describeSlos(found.slos)
+  const slos = found.slos.length === 0 ? undefined : (await import('../../signals/slos/expand-slos.ts')).describeSlos(found.slos)
   const objects = new Map(described ?? (await describeChanges(planned)))
   const numberOf = (action: Change['action']): number => [...objects.values()].filter((object) => object.action === action).length
   for (const outcome of outcomes) {

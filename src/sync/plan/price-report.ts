@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { minuteMs } from '../../core/durations.ts'
-import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
 import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
-import { type Block, paragraph } from '../../report/blocks.ts'
-import { formatDuration } from '../../report/format.ts'
-import { table } from '../../report/table.ts'
+import { minuteMs } from '../../platform/core/durations.ts'
+import { counted, type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { type Block, paragraph } from '../../platform/report/blocks.ts'
+import { formatDuration } from '../../platform/report/format.ts'
+import { table } from '../../platform/report/table.ts'
 
 const credits = (description: string) => z.number().describe(`${description} Credits a month of 30 days, an estimate.`)
 

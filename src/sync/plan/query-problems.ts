@@ -1,25 +1,26 @@
 // What is stored as declared can still fail: an alert whose query the server cannot run never fires. Only running the query shows it.
-import { ApiError } from '../../api/api-error.ts'
-import { maxQueryMs, type SqlQuery } from '../../api/sql.ts'
-import { type Estimates, estimateAlerts, findUnmatched } from '../../backtest/estimate.ts'
-import type { TimeRange } from '../../backtest/evaluate.ts'
-import { type AloneSql, columnsOfSearch, type Probe, toProbe } from '../../backtest/probe.ts'
-import type { Watched } from '../../backtest/query.ts'
-import type { Refusal } from '../../backtest/read-rows.ts'
-import { toRefusal, whyNeverEvaluated } from '../../backtest/read-windows.ts'
-import type { SeriesItem } from '../../backtest/series-api.ts'
-import type { SqlShape } from '../../backtest/window-sql.ts'
-import { forEachConcurrently } from '../../core/concurrency.ts'
-import { type Diagnostic, diagnosticOf, type Location } from '../../core/diagnostics.ts'
-import { dayMs } from '../../core/durations.ts'
-import { causeOf, toFailure } from '../../core/errors.ts'
-import { nameFirst } from '../../core/text.ts'
+
 import { type AlertInterval, alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { type Body, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
-import type { Context } from '../../operation/operation.ts'
+import { ApiError } from '../../platform/api/api-error.ts'
+import { maxQueryMs, type SqlQuery } from '../../platform/api/sql.ts'
+import { forEachConcurrently } from '../../platform/core/concurrency.ts'
+import { type Diagnostic, diagnosticOf, type Location } from '../../platform/core/diagnostics.ts'
+import { dayMs } from '../../platform/core/durations.ts'
+import { causeOf, toFailure } from '../../platform/core/errors.ts'
+import { nameFirst } from '../../platform/core/text.ts'
+import type { Context } from '../../platform/operation/operation.ts'
+import { type Estimates, estimateAlerts, findUnmatched } from '../../signals/backtest/estimate.ts'
+import type { TimeRange } from '../../signals/backtest/evaluate.ts'
+import { type AloneSql, columnsOfSearch, type Probe, toProbe } from '../../signals/backtest/probe.ts'
+import type { Watched } from '../../signals/backtest/query.ts'
+import type { Refusal } from '../../signals/backtest/read-rows.ts'
+import { toRefusal, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
+import type { SeriesItem } from '../../signals/backtest/series-api.ts'
+import type { SqlShape } from '../../signals/backtest/window-sql.ts'
 import type { Outcome } from '../apply/apply-state.ts'
 import { compareAlerts, desiredBody, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
 import { type Change, changesOf, type Delete, isDelete, isDifference } from './change.ts'
@@ -454,7 +455,7 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
       continue
     }
     asking.left -= perUnmatched
-    const { explainUnmatched } = await import('../../backtest/unmatched.ts')
+    const { explainUnmatched } = await import('../../signals/backtest/unmatched.ts')
     const range = { fromMs: asking.nowMs - dayMs, untilMs: asking.nowMs }
     reasons.set(key, await explainUnmatched(unmatched, { ...asking, sources: asking.planned.storedObjects.source, range }))
   }

@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import type { SqlQuery } from '../../api/sql.ts'
-import type { Columns } from '../../backtest/probe.ts'
-import type { Refusal } from '../../backtest/read-rows.ts'
-import type { SeriesItem } from '../../backtest/series-api.ts'
-import { luceneColumns } from '../../backtest/terms.ts'
-import { refuseExpression } from '../../backtest/window-sql.ts'
-import { nameOfTable } from '../../core/sql.ts'
 import type { Source } from '../../kinds/source/source-wire.ts'
+import type { SqlQuery } from '../../platform/api/sql.ts'
+import { nameOfTable } from '../../platform/core/sql.ts'
+import type { Columns } from '../../signals/backtest/probe.ts'
+import type { Refusal } from '../../signals/backtest/read-rows.ts'
+import type { SeriesItem } from '../../signals/backtest/series-api.ts'
+import { luceneColumns } from '../../signals/backtest/terms.ts'
+import { refuseExpression } from '../../signals/backtest/window-sql.ts'
 
 // What a source names, and what queries use of it, as a query without rows: the server says which table or column does not exist.
 

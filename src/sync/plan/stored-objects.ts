@@ -1,13 +1,13 @@
-import type { ReadApi } from '../../api/client.ts'
-import type { List } from '../../api/collection.ts'
-import type { Target } from '../../api/path.ts'
-import type { Profile } from '../../api/profiles.ts'
 import { listKinds, type StoredLists } from '../../kinds/collections.ts'
 import { type Body, type Kind, type StoredObject, watchedNames, withWatchedNames } from '../../kinds/kind.ts'
 import { type KindName, kindNames, mapKinds } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import type { StoredMarker } from '../../kinds/marker.ts'
 import { type Connection, connectionCollection } from '../../kinds/source/source-wire.ts'
+import type { ReadApi } from '../../platform/api/client.ts'
+import type { List } from '../../platform/api/collection.ts'
+import type { Target } from '../../platform/api/path.ts'
+import type { Profile } from '../../platform/api/profiles.ts'
 
 export interface StoredObjects extends StoredLists {
   /** Undefined where the service does not list them, or no file can name one. */

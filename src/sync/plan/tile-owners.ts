@@ -1,10 +1,11 @@
 // Which alerts the tiles of dashboards are for: alerts are found before the dashboards are planned, so that a tile follows its alert.
-import { isMapping } from '../../core/keys.ts'
-import type { Prune } from '../../declarations/find-declarations.ts'
+
 import { projectDashboard } from '../../kinds/alert-query.ts'
 import { listOf, type StoredObject, type TileOwners } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, type Kinds, makeProjectDashboard } from '../../kinds/kinds.ts'
+import { isMapping } from '../../platform/core/keys.ts'
+import type { Prune } from '../declarations/find-declarations.ts'
 import type { Settled } from './held.ts'
 import { type AdoptFrom, matchObjects } from './match.ts'
 import type { MarkedObject, StoredIndex } from './stored-objects.ts'

@@ -2,15 +2,15 @@
 // parts of tiles that someone else made, and an alert on such a tile may then count something else. Some servers can patch a dashboard: a
 // patch leaves every tile as it is stored that it does not name.
 
-import { type Diagnostic, diagnosticOf, exceptionOf, type Location, type Rules } from '../../core/diagnostics.ts'
-import { isSame } from '../../core/equality.ts'
-import { spellInput } from '../../core/input-spelling.ts'
-import { nameFirst, plural, quote } from '../../core/text.ts'
 import { compareBodies, composeUpdate, withStatedDefaults } from '../../kinds/compare.ts'
 import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
 import { keepsOthers } from '../../kinds/dashboard/query-tiles.ts'
 import { type Body, describeStored, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
+import { type Diagnostic, diagnosticOf, exceptionOf, type Location, type Rules } from '../../platform/core/diagnostics.ts'
+import { isSame } from '../../platform/core/equality.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { nameFirst, plural, quote } from '../../platform/core/text.ts'
 import { type Change, changesOf, isAdopted, isWrite, type Plan, type Write } from './change.ts'
 
 export const tileWriteRules = {

@@ -1,12 +1,13 @@
 // What `adopt` says of an object without a marker: its id, and digests of what it and its declaration are like now.
-import { isSame } from '../../core/equality.ts'
-import { overriddenFields } from '../../declarations/merge-fields.ts'
-import { ownValue } from '../../documents/schema.ts'
+
 import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../kinds/adopt.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
-import type { NamedEnvironment } from '../../operation/operation.ts'
+import { isSame } from '../../platform/core/equality.ts'
+import { ownValue } from '../../platform/documents/schema.ts'
+import type { NamedEnvironment } from '../../platform/operation/operation.ts'
+import { overriddenFields } from '../declarations/merge-fields.ts'
 import type { Change } from '../plan/change.ts'
 import type { Draft, DraftInput, PulledObject } from './draft.ts'
 import { type Edit, editFile } from './edit-yaml.ts'

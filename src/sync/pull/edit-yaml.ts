@@ -1,10 +1,10 @@
 import { isAlias, isMap, isNode, parseDocument, visit, type YAMLMap } from 'yaml'
 import * as z from 'zod'
-import { isEmpty, isMapping } from '../../core/keys.ts'
-import { defaultOf, ownValue, type Shape } from '../../documents/schema.ts'
 import type { Body, DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { fileSchemas } from '../../kinds/kinds.ts'
+import { isEmpty, isMapping } from '../../platform/core/keys.ts'
+import { defaultOf, ownValue, type Shape } from '../../platform/documents/schema.ts'
 import { findPair, isEqual, type Sides, spliceYaml } from './splice-yaml.ts'
 import { documentOptions } from './write-yaml.ts'
 

@@ -1,9 +1,9 @@
-import { inputError } from '../../core/errors.ts'
-import { compareText } from '../../core/text.ts'
-import type { Declarations } from '../../declarations/declarations.ts'
 import { type Kind, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
+import { inputError } from '../../platform/core/errors.ts'
+import { compareText } from '../../platform/core/text.ts'
+import type { Declarations } from '../declarations/declarations.ts'
 import { isHeld, type Plan } from '../plan/change.ts'
 import { type IndexedObject, indexStored, type StoredObjects } from '../plan/stored-objects.ts'
 

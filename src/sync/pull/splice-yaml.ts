@@ -15,11 +15,11 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import { isEmpty, isMapping } from '../../core/keys.ts'
-import { hasVariable } from '../../documents/expressions.ts'
-import { ownValue } from '../../documents/schema.ts'
 import { type Body, itemId } from '../../kinds/kind.ts'
 import { canonicalText } from '../../kinds/marker.ts'
+import { isEmpty, isMapping } from '../../platform/core/keys.ts'
+import { hasVariable } from '../../platform/documents/expressions.ts'
+import { ownValue } from '../../platform/documents/schema.ts'
 import { createNode, createRoot, createSection, defaultIndentation, type Indentation, openLists, toText } from './write-yaml.ts'
 
 /** What a map is in the file, and what it gets. Fields that are in neither stay as they are. */

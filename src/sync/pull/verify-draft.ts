@@ -1,10 +1,11 @@
-import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics.ts'
-import type { Declarations } from '../../declarations/declarations.ts'
-import { withAlternatives } from '../../declarations/merge-fields.ts'
-import { metaOf, ownValue, type Schema, type Shape } from '../../documents/schema.ts'
+import { referenceOf } from '../../kinds/derive.ts'
 import type { DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
+import { type Diagnostic, errorsIn, type Location } from '../../platform/core/diagnostics.ts'
+import { ownValue, type Schema, type Shape } from '../../platform/documents/schema.ts'
+import type { Declarations } from '../declarations/declarations.ts'
+import { withAlternatives } from '../declarations/merge-fields.ts'
 import { type Change, isDifference, isWrite, type Plan } from '../plan/change.ts'
 import { isAboutHeld } from '../plan/held.ts'
 import { changesInFiles } from '../plan/query-changes.ts'
@@ -82,7 +83,7 @@ function describeDifference(change: Change, { overridden = [] }: PulledObject): 
 function referencesOf(one: Placed | undefined): readonly string[] {
   if (one === undefined) return []
   return Object.entries<Schema>(fileSchemas[one.kind].shape).flatMap(([field, schema]) => {
-    const { ref } = metaOf(schema)
+    const ref = referenceOf(schema)
     const key = ownValue(one.written, field)
     const kind = kindNames.find((name) => name === ref?.to)
     return ref?.by === 'key' && kind !== undefined && typeof key === 'string' ? [addressOf({ kind, key })] : []
@@ -91,7 +92,7 @@ function referencesOf(one: Placed | undefined): readonly string[] {
 
 function differsOnlyIn({ kind, fields }: Change, overridden: readonly OverriddenField[]): boolean {
   const shape: Shape = fileSchemas[kind].shape
-  const wireName = (field: string): string => (shape[field] && metaOf(shape[field]).ref?.wire) ?? field
+  const wireName = (field: string): string => (shape[field] && referenceOf(shape[field])?.wire) ?? field
   const allowed = withAlternatives(overridden.map(({ field }) => field)).map(wireName)
   return fields.every(({ path }) => allowed.includes(/^\w+/.exec(path)?.[0] ?? ''))
 }

@@ -14,13 +14,13 @@ import {
   YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import { isSame } from '../../core/equality.ts'
-import { isEmpty, isMapping } from '../../core/keys.ts'
-import { version } from '../../core/version.ts'
-import { escapeExpressions } from '../../documents/expressions.ts'
 import type { Body, DeclaredKey, Kind } from '../../kinds/kind.ts'
 import { kindNames, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
+import { isSame } from '../../platform/core/equality.ts'
+import { isEmpty, isMapping } from '../../platform/core/keys.ts'
+import { version } from '../../platform/core/version.ts'
+import { escapeExpressions } from '../../platform/documents/expressions.ts'
 
 /** An object of a new file. */
 export type NewFields = Pick<DeclaredKey, 'kind' | 'key'> & { readonly after?: Body }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addDays, dayOf } from '../../../src/core/dates.ts'
+import { addDays, dayOf } from '../../../src/platform/core/dates.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { token, useGitHub } from '../../support/github-server.ts'
 import { runGitHubStep } from '../../support/notify.ts'

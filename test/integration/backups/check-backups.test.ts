@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { formatMoment } from '../../../src/core/dates.ts'
-import { toPlainText } from '../../../src/core/line.ts'
 import { type Backup, demo, type Effect } from '../../../src/emulator/index.ts'
+import { formatMoment } from '../../../src/platform/core/dates.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
 import { backupId, checkBackups, done, fillBackups, hoursAgo, outcomesOf, servicesOf } from '../../support/backups.ts'
 import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
 

@@ -1,7 +1,7 @@
 // What check-backups asks of backup configurations and of restores.
 import { describe, expect, it } from 'vitest'
-import { toPlainText } from '../../../src/core/line.ts'
 import { demo } from '../../../src/emulator/index.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
 import { outcomesOf, servicesOf } from '../../support/backups.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'

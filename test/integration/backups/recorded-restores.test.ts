@@ -2,7 +2,7 @@
 // `node test/effects/restores.ts` makes them again.
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { digestOfText } from '../../../src/core/digest.ts'
+import { digestOfText } from '../../../src/platform/core/digest.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { problemsOf, type RecordedRestore, realRestores, verifyReal } from '../../support/real-restores.ts'
 

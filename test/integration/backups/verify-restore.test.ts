@@ -1,7 +1,7 @@
 // The judgment of a restored service, with the demo's data: the newest backup is three hours old, and logs go on.
 import { describe, expect, it } from 'vitest'
-import { toPlainText } from '../../../src/core/line.ts'
 import { demo, type Restore } from '../../../src/emulator/index.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { serviceOf, storesNothing, useEmulator } from '../../support/emulator.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { demo } from '../../../src/emulator/index.ts'
-import { resultErrorSchema } from '../../../src/operation/result.ts'
+import { resultErrorSchema } from '../../../src/platform/operation/result.ts'
 import { nextCommand } from '../../../src/runtime/cli/next-command.ts'
 import { asOptions, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'

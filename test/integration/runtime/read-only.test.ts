@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { toKebab } from '../../../src/core/names.ts'
 import { demo } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/index.ts'
+import { toKebab } from '../../../src/platform/core/names.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { asOptions, ids, inputsFor, storesNothing, useEmulator } from '../../support/emulator.ts'
 import { allOperations, placeFor, useExampleDirectory } from '../../support/examples.ts'

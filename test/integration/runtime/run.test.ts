@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { toPlainText } from '../../../src/core/line.ts'
 import { demo } from '../../../src/emulator/index.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
 import { writeEssentialFiles } from '../../../src/runtime/publish.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'

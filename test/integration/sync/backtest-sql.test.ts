@@ -1,9 +1,9 @@
 // Backtests with SQL: raw SQL tiles on both kinds of server, and everything else that ClickHouse Cloud can count. The emulator counts the
 // demo's telemetry; the answers to queries of tiles are computed here from single events.
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Clock } from '../../../src/core/clock.ts'
 import { demo, type JsonObject, type RunSql } from '../../../src/emulator/index.ts'
 import { visitTelemetry } from '../../../src/emulator/product/telemetry.ts'
+import type { Clock } from '../../../src/platform/core/clock.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'

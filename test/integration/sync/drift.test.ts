@@ -1,6 +1,6 @@
 // Drift: files and service differ, which side moved, and who must act.
 import { describe, expect, it } from 'vitest'
-import { renderTerminal } from '../../../src/report/terminal.ts'
+import { renderTerminal } from '../../../src/platform/report/terminal.ts'
 import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { errors, shop, tile } from '../../support/shop-declaration.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { formatLocation } from '../../../src/core/diagnostics.ts'
 import { demo, type Service } from '../../../src/emulator/index.ts'
+import { formatLocation } from '../../../src/platform/core/diagnostics.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { passed, written } from '../../support/declarations.ts'
 import { inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'

@@ -1,9 +1,9 @@
 // An alert that is stored as declared and whose evaluations fail never fires: plan, drift, apply and doctor say so.
 
 import { describe, expect, it } from 'vitest'
-import { formatMoment } from '../../../src/core/dates.ts'
-import type { Diagnostic } from '../../../src/core/diagnostics.ts'
-import { renderTerminal } from '../../../src/report/terminal.ts'
+import { formatMoment } from '../../../src/platform/core/dates.ts'
+import type { Diagnostic } from '../../../src/platform/core/diagnostics.ts'
+import { renderTerminal } from '../../../src/platform/report/terminal.ts'
 import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { errors, shop } from '../../support/shop-declaration.ts'

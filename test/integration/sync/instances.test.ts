@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { renderMarkdown } from '../../../src/report/markdown.ts'
+import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { written } from '../../support/declarations.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { renderTerminal } from '../../../src/report/terminal.ts'
+import { renderTerminal } from '../../../src/platform/report/terminal.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Incident } from '../../../src/declarations/incidents.ts'
 import { recordCommand } from '../../../src/sync/backtest/recordings.ts'
+import type { Incident } from '../../../src/sync/declarations/incidents.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 

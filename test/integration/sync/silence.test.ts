@@ -1,6 +1,6 @@
 // Alerts that are silenced for a deploy, while files declare them.
 import { describe, expect, it } from 'vitest'
-import { renderTerminal } from '../../../src/report/terminal.ts'
+import { renderTerminal } from '../../../src/platform/report/terminal.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'

@@ -1,7 +1,7 @@
 // W3: two applies at once. Nothing can stop the second one, so that it must be seen: the run that creates later fails and names both ids.
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { WriteApi } from '../../../src/api/client.ts'
+import type { WriteApi } from '../../../src/platform/api/client.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { serviceOf, storesNothing, useEmulator } from '../../support/emulator.ts'
 import { createRace } from '../../support/races.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { lintRules } from '../../../src/declarations/lint.ts'
+import { lintRules } from '../../../src/sync/declarations/lint.ts'
 import { pullRules } from '../../../src/sync/pull/pull-diagnostics.ts'
 import { planRules, toSarifRules } from '../../../src/sync/rules.ts'
 import { validate } from '../../../src/sync/validate.ts'

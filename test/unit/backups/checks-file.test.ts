@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readChecksFile, toQuery } from '../../../src/backups/checks-file.ts'
-import { refuseSql } from '../../../src/core/sql.ts'
+import { refuseSql } from '../../../src/platform/core/sql.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 
 const withSql = (sql: string): string => JSON.stringify({ checks: [{ name: 'orders', sql, atLeast: 1 }] })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { profileNamed } from '../../../src/api/profiles.ts'
 import { compareBodies, composeUpdate, managedPart, overlay } from '../../../src/kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../../src/kinds/kind.ts'
 import { createKinds } from '../../../src/kinds/kinds.ts'
+import { profileNamed } from '../../../src/platform/api/profiles.ts'
 import { nowMs } from '../../support/plans.ts'
 
 // The line between what files say of an object and what they leave to others.

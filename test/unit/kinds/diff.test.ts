@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSame } from '../../../src/core/equality.ts'
 import { diffFields } from '../../../src/kinds/compare.ts'
+import { isSame } from '../../../src/platform/core/equality.ts'
 import { fieldLines } from '../../support/plans.ts'
 
 const diff = (before: unknown, after: unknown): readonly string[] => fieldLines(diffFields(before, after))

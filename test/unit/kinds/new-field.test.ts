@@ -1,11 +1,11 @@
 // Adding a field of alerts is one line in the definition: everything else follows from it.
 import { expect, it } from 'vitest'
 import * as z from 'zod'
-import { profileNamed } from '../../../src/api/profiles.ts'
 import { declaredAlert } from '../../../src/kinds/alert/alert.ts'
 import { createAlertKind } from '../../../src/kinds/alert/alert-kind.ts'
 import { compareBodies, composeCreate, composeUpdate, diffFields } from '../../../src/kinds/compare.ts'
 import { createDirectory } from '../../../src/kinds/directory.ts'
+import { profileNamed } from '../../../src/platform/api/profiles.ts'
 import { nowMs } from '../../support/plans.ts'
 
 const cloud = profileNamed('clickhouse-cloud')

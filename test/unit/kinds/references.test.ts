@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readDeclarations } from '../../../src/declarations/declarations.ts'
 import { checkReferences, referenceRules } from '../../../src/kinds/references.ts'
+import { readDeclarations } from '../../../src/sync/declarations/declarations.ts'
 import { cpuMsOf } from '../../support/clocks.ts'
 import { fileWith, lines, messages, readText, readValue } from '../../support/declarations.ts'
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod'
-import { trusted } from '../../../src/core/line.ts'
-import { defineOperation, noFields } from '../../../src/operation/operation.ts'
-import type { Block } from '../../../src/report/blocks.ts'
-import { pass } from '../../../src/report/report.ts'
+import { trusted } from '../../../src/platform/core/line.ts'
+import { defineOperation, noFields } from '../../../src/platform/operation/operation.ts'
+import type { Block } from '../../../src/platform/report/blocks.ts'
+import { pass } from '../../../src/platform/report/report.ts'
 import { toRunResult } from '../../../src/runtime/run-result.ts'
 
 const operation = defineOperation({

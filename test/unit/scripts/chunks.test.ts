@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chunkImports } from '../../../scripts/chunks.ts'
+import { usageCost } from '../../../src/cost/usage/usage-cost.ts'
 import { plan } from '../../../src/sync/plan.ts'
-import { usageCost } from '../../../src/usage/usage-cost.ts'
 
 const root = new URL('../../..', import.meta.url).pathname
 
@@ -13,7 +13,7 @@ describe('the files that the bundle is cut into', () => {
     ["(await import('../notify-github.js')).notifyGitHub", 'webpackChunkName: "github"'],
     ["const { diffLines } = await import('diff')", 'webpackChunkName: "diff"'],
     ["const { exportRows } = await import('./exports.js')", 'webpackChunkName: "exports"'],
-    ["const usageCost = () => import('./usage/usage-cost.js')", 'webpackMode: "eager"'],
+    ["const usageCost = () => import('./cost/usage/usage-cost.js')", 'webpackMode: "eager"'],
     ["const { runAction } = await import('./runtime/action/run-action.js')", 'webpackMode: "eager"'],
   ])('%s', (text, comment) => {
     expect(chunkImports(text)).toBe(text.replace(/import\((.*?)\)/, `import(/* ${comment} */ $1)`))

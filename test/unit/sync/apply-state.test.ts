@@ -1,9 +1,9 @@
 // What became of each change, which ids are known by it, and when to go no further.
 
 import { describe, expect, it } from 'vitest'
-import { ApiError, explainFailure } from '../../../src/api/api-error.ts'
-import { WatchkeeperError } from '../../../src/core/errors.ts'
 import { PendingId } from '../../../src/kinds/kind-names.ts'
+import { ApiError, explainFailure } from '../../../src/platform/api/api-error.ts'
+import { WatchkeeperError } from '../../../src/platform/core/errors.ts'
 import {
   createApplyState,
   createKnownIds,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Incident } from '../../../src/declarations/incidents.ts'
 import { checkIncident } from '../../../src/sync/backtest/incidents.ts'
+import type { Incident } from '../../../src/sync/declarations/incidents.ts'
 
 const incident: Incident = {
   key: 'outage',

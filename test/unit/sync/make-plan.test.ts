@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Files } from '../../../src/operation/files.ts'
+import type { Files } from '../../../src/platform/operation/files.ts'
 import { resolveProject } from '../../../src/sync/plan/make-plan.ts'
 
 const filesWith = (repository: string | undefined, storedObjects: string | undefined, above?: string): Files => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { profileNamed } from '../../../src/api/profiles.ts'
 import { createKinds } from '../../../src/kinds/kinds.ts'
+import { profileNamed } from '../../../src/platform/api/profiles.ts'
 import type { Outcome } from '../../../src/sync/apply/apply-state.ts'
 import { reconcileOutcome } from '../../../src/sync/apply/reconcile.ts'
 import { findDuplicates } from '../../../src/sync/apply/verify.ts'

@@ -1,9 +1,9 @@
 // What plan, apply and drift say about a result, which is a value.
 import { describe, expect, it } from 'vitest'
-import { toPlainText } from '../../../src/core/line.ts'
-import { withoutEmptyBlocks } from '../../../src/report/blocks.ts'
-import { renderMarkdown } from '../../../src/report/markdown.ts'
-import { renderTerminal } from '../../../src/report/terminal.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
+import { withoutEmptyBlocks } from '../../../src/platform/report/blocks.ts'
+import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
+import { renderTerminal } from '../../../src/platform/report/terminal.ts'
 import { apply } from '../../../src/sync/apply.ts'
 import { drift } from '../../../src/sync/drift.ts'
 import { judgeDiagnostics } from '../../../src/sync/plan/plan-report.ts'

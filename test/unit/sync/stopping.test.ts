@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ErrorKind } from '../../../src/core/errors.ts'
+import type { ErrorKind } from '../../../src/platform/core/errors.ts'
 import {
   maxConsecutiveFailures,
   type Outcome,

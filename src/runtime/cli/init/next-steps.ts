@@ -1,7 +1,7 @@
 // What is left to do after init, from the texts of the files.
-import { fileVariablePrefix, toEnvironmentName, toKebab } from '../../../core/names.ts'
-import type { Variables } from '../../../core/variables.ts'
-import { settingsSchema } from '../../../operation/inputs.ts'
+import { fileVariablePrefix, toEnvironmentName, toKebab } from '../../../platform/core/names.ts'
+import type { Variables } from '../../../platform/core/variables.ts'
+import { settingsSchema } from '../../../platform/operation/inputs.ts'
 import { type KitFile, starter } from './kits.ts'
 
 export interface NewFile extends KitFile {

@@ -1,7 +1,7 @@
 // Silencing alerts for a deploy: what is sent, what is left as it is, and what the run reports.
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../../src/emulator/index.ts'
-import { renderTerminal } from '../../../../src/report/terminal.ts'
+import { renderTerminal } from '../../../../src/platform/report/terminal.ts'
 import { createVirtualClock } from '../../../support/clocks.ts'
 import { editDuring, inputsFor, methodsOf, serviceOf, useEmulator } from '../../../support/emulator.ts'
 import { type InvokeOptions, invokeText } from '../../../support/invoke.ts'

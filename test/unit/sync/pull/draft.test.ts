@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { digestOfText } from '../../../../src/core/digest.ts'
+import { digestOfText } from '../../../../src/platform/core/digest.ts'
 import { explainUnwritable } from '../../../../src/sync/pull/draft.ts'
 import { written } from '../../../support/declarations.ts'
 import { linesBetween } from '../../../support/edits.ts'

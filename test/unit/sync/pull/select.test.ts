@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { digestOfText } from '../../../../src/core/digest.ts'
 import { keyGrammar } from '../../../../src/kinds/marker.ts'
+import { digestOfText } from '../../../../src/platform/core/digest.ts'
 import { claimKey, createPlacement, toFileName, toSlug } from '../../../../src/sync/pull/select.ts'
 import { hostile } from '../../../support/corpus.ts'
 import { type Lists, project, pull, search, shop, verifiedPull } from '../../../support/plans.ts'

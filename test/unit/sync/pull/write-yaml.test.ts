@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readDeclarations } from '../../../../src/declarations/declarations.ts'
 import type { Body } from '../../../../src/kinds/kind.ts'
+import { readDeclarations } from '../../../../src/sync/declarations/declarations.ts'
 import type { Edit } from '../../../../src/sync/pull/edit-yaml.ts'
 import { writeNewFile } from '../../../../src/sync/pull/write-yaml.ts'
 import { hostile } from '../../../support/corpus.ts'

@@ -1,0 +1,186 @@
+import { isDay } from '../../platform/core/dates.ts'
+import type { Decimal } from '../../platform/core/decimal.ts'
+import { counted, join, joinFirst, type Line, say, sentence, strong, trusted } from '../../platform/core/line.ts'
+import type { Block } from '../../platform/report/blocks.ts'
+import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
+import type { Report, Verdict } from '../../platform/report/report.ts'
+import { type Cell, facts, shown, table } from '../../platform/report/table.ts'
+import { unitWords } from '../usage/phrases.ts'
+import type { AuditResult } from './audit-result.ts'
+
+export function judgeAudit(result: AuditResult): Verdict {
+  const { errorCount, warningCount, findings, services, unchecked, maxSavings, savingsLow, unit = '' } = result
+  const failures = unchecked.filter(({ isFailure }) => isFailure)
+  const notChecked = failures.map(uncheckedWords)
+  if (maxSavings !== undefined && (savingsLow === undefined || services.length === 0))
+    return { status: 'fail', sentence: say`max-savings cannot be judged.`, reasons: notChecked }
+  if (maxSavings !== undefined && savingsLow?.gt(maxSavings) === true) {
+    const [savings, limit] = formatMoneyPair(savingsLow, maxSavings)
+    const sentence = [trusted(`Savings of at least ${savings} ${unit} a month exceed max-savings of ${limit} ${unit}.`)]
+    return { status: 'fail', sentence, reasons: notChecked }
+  }
+  const found = say`${headlineOf(result)}.`
+  if (errorCount > 0) {
+    const named = findings.filter(({ severity }) => severity === 'error').map(({ name, rule }) => say`${name}: ${trusted(rule)}`)
+    return { status: 'fail', sentence: found, reasons: [...named, ...notChecked] }
+  }
+  if (warningCount > 0) return { status: 'warn', sentence: found, reasons: notChecked }
+  const [first, ...others] = notChecked
+  return first === undefined ? { status: 'pass', reasons: [] } : { status: 'warn', sentence: first, reasons: others }
+}
+
+/** `3 findings on 4 services could save up to 210.00 CHC a month`. */
+function headlineOf({ findingCount, services, savingsHigh, savingsLow, unit = '' }: AuditResult): Line {
+  const on = say`${counted(findingCount, 'finding')} on ${counted(services.length, 'service')}`
+  if (findingCount === 0) return say`No findings on ${counted(services.length, 'service')}`
+  if (savingsHigh === undefined || savingsLow === undefined || savingsHigh.lte(0)) return on
+  return say`${on} could save ${trusted(`${amountWords(savingsLow, savingsHigh)} ${unit} a month`)}`
+}
+
+/** `up to 84.00`, `70.0–95.0`. */
+const amountWords = (low: Decimal, high: Decimal): string => (low.lte(0) ? `up to ${formatMoney(high)}` : formatRange(low, high))
+
+export function reportAudit(result: AuditResult): Report {
+  const { findings, unchecked } = result
+  return {
+    headline: headlineOf(result),
+    blocks: [
+      factsOf(result),
+      findingTable(result),
+      ...chartOf(result),
+      serviceTable(result),
+      ...changes(result),
+      ...(unchecked.length === 0 ? [] : [{ kind: 'list' as const, items: unchecked.map(uncheckedWords) }]),
+      ...(findings.some(({ high }) => high !== undefined)
+        ? [{ kind: 'paragraph' as const, line: [trusted(result.maxSavings === undefined ? limits : `${limits} ${gateLimits}`)] }]
+        : []),
+    ],
+    keyLines: findings.slice(0, 3).map((one) => say`${one.name}: ${evidenceOf(one)}`),
+  }
+}
+
+/** `1 alert evaluated at least once in the idle timeout of 15 min: Catalog errors.` */
+function evidenceOf({ evidence, names = [] }: AuditFinding): Line {
+  if (names.length === 0) return [trusted(`${evidence}.`)]
+  const listed = names.map((name) => say`${name}`)
+  return say`${trusted(evidence)}: ${joinFirst(listed, maxNames)}.`
+}
+
+/** Names that a finding lists. The result has all of them. */
+const maxNames = 3
+
+const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]): Line =>
+  say`Not checked: ${trusted(what)}${name === undefined ? [] : say` of ${name}`}: ${sentence(reason)}`
+
+const limits =
+  'Estimates for a month of 30 days like the last final days. Activities do not say who woke a service, so findings about awake time have no lower limit. Findings about the same awake hours count once in the sum.'
+
+const gateLimits = 'max-savings is compared with "at least", the sum of the lower limits.'
+
+function factsOf({ savingsLow, savingsHigh, unit = '', maxSavings, services, findingCount }: AuditResult): Block {
+  const amount = (value: Decimal): string => `${formatMoney(value)} ${unit}`
+  return facts({
+    Findings: findingCount,
+    'Savings a month, at least': shown(savingsLow, amount),
+    'Savings a month, at most': shown(savingsHigh, amount),
+    'Limit (max-savings)': shown(maxSavings, amount),
+    Services: services.length,
+    Unit: shown(unitWords(unit)),
+  })
+}
+
+const signs = { error: '❌', warning: '⚠️', note: 'ℹ️' } as const
+const statuses = { error: 'fail', warning: 'warn', note: 'pass' } as const
+
+type AuditFinding = AuditResult['findings'][number]
+
+/** Findings without an amount that differ only in their service are one row. */
+function foldFindings(findings: readonly AuditFinding[]): readonly (readonly [AuditFinding, ...AuditFinding[]])[] {
+  const keyOf = ({ name, serviceId, command, ...rest }: AuditFinding): string =>
+    JSON.stringify(rest.high === undefined ? rest : [name, serviceId, rest])
+  return [...Map.groupBy(findings, keyOf).values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [[first, ...others] as const],
+  )
+}
+
+const namesOf = (same: readonly AuditFinding[]): Line =>
+  joinFirst(
+    same.map(({ name }) => say`${name}`),
+    10,
+  )
+
+const findingTable = ({ findings, unit = '' }: AuditResult): Block =>
+  table(
+    'Findings',
+    foldFindings(findings),
+    {
+      Service: (same) => [trusted(`${signs[same[0].severity]} `), ...namesOf(same)],
+      Finding: ([one]) => evidenceOf(one),
+      [`>${unit} a month`]: ([one]) => amountCell(one),
+      Rule: ([{ rule }]) => trusted(rule),
+    },
+    ([{ severity }]) => statuses[severity],
+  )
+
+function amountCell({ low, high, notEstimable }: AuditFinding): Cell {
+  if (notEstimable !== undefined) return trusted('not estimable')
+  return low && high && trusted(amountWords(low, high))
+}
+
+const serviceTable = ({ services, unit = '' }: AuditResult): Block =>
+  table('Services', services, {
+    Service: ({ name }) => name,
+    State: ({ state }) => state,
+    Sleeps: ({ alwaysOn, idling }) => trusted(alwaysOn ? `${idling} (always on)` : idling),
+    '>Awake': ({ awakePercent }) => trusted(awakePercent === undefined ? 'not estimable' : `${awakePercent}%`),
+    '>Known days': ({ knownDays }) => knownDays,
+    [`>Compute (${unit} a month)`]: ({ monthlyCompute }) => shown(monthlyCompute, formatMoney),
+  })
+
+function chartOf({ awakeByDay, services }: AuditResult): readonly Block[] {
+  if (awakeByDay.length < 2) return []
+  const last = awakeByDay.at(-1)?.day ?? ''
+  const count = services.filter(({ awakePercent }) => awakePercent !== undefined).length
+  return [
+    {
+      kind: 'chart',
+      title: `Awake hours per day (${count === 1 ? '1 service' : `${count} services together`})`,
+      unit: 'h',
+      valueName: 'Awake',
+      points: awakeByDay.flatMap(({ day, hours }) =>
+        isDay(day) && isDay(last) ? [{ label: formatShortDay(day, last), value: hours }] : [],
+      ),
+    },
+  ]
+}
+
+/** Findings whose changes are not folded. */
+const maxOpen = 10
+
+/** What to know, why there is no amount, and the commands. */
+function changes({ findings }: AuditResult): readonly Block[] {
+  const parts = foldFindings(
+    findings.filter(({ command, advice, notEstimable }) => [command, advice, notEstimable].some((one) => one !== undefined)),
+  )
+  const rest = parts.slice(maxOpen).flatMap(changeOf)
+  if (parts.length === 0) return []
+  return [
+    { kind: 'paragraph', line: [strong('What to change')] },
+    ...parts.slice(0, maxOpen).flatMap(changeOf),
+    ...(rest.length === 0 ? [] : [{ kind: 'details' as const, title: `${parts.length - maxOpen} more changes`, blocks: rest }]),
+  ]
+}
+
+function changeOf(same: readonly [AuditFinding, ...AuditFinding[]]): readonly Block[] {
+  const [{ rule, advice, notEstimable }] = same
+  const commands = same.flatMap(({ command }) => command ?? [])
+  const sentences = [
+    say`${namesOf(same)} (${trusted(rule)}):`,
+    ...(advice === undefined ? [] : [[trusted(advice)]]),
+    ...(notEstimable === undefined ? [] : [say`Not estimable: ${trusted(notEstimable)}.`]),
+  ]
+  return [
+    { kind: 'paragraph', line: join(sentences, ' ') },
+    ...(commands.length === 0 ? [] : [{ kind: 'preformatted' as const, text: commands.join('\n') }]),
+  ]
+}

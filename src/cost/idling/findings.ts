@@ -1,0 +1,298 @@
+import type { Alert } from '../../kinds/alert/alert.ts'
+import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
+import { storedLabelOf } from '../../kinds/kind.ts'
+import { hasTag, type ListedService } from '../../platform/api/services.ts'
+import type { LintSettings } from '../../platform/core/diagnostics.ts'
+import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
+import { mean } from '../../platform/core/statistics.ts'
+import { plural } from '../../platform/core/text.ts'
+import { formatDuration } from '../../platform/report/format.ts'
+import type { BudgetScope } from '../usage/budgets-file.ts'
+import { recordsInScope } from '../usage/scope.ts'
+import type { AuditRule } from './audit-rules.ts'
+import type { CostFacts, ReadFailure, Usage } from './facts.ts'
+import { intersect, lengthMs } from './intervals.ts'
+import { monthDays, priceAlerts, sleepsThroughAlerts } from './price.ts'
+import { type DailyCompute, minDays, type Reason, reasons, type ServiceProfile } from './profile.ts'
+import { type AlertSchedule, awakeBy, runningAlert, scheduleOf } from './schedules.ts'
+
+/** What a finding costs, in credits a month of 30 days. */
+export type Estimate =
+  | { readonly low: number; readonly high: number }
+  /** Why there is no number. */
+  | { readonly reason: string }
+
+export interface Finding {
+  readonly rule: AuditRule
+  readonly severity: 'error' | 'warning' | 'note'
+  readonly serviceId?: string
+  /** Name of the service or the warehouse. */
+  readonly name: string
+  /** What was found, without the full stop. Trusted. */
+  readonly evidence: string
+  /** The alerts or services that the evidence is about. */
+  readonly names?: readonly string[]
+  /** Absent for findings that cost nothing by themselves. */
+  readonly estimate?: Estimate
+  /** The exact change, as a command of the vendor's command line. */
+  readonly command?: string
+  /** What to know before the change, or how to make it without a command. A whole sentence. */
+  readonly advice?: string
+  /** Findings with the same text are about the same awake hours or storage, so only one of them counts for a sum. */
+  readonly about: string
+}
+
+export interface ServiceAlerts {
+  readonly alerts: readonly Alert[]
+  /** Whether they may query another service of the warehouse. */
+  readonly isTargetUnknown: boolean
+}
+
+export interface AuditOptions {
+  readonly facts: CostFacts
+  /** Alerts by the id of their service. Undefined for services without ClickStack, and for those whose alerts were not needed. */
+  readonly alerts: ReadonlyMap<string, ServiceAlerts | ReadFailure | undefined>
+  /** Undefined without a budgets file. */
+  readonly budgets: readonly { readonly scope: BudgetScope }[] | undefined
+  /** Services that must not sleep. */
+  readonly isAlwaysOn: (service: ListedService) => boolean
+  readonly settings: LintSettings
+}
+
+export const goneStates: readonly string[] = ['terminating', 'terminated', 'softdeleting', 'softdeleted']
+
+export const isStopped = ({ state }: ListedService): boolean => state === 'stopped' || state === 'stopping'
+
+/** Services whose alerts matter: those that may sleep. */
+export const maySleep = (service: ListedService): boolean =>
+  service.idleScaling === true && !isStopped(service) && !goneStates.includes(service.state ?? '')
+
+/** A service with everything that its rules look at. */
+export interface Subject extends AuditOptions {
+  readonly service: ListedService
+  readonly profile: ServiceProfile | Reason
+  readonly ownAlerts: readonly Alert[]
+  readonly isTargetUnknown: boolean
+  readonly alwaysOn: boolean
+  /** Compute of each day that was asked for. */
+  readonly compute: readonly DailyCompute[]
+  /** Compute of a month like the final days; undefined without them. */
+  readonly monthlyCompute: number | undefined
+}
+
+export type Found = Omit<Finding, 'rule' | 'severity'>
+
+type ServiceFinding = Omit<Found, 'name' | 'serviceId' | 'about'> & { readonly about?: string }
+
+export type ServiceRule = Exclude<AuditRule, 'stopped-warehouse'>
+
+export const serviceRules: Readonly<Record<ServiceRule, (subject: Subject) => ServiceFinding | undefined>> = {
+  'idling-off': findIdlingOff,
+  'open-to-scanners': findOpenToScanners,
+  'rarely-sleeps': findRarelySleeps,
+  'alert-prevents-idling': findAlerts,
+  'unused-service': findUnused,
+  'no-budget': findWithoutBudget,
+  'no-tags': findWithoutTags,
+}
+
+/** Whether a service may sleep, and is not meant to be awake all the time. */
+const isIdler = ({ service, alwaysOn }: Subject): boolean => !alwaysOn && maySleep(service)
+
+const scaleCommand = (id: string, settings: string): string => `clickhousectl cloud service scale ${id} ${settings}`
+
+const updateCommand = (id: string, settings: string): string => `clickhousectl cloud service update ${id} ${settings}`
+
+function findIdlingOff({ service, alwaysOn, monthlyCompute, facts }: Subject): ServiceFinding | undefined {
+  if (service.idleScaling !== false || alwaysOn || isStopped(service)) return undefined
+  const estimate: Estimate =
+    monthlyCompute === undefined
+      ? { reason: reasons['failure' in facts.usage ? 'no-usage' : 'no-compute'] }
+      : { low: 0, high: monthlyCompute }
+  return {
+    evidence: 'Idling is off, so the service is billed for every hour, whether or not it is queried',
+    estimate,
+    command: scaleCommand(service.id, '--idle-scaling true --idle-timeout-minutes 15'),
+    advice:
+      'Refreshable materialized views and S3Queue stop while a service sleeps, and the first query waits for its start. List services that need them in always-on.',
+  }
+}
+
+const anywhere: readonly string[] = ['0.0.0.0/0', '::/0']
+
+function findOpenToScanners(subject: Subject): ServiceFinding | undefined {
+  const { service, profile } = subject
+  const open = (service.ipAccessList ?? []).map(({ source }) => source).filter((source) => anywhere.includes(source))
+  if (!isIdler(subject) || open.length === 0) return undefined
+  const high = typeof profile === 'string' ? undefined : shortWakesOf(profile)
+  return {
+    evidence: 'Any address may connect, and scanners of the internet wake such services',
+    ...(typeof profile === 'string' && { estimate: { reason: reasons[profile] } }),
+    // A service that other queries keep awake has no awake times of its own for scanners.
+    ...(high !== undefined && high > 0 && { estimate: { low: 0, high } }),
+    command: updateCommand(service.id, `--add-ip-allow YOUR_CIDR ${open.map((source) => `--remove-ip-allow ${source}`).join(' ')}`),
+    advice: 'Add the addresses of your clients before you remove the open entry.',
+  }
+}
+
+/** The awake times that one query explains: about as long as the idle timeout. */
+function shortWakesOf({ days, timeoutMs, rate }: ServiceProfile): number {
+  const short = days.map(({ awake }) => lengthMs(awake.filter((one) => lengthMs([one]) <= timeoutMs.high + 5 * minuteMs)))
+  return (mean(short) / hourMs) * monthDays * rate.mean
+}
+
+const oftenAwake = 0.9
+
+/** The shortest idle timeout that can be set. Source: the vendor's OpenAPI document of 2026-07-31. */
+const minTimeoutMs = 5 * minuteMs
+
+function findRarelySleeps(subject: Subject): ServiceFinding | undefined {
+  const { service, profile, ownAlerts, monthlyCompute = 0 } = subject
+  const evidence = isIdler(subject) ? (neverSeenAsleep(subject) ?? awakeMost(profile)) : undefined
+  if (evidence === undefined) return undefined
+  const hasFrequentAlert = ownAlerts.some((alert) => (scheduleOf(alert)?.intervalMs ?? dayMs) <= minTimeoutMs)
+  return {
+    evidence: `${evidence}, although it may sleep`,
+    estimate: { low: 0, high: typeof profile === 'string' ? monthlyCompute : profile.awakeShare * 24 * monthDays * profile.rate.mean },
+    // A shorter timeout does not help where alerts are evaluated as often.
+    ...((service.idleTimeoutMinutes ?? 0) > 5 && !hasFrequentAlert && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
+    advice:
+      'To see who keeps it awake, group system.query_log by http_user_agent and user. Queries of alerts have the user agent hyperdx-alerts.',
+  }
+}
+
+const awakeMost = (profile: Subject['profile']): string | undefined =>
+  typeof profile === 'string' || profile.awakeShare < oftenAwake
+    ? undefined
+    : `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}`
+
+/** A service that is always awake may have no activities, so that they do not say since when it is awake. Its usage indicates it. */
+function neverSeenAsleep({ service, profile, compute, facts: { activities } }: Subject): string | undefined {
+  const final = compute.filter(({ isFinal }) => isFinal)
+  if (service.state !== 'running' || profile !== 'too-few-days' || final.length < minDays || final.some(({ credits }) => credits <= 0))
+    return undefined
+  if ('failure' in activities || activities.activities.some(({ serviceId }) => serviceId === service.id)) return undefined
+  return `The service has no activities, and used compute on each of ${plural(final.length, 'final day')}`
+}
+
+const percent = (share: number): string => `${Math.round(share * 100)}%`
+
+/** Alerts whose evaluations cover less of the awake time do not matter much. */
+const minCovered = 0.2
+
+function findAlerts(subject: Subject): ServiceFinding | undefined {
+  if (!isIdler(subject)) return undefined
+  const { service, profile, ownAlerts, isTargetUnknown, facts } = subject
+  const timeoutMs = (service.idleTimeoutMinutes ?? 0) * minuteMs
+  const scheduled = ownAlerts.flatMap((alert) => {
+    const schedule = scheduleOf(alert)
+    return schedule === undefined ? [] : [{ alert, schedule }]
+  })
+  // A service with unknown awake times is awake at least as long as its alerts keep it awake.
+  const day = { fromMs: 0, toMs: dayMs }
+  const days = typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days
+  const coveredBy = (schedules: readonly AlertSchedule[]): number =>
+    mean(days.map((one) => lengthMs(intersect(awakeBy(schedules, one, timeoutMs), one.awake)))) /
+    mean(days.map(({ awake }) => lengthMs(awake)))
+  const frequent = scheduled.filter((one) => (one.schedule.startMs ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= minCovered)
+  if (frequent.length === 0) return undefined
+  const before = frequent.map(({ schedule }) => schedule)
+  const shortestMs = Math.min(...before.map((schedule) => schedule.intervalMs))
+  const longer = alertIntervals.find((name) => intervalMs[name] > Math.max(timeoutMs, shortestMs))
+  const estimate = (): Estimate => {
+    if (typeof profile === 'string') return { reason: reasons[profile] }
+    if (isTargetUnknown) return { reason: reasons['target-unknown'] }
+    if (sleepsThroughAlerts(profile, ownAlerts.flatMap(runningAlert))) return { reason: reasons['alerts-do-not-wake'] }
+    const others = scheduled.filter((one) => !frequent.includes(one)).map(({ schedule }) => schedule)
+    return { low: 0, high: priceAlerts({ profile, others, before, after: [], nowMs: facts.nowMs }).savedUpTo }
+  }
+  const whole = typeof profile === 'string' ? 'the time' : 'the awake time'
+  return {
+    evidence: `With the idle timeout of ${formatDuration(timeoutMs)}, evaluations of ${plural(frequent.length, 'alert')} cover ${percent(coveredBy(before))} of ${whole}`,
+    names: frequent.map(({ alert }) => storedLabelOf(alert) || alert.id),
+    estimate: estimate(),
+    ...(Math.min(shortestMs, timeoutMs) > minTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
+    advice: `${longer === undefined ? 'Longer intervals let' : `An interval of ${longer} or longer lets`} the service sleep longer. Change the interval in the file of the alert, or in the settings of the alert in ClickStack. Activities do not say who woke the service, so the saving may be less.`,
+  }
+}
+
+/** A service without compute usage on so many final days is a finding. */
+export const unusedDays = 14
+
+function findUnused({ service, compute, facts }: Subject): ServiceFinding | undefined {
+  const since = compute.filter(({ isFinal }) => isFinal).at(-unusedDays)?.day
+  // Usage that is not final yet is use, too, and a service that is younger than the days had no chance.
+  if ('failure' in facts.usage || since === undefined || compute.some(({ day, credits }) => day >= since && credits > 0)) return undefined
+  if (Date.parse(service.createdAt ?? '') > Date.parse(since)) return undefined
+  const inWarehouse = facts.services.filter(({ dataWarehouseId }) => dataWarehouseId === service.dataWarehouseId)
+  // A warehouse whose services are all stopped is a finding of its own.
+  if (inWarehouse.every(isStopped)) return undefined
+  const storage = inWarehouse.length === 1 ? storageOf(facts.usage, service.dataWarehouseId) : undefined
+  return {
+    about: `storage ${service.dataWarehouseId}`,
+    evidence: `No compute usage on the last ${plural(unusedDays, 'final day')}`,
+    ...(storage !== undefined && { estimate: storage }),
+    command: `clickhousectl cloud service delete ${service.id}`,
+    advice: 'A deleted service and its data cannot be restored. Keep a backup or an export if you may need them.',
+  }
+}
+
+/** What the warehouse itself costs: storage and backups, from the cheapest final day to the mean. */
+function storageOf({ records }: Usage, warehouseId: string | undefined): Estimate | undefined {
+  const days = records
+    .filter((record) => record.entityType === 'datawarehouse' && record.locked && (record.warehouseId ?? record.entityId) === warehouseId)
+    .map(({ total }) => total.toNumber())
+  return days.length === 0 ? undefined : { low: Math.min(...days) * monthDays, high: mean(days) * monthDays }
+}
+
+export function findStoppedWarehouses(services: readonly ListedService[], { usage }: CostFacts): readonly Found[] {
+  const byWarehouse = Map.groupBy(services, ({ dataWarehouseId }) => dataWarehouseId)
+  return [...byWarehouse].flatMap(([id, members]): readonly Found[] => {
+    if (id === undefined || 'failure' in usage || !members.every(isStopped)) return []
+    const estimate = storageOf(usage, id)
+    if (estimate === undefined || 'reason' in estimate || estimate.high <= 0) return []
+    return [
+      {
+        name: usage.records.find(({ entityType, warehouseId }) => entityType === 'datawarehouse' && warehouseId === id)?.entityName || id,
+        evidence: 'Every service of the warehouse is stopped, and its storage and backups still cost credits',
+        names: members.map((member) => labelOf(member, services)),
+        estimate,
+        command: members.map((member) => `clickhousectl cloud service delete ${member.id}`).join('\n'),
+        advice: 'A deleted service and its data cannot be restored. Keep an export if you may need the data.',
+        about: `storage ${id}`,
+      },
+    ]
+  })
+}
+
+function findWithoutBudget({ service, budgets, facts }: Subject): ServiceFinding | undefined {
+  if (budgets === undefined || 'failure' in facts.usage) return undefined
+  const { records } = facts.usage
+  const own = records.filter((record) => (record.serviceId ?? record.entityId) === service.id && !record.total.eq(0))
+  if (own.length === 0 || budgets.some(({ scope }) => coversAny(scope, own, records, service))) return undefined
+  return {
+    about: `budget ${service.id}`,
+    evidence: 'No budget of the budgets file counts the usage of this service',
+    advice: 'Add a budget whose scope has the service, or a budget without a scope.',
+  }
+}
+
+function coversAny(scope: BudgetScope, own: Usage['records'], all: Usage['records'], service: ListedService): boolean {
+  const isTagged = scope.tag === undefined || scope.tag.some((tag) => hasTag(service, tag))
+  return isTagged && recordsInScope(own, scope, all).length > 0
+}
+
+function findWithoutTags({ service }: Subject): ServiceFinding | undefined {
+  if (service.tags?.length !== 0) return undefined
+  return {
+    about: `tags ${service.id}`,
+    evidence: 'The service has no tags, so that its usage cannot be counted by team or environment',
+    command: updateCommand(service.id, '--add-tag team=YOUR_TEAM'),
+  }
+}
+
+/** The name of a service, with the id where another one has that name. */
+export function labelOf({ name, id }: ListedService, all: readonly ListedService[]): string {
+  if (!name) return id
+  return all.some((other) => other.name === name && other.id !== id) ? `${name} (${id})` : name
+}

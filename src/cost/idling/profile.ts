@@ -1,0 +1,130 @@
+import { addDays, type Day, dayOf } from '../../platform/core/dates.ts'
+import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
+import { mean } from '../../platform/core/statistics.ts'
+import { type Interval, intersect, lengthMs } from './intervals.ts'
+import { type Timeline, timeIn } from './timeline.ts'
+
+/** The compute usage of a service on one UTC day. */
+export interface DailyCompute {
+  readonly day: Day
+  readonly credits: number
+  /** Whether the record can no longer change. */
+  readonly isFinal: boolean
+}
+
+/** Why there is no estimate. */
+export const reasons = {
+  'no-settings': 'the API does not say whether the service may sleep',
+  'no-activities': 'the activities could not be read',
+  'no-usage': 'the usage could not be read',
+  'activities-without-time': 'activities without a time may hide when the service slept',
+  'too-few-days':
+    'fewer than 7 final days are completely known: activities do not reach back, contradict each other or are late, idling or scaling changed, or records are provisional',
+  'no-compute': 'the service has no compute usage while it is awake',
+  'target-unknown': 'several services share the warehouse, and the sources use more than one connection, so the queried service is unknown',
+  'alerts-do-not-wake': 'the service slept although alerts were evaluated, so its alerts seem to query another service',
+} as const satisfies Readonly<Record<string, string>>
+
+export type Reason = keyof typeof reasons
+
+/** A day whose states are completely known, and whose usage is final. */
+export interface KnownDay extends Interval {
+  readonly day: Day
+  readonly awake: readonly Interval[]
+  /** Times in which alerts cannot wake the service. */
+  readonly stopped: readonly Interval[]
+  readonly credits: number
+}
+
+/** How a service slept, and what an awake hour costs. */
+export interface ServiceProfile {
+  readonly days: readonly KnownDay[]
+  readonly awakeShare: number
+  /** Credits per awake hour: at the smallest size that the days allow, and of all days together. */
+  readonly rate: { readonly low: number; readonly mean: number }
+  /** How long the service stays awake after a query: the setting, and what its shortest awake times show. */
+  readonly timeoutMs: { readonly low: number; readonly high: number }
+}
+
+/** A week has every weekday once. */
+export const minDays = 7
+
+interface ProfileOptions {
+  readonly timeline: Timeline
+  readonly usage: readonly DailyCompute[]
+  readonly idleTimeoutMinutes: number
+  /** The smallest size that autoscaling may choose, as a share of the largest. */
+  readonly smallestShare: number
+}
+
+/** Makes the profile of a service from the days that are completely known and final. */
+export function profileService({ timeline, usage, idleTimeoutMinutes, smallestShare }: ProfileOptions): ServiceProfile | Reason {
+  const [awake, stopped] = [timeIn(timeline, 'awake'), timeIn(timeline, 'stopped')]
+  const known = timeIn(timeline, 'awake', 'asleep', 'stopped')
+  const days = usage.flatMap(({ day, credits, isFinal }): readonly KnownDay[] => {
+    const whole = { fromMs: startOf(day), toMs: startOf(addDays(day, 1)) }
+    if (!isFinal || whole.fromMs < (timeline.settingsChangedMs ?? 0) || lengthMs(intersect([whole], known)) < dayMs) return []
+    const awakeThen = intersect([whole], awake)
+    // Usage without awake time: an activity was lost. Awake time without usage: a record is missing.
+    if (credits > 0 !== lengthMs(awakeThen) > 0) return []
+    return [{ ...whole, day, credits, awake: awakeThen, stopped: intersect([whole], stopped) }]
+  })
+  if (days.length < minDays) return 'too-few-days'
+  const rate = rateOf(days, smallestShare)
+  if (rate === undefined) return 'no-compute'
+  return {
+    days,
+    awakeShare: mean(days.map((day) => lengthMs(day.awake))) / dayMs,
+    rate,
+    timeoutMs: timeoutOf(timeline, idleTimeoutMinutes),
+  }
+}
+
+const startOf = (day: Day): number => Date.parse(day)
+
+/** A day with less awake time has too coarse a rate, because usage is billed by the minute or coarser. */
+const minRatedMs = hourMs
+
+/**
+ * A service that only runs for alerts has its smallest size. It costs no more than on the cheapest day, and no less than if the dearest day
+ * had the largest size throughout.
+ */
+function rateOf(days: readonly KnownDay[], smallestShare: number): ServiceProfile['rate'] | undefined {
+  const awakeDays = days.filter(({ awake }) => lengthMs(awake) > 0)
+  const longDays = awakeDays.filter(({ awake }) => lengthMs(awake) >= minRatedMs)
+  const rated = longDays.length > 0 ? longDays : awakeDays
+  const hours = rated.map(({ awake }) => lengthMs(awake) / hourMs)
+  const credits = rated.map((day) => day.credits)
+  const total = credits.reduce((sum, one) => sum + one, 0)
+  if (total <= 0) return undefined
+  const rates = credits.map((one, i) => one / (hours[i] ?? 1))
+  return {
+    low: Math.min(...rates, Math.max(...rates) * smallestShare),
+    mean: total / hours.reduce((sum, one) => sum + one, 0),
+  }
+}
+
+/** Starting, the query itself and noticing that the timeout has passed take minutes. How many is not documented. */
+const lagMs = 3 * minuteMs
+
+/** The longest timeout that a slow start leads to: the vendor's page about idling. */
+const maxTimeoutMs = hourMs
+
+/**
+ * After slow starts, the timeout is 15, 30 or 60 minutes whatever the setting is (the vendor's page about idling). A service does not sleep
+ * before its timeout, so that its shortest awake times show it.
+ */
+function timeoutOf(timeline: Timeline, idleTimeoutMinutes: number): ServiceProfile['timeoutMs'] {
+  const low = idleTimeoutMinutes * minuteMs
+  const lengths = timeline.segments
+    .filter(({ state }, i, all) => state === 'awake' && all[i - 1]?.state === 'asleep' && all[i + 1]?.state === 'asleep')
+    .map(({ fromMs, toMs }) => toMs - fromMs)
+  const shortest = lengths.length === 0 ? low : Math.min(...lengths)
+  return { low, high: Math.max(low, Math.min(shortest, maxTimeoutMs)) + lagMs }
+}
+
+/** The last complete days before now that can be final: 31 at most, which one request can read. */
+export function usageDays(nowMs: number): { readonly from: Day; readonly to: Day } {
+  const today = dayOf(nowMs)
+  return { from: addDays(today, -31), to: addDays(today, -1) }
+}

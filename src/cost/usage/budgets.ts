@@ -1,0 +1,227 @@
+import * as z from 'zod'
+import type { Day } from '../../platform/core/dates.ts'
+import { type Decimal, percentOf, zero } from '../../platform/core/decimal.ts'
+import { exactAmount, percent } from './amounts.ts'
+import { budgetStepSchema, findBudgetStep } from './budget-steps.ts'
+import type { Budget, BudgetScope } from './budgets-file.ts'
+import { type DayTotal, knownDays, lastDayWithAllRecords, totalByDay } from './daily-usage.ts'
+import { hasJustBegun, type IssueLevel, issueLevel, issueLevels } from './data-quality.ts'
+import { daysWithForecast, forecastSchema, forecastSpend } from './forecast.ts'
+import { date, dayOn, hasDaysAhead, isWithin } from './periods.ts'
+import { allReadings, findHistoryFailure, type History, type Readings } from './readings.ts'
+import { entityKey, provisionalOf, totalOf, type UsageReading, type UsageRecord } from './records.ts'
+import { hasDistinctMetrics, recordsInScope, unmatchedNames } from './scope.ts'
+
+export const limitStatuses = ['within', 'warn', 'exceeded'] as const
+
+interface LimitCheck {
+  readonly status: (typeof limitStatuses)[number]
+  /** Undefined without a limit, and for a limit of zero. */
+  readonly usedPercent: Decimal | undefined
+}
+
+/** Compares all digits. An equal amount is within the limit, and zero is a valid limit. */
+export function checkLimit(used: Decimal, limit: Decimal | undefined, warnAbove: Decimal | undefined): LimitCheck {
+  const usedPercent = limit === undefined ? undefined : percentOf(used, limit)
+  if (limit !== undefined && used.gt(limit)) return { status: 'exceeded', usedPercent }
+  return { status: warnAbove !== undefined && used.gt(warnAbove) ? 'warn' : 'within', usedPercent }
+}
+
+/** Usage of each day: by its records, and as expected, which is more for days whose records are not complete. */
+interface Days {
+  readonly recorded: readonly DayTotal[]
+  readonly expected: readonly DayTotal[]
+  readonly today: Day
+}
+
+/** The first day on which usage exceeds the limit: by its records, or as expected, from today on. Undefined when it stays within the limit. */
+export function runOutDay({ recorded, expected, today }: Days, limit: Decimal): Day | undefined {
+  const past = firstAbove(recorded, limit)
+  if (past !== undefined) return past
+  const ahead = firstAbove(expected, limit)
+  // The records of yesterday may still grow, but they say that usage was within the limit.
+  return ahead !== undefined && ahead < today ? today : ahead
+}
+
+function firstAbove(days: readonly DayTotal[], limit: Decimal): Day | undefined {
+  let used = zero
+  return days.find(({ total }) => {
+    used = used.plus(total)
+    return used.gt(limit)
+  })?.date
+}
+
+type BudgetIssue = z.output<ReturnType<typeof budgetIssueSchema>>
+
+/** A reason to distrust the figure of one budget. */
+function budgetIssueSchema() {
+  const level = z.enum(issueLevels)
+  return z.discriminatedUnion('kind', [
+    z.object({ kind: z.enum(['no-records', 'no-records-yet', 'metrics-mismatch']), level }),
+    z.object({
+      kind: z.literal('nothing-in-scope'),
+      level,
+      unmatched: z.array(z.string()).describe('Names in the scope that match no usage.'),
+      nearest: z.record(z.string(), z.string()).describe('The names of usage that unmatched ones most likely mean.'),
+    }),
+  ])
+}
+
+export type BudgetOutcome = z.output<ReturnType<typeof budgetOutcomeSchema>>
+
+/** The outcome of one budget. */
+export const budgetOutcomeSchema = () =>
+  z.object({
+    name: z.string(),
+    status: z.enum(['pass', 'warn', 'fail']),
+    scope: z.record(z.string(), z.array(z.string())).describe('The usage that counts. Empty for all usage.'),
+    fromDate: dayOn('First day.'),
+    toDate: dayOn('Last day, included.'),
+    limit: exactAmount('The limit.'),
+    warnAbove: exactAmount('The budget warns above this amount.').optional(),
+    used: exactAmount('The amount that the gate compares with the limit.'),
+    usedPercent: percent('Used share of the limit. Absent for a limit of zero.').optional(),
+    provisional: exactAmount('Provisional part of the usage.'),
+    limitStatus: z.enum(limitStatuses).describe('Whether the usage is above the limit, or above the warning level.'),
+    budgetStep: budgetStepSchema().optional().describe('The step of the limit that usage has just reached, if any.'),
+    forecast: forecastSchema().optional().describe('Absent without future days.'),
+    judgesForecast: z.boolean().describe('Whether the budget also fails when the forecast is above its limit.'),
+    isForecastAbove: z.boolean().describe('Whether the forecast counts and is above the limit.'),
+    isForecastMissing: z.boolean().describe('Whether the forecast counts and is not available, which fails the budget.'),
+    runsOutOn: dayOn('The day on which usage exceeds the limit. Absent when it stays within the limit.').optional(),
+    waiver: z.object({ until: date, reason: z.string() }).optional().describe('The waiver of the budget.'),
+    isWaived: z.boolean().describe('Whether the waiver turned a failure into a warning.'),
+    dataQualityIssue: budgetIssueSchema().optional().describe('Why the figure cannot be trusted.'),
+  })
+
+interface JudgeOptions {
+  readonly readings: Readings
+  readonly today: Day
+  readonly onMissing: IssueLevel | undefined
+}
+
+export function judgeBudgets(budgets: readonly Budget[], options: JudgeOptions): BudgetOutcome[] {
+  const { readings } = options
+  // The answer for a tag may lack the record of the warehouse, which has its name.
+  const everything = recordsOf([...allReadings(readings), ...[...readings.tagged.values()].flatMap((tagged) => tagged.readings)])
+  return budgets.map((budget) => judgeBudget(budget, options, everything))
+}
+
+const recordsOf = (readings: readonly UsageReading[]): readonly UsageRecord[] => readings.flatMap(({ records }) => records)
+
+function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly UsageRecord[]): BudgetOutcome {
+  const { readings, today } = options
+  const { name, scope, period, limit, warnAbove, judgesForecast, waiver } = budget
+  const { read, history, unusedTags } = readingsFor(scope, readings)
+  const inScope = recordsInScope(recordsOf(read), scope, everything)
+  const records = inScope.filter(({ date }) => isWithin(date, period))
+  const used = totalOf(records)
+  const known = knownDays(
+    period,
+    [...read, ...history.readings],
+    [...inScope, ...recordsInScope(recordsOf(history.readings), scope, everything)],
+    lastDayWithAllRecords(readings, today),
+  )
+  const hasHistory = findHistoryFailure(history, period) === undefined
+  const expected = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
+  const recorded = totalByDay(records, period)
+  const days = { recorded, expected: expected?.status === 'expected' ? daysWithForecast(expected, known, period) : recorded, today }
+  const { status: limitStatus, usedPercent } = checkLimit(used, limit, warnAbove)
+  const isForecastAbove = judgesForecast && expected?.status === 'expected' && expected.total.gt(limit)
+  const isForecastMissing = judgesForecast && expected?.status === 'unavailable' && limitStatus !== 'exceeded'
+  const issue = findIssue(budget, options, { read, everything, inScope, unusedTags })
+  const status = worstOf(limitStatus, isForecastAbove || isForecastMissing, issue?.level)
+  const isWaived = status === 'fail' && waiver !== undefined
+  return {
+    name,
+    status: isWaived ? 'warn' : status,
+    scope: Object.fromEntries(Object.entries(scope).flatMap(([kind, wanted]) => (wanted === undefined ? [] : [[kind, [...wanted]]]))),
+    fromDate: period.from,
+    toDate: period.to,
+    limit,
+    warnAbove,
+    used,
+    usedPercent,
+    provisional: provisionalOf(records),
+    limitStatus,
+    budgetStep: findBudgetStep({ days: recorded, records, period, limit, today }),
+    forecast: expected,
+    judgesForecast,
+    isForecastAbove,
+    isForecastMissing,
+    runsOutOn: runOutDay(days, limit),
+    waiver,
+    isWaived,
+    dataQualityIssue: issue,
+  }
+}
+
+interface BudgetReadings {
+  readonly read: readonly UsageReading[]
+  readonly history: History
+  /** Tags without any usage, where other tags have some. */
+  readonly unusedTags: readonly string[]
+}
+
+function readingsFor({ tag: tags }: BudgetScope, readings: Readings): BudgetReadings {
+  if (tags === undefined) return { read: allReadings(readings), history: readings.history, unusedTags: [] }
+  const all = tags.flatMap((tag) => readings.tagged.get(tag) ?? [])
+  const hasUsage = (tag: string): boolean => {
+    const { readings: read = [], history } = readings.tagged.get(tag) ?? {}
+    return recordsOf([...read, ...(history?.readings ?? [])]).length > 0
+  }
+  const unused = tags.filter((tag) => !hasUsage(tag))
+  return {
+    read: withoutRepeats(all.map((one) => one.readings)),
+    history: {
+      readings: withoutRepeats(all.map(({ history }) => history.readings)),
+      failures: all.flatMap(({ history }) => history.failures),
+    },
+    unusedTags: unused.length < tags.length ? unused : [],
+  }
+}
+
+/** The answers for several tags, in which a record counts once. An answer that has a record twice keeps it twice, which is an issue. */
+function withoutRepeats(answers: readonly (readonly UsageReading[])[]): readonly UsageReading[] {
+  const seen = new Set<string>()
+  return answers.flatMap((readings) => {
+    const own = readings.map((reading) => ({ ...reading, records: reading.records.filter((record) => !seen.has(recordKey(record))) }))
+    for (const record of recordsOf(readings)) seen.add(recordKey(record))
+    return own
+  })
+}
+
+const recordKey = (record: UsageRecord): string => `${record.date}\n${entityKey(record)}`
+
+function worstOf(limit: BudgetOutcome['limitStatus'], failsByForecast: boolean, issue: IssueLevel | undefined): BudgetOutcome['status'] {
+  if (limit === 'exceeded' || failsByForecast || issue === 'fail') return 'fail'
+  return limit === 'warn' || issue === 'warn' ? 'warn' : 'pass'
+}
+
+interface Counted extends Pick<BudgetReadings, 'read' | 'unusedTags'> {
+  readonly everything: readonly UsageRecord[]
+  readonly inScope: readonly UsageRecord[]
+}
+
+function findIssue(
+  { scope, period, limit }: Budget,
+  { today, onMissing }: JudgeOptions,
+  { read, everything, inScope, unusedTags }: Counted,
+): BudgetIssue | undefined {
+  const issue = (kind: Exclude<BudgetIssue['kind'], 'nothing-in-scope'>): BudgetIssue => ({ kind, level: issueLevel(kind, onMissing) })
+  const ofPeriod = recordsOf(read).filter(({ date }) => isWithin(date, period))
+  if (ofPeriod.length === 0) return issue(hasJustBegun(period, today) ? 'no-records-yet' : 'no-records')
+  const unmatched = [...unmatchedNames(scope, everything), ...unusedTags.map((name) => ({ name, nearest: undefined }))]
+  if (inScope.length === 0 || unmatched.length > 0)
+    return {
+      kind: 'nothing-in-scope',
+      level: issueLevel('nothing-in-scope', onMissing),
+      unmatched: unmatched.map(({ name }) => name),
+      nearest: Object.fromEntries(unmatched.flatMap(({ name, nearest }) => (nearest === undefined ? [] : [[name, nearest]]))),
+    }
+  if (scope.metric !== undefined) {
+    const wholeRecords = recordsInScope(ofPeriod, { ...scope, metric: undefined }, everything)
+    if (!hasDistinctMetrics(wholeRecords, scope.metric, limit)) return issue('metrics-mismatch')
+  }
+  return undefined
+}

@@ -1,0 +1,92 @@
+import * as z from 'zod'
+import { addDays, type Day, dayOf } from '../../platform/core/dates.ts'
+import type { Decimal } from '../../platform/core/decimal.ts'
+import { type Diagnostic, inputDiagnostic } from '../../platform/core/diagnostics.ts'
+import { dayMs } from '../../platform/core/durations.ts'
+import { toFailure } from '../../platform/core/errors.ts'
+import { type Context, defineOperation, type Given } from '../../platform/operation/operation.ts'
+import { type CreditBalance, type CreditBalances, readCreditBalances, totalOfBalances, usableBalances } from './credit-balances.ts'
+import { type CreditForecast, forecastCredits, latestFinalDays } from './credit-forecast.ts'
+import { judgeCredits, reportCredits } from './credits-report.ts'
+import { creditsDetails, creditsInput, creditsOutput, runOutDay } from './credits-schemas.ts'
+import { isRounding } from './data-quality.ts'
+import { whyNotTrusted } from './phrases.ts'
+import { maxWindowDays, readUsageCost } from './usage-api.ts'
+
+// How long do prepaid credits last, and how many expire unused?
+
+export const checkCredits = defineOperation({
+  summary: 'Checks how many prepaid credits remain, how long they last, and how many expire unused.',
+  effect: 'read',
+  scope: 'organization',
+  input: creditsInput,
+  output: creditsOutput,
+  get details() {
+    return creditsDetails()
+  },
+  example: { warnDaysLeft: 30 },
+  check: checkInput,
+  async run(context, { creditPrice }) {
+    const { api, organizationId, clock } = context
+    const nowMs = clock.now()
+    const today = dayOf(nowMs)
+    const [found, usage] = await Promise.all([readCreditBalances(api, organizationId, nowMs), readFinalUsage(context, today)])
+    const { balances } = found
+    const prepaid = usableBalances(balances, 'prepaid')
+    const trial = usableBalances(balances, 'trial')
+    const forecast = prepaid.length === 0 ? undefined : forecastFrom(prepaid, usage, nowMs)
+    const isEstimated = forecast?.status === 'estimated'
+    return {
+      remainingCredits: prepaid.length === 0 ? undefined : totalOfBalances(prepaid),
+      trialCredits: trial.length === 0 ? undefined : totalOfBalances(trial),
+      creditsPerDay: isEstimated ? forecast.perDay.expected : undefined,
+      daysLeft: isEstimated ? forecast.daysLeft.expected : undefined,
+      creditsRunOutOn: isEstimated ? runOutDay(forecast) : undefined,
+      expiringCredits: isEstimated ? forecast.expiring.expected : undefined,
+      checkedAt: new Date(nowMs).toISOString(),
+      creditUnit: 'failure' in usage ? 'credits' : usage.unit,
+      today,
+      balances: [...balances],
+      apiTotal: differentTotal(found),
+      forecast,
+      creditPrice,
+    }
+  },
+  judge: judgeCredits,
+  report: reportCredits,
+  toDocument: (result) => z.encode(z.object({ ...creditsOutput.shape, ...creditsDetails().shape }), result),
+})
+
+function checkInput({ values: { minDaysLeft, warnDaysLeft } }: Given<typeof creditsInput>): readonly Diagnostic[] {
+  const isNever = minDaysLeft !== undefined && warnDaysLeft !== undefined && warnDaysLeft < minDaysLeft
+  return isNever ? [inputDiagnostic('warn-days-left', 'is below min-days-left, so the gate would never warn')] : []
+}
+
+/** Undefined where the total is that of the balances, or where the answer has none. */
+function differentTotal({ balances, total }: CreditBalances): Decimal | undefined {
+  if (total === undefined) return undefined
+  const own = totalOfBalances(balances.filter(({ state }) => state === 'active'))
+  return isRounding(own.minus(total), total) ? undefined : total
+}
+
+type FinalUsage = { readonly unit: string; readonly days: ReturnType<typeof latestFinalDays> } | { readonly failure: string }
+
+/** The balances are the subject of the run, so that unreadable usage only prevents the estimate. */
+async function readFinalUsage({ api, organizationId }: Context<'read', 'organization'>, today: Day): Promise<FinalUsage> {
+  const period = { from: addDays(today, 1 - maxWindowDays), to: today }
+  try {
+    const { unit, grandTotal, records } = await readUsageCost(api, organizationId, period, [])
+    const failure = whyNotTrusted({ period, grandTotal, records }, unit, today)
+    if (failure !== undefined) return { failure }
+    return { unit, days: latestFinalDays(records, today) }
+  } catch (thrown) {
+    const [cause = '', advice = ''] = toFailure(thrown).message.split('\n')
+    return { failure: `the usage could not be read: ${cause}. ${advice}` }
+  }
+}
+
+function forecastFrom(prepaid: readonly CreditBalance[], usage: FinalUsage, nowMs: number): CreditForecast {
+  if ('failure' in usage) return { status: 'not-estimable', reason: usage.failure }
+  const today = dayOf(nowMs)
+  return forecastCredits(prepaid, usage.days, today, (Date.parse(addDays(today, 1)) - nowMs) / dayMs)
+}

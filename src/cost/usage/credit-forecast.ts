@@ -1,0 +1,168 @@
+import * as z from 'zod'
+import { addDays, type Day } from '../../platform/core/dates.ts'
+import { fromEstimate } from '../../platform/core/decimal.ts'
+import { mean } from '../../platform/core/statistics.ts'
+import { estimate } from './amounts.ts'
+import type { CreditBalance } from './credit-balances.ts'
+import type { DayTotal } from './daily-usage.ts'
+import { lastCompleteDay } from './data-quality.ts'
+import { eightyPercent } from './forecast.ts'
+import { date, dayOn } from './periods.ts'
+import { totalOf, type UsageRecord } from './records.ts'
+
+/** `not-estimable`: too few final days, or records that cannot be trusted. */
+export function creditForecastSchema() {
+  const range = (what: string) => ({
+    low: estimate(`Lower end of the 80% range of ${what}.`),
+    high: estimate(`Upper end of the 80% range of ${what}.`),
+  })
+  return z.discriminatedUnion('status', [
+    z.object({ status: z.literal('not-estimable'), reason: z.string() }),
+    z.object({
+      status: z.literal('estimated'),
+      fromDate: dayOn('First final day that the use per day is based on.'),
+      toDate: dayOn('Last final day that the use per day is based on.'),
+      days: z.int().describe('Number of these days.'),
+      perDay: z.object({ expected: estimate('Mean use per day.'), ...range('the mean use per day') }),
+      daysLeft: z
+        .object({ expected: z.int(), low: z.int(), high: z.int() })
+        .describe(`Whole days after today that the credits last, at most ${horizonDays}.`),
+      expiring: z.object({ expected: estimate('Credits that are lost when they expire.'), ...range('these credits') }),
+      losses: z.array(
+        z.object({
+          balance: z.int().describe('Position among the prepaid balances that can be used.'),
+          expected: estimate('Lost credits.'),
+        }),
+      ),
+      course: z
+        .array(z.object({ date, remaining: estimate('Credits at the end of the day.') }))
+        .describe('The expected course from today to the first day without enough credits.'),
+    }),
+  ])
+}
+
+export type CreditForecast = z.output<ReturnType<typeof creditForecastSchema>>
+
+/** Ten years. Credits that last longer are as good as unlimited. */
+export const horizonDays = 3650
+
+/** A week has every weekday once. */
+const minFinalDays = 7
+
+/** More days would include use that is no longer usual. */
+const maxFinalDays = 28
+
+/** Records are final when the API has locked them. The latest days without a gap, in whole weeks, so that each weekday has the same weight. */
+export function latestFinalDays(records: readonly UsageRecord[], today: Day): readonly DayTotal[] {
+  const byDay = Map.groupBy(records, (record) => record.date)
+  const isFinal = (day: Day): boolean => byDay.get(day)?.every(({ locked }) => locked) === true
+  const last = [...byDay.keys()]
+    .filter((day) => day <= lastCompleteDay(today) && isFinal(day))
+    .toSorted()
+    .at(-1)
+  const days: Day[] = []
+  for (let day = last; day !== undefined && isFinal(day) && days.length < maxFinalDays; day = addDays(day, -1)) days.unshift(day)
+  return days.slice(days.length % minFinalDays).map((date) => ({ date, total: totalOf(byDay.get(date) ?? []) }))
+}
+
+/**
+ * Balances are used in the order of their expiry. That is an assumption, because the vendor does not document the order. The credits in
+ * `balances` can all be used now. `restOfToday` is the share of today that is still ahead, from 0 to 1.
+ */
+export function forecastCredits(
+  balances: readonly CreditBalance[],
+  finalDays: readonly DayTotal[],
+  today: Day,
+  restOfToday: number,
+): CreditForecast {
+  const [first, last] = [finalDays[0], finalDays.at(-1)]
+  if (first === undefined || last === undefined || finalDays.length < minFinalDays) {
+    const count = finalDays.length === 1 ? 'is 1 final day' : `are ${finalDays.length} final days`
+    return { status: 'not-estimable', reason: `there ${count} of usage in a row, and an estimate needs ${minFinalDays}` }
+  }
+  const use = learnUse(finalDays.map(({ total }) => Number(total)))
+  const [expected, low, high] = ([0, -1, 1] as const).map((side) =>
+    simulate(balances, (days) => use.total(days, side), { today, restOfToday }),
+  )
+  if (expected === undefined || low === undefined || high === undefined) throw new Error('there are three courses')
+  const spent = (side: -1 | 0 | 1) => fromEstimate(use.perDay(side))
+  return {
+    status: 'estimated',
+    fromDate: first.date,
+    toDate: last.date,
+    days: finalDays.length,
+    perDay: { expected: spent(0), low: spent(-1), high: spent(1) },
+    daysLeft: { expected: expected.daysLeft, low: high.daysLeft, high: low.daysLeft },
+    expiring: { expected: fromEstimate(expected.lost), low: fromEstimate(high.lost), high: fromEstimate(low.lost) },
+    losses: expected.losses.flatMap((lost, i) => (lost > 0 ? [{ balance: i, expected: fromEstimate(lost) }] : [])),
+    course: expected.course.map((remaining, i) => ({ date: addDays(today, i), remaining: fromEstimate(remaining) })),
+  }
+}
+
+interface Use {
+  /** Total use of the next days: -1 is the lower end of the 80% range, 1 the upper end. */
+  total(days: number, side: -1 | 0 | 1): number
+  perDay(side: -1 | 0 | 1): number
+}
+
+/** Days deviate independently, and an error of the mean affects all of them. The range is at least 1/n of the use for n known days. */
+function learnUse(values: readonly number[]): Use {
+  const level = mean(values)
+  const variance = values.reduce((all, value) => all + (value - level) ** 2, 0) / Math.max(1, values.length - 1)
+  const marginOf = (days: number): number =>
+    Math.max(eightyPercent * Math.sqrt(variance * days + (variance / values.length) * days ** 2), (level * days) / values.length)
+  const levelMargin = Math.max(eightyPercent * Math.sqrt(variance / values.length), level / values.length)
+  return {
+    total: (days, side) => (days === 0 ? 0 : Math.max(0, level * days + side * marginOf(days))),
+    perDay: (side) => Math.max(0, level + side * levelMargin),
+  }
+}
+
+interface Course {
+  readonly daysLeft: number
+  readonly lost: number
+  /** Lost credits of each balance. */
+  readonly losses: readonly number[]
+  /** Credits at the end of today, tomorrow, and so on, until none are left. */
+  readonly course: readonly number[]
+}
+
+interface Start {
+  readonly today: Day
+  readonly restOfToday: number
+}
+
+function simulate(balances: readonly CreditBalance[], totalUse: (days: number) => number, { today, restOfToday }: Start): Course {
+  const left = balances
+    .map((balance, index) => ({ index, expiresMs: expiryOf(balance), credits: Math.max(0, Number(balance.remaining)) }))
+    .toSorted((a, b) => a.expiresMs - b.expiresMs)
+  const losses = balances.map(() => 0)
+  const remaining = (): number => left.reduce((all, { credits }) => all + credits, 0)
+  const course: number[] = []
+  const end = (daysLeft: number): Course => ({ daysLeft, losses, lost: losses.reduce((all, one) => all + one, 0), course })
+  for (let [ahead, used] = [0, 0]; ahead <= horizonDays; ahead++) {
+    // A balance that expires during a day does not count on that day.
+    const endOfDay = Date.parse(addDays(today, ahead + 1))
+    for (const balance of left.filter(({ expiresMs }) => expiresMs < endOfDay)) {
+      losses[balance.index] = (losses[balance.index] ?? 0) + balance.credits
+      balance.credits = 0
+    }
+    const isEmpty = remaining() <= tiny
+    const use = totalUse(restOfToday + ahead)
+    let wanted = Math.max(0, use - used)
+    used = use
+    for (const balance of left) {
+      const taken = Math.min(wanted, balance.credits)
+      balance.credits -= taken
+      wanted -= taken
+    }
+    course.push(remaining())
+    if (isEmpty || wanted > tiny) return end(Math.max(0, ahead - 1))
+  }
+  return end(horizonDays)
+}
+
+/** Rounding of floating point numbers is not a lack of credits. */
+const tiny = 1e-9
+
+const expiryOf = ({ expiresAt }: CreditBalance): number => (expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt))

@@ -1,0 +1,202 @@
+import { addDays, dayOf, formatMoment, plainDay } from '../../platform/core/dates.ts'
+import { type Decimal, sum } from '../../platform/core/decimal.ts'
+import { type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { plural } from '../../platform/core/text.ts'
+import type { Block } from '../../platform/report/blocks.ts'
+import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
+import type { Report, Verdict } from '../../platform/report/report.ts'
+import { facts, shown, table } from '../../platform/report/table.ts'
+import { type CreditBalance, totalOfBalances, usableBalances } from './credit-balances.ts'
+import { horizonDays } from './credit-forecast.ts'
+import type { Credits, CreditsInput, Estimated } from './credits-schemas.ts'
+import { unitWords } from './phrases.ts'
+
+interface Reason {
+  readonly level: 'warn' | 'fail'
+  readonly line: Line
+}
+
+export function judgeCredits(result: Credits, given: CreditsInput): Verdict {
+  const all = [...availabilityReasons(result, given), ...forecastReasons(result, given), ...totalReasons(result, given)]
+  const [first, ...others] = (['fail', 'warn'] as const).flatMap((wanted) => all.filter(({ level }) => level === wanted))
+  if (first === undefined) return { status: 'pass', reasons: [] }
+  return { status: first.level, sentence: first.line, reasons: others.map(({ line }) => line) }
+}
+
+const hasLimit = ({ minDaysLeft, warnDaysLeft, maxExpiring }: CreditsInput): boolean =>
+  [minDaysLeft, warnDaysLeft, maxExpiring].some((limit) => limit !== undefined)
+
+/** An organization that pays afterwards has no credits, which is not the same as none left. */
+function availabilityReasons({ remainingCredits, balances }: Credits, given: CreditsInput): readonly Reason[] {
+  if (remainingCredits !== undefined) return []
+  const future = balances.find(({ type, state }) => type === 'prepaid' && state === 'not-started')
+  const next = future?.startsAt === undefined ? '' : ` The next ones start on ${plainDay(dayOf(Date.parse(future.startsAt)))}.`
+  const line = (effect: string) => [trusted(`No prepaid credits: none were granted, or all are used up or expired.${next}${effect}`)]
+  if (given.minDaysLeft !== undefined) return [{ level: 'fail', line: line('') }]
+  return hasLimit(given) ? [{ level: 'warn', line: line(' No limit was checked.') }] : []
+}
+
+function forecastReasons(result: Credits, given: CreditsInput): readonly Reason[] {
+  const { forecast, remainingCredits } = result
+  if (forecast === undefined || remainingCredits === undefined) return []
+  if (forecast.status === 'not-estimable') return notEstimatedReasons(forecast.reason, remainingCredits, given)
+  return [...daysReasons(forecast, result, given), ...expiringReasons(forecast, result, given)]
+}
+
+/** More than all remaining credits cannot expire, so that a larger limit needs no estimate. */
+function notEstimatedReasons(reason: string, remaining: Decimal, given: CreditsInput): readonly Reason[] {
+  const { minDaysLeft, warnDaysLeft, maxExpiring } = given
+  const reasonFor = (level: Reason['level'], name: string, isUnchecked: boolean): readonly Reason[] =>
+    isUnchecked ? [{ level, line: say`${trusted(name)} was not checked, because ${sentence(reason.replace(/\.$/, ''))}.` }] : []
+  return [
+    ...reasonFor('fail', 'min-days-left', minDaysLeft !== undefined),
+    ...reasonFor('fail', 'max-expiring', maxExpiring?.lt(remaining) === true),
+    ...reasonFor('warn', 'warn-days-left', minDaysLeft === undefined && warnDaysLeft !== undefined),
+  ]
+}
+
+function daysReasons({ daysLeft }: Estimated, result: Credits, { minDaysLeft, warnDaysLeft }: CreditsInput): readonly Reason[] {
+  const reason = (level: Reason['level'], limit: number, what: string): readonly Reason[] => [
+    {
+      level,
+      line: [trusted(`Prepaid credits last for ${durationWords(daysLeft.expected, result)}. The ${what} is ${plural(limit, 'day')}.`)],
+    },
+  ]
+  if (minDaysLeft !== undefined && daysLeft.expected < minDaysLeft) return reason('fail', minDaysLeft, 'minimum')
+  return warnDaysLeft !== undefined && daysLeft.expected < warnDaysLeft ? reason('warn', warnDaysLeft, 'warning level') : []
+}
+
+function expiringReasons({ expiring }: Estimated, { creditUnit }: Credits, { maxExpiring }: CreditsInput): readonly Reason[] {
+  if (maxExpiring === undefined || !expiring.expected.gt(maxExpiring)) return []
+  const [lost, limit] = formatMoneyPair(expiring.expected, maxExpiring)
+  return [{ level: 'fail', line: [trusted(`${lost} ${creditUnit} are expected to expire unused. The maximum is ${limit} ${creditUnit}.`)] }]
+}
+
+/** The list may be incomplete, or have a balance that cannot be used. */
+function totalReasons({ apiTotal, balances, creditUnit }: Credits, given: CreditsInput): readonly Reason[] {
+  const level = hasLimit(given) ? 'fail' : 'warn'
+  const others = balances.filter(({ type, state }) => type === 'other' && state === 'active')
+  const unknown = say`${trusted(plural(others.length, 'balance'))} of an unknown type with ${trusted(`${formatMoney(totalOfBalances(others))} ${creditUnit}`)} did not count.`
+  const active = totalOfBalances(balances.filter(({ state }) => state === 'active'))
+  const [own, total] = apiTotal === undefined ? [] : formatMoneyPair(active, apiTotal)
+  const mismatch = trusted(`The balances add up to ${own} ${creditUnit}, but the API's total is ${total} ${creditUnit}.`)
+  return [
+    ...(apiTotal === undefined ? [] : [{ level, line: [mismatch] } as const]),
+    ...(others.length === 0 ? [] : [{ level: 'warn', line: unknown } as const]),
+  ]
+}
+
+export function reportCredits(result: Credits): Report {
+  return {
+    headline: headlineOf(result),
+    blocks: [
+      factsOf(result),
+      ...notices(result).map((line): Block => ({ kind: 'paragraph', line })),
+      ...chart(result),
+      balanceTable(result),
+    ],
+  }
+}
+
+/** Headline of a run that passes. */
+function headlineOf(result: Credits): Line {
+  const { remainingCredits, trialCredits, daysLeft, creditUnit } = result
+  if (remainingCredits === undefined)
+    return [trusted(trialCredits === undefined ? 'No prepaid credits' : `No prepaid credits, ${formatMoney(trialCredits)} trial credits`)]
+  const lasting = daysLeft === undefined ? '' : `, enough for ${durationWords(daysLeft, result)}`
+  return [trusted(`${formatMoney(remainingCredits)} ${creditUnit} of prepaid credits remain${lasting}`)]
+}
+
+function durationWords(daysLeft: number, { creditsRunOutOn, today }: Credits): string {
+  if (daysLeft >= horizonDays) return 'more than 10 years'
+  if (daysLeft === 0) return creditsRunOutOn === today ? 'less than the rest of today' : 'only the rest of today'
+  return `${plural(daysLeft, 'more day')} (until ${plainDay(addDays(today, daysLeft))})`
+}
+
+function factsOf(result: Credits): Block {
+  const { remainingCredits, trialCredits, creditUnit, forecast, creditPrice, creditsRunOutOn, today, checkedAt } = result
+  const amount = (value: Decimal): string => `${formatMoney(value)} ${creditUnit}`
+  const withMoney = (value: Decimal): string =>
+    creditPrice === undefined ? amount(value) : `${amount(value)} (${formatMoney(value.times(creditPrice.amount))} ${creditPrice.currency})`
+  const words = unitWords(creditUnit)
+  const price = creditPrice && `${words ?? creditUnit}, ${creditPrice.amount.toFixed()} ${creditPrice.currency} each`
+  const estimated = forecast?.status === 'estimated' ? forecast : undefined
+  return facts({
+    'Prepaid credits': shown(remainingCredits, withMoney) ?? trusted('none'),
+    'Trial credits': shown(trialCredits, amount),
+    'Use per day': shown(estimated, (one) => perDayWords(one, creditUnit)),
+    'Days left': shown(estimated, daysWords),
+    'Not enough credits on': shown(creditsRunOutOn, (on) => formatShortDay(on, today)),
+    'Expire unused': shown(estimated, ({ expiring }) => `${withMoney(expiring.expected)}${rangeWords(expiring)}`),
+    Estimate: forecast?.status === 'not-estimable' ? trusted('not estimable') : undefined,
+    Checked: trusted(formatMoment(checkedAt)),
+    Unit: shown(price ?? words),
+  })
+}
+
+/** ` (80% range 12–15)`. Empty for a range of one value. */
+const rangeWords = ({ low, high }: { readonly low: Decimal; readonly high: Decimal }): string =>
+  low.eq(high) ? '' : ` (80% range ${formatRange(low, high)})`
+
+const perDayWords = ({ perDay, days, fromDate, toDate }: Estimated, unit: string): string =>
+  `${formatMoney(perDay.expected)} ${unit}${rangeWords(perDay)}, mean of ${plural(days, 'final day')} from ${plainDay(fromDate)} to ${plainDay(toDate)}`
+
+const daysText = (days: number): string => (days >= horizonDays ? 'more than 10 years' : String(days))
+
+function daysWords({ daysLeft: { expected, low, high } }: Estimated): string {
+  return low === high ? daysText(expected) : `${daysText(expected)} (80% range ${daysText(low)}–${daysText(high)})`
+}
+
+function notices({ forecast, balances, trialCredits }: Credits): readonly Line[] {
+  const waiting = balances.filter(({ state }) => state === 'not-started')
+  return [
+    ...(forecast?.status === 'not-estimable' ? [say`How long the credits last is not estimable: ${sentence(forecast.reason)}`] : []),
+    ...(forecast?.status === 'estimated'
+      ? [
+          say`The estimate assumes that balances are used in the order of their expiry, and that the use per day stays as it is. The vendor does not document the order.`,
+        ]
+      : []),
+    ...(waiting.length === 0 ? [] : [[trusted(`Credits that start later do not count: ${plural(waiting.length, 'balance')}.`)]]),
+    ...(trialCredits === undefined ? [] : [say`Trial credits do not count for limits and estimates.`]),
+  ]
+}
+
+/** Bars of the chart. */
+const maxBars = 40
+
+/** The expected course, for credits that last for at most two years. A longer course says nothing. */
+function chart({ forecast, remainingCredits, creditUnit, today }: Credits): readonly Block[] {
+  if (forecast?.status !== 'estimated' || remainingCredits === undefined || forecast.course.length < 3 || forecast.course.length > 800)
+    return []
+  const step = Math.max(1, Math.ceil(forecast.course.length / maxBars))
+  const points = forecast.course.filter((_, i) => i % step === 0)
+  return [
+    {
+      kind: 'chart',
+      title: `Expected ${creditUnit} at the end of ${step === 1 ? 'the day' : `every ${step} days`}`,
+      unit: creditUnit,
+      valueName: 'Expected',
+      points: points.map(({ date, remaining }) => ({ label: formatShortDay(date, today), value: Number(remaining) })),
+    },
+  ]
+}
+
+const stateWords = { active: 'in use', 'not-started': 'not started', expired: 'expired' } as const
+
+function balanceTable({ balances, forecast, creditUnit, today }: Credits): Block {
+  const losses = forecast?.status === 'estimated' ? forecast.losses : []
+  const prepaid = usableBalances(balances, 'prepaid')
+  const lostOf = (balance: CreditBalance): Decimal =>
+    sum(losses.filter((one) => prepaid[one.balance] === balance).map(({ expected }) => expected))
+  const dayOfIso = (iso: string): string => formatShortDay(dayOf(Date.parse(iso)), today)
+  return table('Balances', balances, {
+    Type: ({ type }) => trusted(type),
+    State: ({ state }) => trusted(stateWords[state]),
+    [`>Remaining (${creditUnit})`]: ({ remaining }) => trusted(formatMoney(remaining)),
+    [`>Granted (${creditUnit})`]: ({ granted }) => shown(granted, formatMoney),
+    Starts: ({ startsAt }) => shown(startsAt, dayOfIso),
+    Expires: ({ expiresAt }) => shown(expiresAt, dayOfIso),
+    [`>Expires unused (${creditUnit})`]: (balance) =>
+      forecast?.status === 'estimated' && prepaid.includes(balance) ? trusted(formatMoney(lostOf(balance))) : undefined,
+  })
+}

@@ -1,0 +1,335 @@
+import * as z from 'zod'
+import { addDays, countDays, type Day, eachDay, endOfMonth, weekdayOf } from '../../platform/core/dates.ts'
+import { type Decimal, fromEstimate, largest, sum, zero } from '../../platform/core/decimal.ts'
+import { mean, median, spread } from '../../platform/core/statistics.ts'
+import { estimate } from './amounts.ts'
+import type { DayTotal } from './daily-usage.ts'
+import { lastCompleteDay } from './data-quality.ts'
+import { type CurrentPeriod, date, dayOn } from './periods.ts'
+import { deviations, minRise } from './spikes.ts'
+
+export type Forecast = z.output<ReturnType<typeof forecastSchema>>
+
+export type Expectation = Extract<Forecast, { status: 'expected' }>
+
+/** `unavailable`: the days before the period could not be read, or their records are inconsistent. */
+export function forecastSchema() {
+  const untilDate = dayOn('Last day of the period.')
+  return z.discriminatedUnion('status', [
+    z.object({ status: z.literal('unavailable'), untilDate }),
+    z.object({ status: z.literal('too-early'), untilDate, completeDays: z.int().describe('Complete days of the period.') }),
+    z.object({
+      status: z.literal('expected'),
+      untilDate,
+      total: estimate('Expected total.'),
+      low: estimate('Lower end of the 80% range.'),
+      high: estimate('Upper end of the 80% range.'),
+      learnedFromDays: z.int().describe('Number of days that the forecast is based on.'),
+      isWeekdayAware: z.boolean().describe('Whether the forecast has a weekday pattern, which takes two weeks of data.'),
+      byDay: z.array(z.object({ date, total: estimate('Expected usage.') })).describe('The days that are not complete.'),
+    }),
+  ])
+}
+
+interface ForecastInput {
+  readonly period: CurrentPeriod
+  readonly today: Day
+  /** Usage of each day, in the period and before it. A day without records has no entry. */
+  readonly known: ReadonlyMap<Day, Decimal>
+  /** Whether the days before the period are reliably known. Without them, the same month could have several forecasts. */
+  readonly hasHistory: boolean
+}
+
+/** A forecast needs three complete days, or a fifth of the period. */
+const enoughDays = 3
+const enoughShare = 0.2
+
+/** Requires a period with future days. */
+export function forecastSpend({ period, today, known, hasHistory }: ForecastInput): Forecast {
+  const { from, end } = period
+  const lastComplete = lastKnownDay(known, lastCompleteDay(today))
+  const completeDays = lastComplete === undefined || lastComplete < from ? 0 : countDays(from, lastComplete)
+  if (lastComplete === undefined || (completeDays < enoughDays && completeDays < enoughShare * countDays(from, end)))
+    return { status: 'too-early', untilDate: end, completeDays }
+  if (!hasHistory) return { status: 'unavailable', untilDate: end }
+  return expectDays(period, known, lastComplete)
+}
+
+function expectDays({ from, end }: CurrentPeriod, known: ReadonlyMap<Day, Decimal>, lastComplete: Day): Expectation {
+  const rhythm = learnRhythm(learningDays(known, lastComplete))
+  const usedOn = (day: Day): Decimal => known.get(day) ?? zero
+  const byDay = [...eachDay(addDays(lastComplete, 1), end)].map((date, i) => {
+    // The usage of yesterday and today can only grow.
+    return { date, total: largest(usedOn(date), fromEstimate(rhythm.expect(date, i + 1))) }
+  })
+  const spent = sum([...eachDay(from, lastComplete)].map(usedOn))
+  const expected = sum(byDay.map(({ total }) => total))
+  const total = spent.plus(expected)
+  // Few days show little of how much days differ: the margin is at least 1/n of the expected usage for n days.
+  const deviation = rhythm.deviation(byDay.map(({ date }) => date))
+  const margin = fromEstimate(Math.max(eightyPercent * deviation, Number(expected) / rhythm.days))
+  return {
+    status: 'expected',
+    untilDate: end,
+    total,
+    low: largest(spent.plus(sum(byDay.map(({ date }) => usedOn(date)))), total.minus(margin)),
+    high: total.plus(margin),
+    learnedFromDays: rhythm.days,
+    isWeekdayAware: rhythm.isWeekdayAware,
+    byDay,
+  }
+}
+
+/** Known or expected usage of each day of the period. */
+export function daysWithForecast(
+  { byDay }: Expectation,
+  known: ReadonlyMap<Day, Decimal>,
+  { from, end }: CurrentPeriod,
+): readonly DayTotal[] {
+  const expected = new Map(byDay.map(({ date, total }) => [date, total]))
+  return [...eachDay(from, end)].map((date) => ({ date, total: expected.get(date) ?? known.get(date) ?? zero }))
+}
+
+function lastKnownDay(known: ReadonlyMap<Day, Decimal>, latest: Day): Day | undefined {
+  return [...known.keys()]
+    .filter((day) => day <= latest)
+    .sort()
+    .at(-1)
+}
+
+/** Three months, so that two ends of months are always among them. */
+const learnedDays = 93
+
+/** A day without records among the known days has no usage. */
+function learningDays(known: ReadonlyMap<Day, Decimal>, last: Day): readonly DayValue[] {
+  const earliest = addDays(last, 1 - learnedDays)
+  const first = [...known.keys()].filter((day) => day >= earliest).sort()[0] ?? last
+  return [...eachDay(first, last)].map((day) => ({ day, value: Number(known.get(day) ?? zero) }))
+}
+
+/** 80% of a normal distribution is within this many standard deviations. */
+export const eightyPercent = 1.2816
+
+interface DayValue {
+  readonly day: Day
+  readonly value: number
+}
+
+interface Rhythm {
+  /** Number of days that it is based on. */
+  readonly days: number
+  readonly isWeekdayAware: boolean
+  /** Expected usage `ahead` days after the last known day. */
+  expect(day: Day, ahead: number): number
+  /** Standard deviation of the total of the next days, which are given. */
+  deviation(ahead: readonly Day[]): number
+}
+
+/** Two weeks have every weekday twice. */
+const minDaysForWeekdays = 14
+
+/** The level and the trend are those of the last four weeks, or since the last step. */
+const lineDays = 28
+
+/** Days in order, without gaps; not empty. */
+export function learnRhythm(days: readonly DayValue[]): Rhythm {
+  const isWeekdayAware = days.length >= minDaysForWeekdays
+  const factors = isWeekdayAware ? weekdayFactors(days) : new Map<number, number>()
+  const factorOf = (day: Day): number => factors.get(weekdayOf(day)) ?? 1
+  const judge = (isCounted: (day: Day) => boolean) => {
+    // Weekdays without usage show no level.
+    const levels = days.map(({ day, value }) => (factorOf(day) > 0 && isCounted(day) ? value / factorOf(day) : undefined))
+    const usual = levels.map((_, i) => median(weekAround(levels, i).filter((one) => one !== undefined)))
+    const judged = days.map(({ day, value }, i) => {
+      return { day, ago: days.length - 1 - i, level: levels[i], excess: value - factorOf(day) * (usual[i] ?? 0) }
+    })
+    const deviation = spread(judged.map(excessOf), 0)
+    const limitOf = (count: number): number => Math.max(count * deviation, minRise * median(usual))
+    return { judged, limitOf, monthly: monthlyUsage(judged, limitOf(monthlyDeviations)) }
+  }
+  const { monthly: excluded } = judge(() => true)
+  const { judged, limitOf, monthly } = judge((day) => excluded(day) === undefined)
+  const ordinary = judged.filter(({ day }) => monthly(day) === undefined)
+  const far = ordinary.filter(({ excess }) => Math.abs(excess) > limitOf(deviations))
+  const strays = far.length > maxStrays * days.length ? [] : far
+  const points = ordinary.flatMap((one) => (one.level === undefined || strays.includes(one) ? [] : [{ ago: one.ago, value: one.level }]))
+  const line = lastLine(points.slice(-lineDays))
+  // A trend continues for at most as many days as it was observed.
+  const trendDays = (ahead: number): number => Math.min(ahead, line.days)
+  return {
+    days: days.length,
+    isWeekdayAware,
+    expect: (day, ahead) => Math.max(0, line.level + line.slope * trendDays(ahead)) * factorOf(day) + (monthly(day)?.usual ?? 0),
+    // Days deviate independently. An error of the level or the trend affects all of them.
+    deviation(ahead) {
+      const factors = ahead.map(factorOf)
+      const all = sumOf(factors)
+      const trended = sumOf(factors.map((factor, i) => factor * (trendDays(i + 1) + line.meanAgo)))
+      // Stray days can happen again, and those of the last week can be a new level.
+      const again = squares(strays.map(excessOf)) * (ahead.length / days.length)
+      const lasting = (sumOf(strays.filter(({ ago }) => ago < 7).map(excessOf)) / 7) * all
+      const ofMonths = ahead.map((day) => monthly(day)?.range ?? 0)
+      return Math.sqrt(
+        line.noise ** 2 * squares(factors) +
+          (line.levelError * all) ** 2 +
+          (line.slopeError * trended) ** 2 +
+          again +
+          lasting ** 2 +
+          squares(ofMonths),
+      )
+    },
+  }
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0)
+
+const squares = (values: readonly number[]): number => sumOf(values.map((one) => one ** 2))
+
+/** The seven days around a day, or the first or last seven. */
+const weekAround = <Value>(values: readonly Value[], i: number): readonly Value[] => {
+  const start = Math.max(0, Math.min(i - 3, values.length - 7))
+  return values.slice(start, start + 7)
+}
+
+interface JudgedDay {
+  readonly day: Day
+  /** Usage above what is usual around the day. */
+  readonly excess: number
+}
+
+const excessOf = ({ excess }: JudgedDay): number => excess
+
+/** If more days are strays, days are of two kinds, and all count. */
+const maxStrays = 1 / 3
+
+/** Months that agree need fewer deviations than a single day. */
+const monthlyDeviations = 2
+
+/** Usage that came in each of the last months, on the same day of the month or as many days before its end. */
+function monthlyUsage(days: readonly JudgedDay[], limit: number) {
+  const keysOf = (day: Day): readonly number[] => [Number(day.slice(8)), -countDays(day, endOfMonth(day))]
+  const byKey = Map.groupBy(
+    days.flatMap(({ day, excess }) => keysOf(day).map((key) => ({ key, excess }))),
+    ({ key }) => key,
+  )
+  const usages = new Map(
+    [...byKey].flatMap(([key, found]) => {
+      const values = found.map(({ excess }) => excess)
+      const [low, high] = [Math.min(...values), Math.max(...values)]
+      return values.length > 1 && low > limit ? [[key, { usual: mean(values), range: high - low }] as const] : []
+    }),
+  )
+  return (day: Day) =>
+    keysOf(day)
+      .map((key) => usages.get(key))
+      .find((usage) => usage !== undefined)
+}
+
+interface Point {
+  /** Days before the last known day. */
+  readonly ago: number
+  readonly value: number
+}
+
+/** Standard deviation of trends, per day, as a share of the level: without evidence, a trend is small. */
+const usualTrend = 0.004
+
+/** Days on each side of a step. */
+const minStepDays = 4
+
+/** A step reduces the sum of squares by this many variances of a day. */
+const minGain = 16
+
+/** The level, the trend, and the share of these days in the weekday pattern. */
+const learnedValues = 4
+
+/** The line through the points since the last step: its level on the last known day, and the standard errors. */
+function lastLine(points: readonly Point[]) {
+  const values = points.map(({ value }) => value)
+  const center = median(values)
+  const differences = values.slice(1).map((value, i) => value - (values[i] ?? 0))
+  const penalty = points.length < minDaysForWeekdays ? Number.POSITIVE_INFINITY : (spread(differences) / (usualTrend * center)) ** 2 / 2
+  const strays: number[] = []
+  let since = points
+  let line = fitLine(since, penalty)
+  for (let step = findStep(); step !== undefined; step = findStep()) {
+    strays.push(...step.before.strays)
+    since = since.slice(step.at)
+    line = step.after
+  }
+  strays.push(...line.strays)
+  const level = Math.max(0, line.at(0))
+  // Days that resemble the day before show less than independent ones.
+  const similar = Math.min(0.8, Math.max(0, sumOf(strays.slice(1).map((one, i) => one * (strays[i] ?? 0))) / squares(strays) || 0))
+  const noise = level * Math.sqrt((squares(strays) / Math.max(1, strays.length - learnedValues)) * ((1 + similar) / (1 - similar)))
+  const trend = usualTrend * level
+  return {
+    level,
+    slope: line.slope,
+    noise,
+    levelError: noise / Math.sqrt(Math.max(1, since.length)),
+    slopeError: (noise * trend) / Math.hypot(Math.sqrt(line.squares) * trend, noise) || 0,
+    meanAgo: line.meanAgo,
+    days: since.length,
+  }
+
+  function findStep() {
+    const steps = since.slice(2 * minStepDays - 1).map((_, i) => {
+      const at = i + minStepDays
+      const [before, after] = [fitLine(since.slice(0, at), penalty), fitLine(since.slice(at), penalty)]
+      const rest = before.rest + after.rest
+      // Rounding is no deviation.
+      const variance = Math.max(rest / (since.length - 2), (center / 1000) ** 2)
+      return { at, before, after, gain: (line.rest - rest) / variance }
+    })
+    return steps.filter(({ gain }) => gain > minGain).sort((a, b) => b.gain - a.gain)[0]
+  }
+}
+
+/** Least squares with a penalty for the slope. Strays are shares of the line, because more usage varies more. */
+function fitLine(points: readonly Point[], penalty: number) {
+  const meanAgo = mean(points.map(({ ago }) => ago))
+  const center = mean(points.map(({ value }) => value))
+  const squaresOfTime = squares(points.map(({ ago }) => meanAgo - ago))
+  const slope = sumOf(points.map(({ ago, value }) => (meanAgo - ago) * (value - center))) / (squaresOfTime + penalty) || 0
+  const at = (ago: number): number => center + slope * (meanAgo - ago)
+  return {
+    at,
+    slope,
+    meanAgo,
+    squares: squaresOfTime,
+    strays: points.flatMap(({ ago, value }) => (at(ago) > 0 ? [value / at(ago) - 1] : [])),
+    rest: squares(points.map(({ ago, value }) => value - at(ago))),
+  }
+}
+
+/**
+ * Each weekday compared with the median of the week around it, or with the mean where most days are idle. Spikes do not count. The first
+ * and last three days have no whole week around them, so they count only for a weekday without other days.
+ */
+function weekdayFactors(days: readonly DayValue[]): ReadonlyMap<number, number> {
+  const spikes = spikesIn(days)
+  const inner = new Map<number, number[]>()
+  const outer = new Map<number, number[]>()
+  for (const [i, { day, value }] of days.entries()) {
+    const start = Math.min(Math.max(0, i - 3), days.length - 7)
+    const week = days.slice(start, start + 7).map((one) => one.value)
+    const middle = median(week) || mean(week)
+    if (middle <= 0 || spikes.has(day)) continue
+    const ratios = start === i - 3 ? inner : outer
+    ratios.set(weekdayOf(day), [...(ratios.get(weekdayOf(day)) ?? []), value / middle])
+  }
+  return new Map([...outer, ...inner].map(([weekday, values]) => [weekday, median(values)]))
+}
+
+/** Days far above the same weekday in the other weeks, and above the other days around them. Requires two weeks of days. */
+function spikesIn(days: readonly DayValue[]): ReadonlySet<Day> {
+  const byWeekday = Map.groupBy(days, ({ day }) => weekdayOf(day))
+  const usual = days.map((one) => median((byWeekday.get(weekdayOf(one.day)) ?? []).filter((other) => other !== one).map(amountOf)))
+  const strays = days.map(({ value }, i) => value - (usual[i] ?? 0))
+  const margin = Math.max(deviations * spread(strays, 0), minRise * median(days.map(amountOf)))
+  const aroundOf = (at: number): number => median(days.filter((_, i) => i !== at && Math.abs(i - at) <= 3).map(amountOf))
+  return new Set(days.filter(({ value }, i) => value > Math.max(usual[i] ?? 0, aroundOf(i)) + margin).map(({ day }) => day))
+}
+
+const amountOf = ({ value }: DayValue): number => value

@@ -1,0 +1,67 @@
+import type { Day } from '../../platform/core/dates.ts'
+import { type Decimal, sum } from '../../platform/core/decimal.ts'
+import type { Block, ChartLimit, Point } from '../../platform/report/blocks.ts'
+import { formatMoney, formatShortDay } from '../../platform/report/format.ts'
+import type { UsageResult } from './result.ts'
+
+/** More bars would be thinner than a line. */
+const maxBars = 62
+
+export function usageChart(result: UsageResult): readonly Block[] {
+  const { byDay, unit, spikes, toDate } = result
+  if (byDay.length < 2 || byDay.every(({ total }) => Number(total) === 0)) return []
+  const isWeekly = byDay.length > maxBars
+  const spikeDays = new Set(spikes.flatMap(({ of, date }) => (of === 'organization' ? date : [])))
+  const points = inGroups(byDay, isWeekly).map((days): Point => {
+    const total = sum(days.map((day) => day.total))
+    const provisional = sum(days.map((day) => day.provisional))
+    return {
+      label: chartLabel(days, toDate),
+      value: Number(total),
+      finalValue: Number(total.minus(provisional)),
+      ...(days.some(({ date }) => spikeDays.has(date)) && { isSpike: true }),
+    }
+  })
+  return [
+    {
+      kind: 'chart',
+      title: `${unit} per ${isWeekly ? 'week' : 'day'}`,
+      unit,
+      points,
+      ...chartForecast(result, isWeekly),
+      ...chartLimits(result),
+    },
+  ]
+}
+
+/** Single days, or weeks from the first day on, of which the last may be shorter. */
+function inGroups<T>(days: readonly T[], isWeekly: boolean): readonly (readonly T[])[] {
+  const length = isWeekly ? 7 : 1
+  return days.filter((_, i) => i % length === 0).map((_, i) => days.slice(i * length, (i + 1) * length))
+}
+
+/** The first day of the group. */
+const chartLabel = ([first]: readonly { readonly date: Day }[], reference: Day): string =>
+  first === undefined ? '' : formatShortDay(first.date, reference)
+
+function chartForecast({ forecast, byDay, toDate }: UsageResult, isWeekly: boolean): { readonly forecast?: readonly Point[] } {
+  if (forecast?.status !== 'expected') return {}
+  const expected = new Set(forecast.byDay.map(({ date }) => date))
+  const days = [...byDay.filter(({ date }) => !expected.has(date)), ...forecast.byDay]
+  const groups = inGroups(days, isWeekly).filter((some) => some.some(({ date }) => expected.has(date)))
+  return {
+    forecast: groups.map((some) => ({ label: chartLabel(some, toDate), value: Number(sum(some.map(({ total }) => total))) })),
+  }
+}
+
+function chartLimits({ budget, warnBudget, forecastBudget, unit }: UsageResult): { readonly limits?: readonly ChartLimit[] } {
+  const limit = (name: string, value: Decimal | undefined): readonly ChartLimit[] =>
+    value === undefined ? [] : [{ label: `${name} ${formatMoney(value)} ${unit}`, value: Number(value) }]
+  const isOther = budget === undefined || forecastBudget?.eq(budget) === false
+  const limits = [
+    ...limit('Budget', budget),
+    ...limit('Warning level', warnBudget),
+    ...(isOther ? limit('Forecast budget', forecastBudget) : []),
+  ]
+  return limits.length === 0 ? {} : { limits }
+}

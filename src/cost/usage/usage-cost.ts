@@ -1,0 +1,299 @@
+import * as z from 'zod'
+import type { ReadApi } from '../../platform/api/client.ts'
+import { findServices } from '../../platform/api/services.ts'
+import { type Day, dayOf } from '../../platform/core/dates.ts'
+import { formatExact } from '../../platform/core/decimal.ts'
+import { type Diagnostic, inputDiagnostic } from '../../platform/core/diagnostics.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { toPlainText } from '../../platform/core/line.ts'
+import { toKebab } from '../../platform/core/names.ts'
+import { quote } from '../../platform/core/text.ts'
+import type { Files } from '../../platform/operation/files.ts'
+import { choice, filePath, grouped, integer, variable } from '../../platform/operation/inputs.ts'
+import { defineOperation, type Given } from '../../platform/operation/operation.ts'
+import { selectInput } from '../../platform/operation/select.ts'
+import { amountInput, creditPriceInput } from './amounts.ts'
+import { findBudgetStep } from './budget-steps.ts'
+import { type BudgetOutcome, checkLimit, judgeBudgets, runOutDay } from './budgets.ts'
+import type { Budget } from './budgets-file.ts'
+import { comparedPeriod, compareUsage, comparisonIssue, comparisons, increaseInput } from './comparison.ts'
+import { knownDays, lastDayWithAllRecords, totalByDay, withoutGaps } from './daily-usage.ts'
+import { type DataQualityIssue, findDataQualityIssues, issueLevels } from './data-quality.ts'
+import { daysWithForecast, forecastSpend } from './forecast.ts'
+import { groupByEntity, groupByMetric } from './groups.ts'
+import { type CurrentPeriod, choosePeriod, daysIn, type GivenPeriod, hasDaysAhead, mayHaveDaysAhead, periodInput } from './periods.ts'
+import { describeIssue } from './phrases.ts'
+import { allReadings, findHistoryFailure, type Readings, readUsage } from './readings.ts'
+import { provisionalOf } from './records.ts'
+import { judgeUsage, reportUsage } from './report.ts'
+import { gateModes, toDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
+import { findSpikes, minBaselineDays } from './spikes.ts'
+
+const countedInput = grouped('What is counted', {
+  period: periodInput('The period of the report. The default is `month-to-date`.').optional(),
+  billingCycleDay: variable(
+    integer(
+      'Day of the month on which a billing cycle starts. The default is 1. In a shorter month, the cycle starts on its last day.',
+      1,
+      31,
+    ).optional(),
+  ),
+  compare: choice(
+    comparisons,
+    'Compares the usage with earlier days. `previous-period` is the period of equal length that ends the day before. `previous-month-days` are the same days of the previous month, such as 1–21 Oct for 1–21 Nov.',
+  ).optional(),
+  select: selectInput('Counts only usage with a tag. The API applies it: `tag=Team`, or `tag=Team=shop`.', ['tag']).optional(),
+})
+
+const gatesInput = grouped('Gates, in credits (above fails, equal passes)', {
+  gate: choice(
+    gateModes,
+    'What happens without a limit. `auto` warns, `required` fails the gate, and `off` sets no limit and rejects limits. Limits are budget, warn-budget, forecast-budget, budgets and max-increase. For `required`, warn-budget is not enough.',
+  ).default('auto'),
+  budget: amountInput(
+    'The cost of the period. In usage credits. The limit is strict: the gate fails above it (>), and an equal amount passes.',
+  ).optional(),
+  warnBudget: amountInput('Only warns above this. An equal amount passes.').optional(),
+  budgets: filePath('File with several budgets. Each has its own limit, period and scope. One run judges all of them.').optional(),
+  forecastBudget: amountInput(
+    'The forecast for the whole period. The gate fails when it is above this amount (>). On the last day and after it, the total counts instead.',
+  ).optional(),
+  maxIncrease: increaseInput.optional(),
+  onMissing: choice(
+    issueLevels,
+    'Effect of issues with the data. These are no records, days without records, or records that do not add up to the total. By default an issue fails the gate. Missing records of days that have just begun are only a warning.',
+  ).optional(),
+})
+
+const shownInput = grouped('Output', {
+  creditPrice: creditPriceInput,
+})
+
+const usageInput = z.strictObject({ ...countedInput, ...gatesInput, ...shownInput })
+
+type UsageInput = z.output<typeof usageInput>
+
+export const usageCost = defineOperation({
+  summary: "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
+  effect: 'read',
+  scope: 'organization',
+  input: usageInput,
+  output: usageOutput,
+  get details() {
+    return usageDetails()
+  },
+  example: { period: 'last-7-days', budget: '200' },
+  moreExamples: [{ period: 'last-30-days', gate: 'off' }, { budgets: 'cost/budgets.yml' }],
+  check: checkInput,
+  async run({ api, organizationId, clock, files, formats, readDeployments }, input) {
+    const today = dayOf(clock.now())
+    const period = choosePeriod(input.period, today, input.billingCycleDay)
+    const budgets = await loadBudgets(files, input, today, period)
+    const previous = input.compare && comparedPeriod(input.compare, period, isCycle(input.period))
+    const options = {
+      today,
+      period,
+      previous,
+      budgets,
+      filters: (input.select ?? []).flatMap(({ values }) => values).map((tag) => `tag:${tag}`),
+    }
+    const readings = await readUsage(api, organizationId, options)
+    // Missing usage is a warning by default in a run without a gate.
+    const onMissing = input.onMissing ?? (input.gate === 'off' ? 'warn' : undefined)
+    const analysis = { readings, period, today, budgets, input: { ...input, onMissing } }
+    const services = formats.includes('focus') ? await placesOf(api, organizationId) : undefined
+    const result = { organizationId, provider, services, ...analyze(analysis) }
+    if (result.spikes.length === 0) return result
+    const { findSpikeContext, findSpikeDeployments } = await import('./spike-context.ts')
+    return {
+      ...result,
+      spikeContext: await findSpikeContext(api, organizationId, result),
+      spikeDeployments: readDeployments && (await findSpikeDeployments(readDeployments, result.spikes)),
+    }
+  },
+  judge: judgeUsage,
+  report: reportUsage,
+  reports: {
+    csv: async (result) => (await exports()).exportCsv(result),
+    focus: async (result, { billingCycleDay }) => (await exports()).exportFocus(result, billingCycleDay),
+    openmetrics: async (result, _, blocks) => (await exports()).exportMetrics(result, blocks),
+  },
+  toDocument,
+})
+
+// Few runs need them.
+const exports = () => import('./exports.ts')
+
+function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
+  const { values, names } = given
+  return [
+    ...checkTags(given),
+    ...checkLimits(given),
+    ...(names.has('maxIncrease') && !names.has('compare') ? [inputDiagnostic('max-increase', 'requires compare')] : []),
+    ...(names.has('forecastBudget') && !mayHaveDaysAhead(values.period)
+      ? [inputDiagnostic('forecast-budget', `requires a period with future days, and ${String(values.period)} has none`)]
+      : []),
+  ]
+}
+
+const isCycle = (period: GivenPeriod | undefined): boolean => typeof period === 'string' && period.endsWith('billing-cycle')
+
+/** Another text would be no filter of the API, and more usage would count. */
+const checkTags = ({ values }: Given<typeof usageInput>): readonly Diagnostic[] =>
+  (values.select ?? [])
+    .flatMap((condition) => condition.values)
+    .filter((tag) => !/^[^\s=]{1,128}(?:=.{0,256})?$/.test(tag))
+    .map((tag) => inputDiagnostic('select', `"tag=${quote(tag, 80)}" is not accepted; accepted: tag=Key or tag=Key=Value`))
+
+const limitNames = ['budget', 'warnBudget', 'forecastBudget', 'budgets', 'maxIncrease'] as const
+
+function checkLimits({ values, names }: Given<typeof usageInput>): readonly Diagnostic[] {
+  const { gate, budget, warnBudget } = values
+  const refused = gate === 'off' ? limitNames.filter((name) => names.has(name)) : []
+  return [
+    ...refused.map((name) => inputDiagnostic(toKebab(name), `cannot be combined with ${spellInput('gate', 'off')}`)),
+    ...(budget !== undefined && warnBudget?.gt(budget)
+      ? [inputDiagnostic('warn-budget', `is ${formatExact(warnBudget)}, above budget ${formatExact(budget)}, so the gate would never warn`)]
+      : []),
+  ]
+}
+
+async function loadBudgets(
+  files: Files,
+  { budgets: path, billingCycleDay }: UsageInput,
+  today: Day,
+  period: CurrentPeriod,
+): Promise<readonly Budget[]> {
+  if (path === undefined) return []
+  // The YAML parser takes longer to load than the rest of a run without a budgets file.
+  const { readBudgets } = await import('./budgets-file.ts')
+  return readBudgets(await files.read(path, 'budgets'), path, { today, billingCycleDay, period })
+}
+
+/** The vendor's billing documentation says that a ClickHouse Credit is worth one US dollar of the published price list. */
+const provider: UsageResult['provider'] = {
+  name: 'ClickHouse',
+  serviceName: 'ClickHouse Cloud',
+  // One of the service categories of FOCUS.
+  serviceCategory: 'Databases',
+  listPrice: { currency: 'USD', amount: '1' },
+}
+
+/** Regions and tags, which records do not have. Empty where the services cannot be read. */
+async function placesOf(api: ReadApi, organizationId: string): Promise<NonNullable<UsageResult['services']>> {
+  const services = await findServices(api, organizationId)
+  return services.map(({ id, dataWarehouseId, provider, region, tags = [] }) => ({
+    id,
+    warehouseId: dataWarehouseId,
+    provider,
+    region,
+    // FOCUS: the value of a tag without a value is true.
+    tags: Object.fromEntries(tags.map(({ key, value }) => [key, typeof value === 'string' && value !== '' ? value : true])),
+  }))
+}
+
+interface Analysis {
+  readonly readings: Readings
+  readonly period: CurrentPeriod
+  readonly today: Day
+  readonly budgets: readonly Budget[]
+  readonly input: UsageInput
+}
+
+/** Makes every judgment. Verdict, report and exports only show the results. */
+function analyze({ readings, period, today, budgets, input }: Analysis): Omit<UsageResult, 'organizationId' | 'provider' | 'services'> {
+  const { main, previous } = readings
+  const { gate, budget, warnBudget, forecastBudget, creditPrice } = input
+  const judged = main.grandTotal
+  const { status: budgetStatus, usedPercent } = checkLimit(judged, budget, warnBudget)
+  const outcomes = budgets.length === 0 ? [] : judgeBudgets(budgets, { readings, today, onMissing: input.onMissing })
+  // Usage without records is unknown, and so is whether it exceeds a budget.
+  const isKnown = main.records.length > 0 || !main.grandTotal.eq(0)
+  const overTime = analyzeDays({ readings, period, today, budgets, input })
+  const failure = findHistoryFailure(readings.history, period)
+  const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
+  const byDay = totalByDay(main.records, period)
+  const compared = compareDays({ readings, period, today, budgets, input })
+  return {
+    grandTotalCredits: main.grandTotal,
+    unit: readings.unit,
+    fromDate: period.from,
+    toDate: period.to,
+    days: daysIn(period),
+    budget,
+    budgetExceeded: anyExceeded(isKnown && budget !== undefined ? [budgetStatus] : [], outcomes),
+    budgetUsedPercent: isKnown ? usedPercent : undefined,
+    provisionalCredits: provisionalOf(main.records),
+    forecastCredits: expected,
+    endDate: period.end,
+    clipped: typeof input.period === 'object' && period.end !== period.to,
+    budgetStatus,
+    warnBudget,
+    budgetStep: budget && findBudgetStep({ days: byDay, records: main.records, period, limit: budget, today }),
+    forecastBudget,
+    // Usage above the budget needs no forecast.
+    forecastBudgetExceeded: forecastBudget !== undefined && (judged.gt(forecastBudget) || expected?.gt(forecastBudget) === true),
+    gate,
+    ...overTime,
+    historyFailure: failure && {
+      ...(typeof failure.cause === 'string'
+        ? { status: 'unread', reason: failure.cause }
+        : { status: 'inconsistent', reason: toPlainText(describeIssue(failure.cause, readings.unit)) }),
+      fromDate: failure.period.from,
+      toDate: failure.period.to,
+    },
+    comparison: compared.comparison,
+    budgets: outcomes,
+    dataQualityIssues: [...issuesOf(readings, today, input), ...compared.issues],
+    creditPrice,
+    cost: creditPrice && main.grandTotal.times(creditPrice.amount),
+    byDay,
+    byEntity: groupByEntity(main.records),
+    byMetric: groupByMetric(main.records),
+    records: [...main.records],
+    otherRecords: [...(previous?.records ?? []), ...readings.others.flatMap(({ records }) => records)],
+    taggedRecords: [...readings.tagged].map(([tag, tagged]) => ({ tag, records: tagged.readings.flatMap(({ records }) => records) })),
+  }
+}
+
+/** Undefined without a figure to compare a budget with. */
+function anyExceeded(main: readonly UsageResult['budgetStatus'][], budgets: readonly BudgetOutcome[]): boolean | undefined {
+  const trusted = budgets.filter(({ dataQualityIssue }) => dataQualityIssue === undefined)
+  const all = [...main, ...trusted.map(({ limitStatus }) => limitStatus)]
+  return all.length === 0 ? undefined : all.includes('exceeded')
+}
+
+function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageResult, 'forecast' | 'runsOutOn' | 'spikes' | 'spikeDays'> {
+  const { budget } = input
+  const { main } = readings
+  const read = [...allReadings(readings), ...readings.history.readings]
+  const records = read.flatMap((reading) => reading.records)
+  const known = knownDays(period, read, records, lastDayWithAllRecords(readings, today))
+  const hasHistory = findHistoryFailure(readings.history, period) === undefined
+  const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
+  const recorded = totalByDay(main.records, period)
+  const expected = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : recorded
+  const runsOutOn = budget && runOutDay({ recorded, expected, today }, budget)
+  const history = withoutGaps(known, period)
+  const spikeDays = history.slice(minBaselineDays).filter(({ date }) => date >= period.from).length
+  return {
+    forecast,
+    runsOutOn,
+    spikes: spikeDays === 0 ? [] : findSpikes(records, history, period.from),
+    spikeDays,
+  }
+}
+
+function compareDays({ readings: { main, previous }, period, today, input }: Analysis) {
+  const { compare, maxIncrease, onMissing } = input
+  const comparison = previous && compare && compareUsage(previous, main, { compare, maxIncrease, today })
+  return { comparison, issues: comparison ? comparisonIssue(comparison, { period, today, onMissing }) : [] }
+}
+
+function issuesOf(readings: Readings, today: Day, { onMissing }: UsageInput): DataQualityIssue[] {
+  // A tag without usage is an issue of its budget only.
+  const tagged = [...readings.tagged.values()]
+    .flatMap((one) => one.readings)
+    .filter(({ records, grandTotal }) => records.length > 0 || !grandTotal.eq(0))
+  return [...allReadings(readings), ...tagged].flatMap((reading) => findDataQualityIssues(reading, today, onMissing))
+}

@@ -1,0 +1,170 @@
+import { digestOfText } from '../../platform/core/digest.ts'
+import { minuteMs } from '../../platform/core/durations.ts'
+import { markdownUntrusted } from '../../platform/core/escape.ts'
+import { renderMarkdown } from '../../platform/report/markdown.ts'
+import type { SyncContext } from './content.ts'
+import { hasStatus, type SyncTarget } from './failure.ts'
+
+/** The hidden first line of every body. The label is encoded so that it cannot end the HTML comment. */
+export const markerOf = (kind: SyncTarget, label: string): string =>
+  `<!-- watchkeeper ${kind}: ${encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, toPercent)} -->`
+
+const toPercent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+
+/** Anyone can copy a marker, so the author must match, too. A body that only quotes the marker does not start with it. */
+export const isOwn = (
+  kind: SyncTarget,
+  { label, author }: Pick<SyncContext, 'label' | 'author'>,
+  { body, authorId }: { readonly body: string; readonly authorId: number | undefined },
+): boolean => authorId === author.id && body.startsWith(markerOf(kind, label))
+
+const digest = (text: string): string => digestOfText(text, 16)
+
+/** A digest that ignores figures, because a failure has other figures on another day. */
+export const digestOfReason = (reason: string): string => digest(reason.replace(/\d+/g, '#'))
+
+/** The hidden second line: facts about this run for the next one. */
+interface Memory {
+  readonly atMs: number
+  /** Digest of the failure's reason without its figures. */
+  readonly reason: string
+  /** UTF-16 units of the report, with which the visible text begins. */
+  readonly reportLength: number
+  /** Digest of the visible text, which reveals edits. */
+  readonly digest: string
+}
+
+const memoryGrammar = /^<!-- watchkeeper memory: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{16}) (\d{1,6}) ([0-9a-f]{16}) -->$/
+
+/** Reads the second line of a body. Undefined where it is not one that this tool wrote. */
+export function readMemory(line: string): Memory | undefined {
+  const [, at = '', reason = '', reportLength, visible = ''] = memoryGrammar.exec(line) ?? []
+  const atMs = Date.parse(at)
+  return Number.isNaN(atMs) ? undefined : { atMs, reason, reportLength: Number(reportLength), digest: visible }
+}
+
+/** GitHub rejects a longer body. */
+export const maxBodyCharacters = 65_536
+
+/** Room for the memory and for the note about a section that is too long. */
+const reservedCharacters = 500
+
+const earlierStart = '<details><summary>Previous report</summary>\n\n'
+const earlierEnd = '\n</details>\n\n'
+const earlierTooLong = '*The previous report is too long to show here.*\n'
+
+/** What the text of a comment or an issue depends on. */
+export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact'>
+
+/** The text of a comment or an issue, within the limit. The report of `old`, the current body, is folded under the new one. */
+export function writeBody(kind: SyncTarget, context: BodyContext, old: string | undefined): string {
+  const { content, label } = context
+  const marker = markerOf(kind, label)
+  const source = sourceLine(context)
+  const fixed = marker.length + source.length + reservedCharacters
+  // A text has at least as many bytes as UTF-16 units, so the limit in bytes also holds in characters.
+  const report = renderReport(context, content.blocks, maxBodyCharacters - fixed)
+  const previous = old === undefined ? '' : earlierReport(readBody(old, marker), report)
+  const fits = fixed + report.length + earlierStart.length + previous.length + earlierEnd.length <= maxBodyCharacters
+  const fold = previous === '' ? '' : `${earlierStart}${fits ? previous : earlierTooLong}${earlierEnd}`
+  const visible = `${report}\n${fold}${source}`
+  const memory = `${new Date(content.atMs).toISOString()} ${digestOfReason(content.reason)} ${report.length} ${digest(visible)}`
+  return `${marker}\n<!-- watchkeeper memory: ${memory} -->\n\n${visible}\n`
+}
+
+const renderReport = ({ redact }: BodyContext, blocks: BodyContext['content']['blocks'], maxBytes: number): string =>
+  redact(renderMarkdown(blocks, maxBytes, 'the summary of the run'))
+
+interface ParsedBody {
+  readonly memory: Memory | undefined
+  /** Empty when the body was edited since it was written. */
+  readonly report: string
+  readonly earlier: string
+}
+
+/** Anyone with write access may have edited a body. Its reports are then dropped. */
+export function readBody(body: string, marker: string): ParsedBody {
+  const [first, second = '', , ...lines] = body.replaceAll('\r\n', '\n').split('\n')
+  const memory = first === marker ? readMemory(second) : undefined
+  const visible = lines.join('\n').trimEnd()
+  if (memory === undefined || digest(visible) !== memory.digest) return { memory, report: '', earlier: '' }
+  const rest = visible.slice(memory.reportLength + '\n'.length)
+  const earlier = rest.startsWith(earlierStart) ? rest.slice(earlierStart.length, rest.lastIndexOf(earlierEnd)) : ''
+  return { memory, report: visible.slice(0, memory.reportLength), earlier }
+}
+
+/** A report that differs from the new one by its time only is not worth showing as the previous one. */
+const earlierReport = ({ report, earlier }: ParsedBody, next: string): string =>
+  withoutTime(report) === withoutTime(next) ? earlier : report
+
+/** Removes the time from the last line of a report; see `formatMoment`. */
+const withoutTime = (report: string): string => report.replace(/\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\n*$/, '')
+
+/** Whether `next` differs from `old` only by the time of the run and the link to it, so that an update would not help readers. */
+function isSameExceptTime(old: string, next: string, marker: string): boolean {
+  const [before, after] = [old, next].map((body) => {
+    const { memory, report, earlier } = readBody(body, marker)
+    return [memory?.reason, withoutTime(report), earlier, withoutLink(body)].join('\n')
+  })
+  return before === after
+}
+
+/** The last line of a body, without the link to the run. */
+const withoutLink = (body: string): string => (body.trimEnd().split('\n').at(-1) ?? '').replace(/^From \[this run\]\([^)]*\)/, '')
+
+/** A short comment under an issue: a sentence and the verdict of the report. */
+export function writeIssueComment(sentence: string, context: BodyContext): string {
+  const { blocks } = context.content
+  const end = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list' && kind !== 'message')
+  const head = renderReport(context, end === -1 ? blocks : blocks.slice(0, end), maxHeadBytes)
+  return `${sentence}\n\n${head}\n${sourceLine(context)}\n`
+}
+
+const maxHeadBytes = 10_000
+
+/** The last line of every comment and issue: the run that wrote it. */
+function sourceLine({ run: { url, job, commit }, redact }: Pick<BodyContext, 'run' | 'redact'>): string {
+  const from = url === undefined ? 'this run' : `[this run](${url})`
+  const ofJob = job === '' ? '' : ` of job ${markdownUntrusted(redact(job))}`
+  return `From ${from}${ofJob}${commit === '' ? '' : `, commit ${markdownUntrusted(redact(commit).slice(0, 7))}`}.`
+}
+
+/** The clocks of two runners may differ by this much. A date further ahead is wrong and is ignored. */
+const maxClockSkewMs = 5 * minuteMs
+
+interface Upkeep {
+  readonly target: SyncTarget
+  /** The place as the log names it: `on #12`. */
+  readonly place: string
+  /** The current text. */
+  readonly old: string
+  /** Writes also a text that differs by its time only. */
+  readonly isDue?: boolean
+  write(body: string): Promise<void>
+}
+
+/**
+ * Writes the new text over the current one. A slow run does not overwrite the report of a run that started later. `gone` when the comment
+ * or issue was deleted, or the issue moved to another repository, since it was found.
+ */
+export async function update(context: SyncContext, { target, place, old, isDue, write }: Upkeep): Promise<'kept' | 'updated' | 'gone'> {
+  const { content, label, deps } = context
+  const marker = markerOf(target, label)
+  const { atMs = 0 } = readBody(old, marker).memory ?? {}
+  if (atMs > content.atMs && atMs <= deps.clock.now() + maxClockSkewMs) {
+    deps.note(`${target}: not updated ${place}, because a run that started later wrote it`)
+    return 'kept'
+  }
+  const body = writeBody(target, context, old)
+  if (!isDue && isSameExceptTime(old, body, marker)) {
+    deps.note(`${target}: unchanged ${place}`)
+    return 'kept'
+  }
+  try {
+    await write(body)
+    return 'updated'
+  } catch (thrown) {
+    if (hasStatus(thrown, 404, 410)) return 'gone'
+    throw thrown
+  }
+}

@@ -1,0 +1,38 @@
+import type { Redact } from '../../platform/core/secrets.ts'
+import type { SendDeps } from '../../platform/http/send.ts'
+import type { Block, Status } from '../../platform/report/blocks.ts'
+import type { Author, GitHubClient } from './client.ts'
+import type { GitHubRun } from './run.ts'
+
+/** The content of a comment or an issue. */
+export interface SyncContent {
+  readonly operation: string
+  readonly status: Status
+  /** A gate failed, or the run ended with an error, also where `warn-only` makes it a warning. */
+  readonly hasFailed: boolean
+  /** The operation changed something, or would. */
+  readonly hasChanges: boolean
+  /** Why the run did not pass. Empty for a run that passed. */
+  readonly reason: string
+  readonly blocks: readonly Block[]
+  /** Start of the run, milliseconds since the epoch. */
+  readonly atMs: number
+}
+
+/** Dependencies that the sync of the comment and of the issue share. */
+export interface SyncContext {
+  readonly content: SyncContent
+  readonly run: GitHubRun
+  /** Keeps the comment and the issue of one job apart from those of others. */
+  readonly label: string
+  /** What people call the check: the workflow, or the label that the user gave. */
+  readonly name: string
+  readonly client: GitHubClient
+  /** The account of the token. Comments and issues of other accounts are never touched. */
+  readonly author: Author
+  readonly redact: Redact
+  readonly deps: SendDeps
+}
+
+/** Whether the run failed or did not complete. */
+export const isFailure = ({ status }: SyncContent): boolean => status === 'fail' || status === 'error'

@@ -1,0 +1,97 @@
+import { capitalize, clip, printable } from '../../platform/core/text.ts'
+import { digestOfReason, isOwn, markerOf, readBody, update, writeBody, writeIssueComment } from './body.ts'
+import type { Issue } from './client.ts'
+import { isFailure, type SyncContext } from './content.ts'
+
+/** Label of every issue of this action. Removing it releases the issue. */
+const issueLabel = 'watchkeeper'
+
+/** What a run did with the state of the issue. */
+export type IssueTransition = 'opened' | 'closed' | 'none'
+
+/** Opens, updates or closes the one issue of the label. Throws what the client throws. */
+export async function syncIssue(context: SyncContext): Promise<IssueTransition> {
+  const { deps, content } = context
+  const found = await openIssues(context)
+  const [oldest] = found.filter(isLabeled)
+  if (oldest !== undefined) {
+    const change = await updateOrClose(context, oldest)
+    await closeDuplicates(context, found)
+    return change
+  }
+  if (!isFailure(content)) return 'none'
+  const [released] = found
+  if (released === undefined) return open(context)
+  deps.note(
+    `issue: not opened, because #${released.number} is still open without the label ${issueLabel}. Close that issue to get a new one`,
+  )
+  return 'none'
+}
+
+/** Open issues with our author and marker, the oldest first. */
+async function openIssues(context: SyncContext): Promise<readonly Issue[]> {
+  const issues = await Array.fromAsync(context.client.openIssuesOf(context.author))
+  return issues.filter((issue) => isOwn('issue', context, issue)).toSorted((a, b) => a.number - b.number)
+}
+
+const isLabeled = ({ labels }: Issue): boolean => labels.some((name) => name.toLowerCase() === issueLabel)
+
+async function updateOrClose(context: SyncContext, { number, body: old }: Issue): Promise<IssueTransition> {
+  const { content, label, client, deps } = context
+  // A failure that `warn-only` makes a warning has not recovered.
+  const isOver = !content.hasFailed
+  const outcome = await update(context, {
+    target: 'issue',
+    place: `#${number}`,
+    old,
+    isDue: isOver,
+    // Closed before the comment: if closing failed after it, every later run would comment again.
+    write: (body) => client.updateIssue(number, { body, ...(isOver ? { close: 'completed' } : { title: titleOf(context) }) }),
+  })
+  if (outcome === 'gone' && isFailure(content)) return open(context)
+  if (outcome !== 'updated') return 'none'
+  const reason = readBody(old, markerOf('issue', label)).memory?.reason
+  if (isOver) await comment(context, number, 'The check passes again.')
+  else if (reason !== undefined && reason !== digestOfReason(content.reason))
+    await comment(context, number, 'The reason for the failure has changed.')
+  deps.note(`issue: ${isOver ? 'closed' : 'updated'} #${number}`)
+  return isOver ? 'closed' : 'none'
+}
+
+const comment = (context: SyncContext, number: number, sentence: string): Promise<void> =>
+  context.client.createComment(number, writeIssueComment(sentence, context))
+
+async function open(context: SyncContext): Promise<'opened'> {
+  const { client, deps } = context
+  const issue = await client.createIssue({
+    title: titleOf(context),
+    body: writeBody('issue', context, undefined),
+    label: issueLabel,
+  })
+  deps.note(`issue: opened #${issue.number}`)
+  if (!isLabeled(issue))
+    deps.note(
+      `issue: #${issue.number} has no label ${issueLabel}, because the token cannot set labels. Later runs will not update or close it`,
+    )
+  // Another run may have opened one at the same moment. Both runs see both issues, and keep the older one.
+  await closeDuplicates(context, await openIssues(context))
+  return 'opened'
+}
+
+/** `Cost gate fails: 296.66 of 250.00 CHC`. */
+function titleOf({ name, content, redact }: SyncContext): string {
+  const [first = ''] = redact(content.reason).split('\n')
+  const [, amounts = first] = /^Budget exceeded: (.*?)(?: \([\d,.]+%\))?\.(?= |$)/.exec(first) ?? []
+  const title = `${capitalize(name)} fails: ${clip(amounts.replace(/[.:]$/, ''), maxReasonCharacters)}`
+  return printable(title).slice(0, maxTitleCharacters).toWellFormed()
+}
+
+const maxReasonCharacters = 120
+const maxTitleCharacters = 200
+
+async function closeDuplicates({ client, deps }: SyncContext, found: readonly Issue[]): Promise<void> {
+  for (const { number } of found.filter(isLabeled).slice(1)) {
+    await client.updateIssue(number, { close: 'not_planned' })
+    deps.note(`issue: closed #${number} as a duplicate`)
+  }
+}

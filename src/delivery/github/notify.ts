@@ -1,0 +1,82 @@
+import { once } from '../../platform/core/concurrency.ts'
+import type { Redact } from '../../platform/core/secrets.ts'
+import type { Variables } from '../../platform/core/variables.ts'
+import type { SendDeps } from '../../platform/http/send.ts'
+import { openGitHub } from './client.ts'
+import { type CommentMode, syncComment } from './comment.ts'
+import type { SyncContent } from './content.ts'
+import { explainGitHubError, toGitHubError } from './failure.ts'
+import { type IssueTransition, syncIssue } from './issue.ts'
+import { defaultLimits, type Limits } from './requests.ts'
+import { type GitHubRun, readGitHubRun } from './run.ts'
+
+/** What a run writes, where, and as whom. */
+export interface NotifyOptions {
+  readonly content: SyncContent
+  readonly comment: 'off' | CommentMode
+  readonly issue: 'off' | 'on-failure'
+  /** Label as given by the user. */
+  readonly label: string | undefined
+  /** Environment, and service, organization or self-hosted server, for the default label. */
+  readonly target: string | undefined
+  readonly prNumber: number | undefined
+  readonly token: string | undefined
+  /** Whether a token was given that cannot be one, so that there is none. */
+  readonly isTokenRejected?: boolean
+  readonly redact: Redact
+}
+
+interface NotifyOutcome {
+  /** One line for each of comment and issue that could not be written, with the reason. */
+  readonly failures: readonly string[]
+  /** `unknown` when the issue could not be read or written. */
+  readonly issueTransition: IssueTransition | 'unknown'
+}
+
+/** The process that writes to GitHub. */
+export interface NotifyProcess {
+  readonly env: Variables
+  readonly deps: SendDeps
+  readonly limits?: Limits
+}
+
+/** Brings comment and issue up to date. Never throws and changes no verdict. */
+export async function notify(options: NotifyOptions, { env, deps, limits = defaultLimits }: NotifyProcess): Promise<NotifyOutcome> {
+  const { content, comment, issue, token, isTokenRejected = false, redact } = options
+  const targets = (['comment', 'issue'] as const).filter((target) => (target === 'comment' ? comment : issue) !== 'off')
+  const failAll = (reason: string): NotifyOutcome => ({
+    failures: targets.map((target) => `${target}: ${redact(reason)}`),
+    issueTransition: 'unknown',
+  })
+  const found = await readGitHubRun(env)
+  if ('problem' in found) return failAll(`${found.problem}.`)
+  if (token === undefined) return failAll(`not written, because github-token is not ${isTokenRejected ? 'valid' : 'set'}.`)
+  const { run } = found
+  // Redacted before it is encoded for a marker, where redaction would not find a secret.
+  const label = redact(options.label ?? defaultLabel(run, content.operation, options.target))
+  const name = redact(options.label ?? run.labelParts[0] ?? content.operation)
+  const safeDeps = { ...deps, note: (line: string) => deps.note(redact(line)) }
+  const open = once(() => openGitHub(run, token, safeDeps, limits))
+  const readAuthor = once(async () => (await open()).author())
+  const failures: string[] = []
+  let issueTransition: NotifyOutcome['issueTransition'] = 'unknown'
+  for (const target of targets) {
+    try {
+      const context = { content, run, label, name, client: await open(), author: await readAuthor(), redact, deps: safeDeps }
+      if (target === 'issue') issueTransition = await syncIssue(context)
+      else if (comment !== 'off') await syncComment(context, comment, options.prNumber)
+    } catch (thrown) {
+      const failed = { target, isFromFork: run.isFromFork }
+      failures.push(`${target}: ${redact(explainGitHubError(toGitHubError(thrown), failed))}`)
+    }
+  }
+  await open().then(
+    (client) => client.close(),
+    () => undefined,
+  )
+  return { failures, issueTransition }
+}
+
+/** The default label of comment and issue. Jobs of a matrix differ in their target only. */
+const defaultLabel = ({ labelParts }: GitHubRun, operation: string, target: string | undefined): string =>
+  [...labelParts, operation, target].filter((part) => part !== undefined && part !== '').join(' / ')

@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises'
+import * as z from 'zod'
+import { formatLocation } from '../../platform/core/diagnostics.ts'
+import { parseJsonOrUndefined } from '../../platform/core/json.ts'
+import { isRepositoryName, runPageOf } from '../../platform/core/run-page.ts'
+import type { Variables } from '../../platform/core/variables.ts'
+import { type ProxySettings, parseApiUrl, readProxySettings } from '../../platform/http/proxy.ts'
+
+const repositoryOfEvent = z.looseObject({ full_name: z.string().optional() })
+
+const pullRequest = z.looseObject({
+  number: z.int().positive(),
+  head: z.looseObject({ sha: z.string().optional(), repo: repositoryOfEvent.nullish() }).optional(),
+})
+
+/** The used part of the event that started the workflow: https://docs.github.com/en/webhooks/webhook-events-and-payloads. */
+export const eventSchema = z.looseObject({
+  pull_request: pullRequest.optional().catch(undefined),
+  issue: z.looseObject({ number: z.int().positive(), pull_request: z.unknown().optional() }).optional().catch(undefined),
+  workflow_run: z.looseObject({ head_repository: repositoryOfEvent.nullish() }).optional().catch(undefined),
+})
+
+type RunEvent = z.output<typeof eventSchema>
+
+/** Empty without a readable event. The commit then selects the pull request. */
+export async function readEvent(file: string | undefined): Promise<RunEvent> {
+  const text = file === undefined ? '' : await readFile(file, 'utf8').catch(() => '')
+  return eventSchema.safeParse(parseJsonOrUndefined(text)).data ?? {}
+}
+
+/** The facts about the job that is running. */
+export interface GitHubRun {
+  /** Base URL of the API. */
+  readonly apiUrl: URL
+  readonly proxy: ProxySettings
+  readonly owner: string
+  readonly repository: string
+  /** Page of this run. Undefined when variables are missing. */
+  readonly url: string | undefined
+  readonly job: string
+  /** What distinguishes this job from others, for the default label. */
+  readonly labelParts: readonly string[]
+  /** The head of the pull request, or else the commit of the run. Empty when it is unknown. */
+  readonly commit: string
+  /** The pull request that the run is about, if the run knows it. */
+  readonly pullRequest: number | undefined
+  readonly isFromFork: boolean
+}
+
+/** The id of a commit. */
+const commitGrammar = /^[0-9a-f]{40,64}$/
+
+/** Reads the variables of the runner, and the event. */
+export async function readGitHubRun(env: Variables): Promise<{ readonly run: GitHubRun } | { readonly problem: string }> {
+  const { GITHUB_REPOSITORY: fullName = '' } = env
+  if (!isRepositoryName(fullName)) return { problem: 'GITHUB_REPOSITORY is not owner/name' }
+  const [owner = '', repository = ''] = fullName.split('/')
+  const address = parseApiUrl(env.GITHUB_API_URL || 'https://api.github.com')
+  if ('problem' in address) return { problem: `GITHUB_API_URL ${address.problem}` }
+  const proxy = readProxySettings(env)
+  const [fault] = proxy.diagnostics
+  if (fault !== undefined) return { problem: `${formatLocation(fault.location)} ${fault.message}` }
+  const event = await readEvent(env.GITHUB_EVENT_PATH || undefined)
+  const { GITHUB_WORKFLOW: workflow = '', GITHUB_JOB: job = '', GITHUB_ACTION: step = '', GITHUB_SHA: commit = '' } = env
+  const head = event.pull_request?.head
+  const run: GitHubRun = {
+    apiUrl: address.url,
+    proxy: proxy.settings,
+    owner,
+    repository,
+    url: runPageOf(env),
+    job,
+    // Steps of a job differ in their position only.
+    labelParts: [workflow, job, stepWord(step)],
+    // GITHUB_SHA is a merge commit for a pull request.
+    commit: head?.sha ?? (commitGrammar.test(commit) ? commit : ''),
+    pullRequest: event.pull_request?.number ?? (event.issue?.pull_request ? event.issue.number : undefined),
+    // GitHub provides a token that can only read for a pull request from a fork.
+    isFromFork: head !== undefined && head.repo?.full_name?.toLowerCase() !== fullName.toLowerCase(),
+  }
+  return { run }
+}
+
+/** What the runner says about the event. */
+interface EventOrigin {
+  readonly eventName: string
+  readonly repository: string
+  /** `refs/heads/main`. */
+  readonly ref: string
+}
+
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
+const mergeQueue = /^refs\/heads\/gh-readonly-queue\//
+
+/** Whether the files may be those of a fork: the event is about one, or does not say it. */
+export function mayConcernFork({ eventName, repository, ref }: EventOrigin, event: RunEvent): boolean {
+  const isOther = (head: z.output<typeof repositoryOfEvent> | null | undefined): boolean =>
+    head?.full_name?.toLowerCase() !== repository.toLowerCase()
+  if (eventName.startsWith('pull_request') || event.pull_request !== undefined) return isOther(event.pull_request?.head?.repo)
+  // A merge group has the commits of pull requests, and its event does not say from where. Its branch is also pushed.
+  if (eventName === 'merge_group' || mergeQueue.test(ref)) return true
+  if (eventName === 'workflow_run') return isOther(event.workflow_run?.head_repository)
+  // A comment on a pull request comes without its head.
+  return Boolean(event.issue?.pull_request)
+}
+
+// The runner uses the id of a step. Without an id, it uses the name of the action, with a number from the second step on.
+function stepWord(step: string): string {
+  if (!step.startsWith('__')) return step
+  const [, number] = /_(\d+)$/.exec(step) ?? []
+  return number === undefined ? '' : `step ${number}`
+}

@@ -1,0 +1,82 @@
+import { slackTrusted, slackUntrusted, terminalUntrusted } from '../../platform/core/escape.ts'
+import { type Inline, type Line, toPlainText } from '../../platform/core/line.ts'
+import type { Status } from '../../platform/report/blocks.ts'
+import { type Message, titleOf } from './message.ts'
+
+const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
+
+/** The body of the request, before it becomes JSON. */
+export const formats = { slack: toSlack, teams: toTeams, json: toJson } as const satisfies Record<string, (message: Message) => object>
+
+/** A message for an incoming webhook, with mrkdwn only, which compatible receivers also understand. */
+function toSlack(message: Message) {
+  const { status, sentence, milestones, details, footer, runUrl } = message
+  const link = runUrl === undefined ? '' : ` · <${slackTrusted(runUrl)}|View the run>`
+  const lines = [
+    `${emoji[status]} ${slackLine(titleOf(message))}`,
+    slackLine(sentence),
+    ...[...milestones, ...details].map((line) => `• ${slackLine(line)}`),
+    `${slackLine(footer)}${link}`,
+  ]
+  return { text: lines.join('\n'), unfurl_links: false, unfurl_media: false }
+}
+
+const slackLine = (line: Line): string =>
+  line.map(slackPart).reduce((text, part) => (needsGap(text, part) ? `${text} ${part}` : `${text}${part}`), '')
+
+/** A code span beside a letter is none: Slack would show its backticks, and format its text. */
+const needsGap = (text: string, next: string): boolean =>
+  (next.startsWith('`') && /[\p{L}\p{N}_`]$/u.test(text)) || (text.endsWith('`') && /^[\p{L}\p{N}_]/u.test(next))
+
+function slackPart(part: Inline): string {
+  if (part.kind === 'untrusted') return slackUntrusted(part.text, part.maxLength)
+  return part.strong ? `*${slackTrusted(part.text)}*` : slackTrusted(part.text)
+}
+
+/** An Adaptive Card, in the envelope that Teams workflows expect. A TextRun knows no Markdown, no mentions and no links. */
+function toTeams(message: Message) {
+  const { status, sentence, milestones, details, footer, runUrl } = message
+  const body = [
+    textBlock([{ kind: 'trusted', text: `${emoji[status]} ` }, ...titleOf(message)], { size: 'Medium' }),
+    textBlock(sentence),
+    ...[...milestones, ...details].map((line) => textBlock([{ kind: 'trusted', text: '• ' }, ...line], {}, 'Small')),
+    textBlock(footer, { isSubtle: true, size: 'Small' }),
+  ]
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    msteams: { width: 'Full' },
+    body,
+    ...(runUrl !== undefined && { actions: [{ type: 'Action.OpenUrl', title: 'View the run', url: runUrl }] }),
+  }
+  return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content }] }
+}
+
+/** `style` are properties of each TextRun. */
+const textBlock = (line: Line, style: object = {}, spacing = 'Default') => ({
+  type: 'RichTextBlock',
+  spacing,
+  inlines: line.map((part) => ({ type: 'TextRun', ...style, ...teamsPart(part) })),
+})
+
+function teamsPart(part: Inline) {
+  if (part.kind === 'untrusted') return { text: terminalUntrusted(part.text, part.maxLength), fontType: 'Monospace' }
+  return { text: part.text, ...(part.strong && { weight: 'Bolder' }) }
+}
+
+/** Plain values, which the receiver escapes. */
+function toJson({ operation, status, change, sentence, milestones, details, organizationId, serviceId, serverUrl, runUrl }: Message) {
+  return {
+    operation: operation.text,
+    status,
+    change: change === 'failing' || change === 'passing' ? change : undefined,
+    message: toPlainText(sentence),
+    milestones: milestones.map(toPlainText),
+    details: details.map(toPlainText),
+    organizationId,
+    serviceId,
+    serverUrl,
+    runUrl,
+  }
+}

@@ -1,0 +1,82 @@
+// JSON without loss: a number that a double cannot hold as written keeps its source text. The last of duplicate keys wins, as with
+// JSON.parse.
+import { fromText } from './decimal.ts'
+
+/** A number as its source text, made by `JSON.rawJSON`. `JSON.stringify` writes it unchanged. */
+export interface ExactNumber {
+  readonly rawJSON: string
+}
+
+declare global {
+  // The compiler's library lacks the proposal "JSON.parse source text access".
+  interface JSON {
+    rawJSON(text: string): ExactNumber
+    isRawJSON(value: unknown): value is ExactNumber
+    parse(text: string, reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown
+  }
+}
+
+export const isExactNumber = (value: unknown): value is ExactNumber => JSON.isRawJSON(value)
+
+const maxDepth = 100
+
+/** Throws a SyntaxError for a text that is not JSON, or a RangeError when it is nested too deeply. */
+export function parseJson(text: string): unknown {
+  refuseDepth(text)
+  try {
+    // A reviver makes parsing several times slower: only where a number may lose digits.
+    if (!mayLoseDigits.test(text)) return JSON.parse(text)
+    return JSON.parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined ? exact(value, source) : value))
+  } catch (cause) {
+    throw new SyntaxError('not JSON', { cause })
+  }
+}
+
+/**
+ * Before the text is parsed: JSON.parse needs a gigabyte for 16 MiB of brackets, and the recursive functions that use a deep value would end
+ * in a stack overflow.
+ */
+function refuseDepth(text: string): void {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quoteCode) {
+      at = findQuote(text, at + 1)
+      if (at === -1) return
+    } else if (code === 0x5b || code === 0x7b) {
+      depth++
+      if (depth > maxDepth) throw new RangeError(`nested deeper than ${maxDepth} levels`)
+    } else if (code === 0x5d || code === 0x7d) depth--
+  }
+}
+
+const [quoteCode, backslashCode] = [0x22, 0x5c]
+
+/** Where the string ends that begins before this place; -1 if it does not. */
+function findQuote(text: string, from: number): number {
+  let end = text.indexOf('"', from)
+  while (end !== -1) {
+    let backslashes = 0
+    while (end - backslashes > from && text.charCodeAt(end - backslashes - 1) === backslashCode) backslashes++
+    if (backslashes % 2 === 0) return end
+    end = text.indexOf('"', end + 1)
+  }
+  return -1
+}
+
+/** A double holds every decimal with up to 15 significant digits exactly. */
+const mayLoseDigits = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE])/
+
+// 1.10 equals 1.1, and 1e2 equals 100; 0.1 does not equal a 20-digit number next to it.
+const exact = (value: number, source: string): number | ExactNumber =>
+  String(value) === source || (Number.isFinite(value) && fromText(source).eq(value)) ? value : JSON.rawJSON(source)
+
+/** Parses a text whose numbers need not be exact. Undefined for a text that is not JSON, or is nested too deeply. */
+export function parseJsonOrUndefined(text: string): unknown {
+  try {
+    refuseDepth(text)
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

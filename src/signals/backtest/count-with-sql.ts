@@ -1,0 +1,102 @@
+import { intervalMs } from '../../kinds/alert/schedule.ts'
+import type { StoredObject } from '../../kinds/kind.ts'
+import { countWith, type SourceTable, tableOfSource } from '../../kinds/source/source-sql.ts'
+import type { ReadApi } from '../../platform/api/client.ts'
+import type { Target } from '../../platform/api/path.ts'
+import type { SqlColumn, SqlRow } from '../../platform/api/sql.ts'
+import { nameOfTable } from '../../platform/core/sql.ts'
+import type { Refusal } from './read-rows.ts'
+import { kindOfType, toRefusal } from './read-windows.ts'
+import type { SeriesItem, SeriesRequest, SeriesRow } from './series-api.ts'
+import { refuseExpression } from './window-sql.ts'
+
+// Counts by window in ClickHouse Cloud, whose API has no values of charts. `refuseWithoutCharts` leaves counts with conditions in SQL.
+
+interface SqlCounts {
+  readonly api: ReadApi
+  readonly service: Target
+  readonly sources: readonly StoredObject[]
+}
+
+/** The rows that `requestSeries` gives on a self-hosted server, or why there are none. Throws an ApiError. */
+export async function countWithSql(
+  { api, service, sources }: SqlCounts,
+  { series, granularity, fromMs, untilMs }: SeriesRequest,
+): Promise<readonly SeriesRow[] | Refusal> {
+  const [first] = series
+  const source = sources.find(({ id }) => id === first?.sourceId)
+  const table = source && tableOfSource(source)
+  if (first === undefined || table === undefined) return { reason: 'the API does not show the table of its source' }
+  const refusal = refuseSeries(series) ?? refuseTable(table)
+  if (refusal !== undefined) return refusal
+  const answer = await api.runSql(service, {
+    sql: countsSql(table, series, intervalMs[granularity] / 1000),
+    connectionId: table.connectionId,
+    startMs: fromMs,
+    endMs: untilMs,
+  })
+  if (answer.kind !== 'rows') return toRefusal(answer)
+  return toSeriesRows(answer.rows, answer.columns, first)
+}
+
+function refuseSeries(series: readonly SeriesItem[]): Refusal | undefined {
+  const reason = series
+    .flatMap(({ where, groupBy }) => [where, ...groupBy])
+    .map(refuseExpression)
+    .find((one) => one !== undefined)
+  return reason === undefined ? undefined : { reason }
+}
+
+/** Undefined where the rows of the source can be counted by time. */
+export function refuseTable({ time, sampleRate = '' }: SourceTable): Refusal | undefined {
+  const reason = refuseExpression(time) ?? refuseExpression(sampleRate)
+  if (reason !== undefined) return { reason: `its source cannot be counted: ${reason}` }
+  return /^\w+$/.test(time) ? undefined : { reason: 'the time of its source is not a single column' }
+}
+
+/** The rows between the start and the end of a query. */
+export const inRange = ({ time }: SourceTable): string =>
+  `${time} >= fromUnixTimestamp64Milli({startDateMilliseconds:Int64}) AND ${time} < fromUnixTimestamp64Milli({endDateMilliseconds:Int64})`
+
+const [startColumn, groupColumn] = ['start__', 'group__']
+
+function countsSql(table: SourceTable, series: readonly SeriesItem[], stepSeconds: number): string {
+  const count = countWith(table.sampleRate)
+  const conditions = series.map(({ where }) => (where.trim() === '' ? undefined : `(${where})`))
+  const [groupBy] = series[0]?.groupBy ?? []
+  const columns = [
+    `intDiv(toUnixTimestamp(${table.time}), ${stepSeconds}) * ${stepSeconds} AS ${startColumn}`,
+    ...(groupBy === undefined ? [] : [`(${groupBy}) AS ${groupColumn}`]),
+    ...conditions.map((condition, i) => `toFloat64(${count(condition)}) AS series_${i}`),
+  ]
+  const wanted = conditions.includes(undefined) ? [] : [`  AND (${conditions.join(' OR ')})`]
+  return [
+    `SELECT ${columns.join(',\n  ')}`,
+    `FROM ${nameOfTable(table)}`,
+    `WHERE ${inRange(table)}`,
+    ...wanted,
+    `GROUP BY ${startColumn}${groupBy === undefined ? '' : `, ${groupColumn}`}`,
+  ].join('\n')
+}
+
+function toSeriesRows(
+  rows: readonly SqlRow[],
+  columns: readonly SqlColumn[],
+  { groupBy: [groupBy] }: SeriesItem,
+): readonly SeriesRow[] | Refusal {
+  const type = columns.find(({ name }) => name === groupColumn)?.type ?? ''
+  if (type.startsWith('Tuple')) return { reason: 'it groups by several columns' }
+  return rows.map((row) => ({
+    startMs: Number(row[startColumn]) * 1000,
+    group: groupBy === undefined ? '' : `${groupBy}:${String(row[groupColumn])}`,
+    groupValues: groupBy === undefined ? [] : [row[groupColumn]],
+    hasNumericGroup: kindOfType(type) === 'number',
+    numbers: new Map(
+      // The answer of charts has no value for a series without rows.
+      Object.entries(row).flatMap(([name, value]) => {
+        const index = /^series_(\d+)$/.exec(name)?.[1]
+        return index === undefined || Number(value) === 0 ? [] : [[Number(index), Number(value)] as const]
+      }),
+    ),
+  }))
+}

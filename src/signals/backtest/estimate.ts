@@ -1,0 +1,320 @@
+import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
+import { ApiError } from '../../platform/api/api-error.ts'
+import type { ReadApi } from '../../platform/api/client.ts'
+import type { Target } from '../../platform/api/path.ts'
+import { forEachConcurrently } from '../../platform/core/concurrency.ts'
+import { dayMs } from '../../platform/core/durations.ts'
+import { causeOf, WatchkeeperError } from '../../platform/core/errors.ts'
+import { clip } from '../../platform/core/text.ts'
+import { formatDuration } from '../../platform/report/format.ts'
+import { type Coverage, rowsOf, sourceSeries, toCoverage } from './coverage.ts'
+import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange, type WindowValues, windowStarts } from './evaluate.ts'
+import type { AlertQuery, SeriesQuery, WindowsQuery } from './query.ts'
+import type { Refusal } from './read-rows.ts'
+import type { TimeBudget } from './read-windows.ts'
+import { maxSeries, type SeriesItem, type SeriesRequest, type SeriesRow } from './series-api.ts'
+import { type Summary, summarize } from './summary.ts'
+import type { WindowSql } from './window-sql.ts'
+
+/** What an alert would have done in a range of time, or why that is unknown. */
+export type Estimate =
+  | {
+      readonly verdict: 'fires' | 'quiet'
+      readonly summary: Summary
+      readonly windows: readonly EvaluatedWindow[]
+      readonly values: WindowValues
+      /** Undefined where the source is unknown. */
+      readonly coverage: Coverage | undefined
+      readonly unmatched: Unmatched | undefined
+    }
+  | { readonly verdict: 'no-data'; readonly coverage: Coverage }
+  | ({ readonly verdict: 'not-estimable' } & Refusal)
+
+/** A series without rows; for raw SQL, a query whose values are all 0. */
+type Unmatched = SeriesItem | 'query'
+
+/** Undefined where every series has rows, because only then each condition is known to match some. */
+export function findUnmatched(query: Pick<SeriesQuery, 'series' | 'comparesLast'>, rows: readonly SeriesRow[]): SeriesItem | undefined {
+  const isCompared = (index: number): boolean => query.comparesLast !== true || index === query.series.length - 1
+  return query.series.find((_, index) => isCompared(index) && !rows.some(({ numbers }) => numbers.has(index)))
+}
+
+const findOnlyZeros = (rows: readonly SeriesRow[]): Unmatched | undefined =>
+  rows.every(({ numbers }) => [...numbers.values()].every((number) => !number)) ? 'query' : undefined
+
+export interface EstimateOptions {
+  readonly api: ReadApi
+  readonly service: Target
+  readonly readSeries: ReadSeries
+  readonly range: TimeRange
+  readonly maxRequests: number
+  /** Called after each series. */
+  readonly onProgress: (done: number, total: number) => Promise<void>
+}
+
+/** The values of charts, or why there are none. Throws an ApiError. */
+export type ReadSeries = (request: SeriesRequest) => Promise<readonly SeriesRow[] | Refusal>
+
+/** What the rows of a query depend on. */
+type RowsQuery = Pick<SeriesQuery, 'series' | 'step' | 'hasTextGroups'> | Pick<WindowsQuery, 'sql' | 'step'>
+
+export interface Estimates {
+  /** Estimates in the order of the queries. */
+  readonly estimates: readonly Estimate[]
+  /** Requests sent so far, without retries after a rejection by the rate limit. */
+  requests(): number
+  /** The rows of a query in another range. They count for the same maximum of requests. */
+  readRows(query: RowsQuery, range: TimeRange): Promise<{ readonly rows: readonly SeriesRow[] } | Refusal>
+}
+
+/** A request covers at most this range, and this many windows. */
+const maxRangeMs = 7 * dayMs
+const maxWindows = 10_080
+
+const maxConcurrent = 4
+
+/** Requests each series once, whatever the number of alerts that compare it, and evaluates the alerts. */
+export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
+  const budget = createBudget(options, finestSteps(queries))
+  const wanted = new Map(queries.flatMap((query) => ('reason' in query ? [] : [[keyOf(query), query] as const])))
+  // A raw SQL tile needs many requests, which might not last for all.
+  const [cheap, expensive] = [[...wanted].filter(([, query]) => 'series' in query), [...wanted].filter(([, query]) => 'sql' in query)]
+  const answers = new Map<string, Rows | Refusal>()
+  await forEachConcurrently(
+    [...cheap, ...expensive],
+    () => maxConcurrent,
+    async ([key, query]) => {
+      answers.set(key, await budget.ask(query))
+      await options.onProgress(answers.size, wanted.size)
+    },
+  )
+  const estimates = queries.map((query): Estimate => {
+    if ('reason' in query) return { verdict: 'not-estimable', reason: query.reason }
+    const answer = answers.get(keyOf(query)) ?? { reason: 'it was not requested' }
+    return 'reason' in answer ? { verdict: 'not-estimable', ...answer } : toEstimate(query, answer, options)
+  })
+  return { estimates, requests: budget.sent, readRows: budget.readRows }
+}
+
+const keyOf = (query: AlertQuery): string => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
+
+/** What a query asks for, without how its answer is compared. */
+export const requestOf = (query: AlertQuery): readonly SeriesItem[] | WindowSql => ('series' in query ? query.series : query.sql)
+
+interface Rows {
+  readonly rows: readonly SeriesRow[]
+  /** The rows of the source without the condition of the alert. Undefined where the source is unknown. */
+  readonly sourceRows: readonly SeriesRow[] | undefined
+}
+
+function toEstimate(query: AlertQuery, answer: Rows, { range }: EstimateOptions): Estimate {
+  const coverage = answer.sourceRows && toCoverage(answer.sourceRows, query.condition, range)
+  if (coverage !== undefined && coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage }
+  const part = evaluatedPart(query.condition, range)
+  const firstMs = part.fromMs - query.lookbackMs
+  const read = query.read(
+    answer.rows.filter(({ startMs }) => startMs >= firstMs),
+    part,
+  )
+  if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
+  const windows = evaluate(query.condition, read.values, range)
+  const summary = summarize(windows, intervalMs[query.condition.interval])
+  const unmatched = 'sql' in query ? findOnlyZeros(answer.rows) : findUnmatched(query, answer.rows)
+  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage, unmatched }
+}
+
+/** The source, or the metric, that a query reads. Of several series, the last one is compared. */
+const sourceOf = (query: AlertQuery): SeriesItem | undefined =>
+  'series' in query
+    ? query.series.slice(-1).map(sourceSeries)[0]
+    : query.sql.sourceId === undefined
+      ? undefined
+      : rowsOf(query.sql.sourceId)
+
+/** The shortest step of the alerts on each source, which divides all others. */
+function finestSteps(queries: readonly (AlertQuery | Refusal)[]): ReadonlyMap<string, AlertInterval> {
+  const finest = new Map<string, AlertInterval>()
+  for (const query of queries) {
+    if ('reason' in query) continue
+    const [key, { step }] = [JSON.stringify(sourceOf(query)), query]
+    const known = finest.get(key)
+    if (known === undefined || intervalMs[step] < intervalMs[known]) finest.set(key, step)
+  }
+  return finest
+}
+
+interface Budget extends Pick<Estimates, 'readRows'> {
+  ask(query: AlertQuery): Promise<Rows | Refusal>
+  /** Requests sent so far. */
+  sent(): number
+}
+
+interface Requests {
+  readonly ranges: readonly TimeRange[]
+  readonly parts: readonly (readonly SeriesItem[])[]
+  readonly count: number
+}
+
+function requestsOf({ series, step }: Pick<SeriesQuery, 'series' | 'step'>, range: TimeRange): Requests {
+  const ranges = chunksOf(range, intervalMs[step])
+  const parts = Array.from({ length: Math.ceil(series.length / maxSeries) }, (_, i) => series.slice(i * maxSeries, (i + 1) * maxSeries))
+  return { ranges, parts, count: ranges.length * parts.length }
+}
+
+/** An alert whose SQL is slow gets this part of the time that the run has. */
+const sharePerAlert = 1 / 4
+
+/** The end of a run gets this part of its time. */
+const reservedShare = 1 / 10
+
+function createTimeBudget({ remainingMs }: Pick<ReadApi, 'remainingMs'>): TimeBudget {
+  const totalMs = remainingMs()
+  const shareMs = totalMs * sharePerAlert
+  return {
+    refuse(spentMs, leftMs) {
+      if (remainingMs() < totalMs * reservedShare) return isOutOfTime
+      if (spentMs + leftMs <= shareMs) return undefined
+      const parts = [spentMs + leftMs, shareMs].map((ms) => formatDuration(ms))
+      return { reason: `too expensive: its SQL takes about ${parts[0]}, and one alert gets ${parts[1]}, a quarter of timeout-seconds` }
+    },
+  }
+}
+
+const isOutOfTime: Refusal = { reason: 'the time of the run is used up; raise timeout-seconds, or set a shorter period' }
+
+function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>): Budget {
+  const { range, maxRequests, readSeries } = options
+  const time = createTimeBudget(options.api)
+  let sent = 0
+  const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
+  const isUsedUp = { reason: `the limit of ${maxRequests} requests is used up` }
+
+  function reserve(count: number): boolean {
+    if (sent + count > maxRequests) return false
+    sent += count
+    return true
+  }
+
+  async function ask(query: AlertQuery): Promise<Rows | Refusal> {
+    const span = { ...range, fromMs: range.fromMs - query.lookbackMs }
+    if (windowStarts(range, intervalMs[query.step]).length === 0) return { reason: `the range has no whole window of ${query.step}` }
+    const source = requestSource(query, 'series' in query ? requestsOf(query, span).count : 0)
+    if ('reason' in source) return source
+    const [read, sourceRows] = await Promise.all(['series' in query ? readAligned(query, span) : readSql(query, span), source.rows])
+    if ('reason' in read) return read
+    return sourceRows !== undefined && 'reason' in sourceRows ? sourceRows : { ...read, sourceRows }
+  }
+
+  /** Reserves the requests of a query and of its source. Alerts on the same source share one request for it. */
+  function requestSource(
+    query: AlertQuery,
+    ownCount: number,
+  ): { readonly rows: Promise<readonly SeriesRow[] | Refusal> | undefined } | Refusal {
+    const source = sourceOf(query)
+    if (source === undefined) return reserve(ownCount) ? { rows: undefined } : isUsedUp
+    const key = JSON.stringify(source)
+    const granularity = finest.get(key) ?? query.step
+    const ranges = chunksOf(range, intervalMs[granularity])
+    const known = sources.get(key)
+    if (!reserve(ownCount + (known === undefined ? ranges.length : 0))) return isUsedUp
+    // The rows are stored before the first wait, so that no other query asks for the same source.
+    const rows = known ?? requestAll(ranges, [[source]], granularity)
+    sources.set(key, rows)
+    return { rows }
+  }
+
+  async function readRows(query: RowsQuery, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
+    if (!('series' in query)) return readSql(query, span)
+    return reserve(requestsOf(query, span).count) ? readAligned(query, span) : isUsedUp
+  }
+
+  async function readSql({ sql, step }: Pick<WindowsQuery, 'sql' | 'step'>, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
+    const { readWindows } = await import('./read-windows.ts')
+    const release = (count: number): void => {
+      sent -= count
+    }
+    const lengthMs = intervalMs[step]
+    return readWindows({ ...options, reserve, release, time }, { sql, starts: windowStarts(span, lengthMs), lengthMs })
+  }
+
+  async function readAligned(
+    query: Extract<RowsQuery, { readonly series: unknown }>,
+    span: TimeRange,
+  ): Promise<Pick<Rows, 'rows'> | Refusal> {
+    const { step } = query
+    const { ranges, parts } = requestsOf(query, span)
+    const rows = await requestAll(ranges, parts, step)
+    if ('reason' in rows) return rows
+    if (rows.some(({ startMs }) => startMs % intervalMs[step] !== 0)) return { reason: 'the windows of the server are not aligned to UTC' }
+    // The server compares the last numeric column, and groups come after the values.
+    if (query.hasTextGroups !== true && rows.length > 0 && rows.every(({ hasNumericGroup }) => hasNumericGroup))
+      return { reason: 'the groups are numbers, which the server compares instead of the values' }
+    return { rows }
+  }
+
+  async function requestAll(
+    ranges: readonly TimeRange[],
+    parts: readonly (readonly SeriesItem[])[],
+    granularity: AlertInterval,
+  ): Promise<readonly SeriesRow[] | Refusal> {
+    const rows: SeriesRow[] = []
+    for (const chunk of ranges) {
+      const late = time.refuse(0, 0)
+      if (late !== undefined) return late
+      const answers = await Promise.all(parts.map((series) => readSeries({ ...chunk, granularity, series })))
+      const refusal = answers.find((one) => 'reason' in one)
+      if (refusal !== undefined) return refusal
+      rows.push(...joinParts(answers.flatMap((one) => ('reason' in one ? [] : [one]))))
+    }
+    return rows
+  }
+
+  return {
+    ask: (query) => ask(query).catch(toRefusal),
+    readRows: (query, span) => readRows(query, span).catch(toRefusal),
+    sent: () => sent,
+  }
+}
+
+/** The words of the server for a Lucene condition without a column. Its alert task evaluates such a condition. */
+const bareTextError = 'Can not search bare text'
+
+/** What concerns the whole run stays an error. Anything else is the reason why this alert has no estimate. */
+function toRefusal(thrown: unknown): Refusal {
+  // The server has no SQL access. Alerts on other tiles do not need it.
+  if (thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'not-served')
+    return { reason: causeOf(thrown) }
+  if (thrown instanceof WatchkeeperError && thrown.kind === 'deadline') return isOutOfTime
+  if (!(thrown instanceof ApiError) || runErrors.includes(thrown.kind)) throw thrown
+  if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
+  const [first = ''] = thrown.message.split('\n', 1)
+  if (first.includes(bareTextError)) return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
+  const queryError = thrown.status === 500 ? /^The API answered 500: (.+)/.exec(first)?.[1] : undefined
+  return { reason: clip(first, 300), ...(queryError !== undefined && { queryError }) }
+}
+
+const runErrors: readonly ApiError['kind'][] = ['authentication', 'permission', 'canceled']
+
+/** Parts of the range, aligned to the windows. */
+function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly TimeRange[] {
+  const end = Math.floor(untilMs / lengthMs) * lengthMs
+  const step = Math.max(lengthMs, Math.floor(Math.min(maxRangeMs, maxWindows * lengthMs) / lengthMs) * lengthMs)
+  const chunks: TimeRange[] = []
+  for (let at = Math.ceil(fromMs / lengthMs) * lengthMs; at < end; at += step)
+    chunks.push({ fromMs: at, untilMs: Math.min(at + step, end) })
+  return chunks
+}
+
+/** The rows of several requests for one range, with the series numbered through. */
+function joinParts(answers: readonly (readonly SeriesRow[])[]): readonly SeriesRow[] {
+  const [first = []] = answers
+  if (answers.length <= 1) return first
+  const joined = new Map<string, SeriesRow>()
+  for (const [part, rows] of answers.entries())
+    for (const row of rows) {
+      const key = `${row.startMs} ${row.group}`
+      const shifted = [...row.numbers].map(([i, number]) => [i + part * maxSeries, number] as const)
+      joined.set(key, { ...row, numbers: new Map([...(joined.get(key)?.numbers ?? []), ...shifted]) })
+    }
+  return [...joined.values()]
+}

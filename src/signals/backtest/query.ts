@@ -1,0 +1,368 @@
+import * as z from 'zod'
+import { alertableTypes, thresholdTypes } from '../../kinds/alert/alert.ts'
+import { type AlertInterval, alertIntervals, isAtBorder, startMsOf } from '../../kinds/alert/schedule.ts'
+import type { Body, StoredObject } from '../../kinds/kind.ts'
+import { tableOfSource } from '../../kinds/source/source-sql.ts'
+import { quote } from '../../platform/core/text.ts'
+import type { Condition, GroupValue, TimeRange } from './evaluate.ts'
+import { parseFormula } from './formula.ts'
+import { type Combination, type ReadResult, type Refusal, type RowFormat, readRows } from './read-rows.ts'
+import type { SeriesItem, SeriesRow } from './series-api.ts'
+import { expandTemplate, type TableOf, type WindowSql } from './window-sql.ts'
+
+// Turns an alert and what it watches into requests for chart series, or says why no request gives what the server compares.
+
+/** What an alert watches: a tile, or a saved search with its source. `sources` are those of the service, where they are known. */
+export type Watched =
+  | { readonly tile: Body; readonly sources?: readonly StoredObject[] }
+  | { readonly savedSearch: Body; readonly source: Body | undefined }
+
+/** How the server compares the rows of an answer. */
+interface Comparison {
+  readonly condition: Condition
+  /** The length of the windows to request. */
+  readonly step: AlertInterval
+  /** Length of the range before the first evaluated window that is requested, too. */
+  readonly lookbackMs: number
+  /** Whether the numbers of short windows add up to those of long ones. */
+  readonly isAdditive: boolean
+  /** Groups are made texts, so that a number is not taken for the value. */
+  readonly hasTextGroups?: true
+  /** Turns the rows of an answer into the values that the server compares in the windows of the range. */
+  readonly read: (rows: readonly SeriesRow[], range: TimeRange) => ReadResult
+}
+
+/** The answer is values of charts. */
+export interface SeriesQuery extends Comparison {
+  readonly series: readonly SeriesItem[]
+  /** The other series have no effect on the value. */
+  readonly comparesLast?: boolean
+}
+
+/** The answer is that of the tile's own query in each window. */
+export interface WindowsQuery extends Comparison {
+  readonly sql: WindowSql
+}
+
+/** What to request, and how the server compares the answer. */
+export type AlertQuery = SeriesQuery | WindowsQuery
+
+/** What an alert on a tile with raw SQL compares, where counts give the same numbers. */
+export type SqlValues = Pick<SeriesQuery, 'series' | 'step' | 'lookbackMs' | 'isAdditive' | 'hasTextGroups' | 'read'> &
+  Pick<Condition, 'isGrouped'>
+
+/** Undefined for a query whose values only the server can compute. */
+export type FindSqlValues = (sqlTemplate: string, interval: AlertInterval) => SqlValues | undefined
+
+const alertPart = z.object({
+  source: z.string().nullish(),
+  groupBy: z.string().nullish(),
+  threshold: z.number(),
+  thresholdMax: z.number().nullish(),
+  thresholdType: z.enum(thresholdTypes),
+  interval: z.enum(alertIntervals),
+  scheduleOffsetMinutes: z.number().nullish(),
+  scheduleStartAt: z.string().nullish(),
+  numConsecutiveWindows: z.number().nullish(),
+})
+
+const itemPart = z.object({
+  aggFn: z.string(),
+  alias: z.string().nullish(),
+  valueExpression: z.string().nullish(),
+  level: z.number().nullish(),
+  where: z.string().nullish(),
+  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
+  metricName: z.string().nullish(),
+  metricType: z.string().nullish(),
+  periodAggFn: z.string().nullish(),
+})
+
+export type Item = z.output<typeof itemPart>
+
+export const itemsPart = z.array(itemPart).min(1)
+
+export const tilePart = z.object({
+  configType: z.string().nullish(),
+  sqlTemplate: z.string().nullish(),
+  displayType: z.string(),
+  connectionId: z.unknown().optional(),
+  sourceId: z.unknown().optional(),
+  select: z.unknown().optional(),
+  where: z.string().nullish(),
+  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
+  groupBy: z.string().nullish(),
+  having: z.string().nullish(),
+  orderBy: z.string().nullish(),
+  asRatio: z.boolean().nullish(),
+  formulas: z.array(z.object({ expression: z.string() })).nullish(),
+})
+
+export type TileConfig = z.output<typeof tilePart>
+
+const savedSearchPart = z.object({
+  sourceId: z.unknown().optional(),
+  select: z.string().nullish(),
+  where: z.string().nullish(),
+  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
+  filters: z.array(z.looseObject({ type: z.string().nullish(), condition: z.string().nullish() })).nullish(),
+})
+
+/** Why the server never compares anything for an alert on this tile; undefined where it does, or may do. */
+function explainNeverEvaluated(tile: Body): string | undefined {
+  const config = tilePart.safeParse(tile.config)
+  if (!config.success || alertableTypes.includes(config.data.displayType)) return undefined
+  return `never evaluated: the server accepts alerts on a tile of type ${quote(config.data.displayType, 40)}, and ignores them`
+}
+
+/** `alert` and `watched` in the form of the API. */
+export function toAlertQuery(alert: Body, watched: Watched, findSqlValues: FindSqlValues = () => undefined): AlertQuery | Refusal {
+  const parsed = alertPart.safeParse(alert)
+  if (!parsed.success) return { reason: `the alert has an unexpected form at ${parsed.error.issues[0]?.path.join('.')}` }
+  const never = 'tile' in watched ? explainNeverEvaluated(watched.tile) : undefined
+  if (never !== undefined) return { reason: never }
+  const refusal = refuseSchedule(parsed.data)
+  if (refusal !== undefined) return refusal
+  return 'tile' in watched
+    ? queryTile(parsed.data, watched, findSqlValues)
+    : querySavedSearch(parsed.data, watched.savedSearch, watched.source)
+}
+
+/** Why counts in SQL cannot replace the values of charts, which ClickHouse Cloud does not have; undefined where they can. */
+export function refuseWithoutCharts(query: AlertQuery, watched: Watched): Refusal | undefined {
+  if (!('series' in query)) return undefined
+  const isChart = 'tile' in watched && tilePart.safeParse(watched.tile.config).data?.configType !== 'sql'
+  if (isChart)
+    return { reason: 'ClickHouse Cloud has no values of charts; its alerts on raw SQL tiles and on saved searches are estimable' }
+  const isLucene = query.series.some(({ where, whereLanguage }) => whereLanguage === 'lucene' && where.trim() !== '')
+  return isLucene
+    ? { reason: 'its condition is Lucene, and ClickHouse Cloud has no values of charts; write the condition in SQL' }
+    : undefined
+}
+
+type AlertPart = z.output<typeof alertPart>
+
+type WatchedTile = Extract<Watched, { readonly tile: Body }>
+
+function refuseSchedule(alert: AlertPart): Refusal | undefined {
+  const { scheduleOffsetMinutes, scheduleStartAt, thresholdType, thresholdMax } = alert
+  if (scheduleStartAt != null && !isAtBorder(alert))
+    return { reason: 'scheduleStartAt is between two borders of the interval, so the server evaluates each window in two parts' }
+  if (scheduleOffsetMinutes) return { reason: 'scheduleOffsetMinutes makes the server evaluate each window in two parts' }
+  return thresholdType.endsWith('between') && thresholdMax == null ? { reason: `${thresholdType} needs thresholdMax` } : undefined
+}
+
+const toCondition = (alert: AlertPart, groupBy: string | null | undefined): Condition => ({
+  thresholdType: alert.thresholdType,
+  threshold: alert.threshold,
+  thresholdMax: alert.thresholdMax ?? undefined,
+  interval: alert.interval,
+  consecutive: alert.numConsecutiveWindows ?? 1,
+  isGrouped: Boolean(alert.groupBy || groupBy),
+  startMs: startMsOf(alert),
+})
+
+/** Each window is requested as it is evaluated. */
+const requested = ({ interval }: AlertPart) => ({ step: interval, lookbackMs: 0 })
+
+function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValues: FindSqlValues): AlertQuery | Refusal {
+  const parsed = tilePart.safeParse(tile.config)
+  if (!parsed.success) return { reason: 'the tile has no configuration that the API shows' }
+  const { configType, sqlTemplate, sourceId, groupBy, asRatio, formulas } = parsed.data
+  const sqlValues = configType === 'sql' ? findSqlValues(sqlTemplate ?? '', alert.interval) : undefined
+  if (sqlValues !== undefined) {
+    const { isGrouped, ...values } = sqlValues
+    return { ...values, condition: { ...toCondition(alert, null), isGrouped } }
+  }
+  if (configType === 'sql') return querySql(alert, parsed.data, sources)
+  if ((configType ?? 'builder') !== 'builder') return { reason: `the tile is of type ${quote(String(configType), 40)}` }
+  const items = itemsPart.safeParse(parsed.data.select)
+  if (!items.success) return { reason: 'the tile has no select that the API shows' }
+  if (typeof sourceId !== 'string') return { reason: 'the tile has no source' }
+  const refusal =
+    refuseAliases(items.data) ?? refuseVariables([groupBy, ...items.data.flatMap((item) => [item.where, item.valueExpression])])
+  if (refusal !== undefined) return refusal
+  const refused = items.data.map(refuseItem).find((one) => one !== undefined)
+  if (refused !== undefined) return refused
+  const series = items.data.map((item) => toSeriesItem(item, sourceId, groupBy))
+  const combination = toCombination(items.data.length, asRatio === true, formulas?.at(-1)?.expression)
+  if ('reason' in combination) return combination
+  const reading: RowFormat = {
+    aggregates: items.data.map(({ aggFn }) => aggFn),
+    isMetric: items.data.some(({ metricName }) => metricName != null),
+    combination,
+  }
+  return {
+    series,
+    condition: toCondition(alert, groupBy),
+    ...requested(alert),
+    comparesLast: combination.kind === 'last',
+    isAdditive: reading.aggregates.every((aggFn) => aggFn === 'count') && !reading.isMetric,
+    read: (rows) => readRows(rows, reading),
+  }
+}
+
+function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['sources']): AlertQuery | Refusal {
+  const { displayType, sqlTemplate, connectionId, sourceId } = config
+  if (typeof connectionId !== 'string') return { reason: 'the tile has no connection' }
+  const template = sqlTemplate ?? ''
+  const shape = displayType === 'number' ? 'number' : 'over-time'
+  const source = sources?.find(({ id }) => id === sourceId)
+  // A query that is compared without a service has no sources, and all its tables have the same name.
+  const tableOf: TableOf = sources === undefined ? () => 'source' : (metricType) => source && tableNameOf(source, metricType)
+  const expanded = expandTemplate({ text: template, shape, tableOf })
+  if ('reason' in expanded) return expanded
+  return {
+    sql: { template, shape, connectionId, sourceId: sources === undefined ? toId(sourceId) : coveredSource(config, sources), ...expanded },
+    // The server takes each row of a tile over time for a group.
+    condition: { ...toCondition(alert, null), isGrouped: shape === 'over-time' },
+    ...requested(alert),
+    isAdditive: false,
+    read: readEachValue,
+  }
+}
+
+const sourcePart = z.object({
+  from: z.object({ databaseName: z.string(), tableName: z.string().nullish() }),
+  metricTables: z.record(z.string(), z.unknown()).nullish(),
+})
+
+/** The table that the server puts in place of its macro; undefined where the source has none. */
+export function tableNameOf(source: StoredObject, metricType: string | undefined): string | undefined {
+  const { data } = sourcePart.safeParse(source)
+  if (data === undefined) return undefined
+  const { from, metricTables } = data
+  const isOfMetrics = source.kind === 'metric'
+  if (isOfMetrics !== (metricType !== undefined)) return undefined
+  const table = metricType === undefined ? from.tableName : metricTables?.[metricType]
+  return typeof table === 'string' && table !== '' ? `\`${from.databaseName}\`.\`${table}\`` : undefined
+}
+
+const toId = (id: unknown): string | undefined => (typeof id === 'string' ? id : undefined)
+
+/** The source of the tile, or else one whose table its query names. Rows of metrics are not counted without a metric. */
+function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sources: readonly StoredObject[]): string | undefined {
+  const tables = sources.flatMap((source) => {
+    const table = tableOfSource(source)
+    return table === undefined ? [] : [{ id: source.id, ...table }]
+  })
+  const named = tables.find((one) => one.connectionId === connectionId && hasWord(sqlTemplate ?? '', one.table))
+  return (tables.find(({ id }) => id === sourceId) ?? named)?.id
+}
+
+/** A window can have several values of one group: the numbers of its row. */
+function readEachValue(rows: readonly SeriesRow[]): ReadResult {
+  const values = new Map<number, GroupValue[]>()
+  for (const { startMs, group, numbers } of rows)
+    values.set(startMs, [...(values.get(startMs) ?? []), ...[...numbers.values()].map((value) => ({ group, value }))])
+  return { values }
+}
+
+function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | undefined): AlertQuery | Refusal {
+  const parsed = savedSearchPart.safeParse(savedSearch)
+  if (!parsed.success || typeof parsed.data.sourceId !== 'string') return { reason: 'the saved search has an unexpected form' }
+  const { sourceId, where, whereLanguage, select } = parsed.data
+  const groupBy = alert.groupBy ?? ''
+  const conditions = conditionsOf(parsed.data, source)
+  if ('reason' in conditions) return conditions
+  const aliases = namedIn(select || String(source?.defaultTableSelectExpression ?? ''))
+  const usesAlias = [where ?? '', groupBy, ...conditions].some((text) => aliases.some((alias) => hasWord(text, alias)))
+  if (usesAlias) return { reason: 'the saved search uses an alias of its select' }
+  const filter = withFilters(where ?? '', whereLanguage ?? 'lucene', conditions)
+  if ('reason' in filter) return filter
+  return {
+    series: [{ sourceId, aggFn: 'count', ...filter, groupBy: groupBy === '' ? [] : [groupBy] }],
+    condition: toCondition(alert, groupBy),
+    ...requested(alert),
+    isAdditive: true,
+    read: (rows) => readRows(rows, { aggregates: ['count'], isMetric: false, combination: { kind: 'last' } }),
+  }
+}
+
+/** The conditions that the server adds to the one of the search: those of the source and of the sidebar. */
+function conditionsOf({ filters }: z.output<typeof savedSearchPart>, source: Body | undefined): readonly string[] | Refusal {
+  // Observed on HyperDX 2.36: its alert task ignores the filter of a source of traces.
+  const ofSource = source?.kind === 'trace' ? undefined : source?.tableFilterExpression
+  const ofSidebar = (filters ?? []).map(({ type, condition }) => ((type ?? 'sql') === 'sql' ? condition : undefined))
+  if (ofSidebar.some((one) => one == null)) return { reason: 'the saved search has a filter that is not SQL' }
+  return [ofSource, ...ofSidebar].flatMap((one) => (typeof one === 'string' && one !== '' ? one : []))
+}
+
+const hasWord = (text: string, word: string): boolean => new RegExp(`\\b${RegExp.escape(word)}\\b`).test(text)
+
+/** The names that a select gives to its columns: `toString(Body) AS text`. */
+const namedIn = (select: string): readonly string[] =>
+  [...select.matchAll(/[^\s,]\s+["`]?([A-Za-z_]\w*)["`]?\s*(?=,|$)/g)].flatMap((match) => match[1] ?? [])
+
+type Filter = Pick<SeriesItem, 'where' | 'whereLanguage'>
+
+function withFilters(where: string, language: 'sql' | 'lucene', conditions: readonly string[]): Filter | Refusal {
+  if (conditions.length === 0) return { where, whereLanguage: language }
+  if (where.trim() !== '' && language === 'lucene') return { reason: 'the saved search combines filters with Lucene' }
+  const all = where.trim() === '' ? conditions : [where, ...conditions]
+  return { where: all.map((one) => `(${one})`).join(' AND '), whereLanguage: 'sql' }
+}
+
+/** The query of the server fails, or its columns are in another order. */
+export function refuseSameAliases(items: readonly Item[]): Refusal | undefined {
+  const aliases = aliasesOf(items)
+  return new Set(aliases).size < aliases.length ? { reason: 'two series of the tile have the same alias' } : undefined
+}
+
+const aliasesOf = (items: readonly Item[]): readonly string[] => items.flatMap(({ alias }) => alias?.trim() || [])
+
+const refuseAliases = (items: readonly Item[]): Refusal | undefined =>
+  refuseSameAliases(items) ??
+  (aliasesOf(items).some((alias) => /^\d+$/.test(alias)) ? { reason: 'the alias of a series is a number' } : undefined)
+
+export const refuseVariables = (texts: readonly (string | null | undefined)[]): Refusal | undefined =>
+  texts.some((text) => text != null && /\$[A-Za-z_{]/.test(text)) ? { reason: 'the tile uses variables of its dashboard' } : undefined
+
+const aggregates = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile'] as const
+
+const isKnown = (aggFn: string): aggFn is (typeof aggregates)[number] => aggregates.some((one) => one === aggFn)
+
+/** The types of metrics whose answers equal what the server compares. */
+const exactMetrics = ['gauge', 'histogram'] as const
+
+/** Why the values of a series are not what the server compares; undefined where they are. */
+function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item): Refusal | undefined {
+  if (!isKnown(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
+  if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
+  if (toField(valueExpression ?? '') === undefined)
+    return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }
+  if (metricName == null || exactMetrics.some((one) => one === metricType)) return undefined
+  return { reason: `values of a metric of type ${quote(String(metricType), 40)} differ after a gap` }
+}
+
+/** The series of a request. A value that cannot be requested becomes a count. */
+export function toSeriesItem(item: Item, sourceId: string, groupBy: string | null | undefined): SeriesItem {
+  const { aggFn, valueExpression, level, where, whereLanguage, metricName, metricType } = item
+  const field = toField(valueExpression ?? '')
+  const isMetric = metricName != null || metricType != null
+  const isCounted = field === undefined && !isMetric
+  return {
+    sourceId,
+    aggFn: isCounted ? 'count' : aggFn,
+    where: where ?? '',
+    whereLanguage: whereLanguage ?? 'lucene',
+    groupBy: groupBy ? [groupBy] : [],
+    ...(!isCounted && aggFn === 'quantile' && level != null && { level }),
+    ...(metricName != null && { metricName }),
+    ...(metricType != null && { metricDataType: metricType }),
+    ...(field && !(isMetric && field === 'Value') && { field }),
+  }
+}
+
+/** The API makes a text of an expression that contains a dot. Dots in texts can be written in another way. */
+export function toField(expression: string): string | undefined {
+  const written = expression.replace(/'(?:[^'\\]|\\.|'')*'/g, (text) => text.replaceAll('.', '\\x2E'))
+  return written.includes('.') ? undefined : written
+}
+
+/** The server compares the last one of several columns. */
+function toCombination(count: number, asRatio: boolean, expression: string | undefined): Combination | Refusal {
+  if (expression === undefined) return { kind: asRatio && count === 2 ? 'ratio' : 'last' }
+  const formula = parseFormula(expression)
+  return formula === undefined ? { reason: 'the formula is not valid' } : { kind: 'formula', formula }
+}

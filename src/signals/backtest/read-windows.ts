@@ -1,0 +1,252 @@
+import type { ReadApi } from '../../platform/api/client.ts'
+import type { Target } from '../../platform/api/path.ts'
+import type { SqlAnswer, SqlColumn, SqlRow } from '../../platform/api/sql.ts'
+import { spellVariable } from '../../platform/core/input-spelling.ts'
+import { nameFirst, quote } from '../../platform/core/text.ts'
+import type { Refusal } from './read-rows.ts'
+import { type SeriesRow, toUnsent } from './series-api.ts'
+import { renderBatch, renderWindow, type WindowSql, windowColumn } from './window-sql.ts'
+
+// The values of a raw SQL tile in past windows: the query of each window is a part of one query for many. Limits and times are those of
+// HyperDX 2.36: 100,000 characters in a query, 50,000 in an answer, and ClickHouse parses at most 50,000 elements.
+
+const maxBatch = 500
+const maxQueryLength = 95_000
+const maxElements = 45_000
+/** The most elements that a query needs: measured on queries of many kinds, with a margin. */
+const elementsOf = (tokenCount: number): number => 2 * tokenCount + 30
+
+/** Nearly as much as an answer can have. */
+const wantedLength = 40_000
+
+/** The first batch of a query whose rows are unknown. */
+const firstBatch = 100
+
+/** A query that takes too long is repeated with fewer windows, but not often: each try takes up to 30 s of the service. */
+const maxSlow = 2
+
+interface WindowsContext {
+  readonly api: ReadApi
+  readonly service: Target
+  /** Reserves requests. False where the limit does not allow this number. */
+  readonly reserve: (count: number) => boolean
+  readonly release: (count: number) => void
+  readonly maxRequests: number
+  readonly time: TimeBudget
+}
+
+/** The time for the queries of one alert. */
+export interface TimeBudget {
+  /** Why an alert is not read to its end: it took this time so far, and needs at least that much more. Undefined where it may go on. */
+  refuse(spentMs: number, leftMs: number): Refusal | undefined
+}
+
+interface Windows {
+  readonly sql: WindowSql
+  readonly starts: readonly number[]
+  readonly lengthMs: number
+}
+
+type Read = { readonly rows: readonly SeriesRow[] } | Refusal
+
+/** The rows of the tile in these windows. Throws an ApiError. */
+export async function readWindows(context: WindowsContext, windows: Windows): Promise<Read> {
+  let reserved = 0
+  /** Whether this number of queries is allowed. */
+  const isAffordable = (count: number): boolean => {
+    const missing = count - reserved
+    if (missing > 0 && !context.reserve(missing)) return false
+    reserved = Math.max(reserved, count)
+    return true
+  }
+  try {
+    return await readBatches(context, windows, {
+      isAffordable,
+      onRequest: () => {
+        reserved--
+      },
+    })
+  } finally {
+    context.release(reserved)
+  }
+}
+
+interface Costs {
+  readonly isAffordable: (count: number) => boolean
+  readonly onRequest: () => void
+}
+
+async function readBatches(context: WindowsContext, windows: Windows, { isAffordable, onRequest }: Costs): Promise<Read> {
+  const { sql, starts, lengthMs } = windows
+  const largest = batchSize(sql, lengthMs)
+  const rows: SeriesRow[] = []
+  let [done, slow, size, spentMs, leftMs] = [0, 0, largest, 0, 0]
+  // A tile over time can have many rows in a window.
+  let isMeasured = sql.shape === 'number'
+  while (done < starts.length) {
+    const needed = Math.ceil((starts.length - done) / size)
+    const refusal = isAffordable(needed) ? context.time.refuse(spentMs, leftMs) : tooExpensive(needed, done, context)
+    if (refusal !== undefined) return refusal
+    const batch = starts.slice(done, done + (isMeasured ? size : Math.min(size, firstBatch)))
+    onRequest()
+    const { answer, elapsedMs } = await runBatch(context, windows, batch)
+    spentMs += elapsedMs
+    isMeasured = true
+    slow += Number(answer.kind === 'too-slow')
+    if (isTooMuch(answer) && batch.length > 1 && slow <= maxSlow) {
+      size = Math.ceil(batch.length / 4)
+      continue
+    }
+    if (answer.kind !== 'rows') return toRefusal(answer)
+    const read = toRows(answer, { shape: sql.shape, starts: batch })
+    if ('reason' in read) return read
+    rows.push(...read.rows)
+    done += batch.length
+    const length = Math.max(1, JSON.stringify(answer.rows).length)
+    size = Math.min(largest, Math.max(1, Math.floor((batch.length * wantedLength) / length)))
+    // More windows take no less time.
+    leftMs = elapsedMs * Math.ceil((starts.length - done) / Math.max(size, batch.length))
+  }
+  return { rows }
+}
+
+const tooExpensive = (needed: number, done: number, { maxRequests }: WindowsContext): Refusal => ({
+  reason: `too expensive: its SQL needs ${needed}${done === 0 ? '' : ' more'} queries, and the limit of ${maxRequests} requests leaves fewer`,
+})
+
+/** The answer, and how long the query took: on the server where it states that, because this has no wait for the rate limit. */
+async function runBatch({ api, service }: WindowsContext, { sql, lengthMs }: Windows, batch: readonly number[]) {
+  const startedMs = api.remainingMs()
+  const answer = await api.runSql(service, {
+    sql: renderBatch(sql, batch, lengthMs),
+    connectionId: sql.connectionId,
+    startMs: batch[0] ?? 0,
+    endMs: (batch.at(-1) ?? 0) + lengthMs,
+  })
+  const statedMs = answer.kind === 'rows' ? answer.elapsedMs : undefined
+  return { answer, elapsedMs: statedMs ?? startedMs - api.remainingMs() }
+}
+
+function batchSize(sql: WindowSql, lengthMs: number): number {
+  const length = renderWindow(sql, Date.UTC(2026, 0, 1), lengthMs).length + 60
+  return Math.max(1, Math.min(maxBatch, Math.floor(maxQueryLength / length), Math.floor(maxElements / elementsOf(sql.tokenCount))))
+}
+
+const isTooMuch = (answer: SqlAnswer): boolean =>
+  answer.kind === 'too-large' || answer.kind === 'too-slow' || (answer.kind === 'refused' && answer.reason.includes('AST is too big'))
+
+export const toRefusal = (answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal => ({
+  reason: explain(answer),
+  ...(answer.kind === 'unsent' && toUnsent(answer.reason)),
+  ...(answer.kind === 'refused' && { queryError: answer.reason }),
+})
+
+/** Why a query has no rows. */
+function explain(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string {
+  switch (answer.kind) {
+    case 'asleep':
+      return `asleep, not checked: a query would wake the service; set ${spellVariable('wake-service', 'true')} to allow that`
+    case 'too-slow':
+      return 'too expensive: its SQL takes more than 30 s, the limit of the server'
+    case 'too-large':
+      return 'the answer to its SQL is too large for the server'
+    case 'refused':
+      return `the server refused its SQL: ${answer.reason}`
+    case 'unsent':
+      return answer.reason
+  }
+}
+
+type ColumnKind = 'number' | 'time' | 'other'
+
+/** Decides by the name of a type, as the server does, which does not treat a decimal as a number. */
+export function kindOfType(type: string): ColumnKind {
+  if (type.startsWith('Date')) return 'time'
+  if (/^(?:U?Int|Float)/.test(type)) return 'number'
+  const [, name, inner = ''] = /^(LowCardinality|Nullable|Variant)\((.*)\)$/.exec(type) ?? []
+  if (name === 'Variant') return inner.split(', ').every((one) => kindOfType(one) === 'number') ? 'number' : 'other'
+  return name === undefined ? 'other' : kindOfType(inner)
+}
+
+interface Batch {
+  readonly shape: WindowSql['shape']
+  readonly starts: readonly number[]
+}
+
+/** The columns of a row that matter for an alert. */
+interface Columns {
+  readonly numbers: ReadonlySet<string>
+  /** Undefined for a number tile. */
+  readonly time: SqlColumn | undefined
+}
+
+/** What the server compares: of each row the last number, and what is neither a number nor the time names the group. */
+function toRows({ columns: all, rows }: Extract<SqlAnswer, { readonly kind: 'rows' }>, { shape, starts }: Batch): Read {
+  const columns = findColumns(all, shape)
+  if ('reason' in columns) return columns
+  const zone = columns.time && refuseZone(columns.time, rows)
+  if (zone !== undefined) return zone
+  const byWindow = Map.groupBy(rows, (row) => Number(row[windowColumn]))
+  if (columns.time === undefined && [...byWindow.values()].some((ofWindow) => ofWindow.length > 1))
+    return { reason: 'the query of a number tile has several rows, of which the server takes the first; end it with LIMIT 1' }
+  return { rows: starts.flatMap((startMs, i) => toSeriesRows(byWindow.get(i) ?? [], startMs, columns)) }
+}
+
+function findColumns(all: readonly SqlColumn[], shape: WindowSql['shape']): Columns | Refusal {
+  const own = all.filter(({ name }) => name !== windowColumn)
+  const reason = whyNeverEvaluated(own, shape)
+  if (reason !== undefined) return { reason: `never evaluated: ${reason}` }
+  const numbers = new Set(own.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
+  return { numbers, time: shape === 'number' ? undefined : own.find(({ type }) => kindOfType(type) === 'time') }
+}
+
+/** Why the server compares nothing of an answer with these columns; undefined where it does. */
+export function whyNeverEvaluated(columns: readonly SqlColumn[], shape: WindowSql['shape']): string | undefined {
+  const has = (kind: ColumnKind): boolean => columns.some(({ type }) => kindOfType(type) === kind)
+  if (!has('number')) {
+    const types = nameFirst([...new Set(columns.map(({ type }) => quote(type, 60)))], maxNamedTypes)
+    return `the query has no column that is a number, but ${types}; convert one, such as with toFloat64`
+  }
+  return shape === 'over-time' && !has('time') ? 'the query has no column that is a time' : undefined
+}
+
+const maxNamedTypes = 3
+
+/** One for each group. Of a tile over time, the server takes the rows whose time is the start of the window. */
+function toSeriesRows(rows: readonly SqlRow[], startMs: number, { numbers, time }: Columns): readonly SeriesRow[] {
+  const compared = time === undefined ? rows : rows.filter((row) => toTimeMs(row[time.name]) === startMs)
+  const groups = Map.groupBy(compared, (row) => (time === undefined ? '' : groupOf(row, numbers, time.name)))
+  return [...groups].map(([group, own]) => {
+    const values = own.map((row) => lastNumber(row, numbers))
+    // A number tile without a value counts as 0.
+    const counted = time === undefined ? values.map((value) => value ?? 0) : values
+    return { startMs, group, groupValues: [group], hasNumericGroup: false, numbers: new Map(counted.entries()) }
+  })
+}
+
+/** The cloud writes a time in the zone of its column. */
+function refuseZone({ name, type }: SqlColumn, rows: readonly SqlRow[]): Refusal | undefined {
+  const zone = /'([^']*)'/.exec(type)?.[1] ?? 'UTC'
+  return zone === 'UTC' || rows.every((row) => String(row[name]).endsWith('Z'))
+    ? undefined
+    : { reason: `the times of its query are in the zone ${zone}; use UTC` }
+}
+
+/** `2026-11-12T08:50:00Z`, and the same without zone. */
+function toTimeMs(value: unknown): number {
+  const text = String(value).replace(' ', 'T')
+  return Date.parse(/T[^Z]*$/.test(text) ? `${text}Z` : text)
+}
+
+/** Whole numbers of 64 bits are texts of digits. */
+function lastNumber(row: SqlRow, numbers: ReadonlySet<string>): number | null {
+  const [, value] = Object.entries(row).findLast(([name]) => numbers.has(name)) ?? []
+  const number = typeof value === 'string' ? Number.parseInt(value, 10) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : null
+}
+
+const groupOf = (row: SqlRow, numbers: ReadonlySet<string>, time: string): string =>
+  Object.entries(row)
+    .filter(([name]) => name !== windowColumn && name !== time && !numbers.has(name))
+    .map(([name, value]) => `${name}:${String(value)}`)
+    .join(', ')

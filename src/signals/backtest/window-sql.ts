@@ -1,0 +1,335 @@
+import { isComment, toTokens } from '../../platform/core/sql.ts'
+import { quote } from '../../platform/core/text.ts'
+import type { Refusal } from './read-rows.ts'
+
+// The query of a raw SQL tile, as HyperDX 2.36 expands it for an alert (its macros.ts and rawSqlParams.ts), and as one of many in a batch.
+// What cannot be a subquery, or would give another value today than in the past, is refused. More is refused than is necessary.
+
+/** A number tile gives one value. A tile over time names the windows of its rows. */
+export type SqlShape = 'number' | 'over-time'
+
+/** The query of a tile for one window. */
+export interface WindowSql {
+  /** The query as declared. */
+  readonly template: string
+  readonly shape: SqlShape
+  readonly connectionId: string
+  /** A source of logs or traces that the query reads; undefined where that is unknown. */
+  readonly sourceId: string | undefined
+  /** The expanded query. */
+  readonly parts: readonly Part[]
+  /** Words and signs of the expanded query. */
+  readonly tokenCount: number
+}
+
+type Part = string | { readonly parameter: Parameter; readonly type: string }
+
+const parameters = ['startDateMilliseconds', 'endDateMilliseconds', 'intervalSeconds', 'intervalMilliseconds'] as const
+
+type Parameter = (typeof parameters)[number]
+
+/** The name of a source's table in SQL, for metrics by their type; undefined where there is none. */
+export type TableOf = (metricType: string | undefined) => string | undefined
+
+interface Template {
+  readonly text: string
+  readonly shape: SqlShape
+  readonly tableOf: TableOf
+}
+
+/** The column that tells the windows of a batch apart. */
+export const windowColumn = 'window__'
+
+/** Why a query cannot be used, as its message. */
+export class UnusableSql extends Error {}
+
+/** Why no server can run a query. */
+class BrokenSql extends UnusableSql {}
+
+export const refuse = (reason: string): never => {
+  throw new UnusableSql(reason)
+}
+
+/** A query without the end of the window has a value now, and none in the past. */
+export const withoutTime = 'the query does not use the end of the window, {endDateMilliseconds:Int64} or a macro such as $__timeFilter'
+
+/** Expands the query, or says why its values in the past are unknown. */
+export const expandTemplate = (template: Template): Pick<WindowSql, 'parts' | 'tokenCount'> | Refusal =>
+  orRefusal(() => {
+    const expanded = withoutEnd(toTokens(expandMacros(template.text, (name, args) => expandMacro(name, args, template.tableOf))))
+    checkBrackets(expanded)
+    checkStatement(expanded, [...unsendable, ...unbatchable])
+    const parts = expanded.map((token) => toPart(token, template.shape))
+    // A query without the end of the window would include later data in a value of the past.
+    if (!parts.some((part) => typeof part !== 'string' && part.parameter === 'endDateMilliseconds')) return { reason: withoutTime }
+    return { parts: joinTexts(parts), tokenCount: expanded.filter((token) => token.trim() !== '').length }
+  })
+
+/** The query for one window by itself, as the server's alert task runs it, or why it must not be sent so. */
+export const renderAlone = (template: Template, lengthMs: number): { readonly sql: string } | Refusal =>
+  orRefusal(() => {
+    const expanded = withoutEnd(toTokens(expandMacros(template.text, (name, args) => expandMacro(name, args, template.tableOf))))
+    checkStatement(expanded, unsendable)
+    // The other parameters are sent beside the query.
+    const intervals = new Map([
+      ['intervalSeconds', lengthMs / 1000],
+      ['intervalMilliseconds', lengthMs],
+    ])
+    const render = (token: string): string => {
+      const { name = '', type = '' } = parameterToken.exec(token)?.groups ?? {}
+      const value = template.shape === 'over-time' ? intervals.get(name) : undefined
+      return value === undefined ? token : `CAST(${value}, '${type.trim()}')`
+    }
+    return { sql: expanded.map(render).join('') }
+  })
+
+function orRefusal<T>(expand: () => T): T | Refusal {
+  try {
+    return expand()
+  } catch (thrown) {
+    if (!(thrown instanceof UnusableSql)) throw thrown
+    return { reason: thrown.message, ...(thrown instanceof BrokenSql && { queryError: thrown.message }) }
+  }
+}
+
+const isQuoted = (token: string): boolean => /^['"`]./s.test(token)
+
+/** The SQL of an end of a time range, in a type. */
+export type PrintTime = (type: 'Date' | 'DateTime' | 'DateTime64', end: 'from' | 'to') => string
+
+interface Macro {
+  /** Undefined for a macro that ignores its arguments. */
+  readonly count?: number
+  readonly expand: (args: readonly string[], print: PrintTime) => string
+}
+
+const between = (column: string, type: Parameters<PrintTime>[0], print: PrintTime): string =>
+  `${column} >= ${print(type, 'from')} AND ${column} <= ${print(type, 'to')}`
+
+const dateTimeFilter: Macro = {
+  count: 2,
+  expand: ([date = '', time = ''], print) => `(${between(date, 'Date', print)}) AND (${between(time, 'DateTime', print)})`,
+}
+
+/** The macros of a time range, which Grafana's data source for ClickHouse has, too. */
+export const timeMacros: Readonly<Record<string, Macro>> = {
+  fromTime: { expand: (_, print) => print('DateTime', 'from') },
+  toTime: { expand: (_, print) => print('DateTime', 'to') },
+  fromTime_ms: { expand: (_, print) => print('DateTime64', 'from') },
+  toTime_ms: { expand: (_, print) => print('DateTime64', 'to') },
+  timeFilter: { count: 1, expand: ([column = ''], print) => between(column, 'DateTime', print) },
+  timeFilter_ms: { count: 1, expand: ([column = ''], print) => between(column, 'DateTime64', print) },
+  dateFilter: { count: 1, expand: ([column = ''], print) => between(column, 'Date', print) },
+  dateTimeFilter,
+  dt: dateTimeFilter,
+}
+
+const macros: Readonly<Record<string, Macro>> = {
+  ...timeMacros,
+  timeInterval: {
+    count: 1,
+    expand: ([column = '']) => `toStartOfInterval(toDateTime(${column}), INTERVAL {intervalSeconds:Int64} second)`,
+  },
+  timeInterval_ms: {
+    count: 1,
+    expand: ([column = '']) => `toStartOfInterval(toDateTime64(${column}, 3), INTERVAL {intervalMilliseconds:Int64} millisecond)`,
+  },
+  interval_s: { expand: () => '{intervalSeconds:Int64}' },
+  // Alerts have no selected filters.
+  filters: { expand: () => '(1=1)' },
+}
+
+/** The conversions of the server for its macros. */
+const printWindow: PrintTime = (type, end) => {
+  const at = `fromUnixTimestamp64Milli({${end === 'from' ? 'startDateMilliseconds' : 'endDateMilliseconds'}:Int64})`
+  return type === 'DateTime64' ? at : `to${type}(${at})`
+}
+
+/** Macros repeat their arguments, so that each level can double the query. */
+const maxDepth = 10
+
+/** The API accepts no longer query. */
+const maxExpandedLength = 100_000
+
+type ExpandMacro = (name: string, args: readonly string[]) => string
+
+/** Arguments are expanded first. What a macro becomes is not expanded again. Comments become blanks. */
+export function expandMacros(text: string, expand: ExpandMacro, depth = 0): string {
+  if (depth > maxDepth) return refuse(`the query has macros inside of macros at more than ${maxDepth} levels`)
+  const all = toTokens(text)
+  let expanded = ''
+  for (let i = 0; i < all.length; i++) {
+    const token = all[i] ?? ''
+    if (!token.startsWith('$__')) {
+      expanded += isComment(token) ? ' ' : checkToken(token)
+      continue
+    }
+    const close = all[i + 1] === '(' ? closingBracket(all, i + 1) : i
+    const args = close === i ? [] : splitArguments(all.slice(i + 2, close)).map((one) => expandMacros(one, expand, depth + 1))
+    expanded += expand(token.slice(3), args)
+    if (expanded.length > maxExpandedLength) return refuse('the query is too long with its macros')
+    i = close
+  }
+  return expanded
+}
+
+function expandMacro(name: string, args: readonly string[], tableOf: TableOf): string {
+  if (name === 'filter' || name === 'conditionalAll') return refuse('the tile uses variables of its dashboard')
+  if (name === 'sourceTable') {
+    const table = tableOf(args[0])
+    if (table === undefined) throw new BrokenSql('the macro $__sourceTable needs a source of the tile with such a table')
+    return table
+  }
+  return expandWith(macros, name, args, printWindow) ?? refuse(`the macro ${quote(`$__${name}`, 60)} is unknown`)
+}
+
+/** Undefined for a macro that the list does not have. */
+export function expandWith(
+  list: Readonly<Record<string, Macro>>,
+  name: string,
+  args: readonly string[],
+  print: PrintTime,
+): string | undefined {
+  const found = Object.hasOwn(list, name) ? list[name] : undefined
+  if (found?.count !== undefined && found.count !== args.length) throw new BrokenSql(`the macro $__${name} has ${args.length} arguments`)
+  return found?.expand(args, print)
+}
+
+function checkToken(token: string): string {
+  // The server reads quotation marks and references in other places than ClickHouse.
+  if (isQuoted(token) && /\$[A-Za-z_{]/.test(token)) return refuse('the tile uses variables of its dashboard')
+  if (/^["`]/.test(token) && /['"$]/.test(token.slice(1, -1))) return refuse('a name in the query contains a quotation mark')
+  if (token === '$') return refuse('the tile uses variables of its dashboard')
+  if (token === '#') return refuse('the query has a comment with #; write --')
+  if (token === "'" || token === '"' || token === '`') throw new BrokenSql('a quotation mark of the query is not closed')
+  return token
+}
+
+/** The place of the bracket that closes the one at `open`. */
+export function closingBracket(all: readonly string[], open: number): number {
+  let depth = 0
+  for (let i = open; i < all.length; i++) {
+    if (all[i] === '(') depth++
+    if (all[i] === ')' && --depth === 0) return i
+  }
+  throw new BrokenSql('the arguments of a macro are not closed')
+}
+
+/** Splits at commas outside of brackets, and drops empty arguments. */
+export function splitArguments(all: readonly string[]): readonly string[] {
+  const args = ['']
+  let depth = 0
+  for (const token of all) {
+    if (token === '(' || token === '[') depth++
+    if (token === ')' || token === ']') depth--
+    if (token === ',' && depth === 0) args.push('')
+    else args.push(`${args.pop() ?? ''}${token}`)
+  }
+  return args.map((one) => one.trim()).filter((one) => one !== '')
+}
+
+/** The client of the server drops semicolons at the end. */
+function withoutEnd(all: readonly string[]): readonly string[] {
+  const last = all.findLastIndex((token) => token.trim() !== '' && token !== ';')
+  return all.slice(0, last + 1)
+}
+
+/** Functions whose value depends on when they run, or is random. */
+const unstable =
+  /^(?:now|now64|nowinblock|nowinblock64|today|yesterday|curdate|current_date|current_timestamp|utc_timestamp|utctimestamp|rand\w*|generate(?:uuid|ulid|snowflake|random)\w*)$/i
+
+const opening: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
+
+/** Why a condition or an expression could change the rest of its query; undefined where it cannot. */
+export function refuseExpression(text: string): string | undefined {
+  const checked = orRefusal(() => {
+    const all = toTokens(text)
+    for (const token of all) checkToken(token)
+    if (all.some(isComment)) return { reason: 'its SQL has a comment' }
+    if (all.includes(';')) return { reason: 'its SQL has several statements' }
+    checkBrackets(all)
+    return undefined
+  })
+  return checked?.reason
+}
+
+function checkBrackets(all: readonly string[]): void {
+  if (all.some((token, i) => token === '/' && all[i + 1] === '*')) refuse('a comment of the query is not closed')
+  const open: string[] = []
+  for (const token of all) {
+    if (token === '(' || token === '[' || token === '{') open.push(token)
+    if (Object.hasOwn(opening, token) && open.pop() !== opening[token]) refuse('a bracket of the query is not opened')
+  }
+  if (open.length > 0) refuse('a bracket of the query is not closed')
+}
+
+/** Why a query must not have a word, by the words after it. */
+type RefuseWord = (word: string, next: string, then: string) => string | false
+
+/** What no query has that is sent by itself. The value of a setting can be a query. */
+const unsendable: readonly RefuseWord[] = [
+  (word) => word === ';' && 'the query has several statements',
+  (word) => /^into$/i.test(word) && 'the query has an INTO clause',
+  (word, next, then) => /^settings$/i.test(word) && /^\w+$/.test(next) && then === '=' && 'the query has a SETTINGS clause',
+]
+
+/** What a SELECT in brackets does not have, too. */
+const unbatchable: readonly RefuseWord[] = [
+  (word, next) =>
+    unstable.test(word) &&
+    (next === '(' || /^(?:utc|current)_/i.test(word)) &&
+    `the query uses ${word}, so its value in the past is unknown; use the end of the window`,
+  (word, next) => /^format$/i.test(word) && /^\w+$/.test(next) && 'the query has a FORMAT clause',
+  (word) => word.includes(windowColumn) && `the query uses the name ${windowColumn}`,
+]
+
+/** One SELECT. */
+function checkStatement(all: readonly string[], refusals: readonly RefuseWord[]): void {
+  const words = all.filter((token) => token.trim() !== '')
+  if (!/^(?:select|with|\()$/i.test(words[0] ?? '')) refuse('the query is not a SELECT')
+  for (const [i, word] of words.entries())
+    for (const explainWord of refusals) {
+      const reason = explainWord(word, words[i + 1] ?? '', words[i + 2] ?? '')
+      if (reason !== false) refuse(reason)
+    }
+}
+
+/** Types that the value of a parameter can have. */
+const parameterTypes = ['Int64', 'UInt64', 'Float64']
+
+const parameterToken = /^\{\s*(?<name>\w+)\s*:(?<type>[^{}]*)\}$/
+
+function toPart(token: string, shape: SqlShape): Part {
+  const { name, type = '' } = parameterToken.exec(token)?.groups ?? {}
+  if (name === undefined) return /^\s+$/.test(token) ? ' ' : token
+  const known = parameters.find((one) => one === name)
+  if (known === undefined || (shape === 'number' && known.startsWith('interval')))
+    return refuse(`the server sets no parameter ${quote(name, 60)} for a tile of this type`)
+  const stated = parameterTypes.find((one) => one === type.trim())
+  return stated === undefined ? refuse(`the parameter ${name} has the type ${quote(type.trim(), 40)}`) : { parameter: known, type: stated }
+}
+
+function joinTexts(parts: readonly Part[]): readonly Part[] {
+  const joined: Part[] = []
+  for (const part of parts) {
+    const last = joined.at(-1)
+    if (typeof part === 'string' && typeof last === 'string') joined.splice(-1, 1, `${last}${part}`)
+    else joined.push(part)
+  }
+  return joined
+}
+
+/** The query for one window. */
+export function renderWindow({ parts }: Pick<WindowSql, 'parts'>, startMs: number, lengthMs: number): string {
+  const values: Readonly<Record<Parameter, number>> = {
+    startDateMilliseconds: startMs,
+    endDateMilliseconds: startMs + lengthMs,
+    intervalSeconds: lengthMs / 1000,
+    intervalMilliseconds: lengthMs,
+  }
+  return parts.map((part) => (typeof part === 'string' ? part : `to${part.type}(${values[part.parameter]})`)).join('')
+}
+
+/** One query for many windows: its rows have the number of their window, and keep no order. */
+export const renderBatch = (sql: Pick<WindowSql, 'parts'>, starts: readonly number[], lengthMs: number): string =>
+  starts.map((startMs, i) => `SELECT ${i} AS ${windowColumn}, * FROM (${renderWindow(sql, startMs, lengthMs)})`).join('\nUNION ALL\n')

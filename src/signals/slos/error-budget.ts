@@ -1,0 +1,107 @@
+// The state of an SLO, from counts of events. Pure.
+import { dayMs, hourMs } from '../../platform/core/durations.ts'
+import { budgetLeft, burnRate, burnRateAlerts, burnRateFactors, type Counts, windowMs } from './burn-rates.ts'
+import type { DeclaredSlo } from './slo-file.ts'
+import type { GroupHistory } from './slo-series.ts'
+
+/** The windows of the alerts, from short to long. */
+export const burnRateWindows = ['5m', '30m', '1h', '6h', '3d'] as const
+
+type BurnRateWindow = (typeof burnRateWindows)[number]
+
+const spans = new Map(burnRateAlerts.flatMap(({ long, short }) => [long, short]).map(({ name, ms }) => [name, ms]))
+
+/** The window whose burn rate is the current one. */
+export const currentWindow: BurnRateWindow = '1h'
+
+export interface BudgetState extends Counts {
+  /** Percentage of good events; undefined without enough events. */
+  readonly indicator?: number
+  /** Percentage of the error budget that is left, below 0 when more than all of it is spent; undefined without enough events. */
+  readonly budgetLeft?: number
+  /** Undefined for a window with too few events. */
+  readonly burnRates: Readonly<Partial<Record<BurnRateWindow, number>>>
+  /** Keys of the alerts whose condition is true now. */
+  readonly burning: string[]
+  readonly runsOut: RunsOut
+}
+
+type RunsOut =
+  /** `never`: not within ten years. */
+  | { readonly kind: 'spent' | 'never' | 'unknown' }
+  /** `at`: the time at the current burn rate. */
+  | { readonly kind: 'at'; readonly ms: number }
+
+export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, endMs: number): BudgetState {
+  const factors = burnRateFactors(slo.objective)
+  const all = addUp(hours)
+  const left = all.total >= slo.minEvents ? budgetLeft(factors, all) : undefined
+  const burnRates = Object.fromEntries(
+    burnRateWindows.flatMap((window) => {
+      const ms = spans.get(window) ?? 0
+      const counts = addUp(steps.filter(({ startMs }) => startMs >= endMs - ms))
+      // Short windows need one event, as in the alerts: the long window beside them has enough.
+      const rate = counts.total < (ms < hourMs ? 1 : slo.minEvents) ? undefined : burnRate(factors, counts)
+      return rate === undefined ? [] : [[window, rate]]
+    }),
+  )
+  return {
+    ...all,
+    ...(left !== undefined && { indicator: (100 * all.good) / all.total, budgetLeft: left }),
+    burnRates,
+    burning: burnRateAlerts.filter((policy) => isBurning(policy, burnRates)).map(({ id }) => id),
+    runsOut: whenSpent(left, burnRates[currentWindow], { windowMs: windowMs(slo), endMs }),
+  }
+}
+
+type Rates = Readonly<Record<string, number>>
+
+/** Decides as the alerts do, which treat too few events as a rate of 0. */
+const isBurning = ({ rate, long, short }: (typeof burnRateAlerts)[number], rates: Rates): boolean =>
+  Math.min(rates[long.name] ?? 0, rates[short.name] ?? 0) >= rate
+
+/** Ten years. A later date says nothing, and a date after the year 275760 does not exist. */
+const horizonMs = 3650 * dayMs
+
+function whenSpent(
+  left: number | undefined,
+  rate: number | undefined,
+  { windowMs: ms, endMs }: { readonly windowMs: number; readonly endMs: number },
+): RunsOut {
+  if (left === undefined) return { kind: 'unknown' }
+  if (left <= 0) return { kind: 'spent' }
+  if (rate === undefined) return { kind: 'unknown' }
+  const lastsMs = rate <= 0 ? Number.POSITIVE_INFINITY : ((left / 100) * ms) / rate
+  return lastsMs > horizonMs ? { kind: 'never' } : { kind: 'at', ms: endMs + lastsMs }
+}
+
+export function addUp(counts: Iterable<Counts>): Counts {
+  let [good, total] = [0, 0]
+  for (const one of counts) {
+    good += one.good
+    total += one.total
+  }
+  return { good, total }
+}
+
+interface SpentOnDay {
+  readonly day: string
+  /** Percentage of the whole budget. */
+  readonly spent: number
+}
+
+/** How much of the budget each UTC day spent, the oldest day first. Their sum is what is spent. */
+export function spentByDay(slo: DeclaredSlo, { hours }: GroupHistory, endMs: number): SpentOnDay[] {
+  const factors = burnRateFactors(slo.objective)
+  const all = addUp(hours)
+  const first = Math.floor((endMs - windowMs(slo)) / dayMs)
+  const days = Array.from({ length: Math.ceil(endMs / dayMs) - first }, (_, i) => (first + i) * dayMs)
+  const byDay = Map.groupBy(hours, ({ startMs }) => Math.floor(startMs / dayMs) * dayMs)
+  return days.map((startMs) => {
+    const { good, total } = addUp(byDay.get(startMs) ?? [])
+    return {
+      day: new Date(startMs).toISOString().slice(0, 10),
+      spent: all.total === 0 ? 0 : (100 * (total - good) * factors.multiplier) / (all.total * factors.divisor),
+    }
+  })
+}

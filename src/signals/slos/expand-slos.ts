@@ -1,0 +1,344 @@
+// An SLO becomes a dashboard and alerts before anything is planned, so that plan, apply, drift and prune treat them as any other object.
+
+import * as z from 'zod'
+import { createDirectory } from '../../kinds/directory.ts'
+import { addressOf, type KindName } from '../../kinds/kind-names.ts'
+import { type Declared, parseObject } from '../../kinds/kinds.ts'
+import { repeatedKey } from '../../kinds/references.ts'
+import { tableOfSource } from '../../kinds/source/source-sql.ts'
+import type { Source } from '../../kinds/source/source-wire.ts'
+import { nameRules } from '../../kinds/world.ts'
+import { type Diagnostic, diagnosticOf } from '../../platform/core/diagnostics.ts'
+import { withoutUndefined } from '../../platform/core/keys.ts'
+import { quote } from '../../platform/core/text.ts'
+import type { ValuePath } from '../../platform/documents/document.ts'
+import { ownValue, valueAt } from '../../platform/documents/schema.ts'
+import { formatPath, schemaDiagnostics, schemaRules } from '../../platform/documents/validate.ts'
+import {
+  type BurnRateAlert,
+  budgetShare,
+  burnRateAlerts,
+  digitsOf,
+  lowestObjective,
+  maxBurnRate,
+  maxObjectiveDigits,
+} from './burn-rates.ts'
+import { refuseCondition } from './condition.ts'
+import { type DeclaredSlo, declaredSlo, isSloKey, sloKeyForm, sloRules, sloServiceRules, type WrittenSlo } from './slo-file.ts'
+import { budgetSql, burnRateSql, eventsSql, indicatorSql, type SloSource } from './slo-sql.ts'
+
+/** A valid SLO. */
+export interface Slo extends WrittenSlo {
+  readonly value: DeclaredSlo
+}
+
+export interface ReadSlos {
+  readonly slos: readonly Slo[]
+  /** Dashboards and alerts of the SLOs, with a placeholder for the source. */
+  readonly objects: readonly Declared[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Checks SLOs, and expands the valid ones. `declared` are the other objects of the files. */
+export function readSlos(written: readonly WrittenSlo[], declared: readonly Pick<Declared, 'kind' | 'key' | 'location'>[]): ReadSlos {
+  const results = written.map(readSlo)
+  // Keys that are there twice are errors of the files.
+  const slos = [...new Map(results.flatMap((one) => ('slo' in one ? [[one.slo.key, one.slo] as const] : []))).values()]
+  const objects = slos.flatMap((slo) => expandSlo(slo, unknownSource))
+  const places = new Map(declared.map((one) => [addressOf(one), one.location]))
+  const repeated = objects.flatMap((one) => {
+    const before = places.get(addressOf(one))
+    return before === undefined ? [] : [repeatedKey(addressOf(one), one.location, before, '; the SLO makes an object with this key')]
+  })
+  return { slos, objects, diagnostics: [...results.flatMap((one) => ('diagnostics' in one ? one.diagnostics : [])), ...repeated] }
+}
+
+function readSlo(written: WrittenSlo): { readonly slo: Slo } | { readonly diagnostics: readonly Diagnostic[] } {
+  const { key, location, document, wrongDefaults } = written
+  const path = ['slos', key]
+  if (!isSloKey(key)) {
+    const message = `slos: "${quote(key, 60)}" is not a key; accepted: ${sloKeyForm}`
+    return { diagnostics: [diagnosticOf(schemaRules, 'schema', location, message)] }
+  }
+  const spelled = valueAt(document.value, path)
+  const { data, error } = declaredSlo.safeParse(spelled)
+  if (error !== undefined) {
+    const isConsequence = (field: string): boolean => wrongDefaults.includes(field) && ownValue(spelled, field) === undefined
+    const issues = error.issues.filter(({ path: [field] }) => !isConsequence(String(field)))
+    return { diagnostics: schemaDiagnostics(new z.ZodError(issues), document, declaredSlo, path) }
+  }
+  const slo = { ...written, value: data }
+  const diagnostics = [...checkConditions(slo), ...checkObjective(slo)]
+  return diagnostics.length > 0 ? { diagnostics } : { slo }
+}
+
+const locate = ({ document, key, location }: WrittenSlo, path: ValuePath) =>
+  path.length === 0 ? location : document.locationOf(['slos', key, ...path])
+
+const pathOf = ({ document, key }: WrittenSlo, path: ValuePath): string =>
+  ['slos', key, formatPath(path, valueAt(document.value, ['slos', key]))].filter((part) => part !== '').join('.')
+
+const diagnose = (slo: Slo, rule: keyof typeof sloRules, path: ValuePath, message: string): Diagnostic =>
+  diagnosticOf(sloRules, rule, locate(slo, path), `${pathOf(slo, path)}: ${message}`)
+
+function checkConditions(slo: Slo): readonly Diagnostic[] {
+  return (['total', 'good', 'groupBy'] as const).flatMap((field) => {
+    const text = slo.value[field]
+    const reason = text === undefined ? undefined : refuseCondition(text)
+    return reason === undefined ? [] : [diagnose(slo, 'slo-condition', [field], reason)]
+  })
+}
+
+function checkObjective(slo: Slo): readonly Diagnostic[] {
+  const { objective } = slo.value
+  if (digitsOf(objective) > maxObjectiveDigits)
+    return [diagnose(slo, 'slo-objective', ['objective'], `has more than ${maxObjectiveDigits} digits after the point`)]
+  const highest = maxBurnRate(objective)
+  const wanted = burnRateAlerts.filter(({ recipient }) => slo.value.alerts?.[recipient] !== undefined)
+  return wanted
+    .filter(({ rate }) => highest < rate)
+    .map(({ recipient, rate }) =>
+      diagnose(
+        slo,
+        'slo-objective',
+        ['alerts', recipient],
+        `never fires at a burn rate of ${rate}, because at an objective of ${objective}% the burn rate is at most ${round(highest)}; use an objective of at least ${round(lowestObjective(rate) + 0.05)}%, or no ${recipient} alerts`,
+      ),
+    )
+}
+
+const round = (value: number): string => String(Number(value.toFixed(1)))
+
+/** The placeholder for a source while the service is not known. */
+export const unknownSource: SloSource = {
+  id: 'source',
+  connectionId: 'connection',
+  database: 'database',
+  table: 'table',
+  time: 'Timestamp',
+}
+
+/** Whether an SLO makes the object. */
+export const isOfSlo = ({ madeFrom }: Pick<Declared, 'madeFrom'>): boolean => madeFrom?.startsWith('slos.') === true
+
+/** The objects of the SLOs with the sources of the service in their queries. */
+export function resolveSlos(slos: readonly Slo[], sources: readonly Source[]): Pick<ReadSlos, 'objects' | 'diagnostics'> {
+  const sourced = slos.map((slo) => ({ slo, source: sourceOf(slo, sources) }))
+  return {
+    objects: sourced.flatMap(({ slo, source }) => expandSlo(slo, 'diagnostic' in source ? unknownSource : source)),
+    diagnostics: sourced.flatMap(({ source }) => ('diagnostic' in source ? [source.diagnostic] : [])),
+  }
+}
+
+/** What the queries need of the source of an SLO, or why they cannot be made. */
+export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { readonly diagnostic: Diagnostic } {
+  const refuse = (message: string) => ({
+    diagnostic: diagnosticOf(sloServiceRules, 'slo-source', locate(slo, ['source']), `${pathOf(slo, ['source'])}: ${message}`),
+  })
+  const lookup = createDirectory({ source: sources }).byName('source', slo.value.source)
+  const found = sources.find((one) => 'id' in lookup && one.id === lookup.id)
+  if (found === undefined) {
+    const message = 'message' in lookup ? lookup.message : 'is unknown'
+    return { diagnostic: diagnosticOf(nameRules, 'unknown-name', locate(slo, ['source']), `${pathOf(slo, ['source'])}: ${message}`) }
+  }
+  const { id, kind } = found
+  if (kind !== 'log' && kind !== 'trace')
+    return refuse(`is a source of kind ${quote(kind ?? 'unknown', 40)}; SLOs need one of kind trace or log`)
+  const table = tableOfSource(found)
+  if (table === undefined) return refuse('the API does not show its connection, table and time column')
+  for (const [part, text] of [
+    ['timestamp column', table.time],
+    ['table filter', table.filter],
+    ['sample rate', table.sampleRate],
+  ] as const) {
+    const reason = text === undefined ? undefined : refuseCondition(text)
+    if (reason !== undefined) return refuse(`the ${part} of the source cannot be used: it ${reason}`)
+  }
+  return { id, ...table }
+}
+
+/** Keys of the objects that an SLO makes start with its key. */
+export const dashboardKey = (key: string): string => `${key}.slo`
+
+function expandSlo(slo: Slo, source: SloSource): readonly Declared[] {
+  const { key, value } = slo
+  const rates = burnRateAlerts.flatMap((policy) => {
+    const recipients = value.alerts?.[policy.recipient]
+    if (recipients === undefined) return []
+    const written = burnRateAlert(slo, policy, recipients)
+    return [makeObject(slo, { kind: 'alert', key: `${key}.${policy.id}`, written, base: ['alerts', policy.recipient] })]
+  })
+  const noData =
+    value.noData === undefined
+      ? []
+      : [makeObject(slo, { kind: 'alert', key: `${key}.no-data`, written: noDataAlert(slo, value.noData), base: ['noData'] })]
+  const board = makeObject(slo, { kind: 'dashboard', key: dashboardKey(key), written: dashboard(value, source), base: [] })
+  return [board, ...rates, ...noData]
+}
+
+interface MadeObject {
+  readonly kind: KindName
+  readonly key: string
+  readonly written: object
+  /** The place of its channels in the SLO. */
+  readonly base: ValuePath
+}
+
+/** Channels are where the file has them, and everything else is the SLO. */
+function makeObject(slo: Slo, { kind, key, written, base }: MadeObject): Declared {
+  const result = parseObject(kind, written)
+  if ('error' in result) throw result.error
+  const toSlo = ([field, ...rest]: ValuePath): ValuePath => (field === 'channel' || field === 'channels' ? [...base, field, ...rest] : base)
+  return {
+    kind,
+    key,
+    location: slo.location,
+    written,
+    value: result.parsed.value,
+    madeFrom: `slos.${slo.key}`,
+    locationOf: (path) => locate(slo, toSlo(path)),
+    pathOf: (path) => pathOf(slo, toSlo(path)),
+  }
+}
+
+type Recipients = NonNullable<DeclaredSlo['noData']>
+
+const tileOf = ({ long, short }: BurnRateAlert): string => `Burn rate ${long.name} / ${short.name}`
+
+const eventsTile = 'Events in the last hour'
+
+const burnRateAlert = ({ key, value }: Slo, policy: BurnRateAlert, recipients: Recipients) => ({
+  name: `${value.name}: burn rate ${policy.rate} over ${policy.long.name}`,
+  dashboard: dashboardKey(key),
+  tile: tileOf(policy),
+  threshold: policy.rate,
+  interval: policy.interval,
+  ...withoutUndefined(recipients),
+  message: `${value.objective}% in ${value.window}: ${formatShare(budgetShare(policy, value))}% of the error budget is spent in ${policy.long.name} at this rate`,
+  note:
+    value.note ??
+    `The error budget of this SLO is burning ${policy.rate === 1 ? 'at least' : `${policy.rate} times`} as fast as the objective allows, in the last ${policy.long.name} and the last ${policy.short.name}. Look at the dashboard of this alert for the time when it began, and at the latest deployment.`,
+})
+
+const noDataAlert = ({ key, value }: Slo, recipients: Recipients) => ({
+  name: `${value.name}: no events`,
+  dashboard: dashboardKey(key),
+  tile: eventsTile,
+  threshold: 0,
+  thresholdType: 'below_or_equal',
+  interval: '15m',
+  ...withoutUndefined(recipients),
+  message: 'No event in the last hour, so the SLO cannot be measured',
+  note: value.note ?? 'There was no event in the last hour. Is the service up, and does its telemetry arrive?',
+})
+
+export const formatShare = (percent: number): string => String(Number(percent.toFixed(1)))
+
+function dashboard(slo: DeclaredSlo, source: SloSource) {
+  const isGrouped = slo.groupBy !== undefined
+  const sql = { configType: 'sql', connectionId: source.connectionId, sourceId: source.id }
+  const percent = { output: 'percent', mantissa: 2 }
+  const rateTiles = burnRateAlerts.map((policy, i) => ({
+    name: tileOf(policy),
+    at: [i * 8, 6, 8, 4],
+    config: {
+      displayType: isGrouped ? 'line' : 'number',
+      ...sql,
+      sqlTemplate: burnRateSql(slo, source, policy),
+      numberFormat: { output: 'number', mantissa: 2 },
+      ...(isGrouped && { fillNulls: false }),
+    },
+  }))
+  return {
+    name: `SLO: ${slo.name}`,
+    tags: ['slo'],
+    tiles: [
+      { name: 'About this SLO', at: [0, 0, 8, 6], config: { displayType: 'markdown', markdown: explain(slo) } },
+      {
+        name: 'Error budget left',
+        at: [8, 0, 6, 6],
+        config: {
+          displayType: isGrouped ? 'table' : 'number',
+          ...sql,
+          sqlTemplate: budgetSql(slo, source),
+          ...(!isGrouped && { numberFormat: percent }),
+        },
+      },
+      {
+        name: 'Good events',
+        at: [14, 0, 10, 6],
+        config: { displayType: 'line', ...sql, sqlTemplate: indicatorSql(slo, source), numberFormat: percent, fillNulls: false },
+      },
+      ...rateTiles,
+      ...(slo.noData === undefined
+        ? []
+        : [{ name: eventsTile, at: [0, 10, 8, 4], config: { displayType: 'number', ...sql, sqlTemplate: eventsSql(slo, source) } }]),
+    ],
+  }
+}
+
+/** Everybody who opens the dashboard can read it without these files. */
+function explain(slo: DeclaredSlo): string {
+  const alerts = burnRateAlerts.filter(({ recipient }) => slo.alerts?.[recipient] !== undefined)
+  return [
+    `**Objective: ${slo.objective}% good events in ${slo.window}.** The error budget is the other ${Number((100 - slo.objective).toFixed(maxObjectiveDigits))}%.`,
+    '',
+    `Events: ${inCode(slo.total)}  `,
+    `Good: ${inCode(slo.good)}${slo.groupBy === undefined ? '' : `  \nFor each: ${inCode(slo.groupBy)}`}`,
+    '',
+    'A burn rate of 1 spends exactly the budget in the window. Each burn rate below is the smaller one of two windows that end at the end of the time range.',
+    ...alerts.map(
+      (policy) =>
+        `- ${policy.recipient} at ${policy.rate} over ${policy.long.name} and ${policy.short.name}: ${formatShare(budgetShare(policy, slo))}% of the budget`,
+    ),
+    '',
+    `With fewer than ${slo.minEvents} events in the long window, or none in the short one, the burn rate counts as 0.`,
+  ].join('\n')
+}
+
+const inCode = (text: string): string => {
+  const fence = '`'.repeat(Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1)
+  return `${fence} ${text.replaceAll(/\s+/g, ' ').trim()} ${fence}`
+}
+
+/** `99.9% in 30d; page at 2% of the budget in 1h, 5% in 6h → webhook oncall; no data → webhook oncall`. */
+function summarize(slo: DeclaredSlo): string {
+  const { objective, window, alerts = {}, noData } = slo
+  const channelsOf = ({ channel, channels = [] }: Recipients): string =>
+    [...(channel === undefined ? [] : [channel]), ...channels]
+      .map((one) => (one.type === 'email' ? `email ${one.emailRecipients}` : `webhook ${one.webhook ?? one.webhookId}`))
+      .join(', ')
+  const ofRates = (['page', 'ticket'] as const).flatMap((recipient) => {
+    const recipients = alerts[recipient]
+    if (recipients === undefined) return []
+    const shares = burnRateAlerts
+      .filter((policy) => policy.recipient === recipient)
+      .map((policy, i) => `${formatShare(budgetShare(policy, slo))}%${i === 0 ? ' of the budget' : ''} in ${policy.long.name}`)
+    return [`${recipient} at ${shares.join(', ')} → ${channelsOf(recipients)}`]
+  })
+  const ofSilence = noData === undefined ? [] : [`no data → ${channelsOf(noData)}`]
+  return [`${objective}% in ${window}`, ...ofRates, ...ofSilence].join('; ')
+}
+
+/** The parts of a plan that reviewers cannot see in the fields of the objects. */
+export const describeSlos = (slos: readonly Slo[]) =>
+  slos.map(({ key, value }) => ({
+    key,
+    name: value.name,
+    summary: summarize(value),
+    objective: value.objective,
+    window: value.window,
+    minEvents: value.minEvents,
+    noDataAlert: value.noData !== undefined,
+    alerts: burnRateAlerts
+      .filter(({ recipient }) => value.alerts?.[recipient] !== undefined)
+      .map((policy) => ({
+        key: `${key}.${policy.id}`,
+        recipient: policy.recipient,
+        burnRate: policy.rate,
+        longWindow: policy.long.name,
+        shortWindow: policy.short.name,
+        interval: policy.interval,
+        budgetShare: Number(budgetShare(policy, value).toFixed(1)),
+      })),
+  }))

@@ -1,0 +1,118 @@
+// The alerts of an SLO from counts of events, for backtests. The server runs SQL; the same numbers follow from counts per five minutes.
+
+import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
+import type { GroupValue, TimeRange, WindowValues } from '../backtest/evaluate.ts'
+import type { FindSqlValues, SqlValues } from '../backtest/query.ts'
+import type { SeriesItem, SeriesRow } from '../backtest/series-api.ts'
+import { type BurnRateAlert, burnRate, burnRateAlerts, burnRateFactors, noDataSpan } from './burn-rates.ts'
+import type { DeclaredSlo } from './slo-file.ts'
+import { countedSeries } from './slo-series.ts'
+import { burnRateSql, eventsSql, type SloSource } from './slo-sql.ts'
+
+const step = '5m'
+
+interface SourcedSlo {
+  readonly slo: DeclaredSlo
+  readonly source: SloSource
+}
+
+/** Finds what an alert compares by the query of its tile. Two SLOs with the same query have the same values. */
+export const findSloAlert =
+  (slos: readonly SourcedSlo[]): FindSqlValues =>
+  (sqlTemplate, interval) => {
+    for (const { slo, source } of slos) {
+      const values = valuesOn(slo, source, sqlTemplate)
+      if (values !== undefined) return intervalMs[interval] % intervalMs[step] === 0 ? values(interval) : undefined
+    }
+    return undefined
+  }
+
+function valuesOn(slo: DeclaredSlo, source: SloSource, sqlTemplate: string): ((interval: AlertInterval) => SqlValues) | undefined {
+  const policy = burnRateAlerts.find((one) => burnRateSql(slo, source, one) === sqlTemplate)
+  if (policy !== undefined) return (interval) => burnRateValues(slo, source, policy, interval)
+  return eventsSql(slo, source) === sqlTemplate ? (interval) => eventValues(slo, source, interval) : undefined
+}
+
+const common = { step, isAdditive: true, hasTextGroups: true } as const
+
+function burnRateValues(slo: DeclaredSlo, source: SloSource, { long, short }: BurnRateAlert, interval: AlertInterval): SqlValues {
+  const factors = burnRateFactors(slo.objective)
+  const read = (rows: readonly SeriesRow[], span: TimeRange): { readonly values: WindowValues } => {
+    const sums = sumsByGroup(rows)
+    return {
+      values: valuesOf(span, interval, (endMs) =>
+        // A query without groups has one row, whether there are events or not.
+        [...(slo.groupBy === undefined ? [['', sums.get('') ?? []] as const] : sums)].flatMap(([group, counts]): readonly GroupValue[] => {
+          const [all, recent] = [between(counts, endMs - long.ms, endMs), between(counts, endMs - short.ms, endMs)]
+          if (slo.groupBy !== undefined && all.total === 0) return []
+          const isQuiet = all.total < slo.minEvents || recent.total === 0
+          return [{ group, value: isQuiet ? 0 : Math.min(burnRate(factors, all) ?? 0, burnRate(factors, recent) ?? 0) }]
+        }),
+      ),
+    }
+  }
+  return { ...common, series: countedSeries(slo, source), lookbackMs: long.ms, read, isGrouped: slo.groupBy !== undefined }
+}
+
+function eventValues(slo: DeclaredSlo, source: SloSource, interval: AlertInterval): SqlValues {
+  const { groupBy: _, ...ungrouped } = slo
+  const series: readonly SeriesItem[] = countedSeries(ungrouped, source).slice(0, 1)
+  const read = (rows: readonly SeriesRow[], span: TimeRange): { readonly values: WindowValues } => {
+    const counts = sumsByGroup(rows).get('') ?? []
+    return {
+      values: valuesOf(span, interval, (endMs) => [{ group: '', value: between(counts, endMs - noDataSpan.ms, endMs).total }]),
+    }
+  }
+  return { ...common, series, lookbackMs: noDataSpan.ms, read, isGrouped: false }
+}
+
+/** The values of all windows of the interval in the span, which begins after the lookback. */
+function valuesOf({ fromMs, untilMs }: TimeRange, interval: AlertInterval, at: (endMs: number) => readonly GroupValue[]): WindowValues {
+  const lengthMs = intervalMs[interval]
+  const first = Math.ceil(fromMs / lengthMs) * lengthMs
+  const count = Math.max(0, Math.floor((untilMs - first) / lengthMs))
+  return new Map(Array.from({ length: count }, (_, i) => [first + i * lengthMs, at(first + (i + 1) * lengthMs)]))
+}
+
+/** Events before each step, by time: the counts of a window are a difference. */
+interface Sum {
+  readonly startMs: number
+  readonly total: number
+  readonly good: number
+}
+
+function sumsByGroup(rows: readonly SeriesRow[]): ReadonlyMap<string, readonly Sum[]> {
+  const groups = Map.groupBy(rows, ({ group }) => group)
+  return new Map(
+    [...groups].map(([group, own]) => {
+      let [total, good] = [0, 0]
+      const sums = own
+        .toSorted((a, b) => a.startMs - b.startMs)
+        .map(({ startMs, numbers }) => {
+          const before = { startMs, total, good }
+          total += numbers.get(0) ?? 0
+          good += numbers.get(1) ?? 0
+          return before
+        })
+      return [group, [...sums, { startMs: Number.POSITIVE_INFINITY, total, good }]]
+    }),
+  )
+}
+
+function between(sums: readonly Sum[], fromMs: number, untilMs: number): { readonly total: number; readonly good: number } {
+  const [from, until] = [before(sums, fromMs), before(sums, untilMs)]
+  return { total: until.total - from.total, good: until.good - from.good }
+}
+
+const none = { startMs: 0, total: 0, good: 0 }
+
+/** The events before this time: those before the first step that does not begin earlier. */
+function before(sums: readonly Sum[], atMs: number): Sum {
+  let [low, high] = [0, sums.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sums[middle]?.startMs ?? 0) < atMs) low = middle + 1
+    else high = middle
+  }
+  return sums[low] ?? none
+}

@@ -1,0 +1,252 @@
+import * as z from 'zod'
+import { describeWebAppFile, isWebAppDashboard } from '../../kinds/dashboard/web-app-file.ts'
+import { addressOf, type KindName, kindNames, type Section, sections } from '../../kinds/kind-names.ts'
+import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
+import { keyForm, keyGrammar } from '../../kinds/marker.ts'
+import { type BrokenObject, repeatedKey } from '../../kinds/references.ts'
+import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../../platform/core/diagnostics.ts'
+import { InputError } from '../../platform/core/errors.ts'
+import { isMapping } from '../../platform/core/keys.ts'
+import { quote } from '../../platform/core/text.ts'
+import { documentRules, type ReadDocument, readDocument, type ValuePath } from '../../platform/documents/document.ts'
+import { type InterpolateOptions, interpolate, newRoom } from '../../platform/documents/expressions.ts'
+import { isText, knownKeys, ownValue, schemaAt, valueAt } from '../../platform/documents/schema.ts'
+import { formatPath, schemaDiagnostics, schemaRules } from '../../platform/documents/validate.ts'
+import type { NamedEnvironment } from '../../platform/operation/operation.ts'
+import type { WrittenSlo } from '../../signals/slos/slo-file.ts'
+import { environmentRules, findUnknownOverrides, mergePatch, type Overrides, withOverrides } from './environment.ts'
+import { declarationsSchema, frameSchema } from './file-schema.ts'
+import { inInstance } from './group-diagnostics.ts'
+import type { WrittenIncident } from './incidents.ts'
+import { type Fill, findUnknownInstances, hasInstances, instanceRules, instantiate } from './instances.ts'
+import { withAlternatives, withDefaults, withPatch } from './merge-fields.ts'
+import { parseRepairing, validFields } from './parse-object.ts'
+
+export interface SourceFile {
+  /** The path in messages. */
+  readonly path: string
+  readonly text: string
+}
+
+export interface Declarations {
+  readonly objects: readonly Declared[]
+  /** Objects with errors: references to them are still valid. */
+  readonly broken: readonly BrokenObject[]
+  /** SLOs whose dashboards and alerts are not among `objects` yet. */
+  readonly slos: readonly WrittenSlo[]
+  readonly incidents: readonly WrittenIncident[]
+  /** Files that could not be parsed. */
+  readonly unread: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Rules that reading can break; references.ts and lint.ts have the others. */
+export const readingRules = {
+  ...documentRules,
+  ...schemaRules,
+  ...environmentRules,
+  ...instanceRules,
+} as const satisfies Rules
+
+export function readDeclarations(
+  files: readonly SourceFile[],
+  variable: InterpolateOptions['variable'],
+  environment?: NamedEnvironment,
+): Declarations {
+  const options = { variable, room: newRoom() }
+  const filled = environment && fillIn(environment.document, ['overrides'], options)
+  const overrides = environment && { value: filled?.value, document: environment.document }
+  const read = files.map((file) => readFile(file, options, overrides))
+  const all = merge(read)
+  const used = read.flatMap((one) => one.used ?? [])
+  const declared = read.flatMap(({ objects, broken }) => [...objects, ...broken])
+  return {
+    ...all,
+    diagnostics: [
+      ...withoutConsequences(filled?.unset ?? [], all.diagnostics),
+      ...repeatedKeys([
+        ...declared.map((one) => [addressOf(one), one.location] as const),
+        ...all.slos.map(({ key, location }) => [`slos.${key}`, location] as const),
+        ...all.incidents.map(({ key, location }) => [`incidents.${key}`, location] as const),
+      ]),
+      // A file that cannot be read may declare the key.
+      ...(overrides === undefined || all.unread.length > 0
+        ? []
+        : [
+            ...findUnknownOverrides(overrides, [...declared, ...all.slos.map(({ key }) => ({ kind: 'slo' as const, key }))]),
+            ...findUnknownInstances(overrides, used),
+          ]),
+    ],
+  }
+}
+
+const nothing: Declarations = { objects: [], broken: [], slos: [], incidents: [], unread: [], diagnostics: [] }
+
+const merge = (parts: readonly Declarations[]): Declarations => ({
+  objects: parts.flatMap(({ objects }) => objects),
+  broken: parts.flatMap(({ broken }) => broken),
+  slos: parts.flatMap(({ slos }) => slos),
+  incidents: parts.flatMap(({ incidents }) => incidents),
+  unread: parts.flatMap(({ unread }) => unread),
+  diagnostics: parts.flatMap(({ diagnostics }) => diagnostics),
+})
+
+/** Replaces expressions in declared fields, which are at the path `base` of the document. Throws an InputError when they would become too large. */
+function fillIn(document: ReadDocument, base: ValuePath, options: InterpolateOptions) {
+  const written = valueAt(document.value, base)
+  const schema = base[0] === 'overrides' ? declarationsSchema : schemaAt(declarationsSchema, base, document.value)
+  const isTextAt = (inner: ValuePath): boolean => schema !== undefined && isText(schemaAt(schema, inner, written))
+  const { value, errors } = interpolate(written, { ...options, isText: isTextAt })
+  const unset = errors.map((error) => {
+    const path = [...base, ...error.path]
+    const message = `${formatPath(path, document.value)}: ${error.message}`
+    return diagnosticOf(readingRules, 'variable', document.locationOf(path), message)
+  })
+  if (options.room.characters < 0) throw new InputError(unset.slice(-1))
+  return { value, unset }
+}
+
+/** A variable that is not set has its own diagnostic. */
+function withoutConsequences(unset: readonly Diagnostic[], diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const identify = ({ location }: Diagnostic): string => JSON.stringify([formatLocation(location), location.instance])
+  const known = new Set(unset.map(identify))
+  return [...unset, ...diagnostics.filter((one) => !known.has(identify(one)))]
+}
+
+/** One diagnostic for all variables of a file that are not set, at the first of them. All are set in the same place. */
+function mergeUnset(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const variableIn = ({ rule, message }: Diagnostic): string | undefined =>
+    rule === 'variable' ? / is not set; set (\w+)$/.exec(message)?.[1] : undefined
+  const names = [...new Set(diagnostics.flatMap((one) => variableIn(one) ?? []))]
+  const first = diagnostics.find((one) => variableIn(one) !== undefined)
+  if (first === undefined || names.length < 2) return diagnostics
+  const message = `${names.length} variables of this file are not set; set ${names.join(', ')}`
+  return diagnostics.flatMap((one) => (one === first ? [{ ...one, message }] : variableIn(one) === undefined ? [one] : []))
+}
+
+interface FileDeclarations extends Declarations {
+  /** The names that the expressions of a file with instances use, by the key of the instance. */
+  readonly used?: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+function readFile({ path, text }: SourceFile, options: InterpolateOptions, overrides: Overrides | undefined): FileDeclarations {
+  const reading = readDocument(text, path)
+  if ('diagnostics' in reading) return { ...nothing, unread: [path], diagnostics: reading.diagnostics }
+  if (isWebAppDashboard(reading.value))
+    return {
+      ...nothing,
+      unread: [path],
+      diagnostics: [diagnosticOf(readingRules, 'schema', reading.locationOf([]), describeWebAppFile(path))],
+    }
+  if (hasInstances(reading)) {
+    const fill: Fill = (document, base, instance) => fillIn(document, base, { ...options, instance })
+    const { documents, diagnostics, used } = instantiate(reading, fill, overrides, options.room)
+    const read = merge(documents.map((document) => readSections(document, overrides)))
+    // The objects of a file without documents are unknown.
+    const unread = documents.length === 0 && diagnostics.length > 0 ? [path] : []
+    return { ...read, unread, used, diagnostics: withoutConsequences(diagnostics, read.diagnostics) }
+  }
+  const { value, unset } = fillIn(reading, [], options)
+  const read = readSections({ ...reading, value }, overrides)
+  return { ...read, diagnostics: mergeUnset(withoutConsequences(unset, read.diagnostics)) }
+}
+
+function readSections(document: ReadDocument, overrides: Overrides | undefined): Declarations {
+  const { value } = document
+  const frame = frameSchema.safeParse(value)
+  const diagnostics = frame.success ? [] : schemaDiagnostics(frame.error, document, frameSchema)
+  const allDefaults = ownValue(value, 'defaults')
+  const defaultsOf = (section: Section | 'slos'): Defaults => {
+    const issues = frame.error?.issues.filter(({ path: [first, name = section] }) => first === 'defaults' && name === section) ?? []
+    const wrong = new Set(issues.map(({ path }) => path[2]))
+    const known = knownKeys(schemaAt(frameSchema, ['defaults', section], value))
+    return {
+      fields: Object.fromEntries(entriesOf(ownValue(allDefaults, section)).filter(([field]) => known.includes(field) && !wrong.has(field))),
+      // An unknown field may be any of them.
+      wrong: wrong.has(undefined) ? known : withAlternatives([...wrong].map(String)),
+    }
+  }
+  const read = kindNames.flatMap((kind) => {
+    const section = sections[kind]
+    const defaults = defaultsOf(section)
+    // The parsed frame is not used, because zod drops a key such as __proto__ silently.
+    return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, kind, key, written, defaults, overrides }))
+  })
+  const place = (section: 'slos' | 'incidents') =>
+    entriesOf(ownValue(value, section)).map(([key]) => ({ key, location: document.locationOfKey([section, key]), document }))
+  const defaults = defaultsOf('slos')
+  const slos = entriesOf(ownValue(value, 'slos')).map(([key, written]) => {
+    const merged = mergedSlo({ document, key, written, defaults, overrides })
+    return { key, location: document.locationOfKey(['slos', key]), document: merged, wrongDefaults: defaults.wrong }
+  })
+  return merge([{ ...nothing, diagnostics, slos, incidents: place('incidents') }, ...read])
+}
+
+/** The document with an SLO as its defaults and the environment complete it. */
+function mergedSlo({ document, key, written, defaults, overrides }: Omit<Written, 'kind'>): ReadDocument {
+  const own = isMapping(written) ? { ...defaults.fields, ...written } : written
+  const patch = valueAt(overrides?.value, ['slos', key])
+  if (overrides === undefined || patch === undefined) return { ...document, value: { slos: { [key]: own } } }
+  return withOverrides(document, overrides, ['slos', key], isMapping(own) && isMapping(patch) ? mergePatch(own, patch) : own)
+}
+
+const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] => (isMapping(value) ? Object.entries(value) : [])
+
+interface Defaults {
+  /** The valid ones. */
+  readonly fields: object
+  /** The fields that wrong defaults may have been meant for. An object without them may lack nothing. */
+  readonly wrong: readonly string[]
+}
+
+interface Written {
+  readonly document: ReadDocument
+  readonly kind: KindName
+  readonly key: string
+  readonly written: unknown
+  readonly defaults: Defaults
+  readonly overrides: Overrides | undefined
+}
+
+function readObject({ document: file, kind, key, written, defaults, overrides }: Written): Declarations {
+  const path = [sections[kind], key] as const
+  const location = file.locationOfKey(path)
+  if (!keyGrammar.test(key)) {
+    const message = `${sections[kind]}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
+    return { ...nothing, diagnostics: [diagnosticOf(readingRules, 'schema', location, message)] }
+  }
+  const own = isMapping(written) ? withDefaults(written, defaults.fields) : written
+  const patch = valueAt(overrides?.value, path)
+  const merged = isMapping(own) && isMapping(patch) ? withPatch(own, patch) : own
+  const document = overrides === undefined || patch === undefined ? file : withOverrides(file, overrides, path, merged)
+  const place = { kind, key, location, written: merged }
+  const { errors, parsed } = parseRepairing(kind, merged)
+  const { toWritten } = parsed ?? { toWritten: (inner: ValuePath) => inner }
+  const places = {
+    locationOf: (inner: ValuePath) => document.locationOf([...path, ...toWritten(inner)]),
+    pathOf: (inner: ValuePath) => [...path, formatPath(toWritten(inner), merged)].filter((part) => part !== '').join('.'),
+  }
+  const suspects = defaults.wrong.filter((field) => ownValue(merged, field) === undefined)
+  if (errors.length === 0 && parsed !== undefined && suspects.length === 0)
+    return { ...nothing, objects: [{ ...place, ...places, value: parsed.value }] }
+  const broken: BrokenObject = {
+    ...place,
+    ...places,
+    wrongFields: new Set([...suspects, ...errors.flatMap(({ issues }) => issues.map((issue) => String(issue.path[0] ?? '')))]),
+    fields: validFields(kind, merged),
+    ...(parsed !== undefined && { value: parsed.value }),
+  }
+  const diagnostics = errors
+    .map(({ issues }) => new z.ZodError(issues.filter(({ path: [field] }) => !suspects.includes(String(field)))))
+    .flatMap((error) => schemaDiagnostics(error, document, fileSchemas[kind], path))
+  return { ...nothing, broken: [broken], diagnostics: [...new Map(diagnostics.map((one) => [JSON.stringify(one), one])).values()] }
+}
+
+function repeatedKeys(places: readonly (readonly [string, Location])[]): readonly Diagnostic[] {
+  const first = new Map<string, Location>()
+  return places.flatMap(([name, location]) => {
+    const before = first.get(name)
+    if (before === undefined) first.set(name, location)
+    return before === undefined ? [] : [repeatedKey(name, location, before, inInstance(before))]
+  })
+}

@@ -1,0 +1,268 @@
+// One set of declaration files, several targets. The file of an environment has the ids of the target, the values of `${{ env.X }}`,
+// and the fields that differ.
+
+import * as z from 'zod'
+import { type KindName, sections } from '../../kinds/kind-names.ts'
+import { projectForm, projectGrammar } from '../../kinds/marker.ts'
+import { credentialIn, mayBeCredential } from '../../platform/core/credentials.ts'
+import { type Diagnostic, diagnosticOf, formatLocation, type Rules } from '../../platform/core/diagnostics.ts'
+import { InputError, inputError } from '../../platform/core/errors.ts'
+import { isMapping } from '../../platform/core/keys.ts'
+import { type Line, say } from '../../platform/core/line.ts'
+import { didYouMean, toCamel, variableName } from '../../platform/core/names.ts'
+import { quote } from '../../platform/core/text.ts'
+import { type ReadDocument, readDocument, type ValuePath } from '../../platform/documents/document.ts'
+import { hasExpression } from '../../platform/documents/expressions.ts'
+import { ownValue, valueAt } from '../../platform/documents/schema.ts'
+import { schemaDiagnostics, schemaRules } from '../../platform/documents/validate.ts'
+import type { Files } from '../../platform/operation/files.ts'
+import { fileSettings, notInRepository, settingsSchema } from '../../platform/operation/inputs.ts'
+import type { NamedEnvironment } from '../../platform/operation/operation.ts'
+
+/** The directory of environments, beside `.watchkeeper.yml`. */
+const directory = 'environments'
+
+const nameGrammar = /^[A-Za-z0-9][\w.-]{0,62}$/
+
+export const environmentInput = z
+  .string()
+  .regex(nameGrammar)
+  .optional()
+  .meta({
+    description: `Environment, such as staging. Its file, such as \`${directory}/staging.yml\`, has the ids of the target, variables and overrides.`,
+    accepts: 'letters, digits, dots, dashes and underscores, at most 63; the first is a letter or digit',
+  })
+
+const valueName = z
+  .string()
+  .regex(variableName)
+  .refine((name) => name !== 'key')
+  .meta({ description: 'Name of the value.', accepts: 'letters, digits and underscores; the first is not a digit; not key' })
+
+const textOrNumber = z
+  .union([z.string(), z.number(), z.boolean()])
+  .meta({ description: 'The value.', accepts: 'a text, a number, or true or false' })
+
+/** Values of an instance by their names. */
+export const instanceValues = z.record(valueName, textOrNumber)
+
+const fieldsByKey = z.record(z.string(), z.record(z.string(), z.unknown())).optional()
+
+const { profile, organizationId, serviceId, observabilityPath } = settingsSchema.shape
+
+export const environmentSchema = z.strictObject({
+  $schema: z.string().optional().meta({ description: 'Schema of this file, for editors.' }),
+  // Without it, the profile is that of the run.
+  profile: profile.unwrap().optional(),
+  'organization-id': organizationId,
+  'service-id': serviceId,
+  'observability-path': observabilityPath,
+  project: z.string().regex(projectGrammar).optional().meta({
+    description: 'Owner of the objects. Environments that share a service need different ones.',
+    accepts: projectForm,
+  }),
+  variables: z
+    .record(z.string(), textOrNumber)
+    .optional()
+    .meta({ description: 'Variables for expressions in the declaration files. They win over variables that are passed to the run.' }),
+  overrides: z
+    .strictObject({
+      dashboards: fieldsByKey,
+      savedSearches: fieldsByKey,
+      alerts: fieldsByKey,
+      webhooks: fieldsByKey,
+      sources: fieldsByKey,
+      slos: fieldsByKey,
+      instances: z.record(z.string(), z.record(valueName, textOrNumber.nullable())).optional(),
+    })
+    .optional()
+    .meta({
+      description:
+        'Fields that differ, by section and key, and values of instances. Maps are merged, lists are replaced, and null removes a field.',
+    }),
+})
+
+/** The target of environments whose files do not have one. */
+export interface CommonTarget {
+  /** The service of this run. */
+  readonly ownService: unknown
+  /** The service of the config file. */
+  readonly service: unknown
+  readonly project: unknown
+}
+
+const settingNames = ['profile', 'organization-id', 'service-id', 'observability-path'] as const
+
+/**
+ * Undefined for a text that is not a name. Throws an InputError when the environment is unknown or its file is not valid. `common`
+ * has the target of environments whose files have none.
+ */
+export async function readEnvironment(name: string, files: Files, common: CommonTarget): Promise<NamedEnvironment | undefined> {
+  if (!nameGrammar.test(name)) return undefined
+  const { paths } = await files.find([`${directory}/*.{yml,yaml,json}`], 'env')
+  const [path, second] = paths.filter((one) => environmentNameOf(one) === name)
+  if (path === undefined) throw inputError('env', whyUnknown(name, paths.map(environmentNameOf)))
+  if (second !== undefined) throw inputError('env', `${quote(path)} and ${quote(second)} are files of one environment; delete one of them`)
+  const environment = toEnvironment(name, path, await files.read(path, 'env'))
+  for (const other of paths.filter((one) => one !== path)) {
+    const document = readDocument(await files.read(other, 'env'), other)
+    if ('value' in document) requireOwnObjects(environment, document, common)
+  }
+  return environment
+}
+
+const environmentNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.(?:yml|yaml|json)$/, '')
+
+function whyUnknown(name: string, known: readonly string[]): string {
+  if (known.length === 0) return `unknown environment "${name}"; create ${directory}/${name}.yml`
+  return `unknown environment "${name}"${didYouMean(name, known)}; known: ${quote(known.join(', '), 200)}`
+}
+
+function toEnvironment(name: string, path: string, text: string): NamedEnvironment {
+  const document = readDocument(text, path)
+  if ('diagnostics' in document) throw new InputError(document.diagnostics)
+  const { value } = document
+  const unknown = Object.keys(isMapping(value) ? value : {}).filter((key) => !Object.hasOwn(environmentSchema.shape, key))
+  const isKnown = ([key]: readonly [string, unknown]): boolean => !unknown.includes(key)
+  const parsed = environmentSchema.safeParse(isMapping(value) ? Object.fromEntries(Object.entries(value).filter(isKnown)) : value)
+  const diagnostics = [
+    ...unknown.map((key) => diagnosticAt(document, [key], `"${quote(key, 60)}" ${whyRejected(key)}`)),
+    ...(parsed.success ? [] : schemaDiagnostics(parsed.error, document, environmentSchema)),
+    ...variableDiagnostics(document),
+  ]
+  if (!parsed.success || diagnostics.length > 0) throw new InputError(diagnostics)
+  const settings = settingNames.flatMap((key) => (parsed.data[key] === undefined ? [] : [[toCamel(key), parsed.data[key]] as const]))
+  const variables = Object.entries(parsed.data.variables ?? {}).map(([key, one]) => [key, String(one)] as const)
+  return { name, path, document, settings: Object.fromEntries(settings), project: parsed.data.project, variables: new Map(variables) }
+}
+
+const diagnosticAt = (document: ReadDocument, path: ValuePath, message: string): Diagnostic =>
+  diagnosticOf(schemaRules, 'schema', document.locationOfKey(path), message)
+
+/** A pull request can change the file. It must not decide where the key goes. */
+function whyRejected(key: string): string {
+  const name = toCamel(key)
+  if (fileSettings.some((one) => one === name)) return 'is not a setting of an environment; set it in .watchkeeper.yml or as an input'
+  if (Object.hasOwn(settingsSchema.shape, name)) return notInRepository
+  return `is an unknown setting${didYouMean(key, Object.keys(environmentSchema.shape))}`
+}
+
+function variableDiagnostics(document: ReadDocument): readonly Diagnostic[] {
+  const variables = ownValue(document.value, 'variables')
+  if (typeof variables !== 'object' || variables === null) return []
+  return Object.entries(variables).flatMap(([name, value]) => {
+    const reason = whyNoVariable(name, value)
+    return reason === undefined ? [] : [diagnosticAt(document, ['variables', name], `variables: "${quote(name, 60)}" ${reason}`)]
+  })
+}
+
+function whyNoVariable(name: string, value: unknown): string | undefined {
+  if (!variableName.test(name)) return 'is not a name of a variable; accepted: letters, digits and underscores; the first is not a digit'
+  if (mayBeCredential(name)) return 'may hold a credential, which is never inserted into a file; use another name'
+  if (typeof value !== 'string') return undefined
+  const kind = credentialIn(value)
+  if (kind !== undefined) return `looks like ${kind}, which is never inserted into a file`
+  return hasExpression(value) ? 'cannot contain an expression; write the value' : undefined
+}
+
+/** Environments with the same service and the same project would overwrite each other's objects. */
+function requireOwnObjects({ document, project }: NamedEnvironment, other: ReadDocument, common: CommonTarget): void {
+  const serviceOf = ({ value }: ReadDocument, otherwise: unknown): string =>
+    String(ownValue(value, 'service-id') ?? otherwise ?? '').toLowerCase()
+  const own = serviceOf(document, common.ownService)
+  const otherProject = ownValue(other.value, 'project') ?? common.project
+  if (own === '' || own !== serviceOf(other, common.service) || otherProject !== (project ?? common.project)) return
+  const where = formatLocation(other.locationOfKey(['service-id']))
+  const message = `${where} has the same service and project, so both would write the same objects; set another project in one of the files`
+  throw new InputError([diagnosticAt(document, ['service-id'], message)])
+}
+
+/** The value of a variable: that of the environment, else the one that was passed to this run. */
+export const variableIn =
+  (environment: NamedEnvironment | undefined, variable: Files['variable']): Files['variable'] =>
+  (name) =>
+    environment?.variables.get(name) ?? variable(name)
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A JSON Merge Patch (RFC 7396): maps are merged, anything else is replaced, and null removes a field. */
+export function mergePatch(value: unknown, patch: Fields): Fields
+export function mergePatch(value: unknown, patch: unknown): unknown
+export function mergePatch(value: unknown, patch: unknown): unknown {
+  if (!isMapping(patch)) return patch
+  const fields = isMapping(value) ? value : {}
+  const kept = Object.entries(fields).filter(([name]) => !Object.hasOwn(patch, name))
+  const changed = Object.entries(patch).filter(([, one]) => one !== null)
+  return Object.fromEntries([...kept, ...changed.map(([name, one]) => [name, mergePatch(ownValue(fields, name), one)] as const)])
+}
+
+/** What the environment overrides of the objects, with variables filled in. */
+export interface Overrides {
+  /** Values by section, key and field. */
+  readonly value: unknown
+  readonly document: ReadDocument
+}
+
+/** The document with an object as it is in the environment. Overridden values are located in the file of the environment. */
+export function withOverrides(
+  document: ReadDocument,
+  overrides: Overrides,
+  [section, key]: readonly [string, string],
+  merged: unknown,
+): ReadDocument {
+  const overridden = (path: ValuePath): boolean => path.length > 2 && isOverridden(overrides.value, path)
+  const removesFields = (path: ValuePath): boolean => {
+    const fields = valueAt(overrides.value, path)
+    return isMapping(fields) && Object.values(fields).includes(null)
+  }
+  const inFile = (path: ValuePath): ValuePath => ['overrides', ...path]
+  return {
+    value: { [section]: { [key]: merged } },
+    locationOf: (path) => (overridden(path) ? overrides.document.locationOf(inFile(path)) : document.locationOf(path)),
+    locationOfKey: (path) =>
+      // A missing field is reported at the map that lacks it.
+      overridden(path) || removesFields(path) ? overrides.document.locationOfKey(inFile(path)) : document.locationOfKey(path),
+  }
+}
+
+/** Whether the value at the path comes from the overrides: they have it, or replace a list or a value around it. */
+function isOverridden(overrides: unknown, path: ValuePath): boolean {
+  let node = overrides
+  for (const key of path) {
+    if (!isMapping(node)) return true
+    if (!Object.hasOwn(node, key)) return false
+    node = ownValue(node, key)
+  }
+  return true
+}
+
+export const environmentRules = {
+  'unknown-override': { severity: 'error', description: 'An environment overrides an object or an instance that no file declares.' },
+} as const satisfies Rules
+
+/** Overrides of objects and SLOs that no file declares. */
+export function findUnknownOverrides(
+  { value, document }: Overrides,
+  declared: readonly { readonly kind: KindName | 'slo'; readonly key: string }[],
+): readonly Diagnostic[] {
+  return Object.entries({ ...sections, slo: 'slos' }).flatMap(([kind, section]) => {
+    const known = declared.filter((one) => one.kind === kind).map(({ key }) => key)
+    return Object.keys(ownValue(value, section) ?? {})
+      .filter((key) => !known.includes(key))
+      .map((key) => {
+        const message = `overrides.${section}: no file declares the key "${quote(key, 60)}"${didYouMean(key, known)}`
+        return diagnosticOf(environmentRules, 'unknown-override', document.locationOfKey(['overrides', section, key]), message)
+      })
+  })
+}
+
+interface OfEnvironment {
+  readonly environment?: string | undefined
+}
+
+/** ` in environment staging`; empty without an environment. */
+export const inEnvironment = ({ environment }: OfEnvironment): Line =>
+  environment === undefined ? [] : say` in environment ${environment}`
+
+/** `, environment staging`, after the name of the project; empty without an environment. */
+export const ofEnvironment = ({ environment }: OfEnvironment): Line => (environment === undefined ? [] : say`, environment ${environment}`)

@@ -1,0 +1,155 @@
+import { checkReferences } from '../../kinds/references.ts'
+import type { Source } from '../../kinds/source/source-wire.ts'
+import { type Diagnostic, diagnosticOf, exceptionOf, type LintSettings, type Rules } from '../../platform/core/diagnostics.ts'
+import { InputError, inputError } from '../../platform/core/errors.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { quote } from '../../platform/core/text.ts'
+import type { Files, SkippedDirectory } from '../../platform/operation/files.ts'
+import * as fields from '../../platform/operation/inputs.ts'
+import type { Context, Scope } from '../../platform/operation/operation.ts'
+import type { Slo } from '../../signals/slos/expand-slos.ts'
+import { type Declarations, readDeclarations, type SourceFile } from './declarations.ts'
+import { variableIn } from './environment.ts'
+import { expandQueries } from './expand-queries.ts'
+import { byLocation, collapseRepeats, nameInstances } from './group-diagnostics.ts'
+import { type Incident, readIncidents } from './incidents.ts'
+import { lint } from './lint.ts'
+
+const defaultFiles = ['observability/**/*.{yml,yaml,json}']
+
+/** A command for a person can leave them out. */
+export const isDefaultFiles = (files: readonly string[]): boolean =>
+  files.length === defaultFiles.length && files.every((glob, i) => glob === defaultFiles[i])
+
+export const filesInput = fields
+  .lines(
+    'Files and directories with declarations. One glob or directory per line; of a directory, all YAML files.',
+    'globs inside the workspace, one per line',
+    fields.glob,
+  )
+  .default(defaultFiles)
+
+/** The objects include those of the SLOs. */
+export interface Found extends Omit<Declarations, 'slos' | 'incidents'> {
+  readonly paths: readonly string[]
+  readonly slos: readonly Slo[]
+  readonly incidents: readonly Incident[]
+}
+
+type FindContext = Pick<Context<'read', Scope>, 'files' | 'profile' | 'lintSettings' | 'environment'>
+
+/** What happens to the objects of a project without declarations: `forget` removes the marker, and the object stays. */
+export type Prune = boolean | 'forget'
+
+interface FindOptions {
+  readonly prune?: Prune
+  readonly allowEmpty?: boolean
+  /** Names the dashboard with the queries of alerts; undefined where the project is not known. */
+  readonly project?: string | undefined
+}
+
+/** Advice for files without declarations, and for globs without files. */
+export const adviseOnEmpty = (prune: Prune): string =>
+  `so ${spellInput('prune')} would ${verbOf(prune)} all objects of the project; check the globs, or set ${spellInput('allow-empty', 'true')} to ${verbOf(prune)} them`
+
+const verbOf = (prune: Prune): string => (prune === 'forget' ? 'forget' : 'delete')
+
+/**
+ * Reads, checks and lints the files. Throws an InputError when a named file is missing, and when no file matches at all, unless the objects
+ * of the last file are to be pruned.
+ */
+export async function findDeclarations(
+  globs: readonly string[],
+  { files, profile, lintSettings, environment }: FindContext,
+  { prune = false, allowEmpty = false, project }: FindOptions = {},
+): Promise<Found> {
+  const { paths, skipped } = await files.find(globs, 'files')
+  const isEmpty = paths.length === 0
+  const missing = isEmpty ? globs : globs.filter((glob) => isPlain(glob) && !paths.some((path) => isAt(path, plainPath(glob))))
+  if (missing.length > 0 && !(isEmpty && prune && allowEmpty)) {
+    const reasons = skipped.map(({ path, reason }) => `; wildcards skip "${quote(path)}", which ${reason}`)
+    const advice =
+      isEmpty && prune ? `, ${adviseOnEmpty(prune)}` : isEmpty && skipped.length === 0 ? '; init, pull and import write files' : ''
+    const message = `no file matches ${missing.join(', ')}${reasons.join('')}${advice}`
+    throw new InputError([diagnosticOf(findingRules, 'no-files', { file: 'files' }, message)])
+  }
+  const declared = readDeclarations(await readAll(paths, files), variableIn(environment, files.variable), environment)
+  const expanded = expandQueries(await expandSlos(declared), project)
+  // An alert with errors can still be named.
+  const alerts = [...expanded.objects, ...expanded.broken].filter(({ kind }) => kind === 'alert').map(({ key }) => key)
+  const { incidents, diagnostics } = readIncidents(expanded.incidents, alerts)
+  const read = { ...expanded, incidents, diagnostics: [...expanded.diagnostics, ...diagnostics] }
+  const rules: LintSettings = {
+    ...(profile.isSelfHosted && { 'may-be-refused': 'error' }),
+    ...lintSettings,
+    ...(profile.isSelfHosted ? { 'undocumented-field': 'off' } : { 'cloud-only': 'off' }),
+  }
+  const all = [...skippedDirectories(skipped, prune), ...read.diagnostics, ...checkReferences(read), ...lint(read, rules)]
+  return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }
+}
+
+type Expanded = Omit<Found, 'paths' | 'incidents'> & Pick<Declarations, 'incidents'>
+
+async function expandSlos(read: Declarations): Promise<Expanded> {
+  if (read.slos.length === 0) return { ...read, slos: [] }
+  const { readSlos } = await import('../../signals/slos/expand-slos.ts')
+  const { slos, objects, diagnostics } = readSlos(read.slos, [...read.objects, ...read.broken])
+  return { ...read, slos, objects: [...read.objects, ...objects], diagnostics: [...read.diagnostics, ...diagnostics] }
+}
+
+/** The declarations with the sources of the service in the queries of SLOs. */
+export async function withSources<F extends Pick<Found, 'objects' | 'slos'>>(
+  found: F,
+  sources: readonly Source[],
+): Promise<{ readonly found: F; readonly diagnostics: readonly Diagnostic[] }> {
+  if (found.slos.length === 0) return { found, diagnostics: [] }
+  const { isOfSlo, resolveSlos } = await import('../../signals/slos/expand-slos.ts')
+  const { objects, diagnostics } = resolveSlos(found.slos, sources)
+  return { found: { ...found, objects: [...found.objects.filter((one) => !isOfSlo(one)), ...objects] }, diagnostics }
+}
+
+export const findingRules = {
+  'no-files': { severity: 'error', description: 'No file matches `files`.' },
+  'skipped-directory': {
+    severity: 'warning',
+    exception: 'error',
+    description: 'A wildcard in `files` skips a directory, because it is a link or cannot be read. With `prune`, this is an error.',
+  },
+} as const satisfies Rules
+
+/** Files that were not read. Their objects look like objects that no file declares, which prune would delete or forget. */
+export const skippedDirectories = (skipped: readonly SkippedDirectory[], prune: Prune = false): readonly Diagnostic[] =>
+  skipped.map(({ path, reason }) => {
+    const message = `wildcards skip "${quote(path)}", which ${reason}; its files are not read`
+    if (!prune) return diagnosticOf(findingRules, 'skipped-directory', { file: path }, message)
+    const advice = `and prune would ${verbOf(prune)} their objects; name the directory in files, or remove it`
+    return exceptionOf(findingRules, 'skipped-directory', { file: path }, `${message}, ${advice}`)
+  })
+
+/** A path without wildcards. Its file must exist, whereas a pattern may match nothing. */
+const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)
+
+const plainPath = (path: string): string =>
+  path
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/')
+
+/** Whether the path is that file, or in that directory. */
+const isAt = (path: string, place: string): boolean => path === place || place === '' || path.startsWith(`${place}/`)
+
+/** Limit for all files together. People write far less by hand. */
+const maxCharacters = 20_000_000
+
+// One after the other: some systems cannot open a thousand files at once.
+async function readAll(paths: readonly string[], files: Files): Promise<readonly SourceFile[]> {
+  const texts: SourceFile[] = []
+  let characters = 0
+  for (const path of paths) {
+    const text = await files.read(path, 'files')
+    characters += text.length
+    if (characters > maxCharacters) throw inputError('files', 'the files are larger than 20 MB in total')
+    texts.push({ path, text })
+  }
+  return texts
+}

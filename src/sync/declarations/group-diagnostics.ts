@@ -1,0 +1,52 @@
+import { type Diagnostic, formatLocation, type Location } from '../../platform/core/diagnostics.ts'
+import { nameFirst } from '../../platform/core/text.ts'
+
+/** The fewest repeats that become one diagnostic. */
+const minRepeats = 3
+
+/** Labels and indexes of items. */
+const itemLabels = /\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g
+
+/** One diagnostic for the same message about several parts of an object, at the first place, with the number of places. */
+export function collapseRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const groups = Map.groupBy(diagnostics, ({ rule, severity, message, location }) => {
+    const end = message.indexOf(': ')
+    return JSON.stringify([rule, severity, location.file, message.slice(0, end).replace(itemLabels, '[]'), message.slice(end)])
+  })
+  return [...groups.values()].flatMap((alike) => {
+    const [first, second, ...others] = alike
+    if (first === undefined || second === undefined || alike.length < minRepeats) return alike
+    const more = `lines ${[second, ...others]
+      .slice(0, maxNamedLines)
+      .map(({ location }) => location.line)
+      .join(', ')}${alike.length > maxNamedLines + 1 ? ', …' : ''}`
+    return [{ ...first, message: `${first.message} (${alike.length} times; also in ${more})` }]
+  })
+}
+
+/** The lines of repeats that a diagnostic names. */
+const maxNamedLines = 3
+
+/** The instances that a diagnostic names. */
+const maxNamedInstances = 3
+
+export const inInstance = ({ instance }: Location): string => (instance === undefined ? '' : ` (instance ${instance})`)
+
+/** Names the instance in each message, and makes one diagnostic of the same message at the same place for several instances. */
+export function nameInstances(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const groups = Map.groupBy(diagnostics, (one) => {
+    const { rule, severity, message, location } = one
+    if (location.instance === undefined) return one
+    // The key of the object, which differs, is in front of the colon.
+    return JSON.stringify([rule, severity, formatLocation(location), message.slice(message.indexOf(': '))])
+  })
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first?.location.instance === undefined) return [first, ...others].filter((one) => one !== undefined)
+    if (others.length === 0) return [{ ...first, message: `${first.message}${inInstance(first.location)}` }]
+    const names = [...new Set([first, ...others].flatMap(({ location }) => location.instance ?? []))]
+    return [{ ...first, message: `${first.message} (instances ${nameFirst(names, maxNamedInstances)})` }]
+  })
+}
+
+export const byLocation = ({ location: a }: Diagnostic, { location: b }: Diagnostic): number =>
+  a.file.localeCompare(b.file, 'en') || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

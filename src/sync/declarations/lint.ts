@@ -1,0 +1,430 @@
+import { shortIntervalNote } from '../../kinds/alert/alert.ts'
+import { gridOf } from '../../kinds/dashboard/dashboard-file.ts'
+import { findOverlaps, gridColumns, isInGrid } from '../../kinds/dashboard/layout.ts'
+import type { KindName } from '../../kinds/kind-names.ts'
+import { type Declared, isOf } from '../../kinds/kinds.ts'
+import type { BrokenObject } from '../../kinds/references.ts'
+import { undocumentedInCloud } from '../../kinds/source/source.ts'
+import { bodyHelpers, bodyVariables, namesInBody, newerBodyVariables } from '../../kinds/webhook/body-variables.ts'
+import type { Diagnostic, LintSettings, Severity } from '../../platform/core/diagnostics.ts'
+import { dayMs, minuteMs } from '../../platform/core/durations.ts'
+import { isMapping, keysOf } from '../../platform/core/keys.ts'
+import { didYouMean } from '../../platform/core/names.ts'
+import { quote } from '../../platform/core/text.ts'
+
+interface Rule {
+  readonly severity: Severity
+  readonly description: string
+  check(objects: readonly Declared[]): readonly (Violation & { readonly declared: Declared })[]
+}
+
+type Path = readonly (string | number)[]
+
+interface Violation {
+  readonly path?: Path
+  readonly message: string
+}
+
+const minutesByUnit: Readonly<Record<string, number>> = { s: 1 / 60, m: 1, h: 60, d: 1440 }
+
+const minutesOf = (interval: string): number => Number(interval.slice(0, -1)) * (minutesByUnit[interval.slice(-1)] ?? Number.NaN)
+
+type Values = { readonly [K in KindName]: Declared<K>['value'] }
+
+const onEach =
+  <K extends KindName>(kind: K, violationsOf: (value: Values[K]) => readonly Violation[]): Rule['check'] =>
+  (objects) =>
+    objects.filter(isOf(kind)).flatMap((declared) => violationsOf(declared.value).map((violation) => ({ declared, ...violation })))
+
+/** A rule about alerts. `config` is that of the tile that an alert watches, if these files declare it. */
+const onEachAlert =
+  (violationOf: (alert: Values['alert'], config: object | undefined) => Violation | undefined): Rule['check'] =>
+  (objects) => {
+    const dashboards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value]))
+    return onEach('alert', (alert) => {
+      const tiles = typeof alert.dashboard === 'string' ? dashboards.get(alert.dashboard)?.tiles : undefined
+      const violation = violationOf(alert, tiles?.find(({ name }) => name === alert.tile)?.config)
+      return violation === undefined ? [] : [violation]
+    })(objects)
+  }
+
+const onEachTile = (violationsOf: (tile: Values['dashboard']['tiles'][number]) => readonly Violation[]): Rule['check'] =>
+  onEach('dashboard', ({ tiles }) =>
+    tiles.flatMap((tile, i) => violationsOf(tile).map(({ path = [], message }) => ({ path: ['tiles', i, ...path], message }))),
+  )
+
+/**
+ * Rules for valid declarations, by id. They find declarations that cannot work, and missing help for on-call engineers. `rules` in
+ * .watchkeeper.yml changes the severity of a rule or turns it off.
+ */
+export const lintRules = {
+  'alert-without-channel': {
+    severity: 'error',
+    description: 'An alert has no channel.',
+    check: onEachAlert(({ channel, channels }) =>
+      channel === undefined && channels === undefined
+        ? { message: 'has no channel, so it sends no notifications; add channel or channels' }
+        : undefined,
+    ),
+  },
+  'empty-range': {
+    severity: 'error',
+    description: 'The upper end of a range is missing or below the lower end.',
+    check: onEachAlert(({ thresholdType, threshold, thresholdMax }) => {
+      if (!thresholdType.endsWith('between')) return undefined
+      if (thresholdMax == null) return { path: ['thresholdType'], message: `${thresholdType} needs thresholdMax` }
+      return thresholdMax < threshold ? { path: ['thresholdMax'], message: 'is below threshold, so the range is empty' } : undefined
+    }),
+  },
+  'threshold-never-fires': { severity: 'warning', description: 'No value can violate the threshold.', check: onEachAlert(checkCount) },
+  'offset-beyond-interval': {
+    severity: 'error',
+    description: 'The offset is not less than the interval.',
+    check: onEachAlert(({ interval, scheduleOffsetMinutes }) =>
+      scheduleOffsetMinutes != null && scheduleOffsetMinutes >= minutesOf(interval)
+        ? { path: ['scheduleOffsetMinutes'], message: `must be less than the interval of ${interval}` }
+        : undefined,
+    ),
+  },
+  'implausible-duration': {
+    severity: 'warning',
+    description: 'A threshold is implausible for a duration in nanoseconds, which is the unit of `Duration` in traces.',
+    check: onEachAlert(checkDuration),
+  },
+  'quantile-without-level': {
+    severity: 'warning',
+    description: 'A quantile has no level, so it is not known which one it is.',
+    check: onEachTile(({ config }) =>
+      config === undefined || !('select' in config) || !Array.isArray(config.select)
+        ? []
+        : config.select.flatMap((item: object, i) =>
+            'aggFn' in item && item.aggFn === 'quantile' && !('level' in item && item.level !== undefined)
+              ? [{ path: ['config', 'select', i], message: 'a quantile needs a level: 0.5, 0.9, 0.95 or 0.99' }]
+              : [],
+          ),
+    ),
+  },
+  'tile-outside-grid': {
+    severity: 'warning',
+    description: 'A tile ends to the right of the grid, which has 24 columns.',
+    check: onEachTile((tile) =>
+      isInGrid(tile)
+        ? []
+        : [
+            {
+              message: `ends at column ${tile.x + tile.w}, but the grid has ${gridColumns} columns; move it or make it narrower`,
+            },
+          ],
+    ),
+  },
+  'overlapping-tiles': {
+    severity: 'warning',
+    description: 'Two tiles of a dashboard overlap.',
+    check: onEach('dashboard', findOverlapping),
+  },
+  'name-as-id': { severity: 'warning', description: 'The id of a source looks like a name.', check: checkSourceIds },
+  'split-windows': {
+    severity: 'warning',
+    description:
+      'An offset or start time makes the server evaluate each window in two parts, so the threshold is checked against partial data.',
+    check: onEachAlert(explainSplit),
+  },
+  'fires-on-silence': {
+    severity: 'warning',
+    description: 'An alert on a low value also fires when there is no data, because a window without rows counts as 0.',
+    check: onEachAlert(checkSilence),
+  },
+  'silent-groups': {
+    severity: 'warning',
+    description: 'An alert on a low value does not notice a silent group as long as another group has rows.',
+    check: onEachAlert(checkSilentGroups),
+  },
+  'duplicate-name': { severity: 'warning', description: 'Two objects of one kind have the same name.', check: checkNames },
+  'may-be-refused': {
+    severity: 'warning',
+    description:
+      'The API documents the field or value, but some services do not support it. Their server refuses or drops it. With `profile: hyperdx`, this is an error.',
+    check: (objects) => [...checkShortIntervals(objects), ...checkFilters(objects)],
+  },
+  'cloud-only': {
+    severity: 'error',
+    description: 'Only ClickHouse Cloud supports the field or value. Self-hosted servers refuse or drop it. Only with `profile: hyperdx`.',
+    check: onEach('alert', checkChannels),
+  },
+  'undocumented-field': {
+    severity: 'warning',
+    description: 'ClickHouse Cloud does not document a field of a source. Its gateway refuses such fields.',
+    check: onEach('source', checkDocumentedFields),
+  },
+  'without-effect': {
+    severity: 'warning',
+    description: 'A field has no effect in combination with the others.',
+    check: onEachTile(({ config }) =>
+      config !== undefined && 'showOperandSeries' in config && config.showOperandSeries !== undefined && !config.formulas?.length
+        ? [{ path: ['config', 'showOperandSeries'], message: 'has no effect without formulas' }]
+        : [],
+    ),
+  },
+  'unknown-body-variable': {
+    severity: 'warning',
+    description: 'The body of a webhook uses a variable or a helper that no known version of the server has.',
+    check: onEach('webhook', checkBody),
+  },
+  'newer-body-variable': {
+    severity: 'note',
+    description: 'The body of a webhook uses a variable that only servers since September 2026 have.',
+    check: onEach('webhook', checkNewerVariables),
+  },
+  'missing-runbook': {
+    severity: 'note',
+    description: 'An alert has no note for the person on call.',
+    check: onEachAlert(({ note }) => (note ? undefined : { message: 'has no note; describe what the person on call should do' })),
+  },
+  'dashboard-without-tags': {
+    severity: 'note',
+    description: 'A dashboard has no tags.',
+    check: onEach('dashboard', ({ tags }) => (tags?.length ? [] : [{ message: 'has no tags' }])),
+  },
+} as const satisfies Readonly<Record<string, Rule>>
+
+export type LintRule = keyof typeof lintRules
+
+/** Rules about fields that are left out. They say nothing about an object in which these fields have errors. */
+const rulesOnAbsence: Readonly<Partial<Record<LintRule, readonly string[]>>> = {
+  'alert-without-channel': ['channel', 'channels'],
+  'empty-range': ['thresholdMax'],
+  'missing-runbook': ['note'],
+  'dashboard-without-tags': ['tags'],
+}
+
+interface LintInput {
+  readonly objects: readonly Declared[]
+  /** Objects with errors. The valid part of each is checked. */
+  readonly broken?: readonly BrokenObject[]
+}
+
+/** Applies the rules to the objects, with the severities of the settings. */
+export function lint({ objects, broken = [] }: LintInput, settings: LintSettings): readonly Diagnostic[] {
+  // A broken object with a value has all that a valid object has.
+  const repaired = broken.filter(({ value }) => value !== undefined) as readonly (Declared & BrokenObject)[]
+  return keysOf<LintRule>(lintRules).flatMap((id) => {
+    const rule: Rule = lintRules[id]
+    const severity = settings[id] ?? rule.severity
+    if (severity === 'off') return []
+    const checkable = repaired.filter(({ wrongFields }) => !rulesOnAbsence[id]?.some((field) => wrongFields.has(field)))
+    return rule.check([...objects, ...checkable]).map(({ declared, path, message }) => ({
+      rule: id,
+      severity,
+      location: path === undefined ? declared.location : declared.locationOf(path),
+      message: `${declared.pathOf(path ?? [])}: ${message}`,
+    }))
+  })
+}
+
+function findOverlapping({ tiles }: Values['dashboard']): readonly Violation[] {
+  const grids = Map.groupBy(tiles.keys(), (i) => gridOf(tiles[i] ?? {}))
+  return [...grids.values()].flatMap((indexes) => {
+    const places = indexes.flatMap((i) => tiles[i] ?? [])
+    return findOverlaps(places).flatMap((other, j) =>
+      other === undefined
+        ? []
+        : [{ path: ['tiles', indexes[j] ?? 0], message: `overlaps the tile "${quote(places[other]?.name ?? '', 60)}"` }],
+    )
+  })
+}
+
+/** A word or several without a digit, which no id is. */
+const nameLike = /^(?=.*[A-Z\s])[A-Za-z][A-Za-z\s_-]*$/
+
+function checkSourceIds(objects: readonly Declared[]): ReturnType<Rule['check']> {
+  return objects.flatMap((declared) =>
+    sourceIdsIn(declared.value).flatMap(({ path, id }) =>
+      nameLike.test(id) ? [{ declared, path, message: `"${quote(id, 60)}" looks like a name; write source: ${quote(id, 60)}` }] : [],
+    ),
+  )
+}
+
+function sourceIdsIn(value: unknown, path: Path = []): readonly { readonly path: Path; readonly id: string }[] {
+  if (typeof value !== 'object' || value === null || path.at(-1) === 'raw') return []
+  const entries = Array.isArray(value) ? value.map((item, i) => [i, item] as const) : Object.entries(value)
+  return entries.flatMap(([key, item]: readonly [string | number, unknown]) =>
+    key === 'sourceId' && typeof item === 'string' ? [{ path: [...path, key], id: item }] : sourceIdsIn(item, [...path, key]),
+  )
+}
+
+const millisecond = 1_000_000
+const day = dayMs * millisecond
+
+const durationUnit = 'the tile shows durations in nanoseconds, so a second is 1000000000'
+
+/** Aggregations whose values have the unit of the column. */
+const unitKeeping: readonly string[] = ['avg', 'max', 'min', 'quantile', 'any', 'last_value']
+
+function checkDuration({ threshold }: DeclaredAlert, config: object | undefined): Violation | undefined {
+  if (config === undefined || !isDuration(config) || threshold === 0 || (threshold >= millisecond && threshold <= day)) return undefined
+  return { path: ['threshold'], message: `${threshold} is implausible: ${durationUnit}` }
+}
+
+/** Whether a tile shows `Duration` of traces as it is. In OpenTelemetry's traces, its unit is nanoseconds. */
+const isDuration = (config: object): boolean =>
+  'select' in config &&
+  Array.isArray(config.select) &&
+  !('formulas' in config) &&
+  !('asRatio' in config && config.asRatio === true) &&
+  config.select.length > 0 &&
+  config.select.every(
+    (item: unknown) => isMapping(item) && unitKeeping.includes(String(item.aggFn)) && String(item.valueExpression).trim() === 'Duration',
+  )
+
+// What the server does silently, seen on HyperDX 2.36.
+
+type DeclaredAlert = Values['alert']
+
+function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: DeclaredAlert): Violation | undefined {
+  const length = minutesOf(interval)
+  const split = `makes the server evaluate each ${interval} window in two parts, so the threshold is checked against partial data`
+  if (scheduleOffsetMinutes != null && scheduleOffsetMinutes > 0 && scheduleOffsetMinutes < length)
+    return { path: ['scheduleOffsetMinutes'], message: `${split}; remove the offset` }
+  if (scheduleStartAt == null || Date.parse(scheduleStartAt) % (length * minuteMs) === 0) return undefined
+  return { path: ['scheduleStartAt'], message: `${split}; use a multiple of the interval` }
+}
+
+/** Whether 0 violates a threshold for low values. */
+const isLow = ({ thresholdType, threshold }: DeclaredAlert): boolean =>
+  thresholdType === 'below' ? threshold > 0 : thresholdType === 'below_or_equal' && threshold >= 0
+
+const groupsOf = (config: object | undefined): unknown => config && 'groupBy' in config && config.groupBy
+
+/** Values for which 0 and no data are different things: averages and ratios, but no counts. */
+function isMeasured(config: object): boolean {
+  if (!('select' in config) || !Array.isArray(config.select)) return false
+  if ('asRatio' in config && config.asRatio === true) return true
+  const last: unknown = config.select.at(-1)
+  const aggFn = isMapping(last) ? String(last.aggFn) : ''
+  return !('formulas' in config) && unitKeeping.includes(aggFn)
+}
+
+function checkSilence(alert: DeclaredAlert, config: object | undefined): Violation | undefined {
+  if (config === undefined || !isLow(alert) || !isMeasured(config) || groupsOf(config)) return undefined
+  return { path: ['thresholdType'], message: 'also fires when there is no data, because a window without rows counts as 0' }
+}
+
+function checkSilentGroups(alert: DeclaredAlert, config: object | undefined): Violation | undefined {
+  if (!(alert.groupBy || groupsOf(config)) || !isLow(alert)) return undefined
+  const message = 'does not notice a group without rows as long as another group has some; use one alert for each group'
+  return { path: ['thresholdType'], message }
+}
+
+const checkShortIntervals = onEachAlert(({ interval }) =>
+  interval === '30s' ? { path: ['interval'], message: shortIntervalNote } : undefined,
+)
+
+function checkChannels({ channel, channels = [] }: DeclaredAlert): readonly Violation[] {
+  const all = [
+    ...(channel === undefined ? [] : [{ one: channel, path: ['channel'] }]),
+    ...channels.map((one, i) => ({ one, path: ['channels', i] })),
+  ]
+  return all.flatMap(({ one, path }) => {
+    if (one.type === 'email') return [{ path, message: 'self-hosted servers refuse email channels' }]
+    const dropped = (['severity', 'slackChannelId', 'webhookService'] as const).filter((field) => one[field] != null)
+    return dropped.map((field) => ({ path: [...path, field], message: `self-hosted servers drop ${field}` }))
+  })
+}
+
+function checkDocumentedFields(source: Values['source']): readonly Violation[] {
+  const fields = undocumentedInCloud[source.kind].filter((field) => source[field] !== undefined)
+  const message = `is not in the document of the API of ClickHouse Cloud, whose gateway refuses such fields in a ${source.kind} source; leave it out`
+  return fields.map((field) => ({ path: [field], message }))
+}
+
+/** The filters that the web app's sidebar can show. The API accepts no others for a new saved search. */
+const sidebarFilter = /^\S.*?\s(?:(?:NOT\s+)?IN\s*\(.*\)|BETWEEN\s+\S+\s+AND\s+\S+)\s*$/is
+
+const checkFilters = onEach('savedSearch', ({ filters }) =>
+  (filters ?? []).flatMap((filter, i) =>
+    filter.type === 'sql' && sidebarFilter.test(filter.condition)
+      ? []
+      : [
+          {
+            path: ['filters', i],
+            message: 'the API accepts only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND … for a new saved search',
+          },
+        ],
+  ),
+)
+
+const anyBodyVariable: readonly string[] = [...bodyVariables, ...newerBodyVariables]
+
+function checkBody({ body = '' }: Values['webhook']): readonly Violation[] {
+  const { variables, helpers } = namesInBody(body)
+  const unknown = [...variables].filter((name) => !anyBodyVariable.includes(name))
+  const missing = [...helpers].filter((name) => !bodyHelpers.some((known) => known === name))
+  return [
+    ...unknown.map(
+      (name) => `{{${quote(name, 60)}}} stays empty: no known version of the server has it${didYouMean(name, anyBodyVariable)}`,
+    ),
+    ...missing.map(
+      (name) => `the server would send nothing: no known version has the helper "${quote(name, 60)}"${didYouMean(name, bodyHelpers)}`,
+    ),
+  ].map((message) => ({ path: ['body'], message }))
+}
+
+/** What all versions have instead. */
+const insteadOf: Readonly<Record<string, string>> = {
+  alertId: '; {{eventId}} identifies an alert, its group and the webhook on all servers',
+  status: '; {{#if (eq state "ALERT")}}firing{{else}}resolved{{/if}} works on all servers',
+}
+
+function checkNewerVariables({ body = '' }: Values['webhook']): readonly Violation[] {
+  const { variables } = namesInBody(body)
+  return newerBodyVariables
+    .filter((name) => variables.has(name))
+    .map((name) => ({
+      path: ['body'],
+      message: `{{${name}}} stays empty on servers before September 2026 (hyperdx#3057)${insteadOf[name] ?? ''}`,
+    }))
+}
+
+/** Counts are never negative. */
+const counting: readonly string[] = ['count', 'count_distinct']
+
+function checkCount(alert: DeclaredAlert, config: object | undefined): Violation | undefined {
+  const words = config && counts(config) ? whyNever(alert) : undefined
+  return words === undefined ? undefined : { path: ['threshold'], message: `never fires: a count is never ${words}` }
+}
+
+/** Whether all values of a tile are counts. A formula of counts can be negative. */
+const counts = (config: object): boolean =>
+  'select' in config &&
+  Array.isArray(config.select) &&
+  !('formulas' in config) &&
+  // A count can drop: with `periodAggFn`, `below` makes sense.
+  config.select.every((item: unknown) => isMapping(item) && counting.includes(String(item.aggFn)) && !('periodAggFn' in item))
+
+function whyNever({ thresholdType, threshold, thresholdMax }: DeclaredAlert): string | undefined {
+  switch (thresholdType) {
+    case 'below':
+      return threshold <= 0 ? `below ${threshold}` : undefined
+    case 'below_or_equal':
+      return threshold < 0 ? `${threshold} or less` : undefined
+    case 'equal':
+      return threshold < 0 ? `${threshold}` : undefined
+    case 'between':
+      return thresholdMax != null && thresholdMax < 0 ? `between ${threshold} and ${thresholdMax}` : undefined
+    default:
+      return undefined
+  }
+}
+
+function checkNames(objects: readonly Declared[]): ReturnType<Rule['check']> {
+  const first = new Map<string, Declared>()
+  return objects.flatMap((declared) => {
+    const { name: own } = declared.value
+    if (own === undefined) return []
+    const kind = 'kind' in declared.value ? declared.value.kind : ''
+    const name = `${declared.kind} ${kind} ${own}`
+    const before = first.get(name)
+    if (before === undefined) first.set(name, declared)
+    return before === undefined ? [] : [{ declared, path: ['name'], message: `${before.key} has the same name "${quote(own, 60)}"` }]
+  })
+}

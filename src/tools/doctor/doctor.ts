@@ -1,0 +1,270 @@
+// Finds out with real requests why requests fail: the address, the key, its role, or a limit.
+import * as z from 'zod'
+import { fetchBackups } from '../../backups/backups-api.ts'
+import { readUsageCost } from '../../cost/usage/usage-api.ts'
+import type { Alert } from '../../kinds/alert/alert.ts'
+import { createAlertKind } from '../../kinds/alert/alert-kind.ts'
+import {
+  explainFailedEvaluation,
+  explainOverdue,
+  explainStoppedTask,
+  type OnFailedEvaluation,
+  onFailedEvaluation,
+} from '../../kinds/alert/evaluation.ts'
+import { collections, readWatchedNames } from '../../kinds/collections.ts'
+import { describeStored } from '../../kinds/kind.ts'
+import { type KindName, kindLabels } from '../../kinds/kind-names.ts'
+import { ApiError } from '../../platform/api/api-error.ts'
+import { isServer, path, type Target } from '../../platform/api/path.ts'
+import { readOne } from '../../platform/api/wire.ts'
+import { dayOf, plainDay } from '../../platform/core/dates.ts'
+import { type ErrorKind, toWatchkeeperError } from '../../platform/core/errors.ts'
+import { type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { listFirst, plural, pluralOf } from '../../platform/core/text.ts'
+import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
+import type { Block } from '../../platform/report/blocks.ts'
+import { formatDuration } from '../../platform/report/format.ts'
+import { pass } from '../../platform/report/report.ts'
+import { table } from '../../platform/report/table.ts'
+import { findKeyExpiry, warnWithinMs } from './key-expiry.ts'
+
+const check = z.object({
+  name: z.string().describe('Name of the check.'),
+  outcome: z.enum(['ok', 'warning', 'failed', 'skipped']),
+  detail: z.string().describe('The result, or the whole error message.'),
+  found: z.int().optional().describe('Number of objects, for a check that lists them.'),
+  kind: z.string().optional().describe('The kind of the failure.'),
+  missing: z.string().optional().describe('What does not exist: `organization` or `service`.'),
+  advice: z.string().optional().describe('How to fix a failure.'),
+})
+
+type Check = z.output<typeof check>
+
+const rateLimitName = 'rate limit'
+
+/** Any key may ask about itself, so that this check says nothing about its permissions. */
+const keyExpiryName = 'key expiry'
+
+export const doctor = defineOperation({
+  summary: 'Checks the address, the key, its role and the limits with read requests, and explains each failure.',
+  effect: 'read',
+  scope: 'organization-or-server',
+  input: z.strictObject({ onFailedEvaluation: onFailedEvaluation.default('fail') }),
+  output: noFields,
+  details: z.object({
+    healthy: z.boolean().describe('True when no check failed.'),
+    requestsLeft: z.int().optional().describe('Requests left in the current window of the rate limit, if the server reports them.'),
+    checks: z.array(check).describe('The checks, in order.'),
+    checkedServiceId: z.string().optional().describe('The service that the checks used.'),
+  }),
+  example: {},
+  async run(context, { onFailedEvaluation: policy }) {
+    const checks: Check[] = []
+    let skipReason: string | undefined
+    for (const probe of listProbes(context, policy)) {
+      const result = skipReason === undefined ? await runProbe(probe) : skip(probe.name, skipReason)
+      checks.push(result)
+      if (result.outcome === 'failed' && (isFatal(result.kind, context) || result.missing !== undefined))
+        skipReason = `because ${probe.name} failed`
+    }
+    const { profile } = context
+    if (skipReason === undefined && !profile.isSelfHosted) checks.push(...(await checkKeyExpiry(context)))
+    const limit = context.api.rateLimit()
+    const detail =
+      limit === undefined
+        ? `the server reports no limit. Watchkeeper sends at most ${profile.rateLimit.limit} requests in ${profile.rateLimit.windowMs / 1000} s`
+        : `${limit.remaining} of ${limit.limit} requests left in this window`
+    checks.push(skipReason === undefined ? { name: rateLimitName, outcome: 'ok', detail } : skip(rateLimitName, skipReason))
+    const healthy = checks.every(({ outcome }) => outcome !== 'failed')
+    const { service } = context
+    const checkedServiceId = service === undefined || isServer(service) ? undefined : service.serviceId
+    return { healthy, requestsLeft: limit?.remaining, checks, checkedServiceId }
+  },
+  judge({ checks }) {
+    const failed = checks.filter(({ outcome }) => outcome === 'failed')
+    const warnings = checks.filter(({ outcome }) => outcome === 'warning')
+    if (failed.length === 0)
+      return warnings.length === 0
+        ? pass
+        : { status: 'warn', reasons: warnings.map(({ name, advice = '' }) => say`${trusted(name)}: ${sentence(advice)}`) }
+    // A key may have the minimum role for its job, so missing permissions are a warning while anything else works.
+    const onlyPermissions = failed.every(({ kind }) => kind === 'permission')
+    const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName && name !== keyExpiryName)
+    const names = failed.map(({ name }) => name).join(', ')
+    const skipped = countOf(checks, 'skipped')
+    const line = [
+      trusted(
+        `${failed.length} of ${checks.length} checks failed: ${names}.${skipped === 0 ? '' : ` ${skipped} ${skipped === 1 ? 'was' : 'were'} skipped.`}`,
+      ),
+    ]
+    if (onlyPermissions && anyWorks) return { status: 'warn', reasons: [], sentence: line }
+    const isDenied = onlyPermissions || failed.some(({ kind }) => kind === 'authentication')
+    return { status: 'fail', reasons: [], sentence: line, ...(isDenied && { exit: 'denied' }) }
+  },
+  report: ({ checks, checkedServiceId }) => ({
+    headline: headlineOf(checks),
+    ...(checkedServiceId !== undefined && { services: say`service ${checkedServiceId}` }),
+    blocks: [checkTable(checks), ...describeCauses(checks).map((text): Block => ({ kind: 'message', text }))],
+  }),
+})
+
+/** What failed: one text for each cause, with all requests that it made fail. */
+function describeCauses(checks: readonly Check[]): readonly string[] {
+  const parts = checks
+    .filter(({ outcome }) => outcome === 'failed' || outcome === 'warning')
+    .map(({ detail }) => Object.groupBy(detail.split('\n'), (line) => (line.startsWith('Request: ') ? 'requests' : 'cause')))
+  return [...Map.groupBy(parts, ({ cause = [] }) => cause.join('\n'))].map(([cause, alike]) =>
+    [cause, ...alike.flatMap(({ requests = [] }) => requests)].join('\n'),
+  )
+}
+
+type DoctorContext = Context<'read', 'organization-or-server'>
+
+/** A check that ran is ok unless it says otherwise. */
+type ProbeResult = Pick<Check, 'detail' | 'found' | 'advice'> & Partial<Pick<Check, 'outcome'>>
+
+interface Probe {
+  readonly name: string
+  /** Sends a request. Undefined for a check that needs a service when none was given. */
+  readonly run: (() => Promise<ProbeResult>) | undefined
+}
+
+const describeCount = (found: number, note = '') => ({ detail: `${found} found${note}`, found })
+
+/** The first probe checks the address and the key. Each of the others checks one permission. */
+function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonly Probe[] {
+  const { api, service, profile } = context
+  const listing = (kind: KindName, note = ''): Probe => ({
+    name: pluralOf(kindLabels[kind]),
+    run: service && (async () => describeCount((await collections[kind].list(api, service)).items.length, note)),
+  })
+  return [
+    profile.isSelfHosted ? serverProbe(context) : usageProbe(context),
+    listing('dashboard', `, profile ${profile.name}`),
+    { name: 'alerts', run: service && (() => checkAlerts(service, context, policy)) },
+    listing('source'),
+    listing('webhook'),
+    listing('savedSearch'),
+    ...(service !== undefined && isServer(service)
+      ? []
+      : [{ name: 'backups', run: service && (async () => describeCount((await fetchBackups(api, service)).length)) }]),
+  ]
+}
+
+function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): Probe {
+  const today = dayOf(clock.now())
+  return {
+    name: 'usage cost',
+    run: async () => {
+      const { unit } = await readUsageCost(api, organizationId, { from: today, to: today }, [])
+      return { detail: `${apiOrigin} answers, accepts the key, and lets it read usage costs (unit: ${unit})` }
+    },
+  }
+}
+
+/** No check where the key is not allowed to read when it expires: a key needs no such permission for its job. */
+async function checkKeyExpiry({ api, organizationId, clock }: DoctorContext): Promise<readonly Check[]> {
+  const expiry = await findKeyExpiry(api, organizationId)
+  if (expiry === undefined) return []
+  const name = keyExpiryName
+  if (expiry === 'never') return [{ name, outcome: 'ok', detail: 'the key never expires' }]
+  const leftMs = expiry.expiresMs - clock.now()
+  const detail = `the key expires on ${plainDay(dayOf(expiry.expiresMs))}, in ${formatDuration(Math.max(0, leftMs))}`
+  if (leftMs > warnWithinMs) return [{ name, outcome: 'ok', detail }]
+  return [{ name, outcome: 'warning', detail, advice: `${detail}. Create another key, and replace api-key-id and api-key-secret` }]
+}
+
+/** The most failed and overdue evaluations that are shown. */
+const maxShown = 10
+
+/** An alert can be stored as declared and still never fire. The API shows the errors and the time of the last evaluation only. */
+async function checkAlerts(service: Target, { api, profile, clock }: DoctorContext, policy: OnFailedEvaluation): Promise<ProbeResult> {
+  const { items: alerts } = await collections.alert.list(api, service)
+  const found = describeCount(alerts.length)
+  const nowMs = clock.now()
+  const kind = createAlertKind(profile, nowMs)
+  const owned = alerts.filter((alert) => kind.readMarker(kind.toBody(alert)) !== undefined)
+  const managed = await readWatchedNames(api, service, owned)
+  const explainEach = (explain: (alert: Alert) => string | undefined): readonly string[] =>
+    managed.flatMap((alert) => {
+      const reason = explain(alert)
+      return reason === undefined ? [] : [`${describeStored(alert)}: ${reason}`]
+    })
+  const failures = explainEach(explainFailedEvaluation)
+  const overdue = explainEach((alert) => explainOverdue(alert, nowMs))
+  if (policy === 'ignore' || failures.length + overdue.length === 0) return found
+  const stopped = overdue.length === 0 ? undefined : explainStoppedTask(alerts, nowMs)
+  const ofManaged = `of ${plural(managed.length, 'managed alert')}`
+  const advice = [
+    ...(failures.length === 0 ? [] : [`the last evaluation of ${failures.length} ${ofManaged} failed`]),
+    ...(overdue.length === 0 ? [] : [stopped ?? `the evaluation of ${overdue.length} ${ofManaged} is overdue`]),
+  ].join(', and ')
+  const listed = stopped === undefined ? [...failures, ...overdue] : failures
+  const lines = listFirst(listed, maxShown, (count) => `… and ${count} more`)
+  const detail = [`${found.detail}, and ${advice}${lines.length === 0 ? '' : ':'}`, ...lines].join('\n')
+  return { ...found, outcome: policy === 'fail' && failures.length > 0 ? 'failed' : 'warning', detail, advice }
+}
+
+// The answer also has the access key, which is not read.
+const readUser = readOne(z.object({ user: z.object({ email: z.string().optional(), name: z.string().optional() }) }))
+
+const serverProbe = ({ api, apiOrigin }: DoctorContext): Probe => ({
+  name: 'server',
+  run: async () => {
+    const version = await api.serverVersion()
+    const { user } = await api.read({
+      request: { method: 'GET', path: path`` },
+      read: readUser,
+      about: { noun: 'user', missing: 'server', permission: 'observability' },
+    })
+    const server = version === undefined ? 'A server that does not state its version' : `HyperDX ${version}`
+    return { detail: `${server} answers at ${apiOrigin}, and accepts the key of ${user.email ?? user.name ?? 'a user without a name'}` }
+  },
+})
+
+/** Kinds of failure after which all other requests would fail, too. */
+const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
+  'authentication',
+  'network',
+  'tls',
+  'timeout',
+  'deadline',
+  'redirect',
+])
+
+/** A self-hosted server has a single address for everything. */
+const isFatal = (kind: string | undefined, { profile }: DoctorContext): boolean =>
+  fatalKinds.has(kind) || (profile.isSelfHosted && (kind === 'not-served' || kind === 'bad-answer'))
+
+const skip = (name: string, detail: string): Check => ({ name, outcome: 'skipped', detail })
+
+async function runProbe({ name, run }: Probe): Promise<Check> {
+  if (run === undefined) return skip(name, 'requires service-id')
+  try {
+    return { name, outcome: 'ok', ...(await run()) }
+  } catch (thrown) {
+    const error = toWatchkeeperError(thrown)
+    const { kind, message } = error
+    if (kind === 'canceled' || kind === 'bug') throw thrown
+    const advice = error instanceof ApiError && error.advice !== '' ? error.advice : undefined
+    const missing = error instanceof ApiError && ['organization', 'service'].includes(error.missing ?? '') ? error.missing : undefined
+    return { name, outcome: 'failed', detail: message, kind, missing, advice }
+  }
+}
+
+const countOf = (checks: readonly Check[], outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length
+
+/** First line of a run that passes. */
+function headlineOf(checks: readonly Check[]): Line {
+  const skipped = countOf(checks, 'skipped')
+  return [trusted(`${countOf(checks, 'ok')} checks passed${skipped === 0 ? '' : `, ${skipped} skipped`}`)]
+}
+
+const outcomeWords = { ok: '✅ ok', warning: '⚠️ warning', failed: '❌ failed', skipped: '– skipped' } as const
+
+const checkTable = (checks: readonly Check[]): Block =>
+  table(undefined, checks, {
+    Check: ({ name }) => trusted(name),
+    Outcome: ({ outcome }) => trusted(outcomeWords[outcome]),
+    Detail: ({ detail, advice }) => sentence(advice ?? detail),
+  })

@@ -1,0 +1,144 @@
+// Alert rules of Grafana: provisioning files, and what its UI and API export. Facts are from grafana/grafana, in pkg/expr and
+// pkg/services/provisioning/alerting/rules_types.go.
+import * as z from 'zod'
+import { isWebAppDashboard } from '../../kinds/dashboard/web-app-file.ts'
+import { sectionNames } from '../../kinds/kind-names.ts'
+import { formatLocation, inputDiagnosticAt } from '../../platform/core/diagnostics.ts'
+import { InputError } from '../../platform/core/errors.ts'
+import { isEmpty, isMapping } from '../../platform/core/keys.ts'
+import { quote } from '../../platform/core/text.ts'
+import { readDocument } from '../../platform/documents/document.ts'
+
+/** YAML has numbers and booleans where Grafana reads texts. */
+const text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+
+const plain = z.unknown().transform((value) => (typeof value === 'object' ? '' : String(value)))
+
+const texts = z.record(z.string(), plain).nullish()
+
+const seconds = z.number().min(0).max(1e9).nullish()
+
+/** Fields that are not in a schema stay in the value, so that a report can name them. */
+export const querySchema = z.looseObject({
+  refId: text,
+  datasourceUid: text.nullish(),
+  queryType: text.nullish(),
+  relativeTimeRange: z.object({ from: seconds, to: seconds }).nullish(),
+  model: z.record(z.string(), z.unknown()).nullish(),
+})
+
+export type GrafanaQuery = z.output<typeof querySchema>
+
+export const ruleSchema = z.looseObject({
+  uid: text.nullish(),
+  title: text,
+  condition: text.nullish(),
+  data: z.array(querySchema).nullish(),
+  for: text.nullish(),
+  noDataState: text.nullish(),
+  execErrState: text.nullish(),
+  labels: texts,
+  annotations: texts,
+  dashboardUid: text.nullish(),
+  panelId: text.nullish(),
+  isPaused: z.boolean().nullish(),
+  notification_settings: z.looseObject({ receiver: text }).nullish(),
+  record: z.unknown().optional(),
+})
+
+export type GrafanaRule = z.output<typeof ruleSchema>
+
+/** A rule as the file has it, and what its group says. */
+export interface RuleInFile {
+  readonly value: unknown
+  readonly group: string
+  readonly folder: string
+  /** A duration, or a number of seconds. */
+  readonly interval: unknown
+  /** `file:line:column`. */
+  readonly location: string
+}
+
+const otherSections = /^(?:delete\w+|contactPoints|policies|resetPolicies|muteTimes|templates)$/
+
+const accepted = 'import reads alert rules of Grafana, and dashboards of the web app'
+
+const noRules = `has no groups of alert rules; ${accepted}. Export rules in Grafana at Alerting, Alert rules, Export rules, or from /api/v1/provisioning/alert-rules/export`
+
+const has = (value: unknown, ...fields: readonly string[]): boolean => isMapping(value) && fields.every((field) => !isEmpty(value[field]))
+
+const some = (list: unknown, test: (item: unknown) => boolean): boolean => Array.isArray(list) && list.some(test)
+
+/** What a file of another tool is. */
+function describeOther(root: Readonly<Record<string, unknown>>): string | undefined {
+  const { kind, groups, spec, dashboard = root, tiles } = root
+  const isRule = (rule: unknown): boolean => has(rule, 'expr') && !has(rule, 'data')
+  if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
+    return 'a rule file of Prometheus'
+  if (has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements')) return 'a dashboard of Grafana'
+  if (has(root, 'widgets')) return 'a dashboard of Datadog'
+  if (has(root, 'query', 'type')) return 'a monitor of Datadog'
+  if (some(tiles, (tile) => has(tile, 'name'))) return 'a dashboard for the API, which create-dashboard takes'
+  return sectionNames.some((section) => has(root, section)) ? 'a file with declarations' : undefined
+}
+
+const provisioned =
+  'has the form of a file of the provisioner; where a server has it, the provisioner overwrites the dashboard that it made, also one that apply adopted, so remove it there first'
+
+interface ImportedFile {
+  readonly rules: readonly RuleInFile[]
+  /** What stays in Grafana, and what to know about the file. */
+  readonly notes: readonly string[]
+  /** The document of the web app that the file is. */
+  readonly dashboard?: Readonly<Record<string, unknown>>
+}
+
+/** Throws an InputError for a file that cannot be read, and for one of another kind. */
+export function readImportedFile(content: string, file: string): ImportedFile {
+  const document = readDocument(content, file)
+  if ('diagnostics' in document) throw new InputError(document.diagnostics)
+  const root: Readonly<Record<string, unknown>> = isMapping(document.value) ? document.value : {}
+  if (isWebAppDashboard(root)) return { rules: [], notes: root.version === undefined ? [`${file}: ${provisioned}`] : [], dashboard: root }
+  const isGroup = Array.isArray(root.rules)
+  const given: unknown = Array.isArray(document.value) ? [{ rules: document.value }] : isGroup ? [root] : root.groups
+  const groups: readonly unknown[] = Array.isArray(given) ? given : []
+  const others = isGroup ? [] : Object.keys(root).filter((key) => key !== 'apiVersion' && key !== 'groups')
+  const other = describeOther(root)
+  if (other !== undefined) throw new InputError([inputDiagnosticAt({ file }, `is ${other}; ${accepted}`)])
+  if (groups.length === 0 && !others.some((key) => otherSections.test(key))) throw new InputError([inputDiagnosticAt({ file }, noRules)])
+  const rules = groups.flatMap((group, g) => {
+    const { rules: own, name, title, folder, folderUid, interval } = isMapping(group) ? group : {}
+    return (Array.isArray(own) ? own : []).map((value: unknown, r): RuleInFile => {
+      const { ruleGroup, folderUID } = isMapping(value) ? value : {}
+      const path = Array.isArray(document.value) ? [r] : isGroup ? ['rules', r] : ['groups', g, 'rules', r]
+      const names = { group: toText(name ?? title ?? ruleGroup), folder: toText(folder ?? folderUid ?? folderUID) }
+      return { value, ...names, interval, location: formatLocation(document.locationOf(path)) }
+    })
+  })
+  const unknown = groups.flatMap((group) => Object.keys(isMapping(group) ? group : {}).filter((key) => !knownInGroup.test(key)))
+  const notes = [...others, ...new Set(unknown)].map((key) => `${file}: ${quote(key, 60)} stays in Grafana`)
+  return { rules, notes }
+}
+
+const knownInGroup = /^(?:org(?:Id|ID)|name|title|folder|folderUid|interval|rules)$/
+
+/** The text of a name or a number; empty for anything else. */
+export const toText = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
+
+const unitSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 }
+
+/** `1m30s`, or a number of seconds; undefined for anything else. */
+export function toSeconds(value: unknown): number | undefined {
+  const given = toText(value).trim()
+  if (/^\d{1,9}$/.test(given)) return Number(given)
+  if (!/^(?:\d{1,9}(?:ms|[smhdwy]))+$/.test(given)) return undefined
+  return [...given.matchAll(/(\d+)(ms|[smhdwy])/g)].reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0), 0)
+}
+
+/** `90` → `90s`, `300` → `5m`. */
+export function formatSeconds(seconds: number): string {
+  const unit = ['d', 'h', 'm'].find((one) => seconds > 0 && seconds % (unitSeconds[one] ?? 1) === 0) ?? 's'
+  return `${seconds / (unitSeconds[unit] ?? 1)}${unit}`
+}
+
+export const isGiven = (value: unknown): boolean => !isEmpty(value) && value !== false

@@ -1,0 +1,295 @@
+import * as z from 'zod'
+import type { Body } from '../../kinds/kind.ts'
+import { createKinds, type Kinds } from '../../kinds/kinds.ts'
+import { connectionCollection } from '../../kinds/source/source-wire.ts'
+import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
+import { counted, join, type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { nameFirst, plural, quote } from '../../platform/core/text.ts'
+import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
+import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
+import { type Block, countFacts } from '../../platform/report/blocks.ts'
+import { pass, type Report, type Verdict } from '../../platform/report/report.ts'
+import { table } from '../../platform/report/table.ts'
+import { claimKey } from '../../sync/pull/select.ts'
+import { type NewFields, writeNewFile } from '../../sync/pull/write-yaml.ts'
+import { type Comparison, compareQueries, comparisonSchema } from './check.ts'
+import { isExpression } from './condition.ts'
+import { readImportedFile } from './grafana-file.ts'
+import { type Outcome, outcomeSchema, translateRule, withoutEffect } from './translate.ts'
+import { type DashboardOutcome, dashboardOutcome, translateDashboard } from './web-app.ts'
+
+const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
+
+const inWorkspace = 'a directory inside the workspace'
+
+const input = z.strictObject({
+  files: lines(
+    'Dashboards of the web app, as exported or provisioned, and alert rules of Grafana, in JSON or YAML.',
+    'files in this directory or below it: copy others here',
+    glob,
+  ).min(1),
+  connection: lines(
+    'Connections: `UID=NAME` by the uid of a data source of Grafana, and `NAME=ID` for dashboards, which have one of the two and get the other.',
+    'UID=NAME or NAME=ID, one per line',
+    pair,
+  ).optional(),
+  webhook: lines(
+    'Webhooks by contact point of Grafana: `CONTACT=NAME`; `*` is for rules without one.',
+    'CONTACT=NAME, one per line',
+    pair,
+  ).optional(),
+  directory: filePath(
+    'Directory for the new files, one for each dashboard, and for each folder of Grafana. A file with other content is an error.',
+    inWorkspace,
+  ).default('observability'),
+  allowPartial: flag('Writes the rest although something is refused. Otherwise the run fails, and writes nothing.').default(false),
+  check: flag('Compares each query of a rule with the original over 24 windows of the last day. Needs the settings of a server.').default(
+    false,
+  ),
+})
+
+const importedRule = outcomeSchema.extend({
+  key: z.string().optional().describe('Key of the alert. Absent for rules that are not written.'),
+  check: comparisonSchema.optional(),
+})
+
+const importedDashboard = dashboardOutcome.extend({ key: z.string().optional().describe('Key of the dashboard. Absent if it is refused.') })
+
+const details = z.object({
+  exact: z
+    .int()
+    .describe('Dashboards that are stored as by an import in the web app, and rules whose alerts have the same values and states.'),
+  changed: z.int().describe('Dashboards with losses, and rules with differences.'),
+  refused: z.int().describe('Dashboards and rules without an equivalent.'),
+  paused: z.int().describe('Paused rules, which are not written.'),
+  differing: z.int().describe('Rules whose values differ, with `check`.'),
+  dashboards: z.array(importedDashboard).describe('All dashboards of the web app, with each loss in a sentence.'),
+  rules: z.array(importedRule).describe('All rules, in the order of the files, with each difference in a sentence.'),
+  notes: z
+    .array(z.string())
+    .describe('What stays in Grafana, fields that do not affect an alert, and files in the form of the provisioner.'),
+  written: z.boolean().describe('Whether the files were written.'),
+  files: z.array(z.object({ path: z.string(), content: z.string(), size: z.int() })).describe('The declarations by file.'),
+})
+
+type Input = z.output<typeof input>
+type Result = z.output<typeof details>
+type Rule = Result['rules'][number]
+type ImportContext = Context<'read', 'none'>
+
+/** The key is that of the alert. */
+type Imported = Outcome & { readonly key?: string }
+
+type ImportedDashboard = DashboardOutcome & { readonly key?: string }
+
+async function runImport(context: ImportContext, given: Input): Promise<Result> {
+  const { paths } = await context.files.find(given.files, 'files')
+  const read = await Promise.all(paths.map(async (path) => ({ path, ...readImportedFile(await context.files.read(path, 'files'), path) })))
+  const rules = read.flatMap((one) => one.rules)
+  const choices = { connections: toMap(given.connection), webhooks: toMap(given.webhook) }
+  const kinds = createKinds(context.profile, 0)
+  const dashboardKeys = new Set<string>()
+  const dashboards = read.flatMap(({ path, dashboard }): ImportedDashboard[] => {
+    const outcome = dashboard && translateDashboard(dashboard, path, { kind: kinds.dashboard, ...choices })
+    if (outcome?.declared === undefined) return outcome === undefined ? [] : [outcome]
+    return [{ ...outcome, key: claimKey({ name: outcome.title, id: '', noun: 'dashboard' }, dashboardKeys) }]
+  })
+  if (rules.length + dashboards.length === 0)
+    throw inputError('files', paths.length === 0 ? 'match no file' : 'have no dashboards and no alert rules')
+  const keys = new Set<string>()
+  const imported = rules.map((rule): Imported => {
+    const outcome = translateRule(rule, choices)
+    if (outcome.translated === undefined) return outcome
+    return { ...outcome, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
+  })
+  const checked = given.check ? await compareAll(context, imported) : []
+  const shown = imported.map(({ translated: _, ...one }, i): Rule => withoutUndefined({ ...one, check: checked[i] }))
+  const numberOf = (result: Rule['result']): number => [...dashboards, ...shown].filter((one) => one.result === result).length
+  const counts = { exact: numberOf('exact'), changed: numberOf('changed'), refused: numberOf('refused'), paused: numberOf('paused') }
+  const differing = shown.filter(({ check }) => check?.difference !== undefined).length
+  const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)
+  const places = { directory: given.directory.replace(/\/+$/, ''), names: new Set<string>(), kinds }
+  const files = [...toDashboardFiles(dashboards, places), ...toRuleFiles(imported, places, dashboardKeys)]
+  if (written) await refuseExisting(context, files)
+  const unused = [...new Set(rules.flatMap(({ value }) => unusedFields(value)))].toSorted()
+  const ofFields = unused.length === 0 ? [] : [`Without effect on an alert: ${unused.join(', ')}`]
+  const notes = [...read.flatMap((one) => one.notes), ...ofFields]
+  const withoutDeclared = dashboards.map(({ declared: _, ...one }) => one)
+  return { ...counts, differing, dashboards: withoutDeclared, rules: shown, notes, written, files }
+}
+
+const toMap = (all: readonly string[] = []): ReadonlyMap<string, string> =>
+  new Map(all.map((one) => [one.slice(0, one.indexOf('=')).trim(), one.slice(one.indexOf('=') + 1).trim()]))
+
+/** What the data source reads, and what expressions do. */
+const usedInQuery = /^(?:rawSql|format|intervalMs|table|column|datasource|fillMode)$/
+const usedInExpression = /^(?:type|expression|conditions|reducer|settings|datasource)$/
+
+function unusedFields(rule: unknown): readonly string[] {
+  const { data, ...fields } = isMapping(rule) ? rule : {}
+  const inModels = (Array.isArray(data) ? data : []).flatMap((one: unknown) => {
+    if (!isMapping(one) || !isMapping(one.model)) return []
+    const used = isExpression(one) ? usedInExpression : usedInQuery
+    return Object.keys(one.model).filter((key) => !used.test(key))
+  })
+  return [...Object.keys(fields).filter((key) => withoutEffect.test(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
+}
+
+/** The longest name of a dashboard that files accept. */
+const maxNameLength = 1024
+
+interface Places {
+  readonly directory: string
+  /** The names of files that are taken. */
+  readonly names: Set<string>
+  readonly kinds: Kinds
+}
+
+function toFile(name: string, objects: readonly NewFields[], { directory, names, kinds }: Places): Result['files'][number] {
+  const path = `${directory}/${claimKey({ name, id: '', noun: 'folder' }, names)}.yml`
+  const content = writeNewFile(path, objects, kinds)
+  return { path, content, size: Buffer.byteLength(content) }
+}
+
+const toDashboardFiles = (dashboards: readonly ImportedDashboard[], places: Places): Result['files'] =>
+  dashboards.flatMap(({ title, key, declared: after = {} }) =>
+    key === undefined ? [] : [toFile(title, [{ kind: 'dashboard', key, after }], places)],
+  )
+
+/** One file for each folder, with a dashboard for each group. */
+function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: Set<string>): Result['files'] {
+  const written = imported.filter(({ key }) => key !== undefined)
+  return [...Map.groupBy(written, (one) => one.folder)].map(([folder, ofFolder]) => {
+    const objects = [...Map.groupBy(ofFolder, (one) => one.group)].flatMap(([group, ofGroup]): readonly NewFields[] => {
+      const whole = [folder, group].filter((part) => part !== '').join(' / ') || 'Grafana'
+      const name = whole.slice(0, maxNameLength).toWellFormed()
+      const dashboard = claimKey({ name, id: '', noun: 'group' }, dashboards)
+      const alerts = ofGroup.map(({ translated, key = '' }): NewFields => {
+        const { name: title, query, ...fields }: Body = translated?.alert ?? {}
+        return { kind: 'alert', key, after: { name: title, query, dashboard, ...fields } }
+      })
+      return [{ kind: 'dashboard', key: dashboard, after: { name } }, ...alerts]
+    })
+    return toFile(folder || 'grafana', objects, places)
+  })
+}
+
+/** A file may have been edited since the last import. */
+async function refuseExisting({ files }: ImportContext, wanted: Result['files']): Promise<void> {
+  for (const { path, content } of wanted) {
+    const { paths } = await files.find([path], 'directory').catch(() => ({ paths: [] }))
+    if (paths.length > 0 && (await files.read(path, 'directory')) !== content)
+      throw inputError('directory', `has ${path} already, with other content; remove that file, or choose another directory`)
+  }
+}
+
+async function compareAll(context: ImportContext, imported: readonly Imported[]): Promise<readonly (Comparison | undefined)[]> {
+  // The scope of a run with `check` is that of a service, which has an API and a service.
+  const { api, service, clock, files, progress } = context as Context<'read', 'none' | 'service-or-server'>
+  if (api === undefined || service === undefined) throw inputError('check', 'needs a server')
+  if (await files.mayBeFromFork())
+    throw new WatchkeeperError('refused', 'Nothing was compared: the files may be those of a fork, and the server would run their SQL.')
+  const connections = api.profile.isSelfHosted ? (await connectionCollection.list(api, service)).items : []
+  const checked: (Comparison | undefined)[] = []
+  for (const [i, { title, translated }] of imported.entries()) {
+    if (translated === undefined) continue
+    const { connection } = translated.alert.query
+    const names = connections.map(({ name }) => quote(name, 60))
+    const found = connections.find(({ name, id }) => name === connection || id === connection)
+    if (found === undefined && api.profile.isSelfHosted)
+      throw inputError(
+        'connection',
+        `"${quote(connection, 60)}" is not a connection of the server, which has ${nameFirst(names, 10) || 'none'}`,
+      )
+    checked[i] = await compareQueries({ api, service, nowMs: clock.now(), connectionId: found?.id ?? '' }, translated)
+    await progress({ done: i + 1, total: imported.length, line: say`rule ${title}`, result: async () => ({}) })
+  }
+  return checked
+}
+
+function judgeImport({ refused, differing, rules, written }: Result, { allowPartial }: Input): Verdict {
+  const unchecked = rules.filter(({ check }) => check?.reason !== undefined).length
+  const ofValues = differing > 0 ? [say`the values of ${counted(differing, 'rule')} differ`] : []
+  const advice = say`nothing was written; correct what is refused, or set ${trusted(spellInput('allow-partial', 'true'))} to write the rest`
+  if (refused > 0 && !allowPartial) return { status: 'fail', reasons: [advice, ...ofValues] }
+  if (differing > 0) return { status: 'fail', reasons: ofValues }
+  if (!written) return { status: 'warn', reasons: [say`nothing is to be written`] }
+  return unchecked > 0 ? { status: 'warn', reasons: [say`${counted(unchecked, 'rule')} could not be compared`] } : pass
+}
+
+/** A long table is cut, so what needs attention comes first. */
+const order: readonly string[] = ['refused', 'changed', 'paused', 'exact']
+
+const statuses = { exact: 'pass', changed: 'warn', refused: 'fail', paused: 'warn' } as const
+
+function describeCheck({ check }: Rule): Line {
+  if (check === undefined) return []
+  if (check.reason !== undefined) return sentence(`not compared: ${check.reason}`)
+  return sentence(check.difference ?? `equal in ${plural(check.windows, 'window')}, ${check.withValues} of them with a value`)
+}
+
+function reportImport({ dashboards, rules, exact, changed, refused, paused, files, written, notes }: Result): Report {
+  const isChecked = rules.some(({ check }) => check !== undefined)
+  const columns = {
+    Rule: ({ title }: Rule) => title,
+    Group: ({ folder, group }: Rule) => [folder, group].filter(Boolean).join(' / '),
+    Result: ({ result }: Rule) => trusted(result),
+    Why: ({ differences, reason }: Rule) => (reason === undefined ? join(differences.map(sentence), '; ') : sentence(reason)),
+    ...(isChecked && { Values: describeCheck }),
+  }
+  const sorted = rules.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
+  const byResult = dashboards.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
+  const rows = byResult.flatMap(({ losses, reason = '', ...one }) => [
+    ...(losses.length === 0 || reason !== '' ? [{ ...one, tile: '', loss: reason }] : []),
+    ...losses.map(({ tile = '', loss }) => ({ ...one, tile, loss })),
+  ])
+  const blocks: readonly Block[] = [
+    countFacts({ Exact: exact, Changed: changed, Refused: refused, Paused: paused }),
+    table(
+      'Dashboards',
+      rows,
+      {
+        Dashboard: ({ title }) => title,
+        Result: ({ result }) => trusted(result),
+        Tile: ({ tile }) => tile,
+        Why: ({ loss }) => (loss === '' ? [] : sentence(loss)),
+      },
+      ({ result }) => statuses[result],
+    ),
+    table('Rules', sorted, columns, ({ result, check }) => (check?.difference === undefined ? statuses[result] : 'fail')),
+    { kind: 'list', items: [...notes.map(sentence), ...(written ? files.map(({ path }) => say`Wrote ${path}`) : [])] },
+  ]
+  const ofDashboards = dashboards.length === 0 ? [] : [say`${counted(dashboards.length, 'dashboard')} of the web app`]
+  const ofRules = rules.length === 0 ? [] : [say`${counted(rules.length, 'rule')} of Grafana`]
+  const headline = say`${join([...ofDashboards, ...ofRules], ' and ')}: ${exact} exact, ${changed} changed, ${refused} refused, ${paused} paused`
+  return { headline, blocks }
+}
+
+export const importFiles = defineOperation({
+  summary:
+    'Translates dashboards of the web app, and alert rules of Grafana on ClickHouse, to declarations, offline, and says what changes.',
+  effect: 'read',
+  scope: 'none',
+  scopeWith: ({ check }) => (check === true ? 'service-or-server' : 'none'),
+  isOutsideOfAction: true,
+  input,
+  positional: 'files',
+  output: noFields,
+  details,
+  example: {
+    files: ['examples/web-app/orders.json', 'examples/grafana/checkout.yml'],
+    connection: ['clickhouse=Local ClickHouse'],
+    webhook: ['*=oncall'],
+    directory: 'imported',
+  },
+  run: runImport,
+  judge: judgeImport,
+  report: reportImport,
+  files: ({ written, files }) =>
+    (written ? files : []).map(({ path, content, size }) => {
+      if (Buffer.byteLength(content) === size) return { input: 'directory', path, content, isEssential: true, staysInWorkspace: true }
+      throw new WatchkeeperError('refused', `No file was written, because "${quote(path)}" would contain a secret of this run.`)
+    }),
+})

@@ -1,0 +1,129 @@
+// The time of a query. In an alert, macros of Grafana's data source and functions such as now() count from the end of the evaluated window.
+
+import { toTokens } from '../../platform/core/sql.ts'
+import { quote } from '../../platform/core/text.ts'
+import { expandMacros, refuse } from '../../signals/backtest/window-sql.ts'
+
+/** What takes the place of the time in a query. */
+export interface TimeTexts {
+  /** Undefined for an unknown macro. */
+  readonly macro: (name: string, args: readonly string[]) => string | undefined
+  /** The end of the window, as DateTime64(3). */
+  readonly end: string
+}
+
+interface TimedSql {
+  readonly sql: string
+  /** Whether a query of the past would count rows after its window. A query of the present finds none. */
+  readonly readsLater: boolean
+}
+
+/** Throws an UnusableSql for what has no equivalent. */
+export function translateTime(sql: string, { macro, end }: TimeTexts): TimedSql {
+  const expanded = expandMacros(sql, (name, args) => {
+    if (name.startsWith('_')) return refuse('the query has a macro in a macro')
+    return macro(name, args) ?? refuse(`the macro ${quote(`$__${name}`, 60)} has no equivalent; write its SQL`)
+  })
+  const hidden: string[] = []
+  const masked = toTokens(expanded)
+    .map((token) => (/^['"`]./s.test(token) ? `${token[0]}\u0001${hidden.push(token) - 1}${token[0]}` : token))
+    .join('')
+  const limited = excludeLater(masked.replace(/[\s;]+$/, ''), end)
+  const text = limited.sql.replace(everyCall, (call) => toFixed(call, end))
+  return { sql: text.replace(/(['"`])\u0001(\d+)\1/g, (_, __, i: string) => hidden[Number(i)] ?? ''), readsLater: limited.readsLater }
+}
+
+const call =
+  '(?<![\\w.$])(?:(?:now|now64|nowInBlock|nowInBlock64|current_timestamp|utc_?timestamp|today|yesterday|curdate|current_date)\\s*\\([^()]*\\)|(?:current_timestamp|current_date|localtimestamp)\\b(?!\\s*\\())'
+
+const everyCall = new RegExp(call, 'gi')
+
+/** The end of the window with the type of the function, as ClickHouse 26.9 states it. */
+function toFixed(text: string, end: string): string {
+  const [, name = '', args = ''] = /^(\w+)\s*\(?([^()]*)/s.exec(text) ?? []
+  const and = args.trim() === '' ? '' : `, ${args.trim()}`
+  if (/^(?:today|curdate|current_date)$/i.test(name)) return `toDate(${end})`
+  if (/^yesterday$/i.test(name)) return `(toDate(${end}) - 1)`
+  if (/^utc/i.test(name)) return `toDateTime(${end}, 'UTC')`
+  if (/64$/.test(name)) return and === '' ? end : `toDateTime64(${end}${and})`
+  return `toDateTime(${end}${and})`
+}
+
+const column = '(?:(?:[A-Za-z_]\\w*|`[^`]*`|"[^"]*")(?:\\.(?:\\w+|`[^`]*`|"[^"]*"))*)'
+/** A number of a time, in which both sides of a comparison or a difference are. */
+const numeric = '(?:to(?:UnixTimestamp(?:64\\w+)?|U?Int(?:32|64)|Float64)\\s*\\(\\s*)'
+const shift = '(?:(?:(?:date|timestamp)_?sub\\s*\\([^,()]+,[^,()]+,|(?:subtract\\w+|date_?sub|toDateTime(?:64)?|toStartOf\\w+)\\s*\\()\\s*)'
+
+/** `column >= now() - …`, where it is a condition by itself. */
+const lowerLimit = new RegExp(
+  `(?<=(?:\\b(?:where|prewhere|and|or|on|when|having)\\s|[(,])\\s{0,99})(${column})\\s*>=?\\s*(${numeric})?${shift}?(${call})`,
+  'gi',
+)
+/** `dateDiff('second', max(column), now())`, `now() - max(column)` and `max(column) < now() - …`. */
+const lags = [
+  `(date_?diff\\s*\\([^()]*,\\s*)max\\s*\\(\\s*(${column})\\s*\\)(\\s*,\\s*${call})`,
+  `(${call}\\s*-\\s*)max\\s*\\(\\s*(${column})\\s*\\)()`,
+  `(${numeric}${call}\\s*\\)\\s*-\\s*${numeric})max\\s*\\(\\s*(${column})\\s*\\)()`,
+  `(\\bhaving\\s+)max\\s*\\(\\s*(${column})\\s*\\)(\\s*<=?\\s*${shift}?${call})`,
+].map((lag) => new RegExp(lag, 'gi'))
+
+/** The values of calls in these places count no rows: upper limits, and columns of the result. */
+function countsNothing(text: string, from: number, to: number): boolean {
+  const before = text.slice(Math.max(0, from - 500), from).replace(/(?:\w+\s*\(\s*)+$/, '')
+  if (/(?:<=?|\bbetween|\bbetween\s(?:(?!\band\b)[^()]|\([^()]*\))*\band)\s*$/i.test(before)) return true
+  const list = before.slice(before.toLowerCase().lastIndexOf('select'))
+  const isOutside = list.split('(').length === list.split(')').length
+  return (
+    isOutside && /^select\b/i.test(list) && /(?:select|,)\s*$/i.test(list) && /^[\s)]*(?:,|as\b|from\b|$)/i.test(text.slice(to, to + 100))
+  )
+}
+
+/** Whether a row for which the comparison is false counts nothing: it is not negated, compared, or an argument of another function. */
+function isCondition(text: string, { 0: whole, index }: RegExpExecArray): boolean {
+  const [rest = ''] = text.slice(index + whole.length).split(/\bend\b/i)
+  const isOther = /\bwhen\s*$/i.test(text.slice(0, index)) && /\belse\s+(?!(?:0|null)\s*$)/i.test(rest)
+  return !isOther && bracketsAround(text, index).every(([open, close]) => isPlain(text.slice(0, open), text.slice(close + 1)))
+}
+
+/** Whether a bracket has the condition of an aggregation, or is a part of a condition. */
+const isPlain = (before: string, after: string): boolean =>
+  /\b(?:sum|(?!multi)\w+if)\s*$/i.test(before.slice(-100)) ||
+  (/(?:^|[(,]|\b(?:where|prewhere|having|on|when|and|or|then|else|select))\s*$/i.test(before.slice(-100)) &&
+    !/^\s*(?:[=!<>+*/%-]|(?:is|in|not|between|i?like|xor)\b)/i.test(after.slice(0, 100)))
+
+/** The places of the brackets around an index, from inside, up to those of a subquery. */
+function bracketsAround(text: string, index: number): readonly (readonly [number, number])[] {
+  const opened: number[] = []
+  const around: [number, number][] = []
+  for (const { 0: bracket, index: at } of text.matchAll(/[()]/g)) {
+    if (bracket === '(') opened.push(at)
+    else {
+      const open = opened.pop() ?? 0
+      if (open < index && at > index) around.push([open, at])
+    }
+  }
+  const subquery = around.findIndex(([open]) => /^\(\s*(?:select|with)\b/i.test(text.slice(open, open + 100)))
+  return subquery < 0 ? around : around.slice(0, subquery)
+}
+
+/** Excludes rows after the end where the query compares a column with the present. */
+function excludeLater(text: string, end: string): TimedSql {
+  const now = `toDateTime(${end})`
+  // All rows of a day have the same date. A column that is compared with a day may be one.
+  const mayBeDate = (name: string, of: string): boolean =>
+    /(?:^|[._])(?:date|day)$|[a-z](?:Date|Day)$/.test(name) ||
+    (/^\w*da(?:y|te)\b/i.test(of) && !/time|stamp|(?:^|[._])ts$|_at$|At$/i.test(name))
+  const limits = [...text.matchAll(lowerLimit)].filter((match) => isCondition(text, match))
+  const limited = limits.filter(([, name = '', , of = '']) => !mayBeDate(name, of))
+  const explained = [...limited, ...lags.flatMap((lag) => [...text.matchAll(lag)])]
+  const readsLater = [...text.matchAll(everyCall)].some(
+    ({ 0: { length }, index }) =>
+      !explained.some((match) => match.index <= index && index < match.index + match[0].length) &&
+      !countsNothing(text, index, index + length),
+  )
+  const sql = limits.toReversed().reduce((all, { 1: name = '', 2: as = '', index }) => {
+    return `${all.slice(0, index)}${name} <= ${as}${now}${as === '' ? '' : ')'} AND ${all.slice(index)}`
+  }, text)
+  const toLimited = (_: string, before: string, name: string, after: string): string => `${before}maxIf(${name}, ${name} <= ${now})${after}`
+  return { sql: lags.reduce((all, lag) => all.replace(lag, toLimited), sql), readsLater }
+}

@@ -1,0 +1,260 @@
+// Dashboards of the web app as declarations. The API has fewer fields than the web app, and what it has no field for is a loss. Facts are
+// from hyperdxio/hyperdx 2.36: packages/common-utils/src/types.ts, and the conversions of the external API in packages/api.
+import * as z from 'zod'
+import { declaredDashboard } from '../../kinds/dashboard/dashboard.ts'
+import { builtConfig, writtenConfig } from '../../kinds/dashboard/tile-schema.ts'
+import { createDirectory, type Directory } from '../../kinds/directory.ts'
+import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
+import { isEmpty, isMapping } from '../../platform/core/keys.ts'
+import { quote } from '../../platform/core/text.ts'
+import { elementOf, fieldOf, formOf, isKnown, ownValue, type Schema } from '../../platform/documents/schema.ts'
+import { schemaDiagnostics } from '../../platform/documents/validate.ts'
+
+export const dashboardOutcome = z.object({
+  title: z.string(),
+  location: z.string(),
+  result: z.enum(['exact', 'changed', 'refused']),
+  losses: z.array(z.object({ tile: z.string().optional(), loss: z.string() })).describe('Each loss in a sentence.'),
+  reason: z.string().optional().describe('Why the dashboard is refused.'),
+})
+
+export type DashboardOutcome = z.output<typeof dashboardOutcome> & { readonly declared?: Body }
+
+type Lose = (loss: string) => void
+
+interface Choices {
+  readonly kind: Kind
+  /** Pairs of a name and an id, of which the file has one and the declaration gets the other. */
+  readonly connections: ReadonlyMap<string, string>
+}
+
+const { shape } = declaredDashboard
+
+export function translateDashboard({ name, tiles, ...fields }: Body, location: string, { kind, connections }: Choices): DashboardOutcome {
+  const losses: { tile?: string; loss: string }[] = []
+  const lose: Lose = (loss) => void losses.push({ loss })
+  const title = typeof name === 'string' ? name : ''
+  const common = { title: title || 'dashboard without name', location, losses }
+  if (title === '' || title.length > 1024)
+    return { ...common, result: 'refused', reason: 'its name is missing, or has more than 1024 characters' }
+  const { tags, containers, filters, savedFilterValues, ...query } = carry(fields, declaredDashboard, dashboardFields, lose)
+  const accept = (field: keyof typeof itemFields, items: unknown): readonly Body[] =>
+    listOf(items).flatMap((item) => {
+      const element = elementOf(shape[field])
+      const carried = isMapping(item) ? carry(item, element, itemFields[field], lose) : item
+      return isAccepted(element, carried, `${field} ${describe(item)}`, lose) ? [carried] : []
+    })
+  const boxes = accept('containers', containers)
+  const connectionOf = (given: unknown): unknown =>
+    connections.get(String(given)) ?? [...connections].find(([, other]) => other === given)?.[0] ?? given
+  const kept = listOf(tiles).flatMap((tile, i): readonly Body[] => {
+    const label = nameOf(tile) || `Tile ${i + 1}`
+    const own: string[] = []
+    const loseOf: Lose = (loss) => void own.push(loss)
+    const body = toTile(tile, boxes, connectionOf, loseOf)
+    const isKept = body !== undefined && isAccepted(elementOf(shape.tiles), { ...body, name: label }, 'the tile', loseOf)
+    losses.push(...(isKept ? own : own.slice(-1)).map((loss) => ({ tile: label, loss })))
+    return isKept ? [body] : []
+  })
+  if (kept.length === 0 && !isEmpty(tiles)) return { ...common, result: 'refused', reason: 'the API has none of its tiles' }
+  const lists = {
+    ...{ tags: accept('tags', tags), tiles: kept, filters: accept('filters', filters) },
+    ...{ savedFilterValues: accept('savedFilterValues', savedFilterValues), containers: boxes },
+  }
+  // Spelled as by `pull`.
+  const nothing = { spelled: undefined, declared: undefined, sources: [], keyOf: () => undefined, tilesOf: () => [] }
+  const declared = kind.toFile({ name: title, ...lists, ...query }, { ...nothing, key: '', directory: namesAsIds })
+  return { ...common, result: losses.length === 0 ? 'exact' : 'changed', declared }
+}
+
+const nameOf = (tile: Body): string => String(ownValue(ownValue(tile, 'config'), 'name') ?? '')
+
+const describe = (value: unknown): string => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
+
+/** Whether files can declare the value. */
+function isAccepted(schema: Schema | undefined, value: unknown, what: string, lose: Lose): boolean {
+  const error = schema && z.safeParse(schema, value).error
+  if (schema === undefined || error === undefined) return true
+  const place = { file: '' }
+  const document = { value, locationOf: () => place, locationOfKey: () => place }
+  // Every schema here was made with zod's classic API.
+  const [first] = schemaDiagnostics(error as z.ZodError, document, schema as z.ZodType)
+  lose(`${what} is left out: ${first?.message}`)
+  return false
+}
+
+/** The exports of the web app have names of sources where the service has ids. */
+const namesAsIds: Directory = {
+  ...createDirectory({}),
+  byName: (_, name) => ({ id: name }),
+  nameOf: (id) => (typeof id === 'string' && !isId(id) ? id : undefined),
+}
+
+const isId = (text: unknown): boolean => /^[0-9a-f]{24}$/.test(String(text))
+
+/** The fields of the API for a field of the web app: none where every reader assumes the value, and one that no schema has for a loss. */
+type Convert = (value: unknown, web: Body, lose: Lose) => Body
+
+/** The fields under the API's names. What the schema does not have is a loss. `fields` are those that differ between the two. */
+function carry(web: Body, schema: Schema | undefined, fields: Readonly<Record<string, Convert>>, lose: Lose): Body {
+  const form = schema instanceof z.ZodObject ? schema : formOf(schema, web)
+  if (form === undefined) return web
+  const carried = Object.entries(web).flatMap(([field, value]) => {
+    if (isEmpty(value) || assumedValues[field] === value) return []
+    const convert = Object.hasOwn(fields, field) ? fields[field] : undefined
+    const converted = Object.entries(convert?.(value, web, lose) ?? { [field]: value })
+    if (converted.every(([name]) => isKnown(form, name))) return converted
+    lose(`${field} ${describe(value)} is left out${ownValue(effects, field) ?? ': the API has no field for it'}`)
+    return []
+  })
+  return Object.fromEntries(carried)
+}
+
+/** Values that mean the same as none. test/effects/stored.ts names the readers. */
+const assumedValues: Readonly<Record<string, unknown>> = {
+  ...{ granularity: 'auto', alignDateRangeToGranularity: true, compareToPreviousPeriod: false, fitYAxisToData: false },
+  ...{ groupByColumnsOnLeft: false, alternateRowBackground: false, isDelta: false },
+  ...{ havingLanguage: 'sql', seriesReturnType: 'column', ratioMode: 'per_group' },
+}
+
+/** What a field did that is left out. */
+const effects: Readonly<Record<string, string>> = {
+  where: ', so that rows without it count, too',
+  limit: ', so that the tile can have more rows',
+  granularity: ', which only the editor of the web app reads',
+  alternateRowBackground: ', which tints every other row',
+  ratioMode: ', so that each group has a ratio of its own',
+  havingLanguage: ', so that having is read as SQL',
+  seriesReturnType: ', which needs two series',
+  valueExpression: ', which a count does not read',
+  variableName: ', which has no effect without isVariableEnabled',
+  appliesToSourceIds: ', which has no effect without isBroadcastEnabled',
+  containerId: ', because there is no such container',
+  tabId: ', because there is no such tab',
+  alert: ', as by an import in the web app; declare it under alerts',
+}
+
+const drop: Convert = () => ({})
+
+const lost = { '': undefined }
+
+/** The API has texts where the web app also has lists. */
+const textOnly =
+  (name: string): Convert =>
+  (value) =>
+    typeof value === 'string' ? { [name]: value } : lost
+
+/** Lucene and SQL read the same text differently, so a declaration states the language. */
+const condition =
+  (field: string, standard: 'sql' | 'lucene', name = field): Convert =>
+  (value, web, lose) => {
+    const language = web[`${field}Language`]
+    if (isEmpty(language)) lose(`${field} ${describe(value)} has no language, and is read as ${standard === 'sql' ? 'SQL' : 'Lucene'}`)
+    return { [name]: value, [`${name}Language`]: language || standard }
+  }
+
+/** Some are set by the server, and an import in the web app leaves the description out. */
+const dashboardFields: Readonly<Record<string, Convert>> = {
+  ...{ version: drop, description: drop, id: drop, _id: drop, __v: drop, team: drop, $schema: drop },
+  ...{ createdAt: drop, updatedAt: drop, createdBy: drop, updatedBy: drop, provisioned: drop },
+  ...{ savedQuery: condition('savedQuery', 'lucene'), savedQueryLanguage: drop },
+}
+
+const itemFields = {
+  ...{ tags: {}, containers: {}, savedFilterValues: {} },
+  filters: {
+    ...{ id: drop, where: condition('where', 'sql'), whereLanguage: drop },
+    source: (value) => ({ sourceId: value }),
+    variableName: (value, { isVariableEnabled }) => (isVariableEnabled === true ? { variableName: value } : lost),
+    appliesToSourceIds: (value, { isBroadcastEnabled }) => (isBroadcastEnabled === false ? lost : { appliesToSourceIds: value }),
+  },
+} satisfies Readonly<Record<string, Readonly<Record<string, Convert>>>>
+
+const isRanked = ({ displayType }: Body): boolean => displayType === 'pie' || displayType === 'bar'
+
+const schemaOf = ({ configType }: Body): Schema => (configType === 'sql' ? writtenConfig : builtConfig)
+
+const chartFields: Readonly<Record<string, Convert>> = {
+  name: drop,
+  configType: (value) => (value === 'sql' ? { configType: value } : {}),
+  source: (value, { displayType }) => (displayType === 'markdown' ? {} : { sourceId: value }),
+  select: toSelect,
+  whereLanguage: drop,
+  groupBy: textOnly('groupBy'),
+  orderBy: textOnly('orderBy'),
+  limit: () => lost,
+  seriesLimit: (value, web) => ({ [isRanked(web) ? 'limit' : 'seriesLimit']: value }),
+  seriesReturnType: (value, { select }) => (value === 'ratio' && listOf(select).length === 2 ? { asRatio: true } : lost),
+  fillNulls: (value) => (value === false ? { fillNulls: value } : {}),
+  showOperandSeries: (value, { formulas, displayType }) =>
+    isEmpty(formulas) || displayType === 'number' ? {} : { showOperandSeries: value },
+  color: (value) => ({ color: toColor(value) }),
+  onClick: toOnClick,
+}
+
+const colors = ['green', 'blue', 'orange', 'red', 'cyan', 'pink', 'purple', 'light-blue', 'brown', 'gray']
+
+/** Older versions of the web app had numbers: `chart-1` is green. */
+function toColor(color: unknown): unknown {
+  const number = /^chart-([1-9]|10)$/.exec(String(color))?.[1]
+  return number === undefined ? color : `chart-${colors[Number(number) - 1]}`
+}
+
+/** The API opens other dashboards by id or by name, and exports have names. */
+function toOnClick(onClick: unknown, _: Body, lose: Lose): Body {
+  const id = ownValue(ownValue(onClick, 'target'), 'id')
+  if (!isMapping(onClick) || onClick.type !== 'dashboard' || id === undefined || isId(id)) return { onClick }
+  lose(`a click finds the dashboard ${describe(id)} by its name, and not by its id`)
+  return { onClick: { ...onClick, target: { mode: 'template', template: id } } }
+}
+
+const seriesFields: Readonly<Record<string, Convert>> = {
+  aggCondition: condition('aggCondition', 'lucene', 'where'),
+  aggConditionLanguage: drop,
+  isDelta: () => ({ periodAggFn: 'delta' }),
+  level: (value, { aggFn }) => (aggFn === 'quantile' ? { level: value } : {}),
+  valueExpression: (value, { aggFn }) => (aggFn === 'count' ? lost : { valueExpression: value }),
+}
+
+const heatmapFields: Readonly<Record<string, Convert>> = { aggFn: (value) => (value === 'count' ? {} : lost), aggConditionLanguage: drop }
+
+function toSelect(select: unknown, web: Body, lose: Lose): Body {
+  const form = formOf(schemaOf(web), web)
+  const element = form && elementOf(fieldOf(form, 'select'))
+  if (!Array.isArray(select) || element === undefined) return { select }
+  const isHeatmap = web.displayType === 'heatmap'
+  const all = select.map((series: unknown, i) => {
+    if (!isMapping(series)) return series
+    const carried = carry(series, element, isHeatmap ? heatmapFields : seriesFields, (loss) => lose(`series ${i + 1}: ${loss}`))
+    // Templates leave out the value of a metric, which no query reads and the API requires.
+    return isEmpty(series.metricName) || series.aggFn === 'count' ? carried : { valueExpression: 'Value', ...carried }
+  })
+  const isOne = isHeatmap || isRanked(web) || (web.displayType === 'number' && isEmpty(web.formulas))
+  for (const one of isOne ? select.slice(1) : []) lose(`the series ${describe(one)} is left out, because a tile of its type has one`)
+  return { select: isOne ? all.slice(0, 1) : all }
+}
+
+/** The tile in the API's fields; undefined where the API has no such tile. */
+function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: unknown) => unknown, lose: Lose): Body | undefined {
+  const { id: _, x, y, w, h, config, ...others } = isMapping(tile) ? tile : {}
+  const web = isMapping(config) ? config : {}
+  const form = web.configType === 'promql' ? undefined : formOf(schemaOf(web), web)
+  if (form === undefined) {
+    lose(`the tile is left out: the API has no tiles of type ${describe([web.configType, web.displayType].filter(Boolean).join(' '))}`)
+    return undefined
+  }
+  const container = containers.find(({ id }) => id === others.containerId)
+  const hasTab = listOf(container?.tabs).some(({ id }) => id === others.tabId)
+  const exists = {
+    containerId: (value: unknown) => (container ? { containerId: value } : lost),
+    tabId: (value: unknown) => (hasTab ? { tabId: value } : lost),
+  }
+  const fields = {
+    ...chartFields,
+    ...(isKnown(form, 'where') && { where: condition('where', 'lucene') }),
+    connection: (value: unknown) => ({ connectionId: connectionOf(value) }),
+  }
+  // A search without columns shows those of its source.
+  const chart = { ...(web.displayType === 'search' && { select: '' }), ...carry(web, form, fields, lose) }
+  return { name: nameOf(tile), x, y, w, h, ...carry(others, elementOf(shape.tiles), exists, lose), config: chart }
+}

@@ -1,0 +1,254 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { demo, startEmulator } from '../../../../src/emulator/index.ts'
+import { createClient } from '../../../../src/index.ts'
+import { forEachEntry } from '../../../support/corpus.ts'
+import { invokeText } from '../../../support/invoke.ts'
+import { runCliInside } from '../../../support/run-cli-inside.ts'
+
+const example = new URL('../../../../examples/grafana/checkout.yml', import.meta.url)
+const corpus = new URL('../../../unit/tools/import/rules.yml', import.meta.url)
+
+let directory: string
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'watchkeeper-import-'))
+  await writeFile(join(directory, 'rules.yml'), await readFile(example))
+  await writeFile(join(directory, 'corpus.yml'), await readFile(corpus))
+})
+
+afterEach(() => rm(directory, { recursive: true }))
+
+const options = ['--connection', 'clickhouse=Local ClickHouse', '--webhook', '*=oncall', '--webhook', 'slack=chat']
+
+const importFile = (file: string, ...more: readonly string[]) => runCliInside(['import', ...options, ...more, file], { directory })
+
+const read = (path: string): Promise<string> => readFile(join(directory, path), 'utf8')
+
+describe('import', () => {
+  it('takes several files after the command, also after a flag, and no option for them', async () => {
+    const both = await runCliInside(['import', '--allow-partial', 'rules.yml', ...options, 'corpus.yml', '--json'], { directory })
+    const { rules }: { rules: { location: string }[] } = JSON.parse(both.stdout)
+    expect(new Set(rules.map(({ location }) => location.split(':')[0]))).toEqual(new Set(['rules.yml', 'corpus.yml']))
+    const { exitCode, stderr } = await runCliInside(['import', '--files', 'rules.yml'], { directory })
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Write the files after the command: watchkeeper import <files>.')])
+    expect((await runCliInside(['import', '--help'], { directory })).stdout).toContain('Usage: watchkeeper import <files> [options]')
+  })
+
+  it('writes a file for each folder, with a dashboard for each group', async () => {
+    const { exitCode, stdout } = await importFile('rules.yml')
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('2 rules of Grafana: 1 exact, 1 changed, 0 refused, 0 paused')
+    expect((await read('observability/checkout.yml')).split('\n').slice(1).join('\n')).toBe(`dashboards:
+  checkout-errors:
+    name: Checkout / errors
+
+alerts:
+  checkout-has-errors:
+    name: Checkout has errors
+    query:
+      sql: |-
+        SELECT count() AS errors
+        FROM otel_logs
+        WHERE $__timeFilter(Timestamp) AND ServiceName = 'checkout' AND SeverityText = 'error'
+      connection: Local ClickHouse
+    dashboard: checkout-errors
+    thresholdType: above_exclusive
+    threshold: 10
+    interval: 5m
+    numConsecutiveWindows: 3
+    channel: { type: webhook, webhook: oncall }
+    message: Checkout fails for customers
+    note: |-
+      runbook_url: https://wiki.example.com/checkout
+      Labels: severity: critical
+      Grafana rule: Checkout / errors / checkout-errors
+
+  ingestion-lags:
+    name: Ingestion lags
+    query:
+      sql: SELECT dateDiff('second', maxIf(Timestamp, Timestamp <= toDateTime(fromUnixTimestamp64Milli({endDateMilliseconds:Int64}))), toDateTime(fromUnixTimestamp64Milli({endDateMilliseconds:Int64}))) AS lag FROM otel_logs
+      connection: Local ClickHouse
+    dashboard: checkout-errors
+    thresholdType: above_exclusive
+    threshold: 120
+    interval: 5m
+    channel: { type: webhook, webhook: oncall }
+    note: 'Grafana rule: Checkout / errors / ingestion-lag'
+`)
+  })
+
+  it('writes the same again, and overwrites no other content', async () => {
+    await importFile('rules.yml')
+    expect((await importFile('rules.yml')).exitCode).toBe(0)
+    await writeFile(join(directory, 'observability/checkout.yml'), 'alerts: {}\n')
+    const { exitCode, stderr } = await importFile('rules.yml')
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has observability/checkout.yml already, with other content')])
+    expect(await read('observability/checkout.yml')).toBe('alerts: {}\n')
+  })
+
+  it('fails with refused rules and writes nothing, unless a part is enough', async () => {
+    const refused = await importFile('corpus.yml')
+    expect([refused.exitCode, refused.stdout]).toEqual([10, expect.stringContaining('35 exact, 20 changed, 19 refused, 1 paused')])
+    await expect(read('observability/shop.yml')).rejects.toThrow('ENOENT')
+    const partial = await importFile('corpus.yml', '--allow-partial', '--reports', 'markdown=report.md')
+    expect(partial.exitCode).toBe(0)
+    expect(await read('observability/shop.yml')).toContain('  shop-errors:\n    name: Shop / errors')
+    expect(await read('observability/ops-more.yml')).toContain('changed-another-pending-time:')
+    const report = await read('report.md')
+    // Expressions have these fields, too, where they have an effect.
+    for (const field of ['conditions', 'editorType', 'expression', 'maxDataPoints', 'reducer', 'settings'])
+      expect(report).toMatch(new RegExp(`Without effect on an alert: .*model\\.${field}\\b`))
+    for (const word of ['refused', 'changed', 'exact', 'paused']) expect(report).toContain(word)
+  })
+
+  it('writes declarations that validate accepts', async () => {
+    await importFile('corpus.yml', '--allow-partial')
+    const { exitCode, stdout } = await runCliInside(['validate', '--json'], { directory, env: { WATCHKEEPER_PROFILE: 'hyperdx' } })
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ valid: true, errorCount: 0, warningCount: 0 })
+  })
+
+  it('writes no text that is too long for validate', async () => {
+    const long = 'x'.repeat(3000)
+    const rules = (await read('rules.yml')).replace('name: errors', `name: ${long}`).replace('folder: Checkout', `folder: ${long}`)
+    await writeFile(join(directory, 'long.yml'), rules)
+    expect((await importFile('long.yml')).exitCode).toBe(0)
+    const { exitCode, stdout } = await runCliInside(['validate', '--json'], { directory, env: { WATCHKEEPER_PROFILE: 'hyperdx' } })
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { valid: true, objectCount: 3 }])
+    const times = `SELECT count() FROM otel_logs WHERE ${Array(2900).fill('now()').join('+')}`
+    await writeFile(join(directory, 'long.yml'), (await read('rules.yml')).replace(/SELECT dateDiff.*/, times))
+    expect((await importFile('long.yml')).stdout).toContain('the query has more than 100,000 characters after its translation')
+  })
+
+  it('shows refused rules first', async () => {
+    const { stdout } = await importFile('corpus.yml')
+    expect(stdout.indexOf('refused: math')).toBeLessThan(stdout.indexOf('changed: time range'))
+    expect(stdout.indexOf('refused: too rare')).toBeGreaterThan(0)
+  })
+
+  it('is an operation of the library, and none of the action', async () => {
+    const inputs = { files: ['rules.yml'], connection: ['clickhouse=x'], webhook: ['*=y'], directory: 'elsewhere' }
+    const result = await createClient({ directory }).import(inputs)
+    expect(result).toMatchObject({ status: 'pass', exact: 1, changed: 1, written: true, rules: [{ key: 'checkout-has-errors' }, {}] })
+    expect(await read('elsewhere/checkout.yml')).toContain('connection: x')
+    const { reason } = await invokeText({ inputs: { operation: 'import', files: 'rules.yml' }, isAction: true })
+    expect(reason).toContain('import is not an operation of the action; run it on the command line')
+  })
+
+  it('needs the settings of a server only to compare values', async () => {
+    const { exitCode, stderr } = await importFile('rules.yml', '--check')
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('api-key-id: is missing')])
+  })
+
+  it('refuses a file of another tool, and says what it is', () =>
+    forEachEntry<[object, string]>(
+      [
+        [{ panels: [{ type: 'timeseries' }], schemaVersion: 39 }, 'is a dashboard of Grafana'],
+        [{ dashboard: { panels: [{ type: 'stat' }] }, meta: {} }, 'is a dashboard of Grafana'],
+        [{ groups: [{ name: 'a', rules: [{ alert: 'Errors', expr: 'up == 0', for: '5m' }] }] }, 'is a rule file of Prometheus'],
+        [{ apiVersion: 'monitoring.coreos.com/v1', kind: 'PrometheusRule', spec: { groups: [] } }, 'is a rule file of Prometheus'],
+        [
+          { name: 'CPU', type: 'metric alert', query: 'avg(last_5m):avg:system.cpu.user{*} > 90', message: '@oncall' },
+          'is a monitor of Datadog',
+        ],
+        [{ title: 'CPU', layout_type: 'ordered', widgets: [{ id: 1 }] }, 'is a dashboard of Datadog'],
+        [
+          { name: 'A', tiles: [{ name: 'A', config: { displayType: 'markdown' } }] },
+          'is a dashboard for the API, which create-dashboard takes',
+        ],
+        [{ alerts: { a: { name: 'A' } } }, 'is a file with declarations'],
+        [{ spam: 1 }, 'has no groups of alert rules'],
+      ],
+      async (content, what) => {
+        await writeFile(join(directory, 'other.json'), JSON.stringify(content))
+        const { exitCode, stderr } = await importFile('other.json')
+        const accepted = 'import reads alert rules of Grafana, and dashboards of the web app'
+        expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`other.json: ${what}; ${accepted}`)])
+      },
+    ))
+})
+
+describe('import of a dashboard of the web app', () => {
+  const chart = {
+    name: 'Errors',
+    source: 'Logs',
+    displayType: 'line',
+    select: [{ aggFn: 'count', valueExpression: '' }],
+    granularity: 'auto',
+  }
+
+  const exported = (config: object = {}, more: object = { version: '0.1.0' }): string =>
+    JSON.stringify({ ...more, name: 'Orders', tiles: [{ id: 't', x: 0, y: 0, w: 12, h: 6, config: { ...chart, where: '', ...config } }] })
+
+  const write = (path: string, content: string): Promise<void> => writeFile(join(directory, path), content)
+
+  it('writes a file for each, beside the rules of Grafana, without an option for connections and webhooks', async () => {
+    await write('orders.json', exported({ where: 'ServiceName:orders' }))
+    const alone = await runCliInside(['import', 'orders.json'], { directory })
+    expect([alone.exitCode, alone.stderr]).toEqual([0, 'Wrote observability/orders.yml\n'])
+    expect(alone.stdout).toContain('1 dashboard of the web app: 0 exact, 1 changed, 0 refused, 0 paused')
+    expect(alone.stdout).toMatch(/Orders +changed +Errors +where ServiceName:orders is left out, so that rows without it count, too/)
+    expect((await read('observability/orders.yml')).split('\n').slice(1).join('\n')).toBe(`dashboards:
+  orders:
+    name: Orders
+    tiles:
+      - name: Errors
+        at: [0, 0, 12, 6]
+        config:
+          displayType: line
+          source: Logs
+          select: [{ aggFn: count }]
+`)
+    const both = await importFile('orders.json', 'rules.yml')
+    expect(both.stdout).toContain('1 dashboard of the web app and 2 rules of Grafana: 1 exact, 2 changed, 0 refused, 0 paused')
+    const { exitCode, stdout } = await runCliInside(['validate', '--json'], { directory, env: { WATCHKEEPER_PROFILE: 'hyperdx' } })
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { objectCount: 4, errorCount: 0 }])
+  })
+
+  it('says what the provisioner does with a file of its form', async () => {
+    await write('orders.json', exported({}, {}))
+    const { stdout } = await runCliInside(['import', 'orders.json'], { directory })
+    expect(stdout).toContain('1 exact')
+    expect(stdout).toContain('orders.json: has the form of a file of the provisioner; where a server has it, the provisioner overwrites')
+  })
+
+  it('fails with a refused one and writes nothing, unless a part is enough', async () => {
+    await write('orders.json', exported())
+    await write('promql.json', exported({ configType: 'promql', promqlExpression: 'up' }))
+    const refused = await runCliInside(['import', '*.json'], { directory })
+    expect([refused.exitCode, refused.stdout]).toEqual([10, expect.stringContaining('1 exact, 0 changed, 1 refused')])
+    expect(refused.stdout).toContain('the API has none of its tiles')
+    await expect(read('observability/orders.yml')).rejects.toThrow('ENOENT')
+    expect((await runCliInside(['import', '*.json', '--allow-partial'], { directory })).exitCode).toBe(0)
+    expect(await read('observability/orders.yml')).toContain('name: Orders')
+  })
+
+  it('is what a file with declarations and a document of a dashboard say that they need', async () => {
+    await mkdir(join(directory, 'observability'))
+    await write('observability/web.json', exported())
+    const emulator = await startEmulator({ dialect: 'hyperdx' })
+    try {
+      const env = { WATCHKEEPER_PROFILE: 'hyperdx', WATCHKEEPER_API_URL: emulator.url, WATCHKEEPER_API_KEY: demo.apiKeySecret }
+      const document = ['--dashboard', 'observability/web.json']
+      for (const command of [
+        ['validate'],
+        ['plan', '--project', 'a/b'],
+        ['create-dashboard', ...document],
+        ['update-dashboard', '--id', '65f5e4a35eedc0de0000000c', ...document, '--yes'],
+      ]) {
+        const { exitCode, stdout, stderr } = await runCliInside(command, { directory, env })
+        const said = (stdout + stderr).split('\n').filter((line) => line.includes('web app'))
+        expect([exitCode, said]).toEqual([
+          2,
+          [expect.stringMatching(/is a dashboard of the web app; translate it with: watchkeeper import observability\/web.json/)],
+        ])
+      }
+      expect(emulator.requests.filter(({ method }) => method !== 'GET')).toEqual([])
+    } finally {
+      await emulator.close()
+    }
+  })
+})

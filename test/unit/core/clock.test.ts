@@ -1,8 +1,0 @@
-import { expect, it, vi } from 'vitest'
-import { systemClock } from '../../../src/core/clock.ts'
-
-it('R2: waits and deadlines do not follow the wall clock, which may jump', () => {
-  const before = systemClock.monotonicMs()
-  using _ = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 86_400_000)
-  expect(systemClock.monotonicMs() - before).toBeLessThan(10_000)
-})

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest'
+import { join, say, sentence, strong, toPlainText, trusted, untrusted } from '../../../../src/platform/core/line.ts'
+import { progressBar, sparkline } from '../../../../src/platform/core/text.ts'
+import { toTable } from '../../../../src/platform/report/blocks.ts'
+import { toDiffLines } from '../../../../src/platform/report/diff-lines.ts'
+import { renderMarkdown } from '../../../../src/platform/report/markdown.ts'
+import { cpuMsOf } from '../../../support/clocks.ts'
+import { hostile } from '../../../support/corpus.ts'
+import { kindsIn, nodesOf, parseMarkdown } from '../../../support/output-oracle.ts'
+
+describe('say', () => {
+  it('trusts its own words and numbers, and no text that is put in', () => {
+    expect(say`Alert ${'x'} has ${2} ${strong('tiles')}`).toEqual([
+      trusted('Alert '),
+      untrusted('x'),
+      trusted(' has '),
+      trusted('2'),
+      trusted(' '),
+      strong('tiles'),
+    ])
+    expect(say`${'x'}${say`${'y'}!`}`).toEqual([untrusted('x'), untrusted('y'), trusted('!')])
+  })
+
+  it('is joined with a separator between lines only', () => {
+    expect(join([], ', ')).toEqual([])
+    expect(join([say`a`], ', ')).toEqual([trusted('a')])
+    expect(toPlainText(join([say`a`, say`${'b'}`, say`c`], ', '))).toBe('a, b, c')
+  })
+})
+
+describe('a sentence', () => {
+  const markdownOf = (text: string): string => renderMarkdown([{ kind: 'paragraph', line: sentence(text) }]).trim()
+
+  it('a sentence is prose, and only its names are code', () => {
+    const text = 'alerts.slow: an alert named "Checkout is slow" exists (65f5e4a35eedc0de00000020 or b/c.yml x.yml); 5% → add adopt'
+    expect(toPlainText(sentence(text))).toBe(text)
+    expect(markdownOf(text)).toBe(
+      '`alerts.slow`: an alert named "Checkout is slow" exists (`65f5e4a35eedc0de00000020` or `b/c.yml x.yml`); 5% → add adopt',
+    )
+  })
+
+  it('a sentence has nothing outside of code that a medium would link, mention or format', () => {
+    const more = '@octocat #12 GH-12 PROJ-7 deadbeef org/repo#1 www.x.y a@b.c :smile: !12 &3 ~label <!here> *b* _i_ [a](b) /close'.split(
+      ' ',
+    )
+    for (const text of [...hostile.map(({ value }) => value), ...more, '1. a', '- a', '# a', 'a "@b" (@c) @d, @e.']) {
+      const markdown = markdownOf(text)
+      const outside = [...nodesOf(parseMarkdown(markdown))].flatMap(({ type, value = '' }) => (type === 'text' ? [value] : [])).join('')
+      expect(
+        [...kindsIn(markdown)].filter((kind) => !['root', 'paragraph', 'text', 'inlineCode', 'emphasis'].includes(kind)),
+        text,
+      ).toEqual([])
+      expect(outside, text).not.toMatch(/[@#!&~<>*_[\]`|\\]|[a-z][:.][a-z]|[0-9a-f]{7}|\b[a-z]+-\d/i)
+    }
+  })
+})
+
+describe('a small drawing', () => {
+  const lineOf = (...values: readonly number[]): string => sparkline(values)
+
+  it('a small drawing goes from zero to the largest value', () => {
+    expect(lineOf(0, 1, 2, 3.5, 7)).toBe('▁▂▃▅█')
+    expect(lineOf(5)).toBe('█')
+  })
+
+  it('lies on the ground where nothing was used, and no value is below it', () => {
+    expect(lineOf(0, 0)).toBe('▁▁')
+    expect(lineOf(-3, 3)).toBe('▁█')
+    expect(lineOf()).toBe('')
+  })
+
+  it.each([
+    [0, '░░░░░░░░░░'],
+    [4.9, '░░░░░░░░░░'],
+    [5, '█░░░░░░░░░'],
+    [61.2, '██████░░░░'],
+    [95, '█████████░'],
+    [99.99, '█████████░'],
+    [100, '██████████'],
+    [1000, '██████████'],
+    [-20, '░░░░░░░░░░'],
+  ])('a small drawing of a share of %d percent is %s', (percent, expected) => {
+    expect(progressBar(percent)).toBe(expected)
+  })
+})
+
+describe('diagnostics', () => {
+  it('diagnostics become a table where a medium has tables', () => {
+    const location = { file: 'f.yml', line: 1, column: 2 }
+    const table = toTable({
+      kind: 'diagnostics',
+      diagnostics: [
+        { rule: 'syntax', severity: 'error', location, message: 'It is wrong.' },
+        { rule: 'lint', severity: 'warning', location: { file: 'g.yml' }, message: 'It is odd.' },
+        { rule: 'hint', severity: 'note', location, message: 'It is new.' },
+      ],
+    })
+    expect(table).toEqual({
+      kind: 'table',
+      columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
+      rows: [
+        [[trusted('❌ error')], [untrusted('f.yml:1:2')], sentence('It is wrong.'), [trusted('syntax')]],
+        [[trusted('⚠️ warning')], [untrusted('g.yml')], sentence('It is odd.'), [trusted('lint')]],
+        [[trusted('ℹ️ note')], [untrusted('f.yml:1:2')], sentence('It is new.'), [trusted('hint')]],
+      ],
+    })
+  })
+})
+
+describe('a changed field', () => {
+  const linesOf = (...fields: Parameters<typeof toDiffLines>[0]): readonly string[] =>
+    toDiffLines(fields).map(({ sign, text }) => `${sign}${text}`)
+
+  it.each([
+    ['is one line where both sides are short', { before: 1, after: 'two' }, ['~    x: 1 → two']],
+    ['is one line for a side that is missing', { after: true }, ['+    x: true']],
+    ['is one line for a side that goes', { before: ['a', 'b'] }, ['-    x: ["a","b"]']],
+    [
+      'is one line up to a hundred characters',
+      { before: 'a'.repeat(50), after: 'b'.repeat(50) },
+      [`~    x: ${'a'.repeat(50)} → ${'b'.repeat(50)}`],
+    ],
+    [
+      'is two lines beyond a hundred characters',
+      { before: 'a'.repeat(50), after: 'b'.repeat(51) },
+      [`-    x: ${'a'.repeat(50)}`, `+    x: ${'b'.repeat(51)}`],
+    ],
+    ['is a block where a new text has lines', { after: 'a\n\u001bb\n' }, ['+    x: |', '+      a', '+      \\u001bb']],
+    ['is a block where an old text had lines', { before: 'a\nb' }, ['-    x: |', '-      a', '-      b']],
+    ['is one line for a text with one line', { after: 'a\n' }, ['+    x: "a\\n"']],
+    [
+      'is what differs of long texts',
+      {
+        before: 'a\nb',
+        after: 'a\nc',
+        lines: [
+          { sign: ' ', text: 'a' },
+          { sign: '-', text: 'b' },
+          { sign: '+', text: 'c' },
+        ],
+      },
+      ['~    x:', '       a', '-      b', '+      c'],
+    ],
+  ] as const)('%s', (_, field, expected) => {
+    expect(linesOf({ path: 'x', ...field })).toEqual(expected)
+  })
+
+  it('compares the longest text that a tile can have in little time', () => {
+    const lines = [...Array.from({ length: 20_000 }, () => ({ sign: ' ' as const, text: 'a' })), { sign: '+' as const, text: 'b' }]
+    const ms = cpuMsOf(() => expect(linesOf({ path: 'x', before: 'a', after: 'b', lines })).toHaveLength(6))
+    expect(ms).toBeLessThan(1000)
+  })
+
+  it('leaves out the lines of long texts that are far from every difference', () => {
+    const same = (...texts: readonly string[]) => texts.map((text) => ({ sign: ' ' as const, text }))
+    const lines = [
+      ...same('a', 'b', 'c', 'd', 'e'),
+      { sign: '-' as const, text: 'f' },
+      ...same('g', 'h', 'i', 'j', 'k', 'l', 'm'),
+      { sign: '+' as const, text: 'n' },
+      ...same('o', 'p', 'q', 'r', 's', 't'),
+    ]
+    expect(linesOf({ path: 'x', before: 'a', after: 'b', lines }).map((line) => line.replace(/^(.) {4,6}/, '$1'))).toEqual([
+      '~x:',
+      ' … 2 more lines',
+      ' c',
+      ' d',
+      ' e',
+      '-f',
+      ' g',
+      ' h',
+      ' i',
+      ' j',
+      ' k',
+      ' l',
+      ' m',
+      '+n',
+      ' o',
+      ' p',
+      ' q',
+      ' … 3 more lines',
+    ])
+  })
+
+  it.each([
+    ['plain words', 'a b', 'a b'],
+    ['words of any language', 'Größe 漢', 'Größe 漢'],
+    ['a text that is a number', '12', '"12"'],
+    ['an empty text', '', '""'],
+    ['a blank at the end', 'a ', '"a "'],
+    ['a mark at the start', '- a', '"- a"'],
+    ['a newline', 'a\nb', '"a\\nb"'],
+    ['nothing', null, 'null'],
+    ['a map', { a: [1] }, '{"a":[1]}'],
+  ])('shows a value as in YAML: %s', (_, after, expected) => {
+    expect(linesOf({ path: 'x', before: 'old', after })).toEqual([`~    x: old → ${expected}`])
+  })
+
+  it('shows no control characters and no endless text', () => {
+    expect(linesOf({ path: 'a\u001bb', after: 'x\u202ey' })).toEqual(['+    a\\u001bb: x\\u202ey'])
+    expect(linesOf({ path: 'x', after: 'a'.repeat(500) })).toEqual([`+    x: ${'a'.repeat(400)}… (100 more characters)`])
+  })
+})

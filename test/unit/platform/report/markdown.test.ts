@@ -1,0 +1,196 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { say, strong, trusted, untrusted } from '../../../../src/platform/core/line.ts'
+import type { Block } from '../../../../src/platform/report/blocks.ts'
+import { renderMarkdown } from '../../../../src/platform/report/markdown.ts'
+import { kindsIn } from '../../../support/output-oracle.ts'
+
+const table = (rows: number): Block => ({
+  kind: 'table',
+  title: 'By entity',
+  columns: [{ title: 'Entity' }, { title: 'Amount', align: 'right' }],
+  rows: Array.from({ length: rows }, (_, i) => [[untrusted(`entity ${i}`)], say`${i}`]),
+})
+
+describe('renderMarkdown', () => {
+  it('starts with the verdict', () => {
+    const text = renderMarkdown([{ kind: 'verdict', status: 'fail', line: say`Spend of ${'checkout'} is ${strong('too high')}` }])
+    expect(text).toBe('### ❌ Spend of `checkout` is **too high**\n\n')
+  })
+
+  it('aligns numbers to the right', () => {
+    expect(renderMarkdown([table(1)])).toBe('**By entity**\n\n| Entity | Amount |\n| --- | ---: |\n| `entity 0` | 0 |\n\n')
+  })
+
+  it('shows the lines of a message as sentences, and only what is no word as code', () => {
+    const text = 'The API answered 401: the key is wrong\n- Check api-key-id, #12 and @all.\n  # Not a title'
+    expect(renderMarkdown([{ kind: 'message', text }])).toBe(
+      'The API answered 401: the key is wrong\n\n- Check api-key-id, `#12` and `@all`.\n\n`#` Not a title\n\n',
+    )
+  })
+
+  it('keeps the verdict and what to know, and shortens the diff, where not all fits', () => {
+    const lines = Array.from({ length: 1000 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
+    const text = renderMarkdown(
+      [
+        { kind: 'verdict', status: 'pass', line: say`A plan` },
+        { kind: 'diff', lines },
+        { kind: 'details', title: 'All fields', blocks: [{ kind: 'diff', lines }] },
+        { kind: 'paragraph', line: say`Apply deletes hidden parts.` },
+        table(2),
+        { kind: 'footer', line: say`The end` },
+      ],
+      5000,
+      'the summary of the run',
+    )
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(5000)
+    expect(text).toMatch(/^### ✅ A plan\n\n```diff\n\+ line 0\n/)
+    expect(text).toMatch(/\*\d+ more lines did not fit\. See the summary of the run\.\*\n\nApply deletes hidden parts\./)
+    expect(text).toContain('`entity 1`')
+    expect(text.endsWith('*1 more section did not fit. See the summary of the run.*\n\nThe end\n')).toBe(true)
+  })
+
+  it('folds details, with Markdown inside', () => {
+    const text = renderMarkdown([{ kind: 'details', title: '2 records <x>', blocks: [table(2)] }])
+    expect(text).toContain('<details><summary>2 records &#60;x&#62;</summary>\n\n**By entity**')
+    expect(kindsIn(text)).toContain('table')
+  })
+
+  it('draws bars from zero and a sparkline beside them', () => {
+    const points = [1, 2, 0.5].map((value, i) => ({ label: `0${i + 1}`, value }))
+    const text = renderMarkdown([{ kind: 'chart', title: 'Credits per day', unit: 'Credits', points }])
+    expect(text).toContain('Credits per day ▅█▃')
+    expect(text).toContain('y-axis "Credits" 0 --> 2.1')
+    expect(text).toContain('bar [1, 2, 0.5]')
+  })
+
+  it('gives every bar a different label, most of them invisible, because Mermaid merges equal ones', () => {
+    const points = Array.from({ length: 365 }, (_, i) => ({ label: `${i}`, value: i }))
+    const [, axis = ''] = /x-axis \[(.*)\]/.exec(renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points }])) ?? []
+    const labels = axis.split(', ')
+    expect(new Set(labels).size).toBe(365)
+    expect(labels.filter((label) => /\d/.test(label)).length).toBeLessThanOrEqual(12)
+    expect(new Set(labels.map((label) => label.trim())).size).toBe(365)
+  })
+
+  it('shows only as many labels as fit beside each other', () => {
+    const shownOf = (count: number, label: string): readonly string[] => {
+      const points = Array.from({ length: count }, (_, i) => ({ label, value: i }))
+      const [, axis = ''] = /x-axis \[(.*)\]/.exec(renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points }])) ?? []
+      return axis.split(', ').filter((one) => one.includes(label))
+    }
+    // In a browser, a digit of the axis is 8 pixels wide, and the axis 820.
+    for (const label of ['9 Dec', '28 Nov', '28 Nov 2026', '28 Nov 2026 14:00'])
+      for (let count = 1; count <= 62; count++)
+        expect(shownOf(count, label).length * (label.length * 8 + 16), `${count} × ${label}`).toBeLessThanOrEqual(820)
+    expect(shownOf(12, '28 Nov')).toHaveLength(12)
+  })
+
+  it('writes facts as a column when a row would be too wide', () => {
+    const fact = (value: string) => ({ label: 'Id', value: [trusted(value)] })
+    expect(renderMarkdown([{ kind: 'facts', facts: [fact('1'), fact('2')] }])).toBe('| Id | Id |\n| --- | --- |\n| 1 | 2 |\n\n')
+    expect(renderMarkdown([{ kind: 'facts', facts: [fact('x'.repeat(60)), fact('y'.repeat(60))] }])).toMatch(
+      /^\| Field \| Value \|\n.*\n\| Id \| x+ \|\n\| Id \| y+ \|\n/,
+    )
+  })
+
+  it('colors differences by the marks that GitHub knows', () => {
+    const lines = [
+      { sign: '+', text: 'new' },
+      { sign: '-', text: 'old' },
+      { sign: '~', text: 'a → b' },
+      { sign: ' ', text: '```' },
+    ] as const
+    expect(renderMarkdown([{ kind: 'diff', lines }])).toBe('````diff\n+ new\n- old\n! a → b\n  ```\n````\n\n')
+  })
+
+  it('writes no exponent into a chart', () => {
+    const text = renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points: [{ label: 'a', value: 1e-9 }] }])
+    expect(text).not.toMatch(/\de-/)
+  })
+})
+
+describe('the size limit', () => {
+  const limit = 1024 * 1024
+
+  it('cuts a table between two rows and says how many are missing', () => {
+    const text = renderMarkdown([{ kind: 'verdict', status: 'pass', line: [trusted('ok')] }, table(100_000)], limit)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limit)
+    expect(Buffer.byteLength(text)).toBeGreaterThan(limit * 0.95)
+    const written = text.match(/^\| `entity/gm)?.length ?? 0
+    expect(text).toContain(`*${100_000 - written} more rows did not fit. See the result file.*`)
+  })
+
+  it('counts bytes, not characters', () => {
+    const rows = Array.from({ length: 3000 }, () => [[untrusted('😀'.repeat(99))]])
+    expect(Buffer.byteLength(renderMarkdown([{ kind: 'table', columns: [{ title: 'x' }], rows }], limit))).toBeLessThanOrEqual(limit)
+  })
+
+  it('closes details that it had to cut', () => {
+    const text = renderMarkdown([{ kind: 'details', title: 'records', blocks: [table(100_000)] }], 10_000)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(10_000)
+    expect(text.trimEnd().endsWith('</details>')).toBe(true)
+    expect(text).toContain('more rows did not fit')
+  })
+
+  it('keeps the last line of the report when everything else is cut', () => {
+    const footer: Block = { kind: 'footer', line: say`Organization ${'o'.repeat(36)} · service ${'checkout'} · 22 Nov 2026 10:48 UTC` }
+    for (const room of [400, 1000, 5000]) {
+      const text = renderMarkdown([{ kind: 'verdict', status: 'fail', line: [trusted('bad')] }, table(1000), footer], room)
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(room)
+      expect(text.endsWith('\n\nOrganization `oooooooooooooooooooooooooooooooooooo` · service `checkout` · 22 Nov 2026 10:48 UTC\n')).toBe(
+        true,
+      )
+    }
+  })
+
+  it('holds for any blocks and any room, with the last line of the report', () => {
+    // A control character is shown as an escape, and backticks need a longer fence.
+    const text = fc.string({ unit: fc.constantFrom('a', '`', '\u0001', '😀', '|'), maxLength: 60 })
+    const texts = fc.array(text, { maxLength: 30 })
+    const leaf: fc.Arbitrary<Block> = fc.oneof(
+      text.map((one): Block => ({ kind: 'verdict', status: 'fail', line: say`${one}` })),
+      texts.map((all): Block => ({ kind: 'list', items: all.map((one) => say`${one}`) })),
+      texts.map((all): Block => ({ kind: 'table', title: 'T', columns: [{ title: 'c' }], rows: all.map((one) => [[untrusted(one)]]) })),
+      texts.map((all): Block => ({ kind: 'diff', lines: all.map((one) => ({ sign: '+', text: one })) })),
+      text.map((one): Block => ({ kind: 'preformatted', text: one })),
+      text.map((one): Block => ({ kind: 'footer', line: say`${one}` })),
+    )
+    const details = fc.tuple(text, fc.array(leaf, { maxLength: 4 })).map(([title, blocks]): Block => ({ kind: 'details', title, blocks }))
+    const room = fc.integer({ min: -100, max: 3000 })
+    fc.assert(
+      fc.property(fc.array(fc.oneof(leaf, details), { maxLength: 6 }), room, (blocks, maxBytes) => {
+        expect(Buffer.byteLength(renderMarkdown(blocks, maxBytes))).toBeLessThanOrEqual(Math.max(0, maxBytes))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('leaves out whole blocks that do not fit and says so', () => {
+    const text = renderMarkdown(
+      [
+        { kind: 'preformatted', text: 'x'.repeat(5000) },
+        { kind: 'paragraph', line: [trusted('short')] },
+      ],
+      1000,
+    )
+    expect(text).toBe('short\n\n*1 more section did not fit. See the result file.*\n')
+  })
+
+  it('cuts differences between two lines and says how many are missing', () => {
+    const lines = Array.from({ length: 1000 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
+    const text = renderMarkdown([{ kind: 'diff', lines }], 1000)
+    const written = text.match(/^\+ line/gm)?.length ?? 0
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1000)
+    expect(written).toBeGreaterThan(30)
+    expect(text.endsWith(`\n\`\`\`\n\n*${1000 - written} more lines did not fit. See the result file.*\n\n`)).toBe(true)
+  })
+
+  it('leaves out details whose frame does not fit', () => {
+    const text = renderMarkdown(
+      [{ kind: 'details', title: 'x'.repeat(500), blocks: [{ kind: 'paragraph', line: [trusted('short')] }] }],
+      400,
+    )
+    expect(text).toBe('*1 more section did not fit. See the result file.*\n')
+  })
+})

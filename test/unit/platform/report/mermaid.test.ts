@@ -1,0 +1,56 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Point } from '../../../../src/platform/report/blocks.ts'
+import { barChart } from '../../../../src/platform/report/markdown.ts'
+import { refusalsOf } from '../../../support/mermaid-oracle.ts'
+
+const points = (values: readonly number[]): readonly Point[] =>
+  values.map((value, i) => ({ label: new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(5, 10), value }))
+
+/** What stands between the fences. */
+const diagramOf = (values: readonly number[], unit = 'Credits'): string =>
+  /^```mermaid\n(.*)\n```$/s.exec(barChart({ kind: 'chart', title: `${unit} per day`, unit, points: points(values) }))?.[1] ?? 'no fences'
+
+const series = (length: number) => Array.from({ length }, (_, i) => 10 + 5 * Math.sin(i))
+
+const accepted: Readonly<Record<string, string>> = {
+  'one point': diagramOf(series(1)),
+  'two points': diagramOf(series(2)),
+  'a month': diagramOf(series(31)),
+  'as many points as a chart has': diagramOf(series(62)),
+  'nothing but zeros': diagramOf([0, 0, 0]),
+  'a zero among others': diagramOf([3, 0, 0.5]),
+  'negative values': diagramOf([-1, 2]),
+  'tiny values': diagramOf([1e-9, 1e-7, 0.000001]),
+  'huge values': diagramOf([1e9, 1e15, 1e20]),
+  'values beyond plain notation': diagramOf([1e21, 1e300]),
+  'values far apart': diagramOf([1e-9, 1e12]),
+  'values with long fractions': diagramOf([0.1 + 0.2, 1 / 3, 12_345.678_901_234]),
+  'another unit': diagramOf(series(3), 'CHC'),
+}
+
+const month = diagramOf(series(31))
+
+const refused: Readonly<Record<string, string>> = {
+  'an unknown kind of diagram': month.replace('xychart-beta', 'xychart-gamma'),
+  'an open list': month.replace(/\]$/, ''),
+  'a word among the numbers': month.replace(/bar \[/, 'bar [x y, '),
+  'an exponent': month.replace(/bar \[/, 'bar [1e+21, '),
+  'an open quote': month.replace('title "', 'title '),
+}
+
+describe("Mermaid's own parser", () => {
+  const cases = { ...accepted, ...refused }
+  let refusals: ReadonlyMap<string, string | undefined>
+  beforeAll(async () => {
+    const found = await refusalsOf(Object.values(cases))
+    refusals = new Map(Object.keys(cases).map((name, i) => [name, found[i]]))
+  }, 60_000)
+
+  it.each(Object.keys(accepted))('accepts the chart of %s', (name) => {
+    expect(refusals.get(name)).toBeUndefined()
+  })
+
+  it.each(Object.keys(refused))('refuses %s', (name) => {
+    expect(refusals.get(name)).toMatch(/error|No diagram type/i)
+  })
+})

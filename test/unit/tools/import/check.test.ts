@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import type { ReadApi } from '../../../../src/platform/api/client.ts'
+import type { SqlAnswer, SqlColumn } from '../../../../src/platform/api/sql.ts'
+import { compareQueries } from '../../../../src/tools/import/check.ts'
+import { readImportedFile } from '../../../../src/tools/import/grafana-file.ts'
+import { translateRule } from '../../../../src/tools/import/translate.ts'
+
+const expression = (model: object) => ({ refId: 'B', datasourceUid: '__expr__', model })
+
+const threshold = (target: string) => ({
+  ...expression({ type: 'threshold', expression: target, conditions: [{ evaluator: { type: 'gt', params: [5] } }] }),
+  refId: 'C',
+})
+
+function translated(rawSql: string, ...between: readonly object[]) {
+  const query = { refId: 'A', datasourceUid: 'ch', relativeTimeRange: { from: 3600, to: 0 }, model: { rawSql, format: 1 } }
+  const rule = { title: 'a', condition: 'C', data: [query, ...between, threshold(between.length > 0 ? 'B' : 'A')] }
+  const [read] = readImportedFile(JSON.stringify({ groups: [{ name: 'g', folder: 'f', interval: '1h', rules: [rule] }] }), 'a.json').rules
+  const choices = { connections: new Map([['ch', 'ch']]), webhooks: new Map([['*', 'x']]) }
+  const found = read && translateRule(read, choices).translated
+  if (found === undefined) throw new Error('not translated')
+  return found
+}
+
+type Rows = readonly Readonly<Record<string, unknown>>[]
+
+interface Answers {
+  readonly columns: readonly (readonly [name: string, type: string])[]
+  /** Of a window, by its number. */
+  readonly rowsOf: (window: number) => Rows
+}
+
+/** A server that answers the queries of the translated rule first. At most 12 windows fit into an answer. */
+function serve(...answers: readonly Answers[]) {
+  const queries: string[] = []
+  let [turn, done] = [0, 0]
+  const runSql = async (_: unknown, { sql }: { readonly sql: string }): Promise<SqlAnswer> => {
+    queries.push(sql)
+    const count = sql.split('AS window__').length - 1
+    if (count > 12) return { kind: 'too-large', columns: [] }
+    const { columns, rowsOf } = answers[turn] ?? { columns: [], rowsOf: () => [] }
+    const from = done
+    done += count
+    if (done === 24) [turn, done] = [turn + 1, 0]
+    const rows = Array.from({ length: count }, (_value, i) => rowsOf(from + i).map((row) => ({ window__: i, ...row }))).flat()
+    return { kind: 'rows', columns: columns.map(([name, type]): SqlColumn => ({ name, type })), rows, elapsedMs: undefined }
+  }
+  // Nothing else of it is used.
+  return { queries, access: { api: { runSql } as unknown as ReadApi, service: { serverUrl: '' }, nowMs: 86_400_000, connectionId: 'c' } }
+}
+
+const counted = (toValue: (window: number) => unknown): Answers => ({
+  columns: [['v', 'UInt64']],
+  rowsOf: (window) => [{ v: toValue(window) }],
+})
+
+const count = 'SELECT count() AS v FROM logs WHERE $__timeFilter(ts)'
+
+describe('a comparison', () => {
+  it('is about 24 windows, with macros as the data source expands them', async () => {
+    const { access, queries } = serve(
+      counted(() => '7'),
+      counted(() => 7),
+    )
+    expect(await compareQueries(access, translated(count))).toEqual({ windows: 24, withValues: 24 })
+    expect(queries.map((sql) => sql.split('AS window__').length - 1)).toEqual([24, 12, 12, 24, 12, 12])
+    expect(queries[1]).toMatch(
+      /^SELECT 0 AS window__, \* FROM \(SELECT count\(\) AS v FROM logs WHERE .*toInt64\(82800000\).*toInt64\(86400000\)/,
+    )
+    expect(queries[4]).toMatch(/^SELECT 0 AS window__, \* FROM \(.* WHERE ts >= toDateTime\(82800\) AND ts <= toDateTime\(86400\)\)/)
+  })
+
+  it('shows the first window that differs', async () => {
+    const { access } = serve(
+      counted((window) => (window === 20 ? 8 : 7)),
+      counted(() => 7),
+    )
+    expect(await compareQueries(access, translated(count))).toEqual({
+      windows: 24,
+      withValues: 24,
+      difference: 'at 1970-01-01T04:00:00.000Z: 8; Grafana had 7',
+    })
+  })
+
+  it('takes a number that is missing for 0', async () => {
+    const { access } = serve(
+      counted(() => 0),
+      counted(() => null),
+    )
+    expect(await compareQueries(access, translated(count))).toEqual({ windows: 24, withValues: 0 })
+  })
+
+  it('reduces a series as Grafana does', async () => {
+    const series: Answers = {
+      columns: [
+        ['t', 'DateTime'],
+        ['v', 'Nullable(Float64)'],
+      ],
+      rowsOf: () => [
+        { t: '1970-01-01 00:02:00', v: null },
+        { t: '1970-01-01 00:01:00', v: 4 },
+      ],
+    }
+    const sql = 'SELECT $__timeInterval(ts) AS t, avg(x) AS v FROM logs WHERE $__timeFilter(ts) GROUP BY t'
+    const reduce = (settings: object) => expression({ type: 'reduce', expression: 'A', reducer: 'mean', settings })
+    for (const [settings, expected] of [
+      [{}, null],
+      [{ mode: 'dropNN' }, 4],
+      [{ mode: 'replaceNN', replaceWithValue: 2 }, 3],
+    ] as const) {
+      const { access } = serve(
+        counted(() => expected),
+        series,
+      )
+      expect(await compareQueries(access, translated(sql, reduce(settings)))).not.toHaveProperty('difference')
+    }
+  })
+
+  it('takes the last row of a series as it comes', async () => {
+    const series: Answers = {
+      columns: [
+        ['t', 'DateTime'],
+        ['v', 'Float64'],
+      ],
+      rowsOf: () => [
+        { t: '1970-01-01 00:02:00', v: 9 },
+        { t: '1970-01-01 00:01:00', v: 4 },
+      ],
+    }
+    const sql = 'SELECT toStartOfMinute(ts) AS t, avg(x) AS v FROM logs WHERE $__timeFilter(ts) GROUP BY t ORDER BY t DESC'
+    const last = translated(sql, expression({ type: 'reduce', expression: 'A', reducer: 'last' }))
+    for (const [value, isSame] of [
+      [4, true],
+      [9, false],
+    ] as const) {
+      const { access } = serve(
+        counted(() => value),
+        series,
+      )
+      expect('difference' in (await compareQueries(access, last))).toBe(!isSame)
+    }
+  })
+
+  it('compares groups by their labels', async () => {
+    const answers = (rows: Rows): Answers => ({
+      columns: [
+        ['Time', 'DateTime'],
+        ['s', 'String'],
+        ['v', 'UInt64'],
+      ],
+      rowsOf: () => rows,
+    })
+    const original: Answers = {
+      columns: [
+        ['s', 'String'],
+        ['v', 'UInt64'],
+      ],
+      rowsOf: () => [
+        { s: 'b', v: 2 },
+        { s: 'a', v: 1 },
+      ],
+    }
+    const sql = 'SELECT s, count() AS v FROM logs WHERE $__timeFilter(ts) GROUP BY s'
+    const same = serve(
+      answers([
+        { s: 'a', v: 1 },
+        { s: 'b', v: 2 },
+      ]),
+      original,
+    )
+    expect(await compareQueries(same.access, translated(sql))).toEqual({ windows: 24, withValues: 24 })
+    const other = serve(answers([{ s: 'a', v: 1 }]), original)
+    expect(await compareQueries(other.access, translated(sql))).toMatchObject({
+      difference: 'at 1970-01-02T00:00:00.000Z: a: 1; Grafana had b: 2, a: 1',
+    })
+  })
+
+  it('says why there is none', async () => {
+    const texts: Answers = { columns: [['v', 'String']], rowsOf: () => [] }
+    const reasonFor = async (...answers: readonly Answers[]) => (await compareQueries(serve(...answers).access, translated(count))).reason
+    expect(await reasonFor(texts)).toBe('the translated query has no number')
+    expect(
+      await reasonFor(
+        counted(() => 1),
+        texts,
+      ),
+    ).toBe('the original query has no number')
+  })
+})
