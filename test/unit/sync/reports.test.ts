@@ -192,15 +192,22 @@ describe('the report of a plan', () => {
     expect(report({ ...board, action: 'unchanged' }, object('pay.page-1h', made))).toContain(
       '+ alert pay.page-1h "Alert pay.page-1h"  (f.yml:3)',
     )
+    // None of its objects is in this plan, as with a selection.
+    expect(report(object('other', { action: 'create', summary: 'B' })).join('\n')).not.toContain('SLO')
   })
 
   it('says that nothing protects the sources that it writes', () => {
     const text = textOf(
       plan,
-      resultOf([object('logs', { kind: 'source', action: 'create' }), object('traces', { kind: 'source', action: 'unchanged' })]),
+      resultOf([
+        object('logs', { kind: 'source', action: 'create' }),
+        object('traces', { kind: 'source', action: 'unchanged' }),
+        object('metrics', { kind: 'source', action: 'update' }),
+        object('sessions', { kind: 'source', action: 'release' }),
+      ]),
     )
-    expect(text).toContain('nothing protects them from another project that declares them, too: source logs')
-    expect(text).not.toContain('source traces')
+    expect(text).toContain('nothing protects them from another project that declares them, too: source logs, source metrics')
+    for (const other of ['source traces', 'source sessions']) expect(text).not.toContain(other)
   })
 
   it('shows what belonged to another key or project among the changes, and an unmanaged object only by its name', () => {
