@@ -6,12 +6,18 @@ const alerts = () => import('./kinds/alert/alert-operations.ts')
 const dashboards = () => import('./kinds/dashboard/dashboard-operations.ts')
 const backups = () => import('./backups/backups.ts')
 
-const asCode = {
+/** What most people need. Help and documents have these first. */
+const main = {
   validate: async () => (await import('./sync/validate.ts')).validate,
   plan: async () => (await import('./sync/plan.ts')).plan,
   apply: async () => (await import('./sync/apply.ts')).apply,
   drift: async () => (await import('./sync/drift.ts')).drift,
   pull: async () => (await import('./sync/pull.ts')).pull,
+  'usage-cost': async () => (await import('./cost/usage/usage-cost.ts')).usageCost,
+  doctor: async () => (await import('./tools/doctor/doctor.ts')).doctor,
+} as const
+
+const asCode = {
   backtest: async () => (await import('./sync/backtest.ts')).backtest,
   replay: async () => (await import('./sync/replay.ts')).replay,
   import: async () => (await import('./tools/import/import.ts')).importFiles,
@@ -19,7 +25,6 @@ const asCode = {
 } as const
 
 const cost = {
-  'usage-cost': async () => (await import('./cost/usage/usage-cost.ts')).usageCost,
   'audit-costs': async () => (await import('./cost/idling/audit-costs.ts')).auditCosts,
   'check-credits': async () => (await import('./cost/usage/check-credits.ts')).checkCredits,
 } as const
@@ -48,12 +53,8 @@ const singleObjects = {
   'list-webhooks': async () => (await import('./kinds/webhook/list-webhooks.ts')).listWebhooks,
 } as const
 
-const tools = {
-  doctor: async () => (await import('./tools/doctor/doctor.ts')).doctor,
-} as const
-
-/** One line for each operation, ordered by task. Everything else is in the file of the operation. */
-export const operations = { ...asCode, ...cost, ...ofBackups, ...singleObjects, ...tools } as const
+/** One line for each operation: the main ones, then the others by task. Everything else is in the file of the operation. */
+export const operations = { ...main, ...asCode, ...cost, ...ofBackups, ...singleObjects } as const
 
 export type OperationName = keyof typeof operations
 
@@ -64,6 +65,8 @@ const namesOf = (group: Partial<typeof operations>) => keysOf<OperationName>(gro
 
 export const operationNames = namesOf(operations)
 
+export const mainOperationNames = namesOf(main)
+
 interface OperationGroup {
   readonly title: string
   readonly names: readonly OperationName[]
@@ -71,8 +74,9 @@ interface OperationGroup {
   readonly inHelp?: { readonly names: readonly OperationName[]; readonly others: string }
 }
 
-/** The operations by task, for help and documentation. */
+/** The main operations, then the others by task, for help and documentation. */
 export const operationGroups: readonly OperationGroup[] = [
+  { title: 'Main operations', names: mainOperationNames },
   { title: 'Alerts and dashboards as code', names: namesOf(asCode) },
   { title: 'Cost', names: namesOf(cost) },
   { title: 'Backups', names: namesOf(ofBackups) },
@@ -84,7 +88,6 @@ export const operationGroups: readonly OperationGroup[] = [
       others: 'list-alerts, get-alert, create-dashboard and others: watchkeeper schema',
     },
   },
-  { title: 'Tools', names: namesOf(tools) },
 ]
 
 export const isOperationName = (name: string): name is OperationName => Object.hasOwn(operations, name)

@@ -1,8 +1,9 @@
 import { parse, stringify } from 'yaml'
 import * as z from 'zod'
-import { operationGroups } from '../../src/operations.ts'
+import { mainOperationNames, operationGroups } from '../../src/operations.ts'
 import { toCamel, toKebab } from '../../src/platform/core/names.ts'
 import { fileInputs, fileSettings } from '../../src/platform/operation/inputs.ts'
+import { firstSentence } from '../../src/runtime/cli/help.ts'
 import { commandLine } from '../../src/runtime/cli/operation-command.ts'
 import { commonOutputs } from '../../src/runtime/cli/schema.ts'
 import { majorTag } from '../action-references.ts'
@@ -22,6 +23,16 @@ const places = { variable: 'A variable in the action.', option: 'On the command 
 
 const fieldList = (fields: readonly Pick<FieldFacts, 'name' | 'description'>[]): string =>
   fields.map(({ name, description }) => `- ${code(name)}: ${description}`).join('\n')
+
+/** The main operations, with links into the reference at `reference`. */
+export const mainOperationsTable = (operations: readonly OperationFacts[], reference: string): string =>
+  table(
+    ['operation', 'what it does'],
+    mainOperationNames.map((main) => [
+      `[${code(main)}](${reference}#${main})`,
+      operations.flatMap(({ name, summary }) => (name === main ? [firstSentence(summary)] : [])).join(''),
+    ]),
+  )
 
 /** The settings that a config file in the repository may contain. */
 export function configTable(operations: readonly OperationFacts[]): string {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { operationNames } from '../../src/operations.ts'
 import { toKebab } from '../../src/platform/core/names.ts'
@@ -48,5 +50,17 @@ describe('--help', () => {
     )
     expect(help).toMatch(/\n {2}list-alerts, get-alert, create-dashboard and others: watchkeeper schema\n\n/)
     expect(help.split('\n').filter((line) => line.length > 80)).toEqual([])
+  })
+
+  it('and the documents have the seven main operations first', async () => {
+    const seven = ['validate', 'plan', 'apply', 'drift', 'pull', 'usage-cost', 'doctor']
+    const help = (await helpOf('help')).split('\n').flatMap((line) => /^ {2}([a-z-]+) {2}/.exec(line)?.[1] ?? [])
+    expect(help.slice(0, 7)).toEqual(seven)
+    for (const path of ['README.md', 'docs/start.md', 'docs/operations.md']) {
+      const linked = [
+        ...readFileSync(join(import.meta.dirname, '../..', path), 'utf8').matchAll(/\[`([a-z-]+)`\]\((?:[\w/.]*operations\.md)?#\1\)/g),
+      ].map(([, name]) => name)
+      expect(linked.slice(0, 7), path).toEqual(seven)
+    }
   })
 })

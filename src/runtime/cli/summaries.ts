@@ -5,11 +5,12 @@ export const summaries = {
   "apply": "Creates and updates alerts, dashboards, saved searches, webhooks and sources to match the files. A second run changes nothing.",
   "drift": "Fails when the service differs from the files, and shows which side changed, without writing.",
   "pull": "Exports the alerts, dashboards and saved searches of a service to files, and webhooks and sources on request. A plan of these files shows no changes.",
+  "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
+  "doctor": "Checks the address, the key, its role and the limits with read requests, and explains each failure.",
   "backtest": "Shows how often declared alerts would have fired in the past days, and fire now.",
   "replay": "Checks declared alerts against recordings of past incidents, offline and without credentials.",
   "import": "Translates dashboards of the web app, and alert rules of Grafana on ClickHouse, to declarations, offline, and says what changes.",
   "check-slos": "Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.",
-  "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
   "audit-costs": "Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.",
   "check-credits": "Checks how many prepaid credits remain, how long they last, and how many expire unused.",
   "check-backups": "Checks that each service has a fresh backup, and that its backups keep the policies of a file. Fails when a service cannot be checked.",
@@ -29,6 +30,5 @@ export const summaries = {
   "delete-dashboard": "Deletes one dashboard and the alerts on its tiles. Succeeds if the dashboard does not exist.",
   "list-saved-searches": "Lists the saved searches of a service.",
   "list-sources": "Lists the sources of a service.",
-  "list-webhooks": "Lists the webhooks of a service. Never shows their URLs.",
-  "doctor": "Checks the address, the key, its role and the limits with read requests, and explains each failure."
+  "list-webhooks": "Lists the webhooks of a service. Never shows their URLs."
 } as const
