@@ -1,7 +1,7 @@
 // The verdict and the report of check-backups.
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
-import { join, joinFirst, type Line, say, sentence, toPlainText, trusted, untrusted } from '../platform/core/line.ts'
+import { join, joinFirst, joinSome, type Line, say, sentence, toPlainText, trusted, untrusted } from '../platform/core/line.ts'
 import { listFirst, nameFirst, plural, quote, sparkline } from '../platform/core/text.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration } from '../platform/report/format.ts'
@@ -40,6 +40,7 @@ export function judgeChecks({ services, minSizeRatio }: BackupsResult): Verdict 
     const problems = failed.filter((check) => !isSingle || !isFreshEnough(check)).flatMap((check) => problemLines(check, services))
     return {
       status: 'fail',
+      cause: causeOf(failed, services),
       sentence: isSingle ? failed.flatMap((check) => explainFailure([check], services)) : nameFailures(failed, services),
       reasons: [
         ...limitLines(
@@ -67,6 +68,25 @@ function nameFailures(failed: Services, services: Services): Line {
   const named = failed.map((check) => say`${labelOf(check, services)} (${shortReason(check)})`)
   return say`${failed.length} of ${services.length} services ${trusted(verb)}: ${joinFirst(named, maxNamed)}.`
 }
+
+/** `search is stale, catalog has no backup`. */
+const causeOf = (failed: Services, services: Services): Line =>
+  joinSome(
+    failed.map((check) => say`${labelOf(check, services)} ${trusted(isFreshEnough(check) ? 'fails the check' : causes[check.outcome])}`),
+    maxInCause,
+  )
+
+const causes: Readonly<Record<JudgedService['outcome'], string>> = {
+  stale: 'is stale',
+  missing: 'has no backup',
+  failed: 'has a failed backup',
+  'in-progress': 'has no complete backup',
+  unknown: 'could not be checked',
+  fresh: 'is fresh',
+}
+
+/** Number of services that a title names. */
+const maxInCause = 3
 
 /** The backup is fresh enough, so that only problems fail the service. */
 const isFreshEnough = ({ outcome, ageMs = 0, limit, firstBackupDueAt }: JudgedService): boolean =>

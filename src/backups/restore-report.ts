@@ -86,7 +86,14 @@ export function judgeVerification(result: RestoreResult, { maxRestoreMinutes, ma
     reasons.push(say`it ran after ${trusted(minutes(restoreMinutes))}, and max-restore-minutes is ${maxRestoreMinutes}`)
   if (maxAgeHours !== undefined && dataAgeHours > maxAgeHours)
     reasons.push(say`the backup was ${trusted(hours(dataAgeHours))} old at the request, and max-age-hours is ${maxAgeHours}`)
-  if (reasons.length > 0) return { status: 'fail', reasons }
+  const isSlow = maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes
+  const cause =
+    restoreStatus === 'verified'
+      ? isSlow
+        ? 'the restore took too long'
+        : 'the backup was too old'
+      : `the service ${headlines[restoreStatus]}`
+  if (reasons.length > 0) return { status: 'fail', reasons, cause: [trusted(cause)] }
   const warnings = result.tables.filter(({ outcome }) => outcome === 'warn')
   return warnings.length === 0 ? pass : { status: 'warn', reasons: nameReasons(warnings) }
 }

@@ -59,7 +59,7 @@ export const paddedCredentials = (env: Variables): readonly string[] =>
   )
 
 /** The secrets, and the key ids, which are half of a credential. */
-const credentialNames: readonly string[] = Object.entries(settingsSchema.shape)
+export const credentialNames: readonly string[] = Object.entries(settingsSchema.shape)
   .filter(([name, schema]) => metaOf(schema).secret || name.endsWith('KeyId'))
   .map(([name]) => toKebab(name))
 

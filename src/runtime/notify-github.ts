@@ -42,7 +42,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
   const { operation, status, failureReason: reason } = document
   const { failures, issueTransition } = await notify(
     {
-      content: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, blocks, atMs: startedAtMs },
+      content: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, cause: result.cause, blocks, atMs: startedAtMs },
       comment,
       issue,
       label,

@@ -13,6 +13,7 @@ import { type Settings, settingsSchema } from '../platform/operation/inputs.ts'
 import type { NamedEnvironment, Operation } from '../platform/operation/operation.ts'
 import { commonFormats } from '../platform/operation/reports.ts'
 import { type RunConnection, resolveConnection } from './connection.ts'
+import { credentialNames } from './credentials.ts'
 import { decodeAll, parseFields, type Values } from './decode.ts'
 import { adviseOnName } from './new-names.ts'
 import {
@@ -110,14 +111,22 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
 function explainEmpty(one: Diagnostic, { inputs, env, isAction = false }: RunRequest): Diagnostic {
   const name = one.location.file
   const variable = toEnvironmentName(name)
-  if (!isMissingInput(one) || !one.message.startsWith('is missing') || one.message.startsWith('is missing or')) return one
+  if (!isMissingInput(one) || !one.message.startsWith('is missing')) return one
   const isEmptyVariable = hasVariable(toCamel(name)) && env[variable]?.trim() === ''
+  if (one.message.startsWith('is missing or') && !isEmptyVariable) return one
   const isEmptyInput = isAction && !inputs[toCamel(name)]
   if (!isEmptyVariable && !isEmptyInput) return one
+  const noun = credentialNames.includes(name) ? 'secret' : 'variable'
   const state = isEmptyVariable
-    ? `is missing, because the variable ${variable} is empty`
+    ? `is missing, because the ${noun} ${variable} is empty`
     : 'is missing or empty: check the name of the secret or variable that it is set to'
-  return { ...one, message: one.message.replace('is missing', state) }
+  return { ...one, message: one.message.replace(/^is missing(?: or empty)?/, state) }
+}
+
+/** The secret or variable that explains why an input is missing. */
+export function emptyVariable(message: string): { readonly name: string; readonly isSecret: boolean } | undefined {
+  const [, noun, name] = /^is missing, because the (secret|variable) (\w+) is empty/.exec(message) ?? []
+  return name === undefined ? undefined : { name, isSecret: noun === 'secret' }
 }
 
 /** A config file that is not read may have the missing settings. */

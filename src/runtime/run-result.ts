@@ -1,5 +1,7 @@
+import * as z from 'zod'
 import { ApiError } from '../platform/api/api-error.ts'
 import { formatMoment } from '../platform/core/dates.ts'
+import { type Diagnostic, diagnosticSchema } from '../platform/core/diagnostics.ts'
 import { exitCodeOfKind, exitCodes, InputError, isRetryable, type WatchkeeperError } from '../platform/core/errors.ts'
 import { join, type Line, say, sentence, toPlainText, trusted } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
@@ -9,6 +11,7 @@ import type { WantedReport } from '../platform/operation/reports.ts'
 import type { ResultDocument, ResultError, RunResult, RunSubject } from '../platform/operation/result.ts'
 import { type Block, type Status, withoutEmptyBlocks } from '../platform/report/blocks.ts'
 import type { Report, Verdict } from '../platform/report/report.ts'
+import { causeOfError, causeOfVerdict, toCauseText } from './cause.ts'
 
 /** Adds the next command to the error of a result, if there are both. */
 export function withNextCommand<R extends RunResult>(result: R, commandFor: (error: ResultError) => string | undefined): R {
@@ -60,6 +63,7 @@ export async function toRunResult({
     blocks,
     files: [...(operation.files?.(result, input) ?? []), ...(await ownReports())],
     annotations: report.annotations ?? [],
+    cause: toCauseText(causeOfVerdict(verdict, diagnosticsOf(fields))),
     keyLines: report.keyLines ?? [],
     milestones: report.milestones ?? [],
     hasFailed: verdict.status === 'fail' || verdict.status === 'error',
@@ -74,6 +78,10 @@ export async function toRunResult({
     return (await Promise.all(written)).flat()
   }
 }
+
+/** The diagnostics of an operation that reads files. */
+const diagnosticsOf = ({ diagnostics }: Readonly<Record<string, unknown>>): readonly Diagnostic[] =>
+  z.array(diagnosticSchema).safeParse(diagnostics).data ?? []
 
 /** The error of a run that ended with a result, although a part of its work is missing. */
 function incompleteError(message: string, { exit }: Verdict): ResultError {
@@ -135,6 +143,7 @@ const maxKeyLines = 5
 
 /** The result of a run that ended with an error. */
 export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject, footers: readonly Block[]): RunResult {
+  const cause = causeOfError(error)
   const httpStatus = error instanceof ApiError ? error.status : undefined
   const document: ResultDocument = {
     operation: name,
@@ -156,13 +165,15 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
       {
         kind: 'verdict',
         status: 'error',
-        line: say`${name === '' ? 'watchkeeper' : name} ${trusted(error.kind === 'canceled' ? 'was canceled' : 'did not complete')}`,
+        line:
+          error.kind === 'canceled' ? say`${name || 'watchkeeper'} was canceled` : say`${name || 'watchkeeper'} did not complete: ${cause}`,
       },
       { kind: 'message', text: error.message },
       ...footers,
     ],
     files: [],
     annotations: [],
+    cause: toCauseText(cause),
     keyLines: error.message
       .split('\n')
       .slice(0, maxKeyLines)

@@ -52,7 +52,8 @@ function judgeDrift(result: PlanResult): Verdict {
   const left = result.orphans.length
   if (isWrong(result) || (!result.changed && left === 0)) return verdict
   const reasons = [...(result.changed ? [planWords(result)] : []), ...(left > 0 ? [say`${counted(left, 'undeclared object')}`] : [])]
-  return { status: 'fail', reasons: [...reasons, ...(verdict.status === 'fail' ? verdict.reasons : [])] }
+  const cause = say`the service differs from the files`
+  return { status: 'fail', cause, reasons: [...reasons, ...(verdict.status === 'fail' ? verdict.reasons : [])] }
 }
 
 /** Which side changed, and therefore who must act. */

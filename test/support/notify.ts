@@ -18,7 +18,7 @@ import type { ActionOptions, RanAction } from './run-process.ts'
 export const startMs = Date.parse('2026-03-31T12:00:00Z')
 
 export function contentOf(status: Status, more: Partial<SyncContent> & { readonly text?: string } = {}): SyncContent {
-  const { text = 'The cost', ...rest } = more
+  const { text = 'The cost', cause = text, ...rest } = more
   const blocks: readonly Block[] = [{ kind: 'verdict', status, line: say`${trusted(text)}` }]
   const reason = status === 'pass' ? '' : text
   return {
@@ -27,6 +27,7 @@ export function contentOf(status: Status, more: Partial<SyncContent> & { readonl
     hasFailed: status === 'fail' || status === 'error',
     hasChanges: false,
     reason,
+    cause,
     blocks,
     atMs: startMs,
     ...rest,

@@ -1,6 +1,6 @@
 import { isDay } from '../../platform/core/dates.ts'
 import type { Decimal } from '../../platform/core/decimal.ts'
-import { counted, join, joinFirst, type Line, say, sentence, strong, trusted } from '../../platform/core/line.ts'
+import { counted, join, joinFirst, joinSome, type Line, say, sentence, strong, trusted } from '../../platform/core/line.ts'
 import type { Block } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
 import type { Report, Verdict } from '../../platform/report/report.ts'
@@ -17,17 +17,20 @@ export function judgeAudit(result: AuditResult): Verdict {
   if (maxSavings !== undefined && savingsLow?.gt(maxSavings) === true) {
     const [savings, limit] = formatMoneyPair(savingsLow, maxSavings)
     const sentence = [trusted(`Savings of at least ${savings} ${unit} a month exceed max-savings of ${limit} ${unit}.`)]
-    return { status: 'fail', sentence, reasons: notChecked }
+    return { status: 'fail', sentence, reasons: notChecked, cause: say`savings exceed max-savings` }
   }
   const found = say`${headlineOf(result)}.`
   if (errorCount > 0) {
     const named = findings.filter(({ severity }) => severity === 'error').map(({ name, rule }) => say`${name}: ${trusted(rule)}`)
-    return { status: 'fail', sentence: found, reasons: [...named, ...notChecked] }
+    return { status: 'fail', sentence: found, reasons: [...named, ...notChecked], cause: joinSome(named, maxInCause) }
   }
   if (warningCount > 0) return { status: 'warn', sentence: found, reasons: notChecked }
   const [first, ...others] = notChecked
   return first === undefined ? { status: 'pass', reasons: [] } : { status: 'warn', sentence: first, reasons: others }
 }
+
+/** Number of findings that a title names. */
+const maxInCause = 2
 
 /** `3 findings on 4 services could save up to 210.00 CHC a month`. */
 function headlineOf({ findingCount, services, savingsHigh, savingsLow, unit = '' }: AuditResult): Line {

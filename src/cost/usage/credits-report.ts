@@ -14,13 +14,15 @@ import { unitWords } from './phrases.ts'
 interface Reason {
   readonly level: 'warn' | 'fail'
   readonly line: Line
+  /** For a title, where the line begins with figures. */
+  readonly cause?: Line
 }
 
 export function judgeCredits(result: Credits, given: CreditsInput): Verdict {
   const all = [...availabilityReasons(result, given), ...forecastReasons(result, given), ...totalReasons(result, given)]
   const [first, ...others] = (['fail', 'warn'] as const).flatMap((wanted) => all.filter(({ level }) => level === wanted))
   if (first === undefined) return { status: 'pass', reasons: [] }
-  return { status: first.level, sentence: first.line, reasons: others.map(({ line }) => line) }
+  return { status: first.level, sentence: first.line, reasons: others.map(({ line }) => line), ...(first.cause && { cause: first.cause }) }
 }
 
 const hasLimit = ({ minDaysLeft, warnDaysLeft, maxExpiring }: CreditsInput): boolean =>
@@ -60,6 +62,7 @@ function daysReasons({ daysLeft }: Estimated, result: Credits, { minDaysLeft, wa
     {
       level,
       line: [trusted(`Prepaid credits last for ${durationWords(daysLeft.expected, result)}. The ${what} is ${plural(limit, 'day')}.`)],
+      cause: say`prepaid credits run out too soon`,
     },
   ]
   if (minDaysLeft !== undefined && daysLeft.expected < minDaysLeft) return reason('fail', minDaysLeft, 'minimum')
@@ -69,7 +72,8 @@ function daysReasons({ daysLeft }: Estimated, result: Credits, { minDaysLeft, wa
 function expiringReasons({ expiring }: Estimated, { creditUnit }: Credits, { maxExpiring }: CreditsInput): readonly Reason[] {
   if (maxExpiring === undefined || !expiring.expected.gt(maxExpiring)) return []
   const [lost, limit] = formatMoneyPair(expiring.expected, maxExpiring)
-  return [{ level: 'fail', line: [trusted(`${lost} ${creditUnit} are expected to expire unused. The maximum is ${limit} ${creditUnit}.`)] }]
+  const line = [trusted(`${lost} ${creditUnit} are expected to expire unused. The maximum is ${limit} ${creditUnit}.`)]
+  return [{ level: 'fail', line, cause: say`too many credits are expected to expire unused` }]
 }
 
 /** The list may be incomplete, or have a balance that cannot be used. */
@@ -81,7 +85,9 @@ function totalReasons({ apiTotal, balances, creditUnit }: Credits, given: Credit
   const [own, total] = apiTotal === undefined ? [] : formatMoneyPair(active, apiTotal)
   const mismatch = trusted(`The balances add up to ${own} ${creditUnit}, but the API's total is ${total} ${creditUnit}.`)
   return [
-    ...(apiTotal === undefined ? [] : [{ level, line: [mismatch] } as const]),
+    ...(apiTotal === undefined
+      ? []
+      : [{ level, line: [mismatch], cause: say`the balances do not add up to the total of the API` } as const]),
     ...(others.length === 0 ? [] : [{ level: 'warn', line: unknown } as const]),
   ]
 }

@@ -28,6 +28,8 @@ interface Reason {
   readonly limit?: Decimal
   /** The line has the usage already. */
   readonly hasUsage?: true
+  /** For a title, where the line begins with figures. */
+  readonly cause?: Line
   /** The budget of the file that the line is about. The sentence after it then has the usage of this budget. */
   readonly budget?: BudgetOutcome
 }
@@ -48,6 +50,7 @@ export function judgeUsage(result: UsageResult): Verdict {
   return {
     status: first.level,
     sentence: join([first.line, ...usedSoFar(result, first), ...waived(first)], ' '),
+    ...(first.cause && { cause: first.cause }),
     reasons: others.map((other) => join([other.line, ...waived(other)], ' ')),
   }
 }
@@ -109,7 +112,8 @@ const maxNamedBudgets = 5
 function budgetReasons({ budgets, unit, toDate }: UsageResult): readonly Reason[] {
   const all = budgets.flatMap((budget): readonly Reason[] => {
     const line = describeBudget(budget, unit, toDate)
-    return line === undefined ? [] : [{ level: budget.status === 'fail' ? 'fail' : 'warn', line, budget }]
+    const cause = budget.limitStatus !== 'exceeded' && budget.isForecastAbove && say`forecast exceeds budget ${budget.name}`
+    return line === undefined ? [] : [{ level: budget.status === 'fail' ? 'fail' : 'warn', line, budget, ...(cause && { cause }) }]
   })
   // Failures come first, so that the verdict names them before warnings.
   const ordered = [...all.filter(({ level }) => level === 'fail'), ...all.filter(({ level }) => level === 'warn')]
@@ -142,7 +146,7 @@ function forecastReasons(result: UsageResult): readonly Reason[] {
   if (forecastBudgetExceeded) return exceededForecastBudget(result, forecastBudget)
   if (forecast?.status !== 'unavailable') return []
   const line = say`The forecast budget of ${trusted(`${formatMoney(forecastBudget)} ${unit}`)} was not checked, because there is no forecast.`
-  return [{ level: 'fail', line }]
+  return [{ level: 'fail', line, cause: say`there is no forecast` }]
 }
 
 /** What happened comes before what is expected. */
@@ -160,7 +164,8 @@ function exceededForecastBudget(result: UsageResult, limit: Decimal): readonly R
   }
   if (expected === undefined) return []
   const [amount, limitAmount] = formatMoneyPair(expected.total, limit)
-  return [{ level: 'fail', line: [trusted(`Forecast of ${amount} ${unit} ${by} exceeds the ${what} of ${limitAmount} ${unit}.`)], limit }]
+  const line = [trusted(`Forecast of ${amount} ${unit} ${by} exceeds the ${what} of ${limitAmount} ${unit}.`)]
+  return [{ level: 'fail', line, limit, cause: [trusted(`forecast exceeds the ${what}`)] }]
 }
 
 function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
@@ -174,7 +179,7 @@ function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
       ? ''
       : ` (${isPercent ? differentPercent(changePercent, maxIncrease.percent) : formatPercent(changePercent)})`
   const line = [trusted(`Usage increased by ${amount} ${unit}${share} from ${comparedWords[comparison.with]}. The limit is ${allowed}.`)]
-  return [{ level: 'fail', line }]
+  return [{ level: 'fail', line, cause: say`usage increased too much` }]
 }
 
 /** Formats with as many decimals as the value needs to look different from the limit. */
@@ -188,7 +193,9 @@ function issueReasons(result: UsageResult): readonly Reason[] {
     ...result.dataQualityIssues.map((issue) => ({ level: issue.level, line: describeIssue(issue, result.unit) })),
     ...result.budgets.flatMap((budget) => describeBudgetIssue(budget, result).map((reason) => ({ ...reason, budget }))),
   ]
-  return all.flatMap(({ level, ...reason }) => (level === 'ignore' ? [] : [{ level, ...reason }]))
+  return all.flatMap(({ level, ...reason }) =>
+    level === 'ignore' ? [] : [{ level, ...reason, cause: say`usage records are missing or inconsistent` }],
+  )
 }
 
 /** Empty when the figure can be trusted, or when the report says the same of its whole period. */

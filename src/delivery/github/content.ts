@@ -14,6 +14,8 @@ export interface SyncContent {
   readonly hasChanges: boolean
   /** Why the run did not pass. Empty for a run that passed. */
   readonly reason: string
+  /** The reason in a few words without figures, with text of servers and files. */
+  readonly cause: string
   readonly blocks: readonly Block[]
   /** Start of the run, milliseconds since the epoch. */
   readonly atMs: number

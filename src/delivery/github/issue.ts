@@ -1,4 +1,4 @@
-import { capitalize, clip, printable } from '../../platform/core/text.ts'
+import { capitalize, quote } from '../../platform/core/text.ts'
 import { digestOfReason, isOwn, markerOf, readBody, update, writeBody, writeIssueComment } from './body.ts'
 import type { Issue } from './client.ts'
 import { isFailure, type SyncContext } from './content.ts'
@@ -78,16 +78,12 @@ async function open(context: SyncContext): Promise<'opened'> {
   return 'opened'
 }
 
-/** `Cost gate fails: 296.66 of 250.00 CHC`. */
-function titleOf({ name, content, redact }: SyncContext): string {
-  const [first = ''] = redact(content.reason).split('\n')
-  const [, amounts = first] = /^Budget exceeded: (.*?)(?: \([\d,.]+%\))?\.(?= |$)/.exec(first) ?? []
-  const title = `${capitalize(name)} fails: ${clip(amounts.replace(/[.:]$/, ''), maxReasonCharacters)}`
-  return printable(title).slice(0, maxTitleCharacters).toWellFormed()
-}
+/** `Cost gate: budget exceeded`. */
+const titleOf = ({ name, content, redact }: SyncContext): string =>
+  `${quote(redact(capitalize(name)), maxNameCharacters)}: ${quote(redact(content.cause), maxCauseCharacters)}`
 
-const maxReasonCharacters = 120
-const maxTitleCharacters = 200
+// GitHub accepts 256 characters. A cut adds up to 30.
+const [maxNameCharacters, maxCauseCharacters] = [60, 120]
 
 async function closeDuplicates({ client, deps }: SyncContext, found: readonly Issue[]): Promise<void> {
   for (const { number } of found.filter(isLabeled).slice(1)) {

@@ -90,6 +90,12 @@ export const joinFirst = (names: readonly Line[], max: number): Line => [
   ...(names.length > max ? [trusted(andMore(names.length, max))] : []),
 ]
 
+/** `a, b and others`, for a title, which has no figures. */
+export const joinSome = (names: readonly Line[], max: number): Line => [
+  ...join(names.slice(0, max), ', '),
+  ...(names.length > max ? [trusted(' and others')] : []),
+]
+
 /** The name of an object of the service, or its id. */
 export const nameOrId = ({ name, id }: { readonly name?: string | null | undefined; readonly id: string }): Untrusted =>
   untrusted(name || id)

@@ -53,6 +53,8 @@ export interface RunResult {
   /** Files that the user asked for. */
   readonly files: readonly OutputFile[]
   readonly annotations: readonly Annotation[]
+  /** Why it failed, in a few words without figures. Empty for a run that passed. */
+  readonly cause: string
   /** See `Report`. */
   readonly keyLines: readonly Line[]
   readonly milestones: readonly Line[]

@@ -12,6 +12,11 @@ export interface Verdict {
    * first line consists of the headline and the reasons.
    */
   readonly sentence?: Line
+  /**
+   * Why it fails, in a few words without figures, for the title of an issue. Without it, the title has the first error of the files, or the
+   * start of the sentence or the first reason.
+   */
+  readonly cause?: Line
   /** The exit code of the command line, where it is not that of a failed gate or an error. */
   readonly exit?: 'input' | 'partlyApplied' | 'denied' | 'canceled'
 }

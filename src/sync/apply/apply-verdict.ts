@@ -28,8 +28,11 @@ export function judgeApply(result: Applied): Verdict {
       ? []
       : [say`stopped ${trusted(isWhole ? 'before the writes were verified, ' : '')}because ${trusted(result.stopped.message)}`]),
   ]
+  const [first] = [...failed, ...unknown]
+  const became = failed.length > 0 ? 'was not written' : 'may have been written'
   return {
     status: 'error',
+    ...(first !== undefined && { cause: say`${wordsFor(first)} ${trusted(became)}` }),
     reasons: reasons.length > 0 ? reasons : [say`${counted(skipped.length, 'object')} skipped`],
     ...exitFor(result),
   }

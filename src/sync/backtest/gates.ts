@@ -38,9 +38,14 @@ export function judgeBacktest(alerts: readonly BacktestedAlert[], { maxNotificat
     if (busiest === undefined || busiest <= maxNotifications) return []
     return [say`alert ${key} sends ${counted(busiest, 'notification')} on one day, above ${maxNotifications}`]
   })
+  const noisy = alerts.find(({ next }) => (next?.notificationsOnBusiestDay ?? 0) > maxNotifications)
   const missing = onMissing === 'ignore' ? [] : findUnchecked(alerts)
   if (failures.length > 0 || (missing.length > 0 && onMissing === 'fail'))
-    return { status: 'fail', reasons: [...failures, ...(onMissing === 'fail' ? missing : [])] }
+    return {
+      status: 'fail',
+      ...(noisy && { cause: say`alert ${noisy.key} notifies too often` }),
+      reasons: [...failures, ...(onMissing === 'fail' ? missing : [])],
+    }
   return missing.length === 0 ? pass : { status: 'warn', reasons: missing }
 }
 

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { dayOf, formatMoment } from '../../platform/core/dates.ts'
 import { errorsIn } from '../../platform/core/diagnostics.ts'
 import { spellVariable } from '../../platform/core/input-spelling.ts'
-import { counted, type Line, say, trusted } from '../../platform/core/line.ts'
+import { counted, joinSome, type Line, say, trusted } from '../../platform/core/line.ts'
 import { listFirst } from '../../platform/core/text.ts'
 import type { Block, Status } from '../../platform/report/blocks.ts'
 import { formatDuration, formatShortDay } from '../../platform/report/format.ts'
@@ -18,12 +18,26 @@ export function judgeSlos(result: SloResult, { minBudgetLeft, maxBurnRate }: z.o
   if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
   if (result.asleep) return { status: minBudgetLeft === undefined && maxBurnRate === undefined ? 'warn' : 'fail', reasons: [asleep()] }
   const failures = result.slos.flatMap((slo) => [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)])
-  if (failures.length > 0) return { status: 'fail', reasons: firstOf(failures) }
+  if (failures.length > 0) return { status: 'fail', reasons: firstOf(failures), cause: causeOf(result, { minBudgetLeft, maxBurnRate }) }
   const warnings = result.slos.flatMap((slo): readonly Line[] => {
     if (slo.status === 'not-enough-data') return [say`${sloName(slo)} has not enough data`]
     return slo.status === 'spent' ? [say`the error budget of ${sloName(slo)} is spent`] : []
   })
   return warnings.length > 0 ? { status: 'warn', reasons: firstOf(warnings) } : pass
+}
+
+/** `checkout spends its error budget`, of the first SLO that fails. */
+function causeOf(
+  { slos }: SloResult,
+  { minBudgetLeft, maxBurnRate }: Pick<z.output<typeof sloInput>, 'minBudgetLeft' | 'maxBurnRate'>,
+): Line {
+  const failed = slos.filter((slo) => belowBudget(slo, minBudgetLeft).length + aboveBurnRate(slo, maxBurnRate).length > 0)
+  const named = failed.map((slo) => {
+    const isUnknown = slo.status === 'not-enough-data'
+    const isLow = slo.budgetLeft !== undefined && belowBudget(slo, minBudgetLeft).length > 0
+    return say`${sloName(slo)} ${trusted(isUnknown ? 'has not enough data' : isLow ? 'has too little error budget left' : 'burns its error budget too fast')}`
+  })
+  return joinSome(named, 1)
 }
 
 /** An SLO can have thousands of groups. The table and the result have all of them. */

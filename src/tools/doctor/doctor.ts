@@ -99,7 +99,7 @@ export const doctor = defineOperation({
     ]
     if (onlyPermissions && anyWorks) return { status: 'warn', reasons: [], sentence: line }
     const isDenied = onlyPermissions || failed.some(({ kind }) => kind === 'authentication')
-    return { status: 'fail', reasons: [], sentence: line, ...(isDenied && { exit: 'denied' }) }
+    return { status: 'fail', reasons: [], sentence: line, cause: [trusted(`${names} failed`)], ...(isDenied && { exit: 'denied' }) }
   },
   report: ({ checks, checkedServiceId }) => ({
     headline: headlineOf(checks),

@@ -126,6 +126,7 @@ describe('several services', () => {
     const ran = await check({ services: [checkout, catalog, search].join(', ') })
     expect([outcomesOf(ran), ran.exitCode]).toEqual([['fresh', 'stale', 'failed'], 10])
     expect(ran.document.worstServiceId).toBe(search)
+    expect(ran.cause).toBe('search has a failed backup, catalog is stale')
     expect(ran.document).toMatchObject({ backupStatus: 'error', backupId: serviceOf(emulator(), 'search').backups[0]?.id })
     const [verdict, details] = ran.blocks
     expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toMatch(

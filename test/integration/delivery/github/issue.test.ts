@@ -30,7 +30,7 @@ describe('the issue', () => {
     expect((await onFailure()).notes).toEqual(['issue: opened #100'])
     expect((await onFailure({ content: contentOf('error') })).notes).toEqual(['issue: updated #100'])
     expect(issues()).toHaveLength(1)
-    expect(issues()[0]).toMatchObject({ title: 'Cost fails: The cost', labels: ['watchkeeper'], state: 'open' })
+    expect(issues()[0]).toMatchObject({ title: 'Cost: The cost', labels: ['watchkeeper'], state: 'open' })
     expect(issues()[0]?.body).toContain('### 🛑 The cost')
   })
 
@@ -51,16 +51,17 @@ describe('the issue', () => {
   })
 
   it('the issue is updated without a comment for other figures, and with a comment for another reason', async () => {
-    await onFailure({ content: contentOf('fail', { text: 'above the budget by 3.5' }) })
-    await onFailure({ content: contentOf('fail', { text: 'above the budget by 12.25' }) })
+    const cause = 'budget exceeded'
+    await onFailure({ content: contentOf('fail', { text: 'above the budget by 3.5', cause }) })
+    await onFailure({ content: contentOf('fail', { text: 'above the budget by 12.25', cause }) })
     expect(issues()[0]?.body).toContain('### ❌ above the budget by 12.25')
-    expect(issues()[0]?.title).toBe('Cost fails: above the budget by 12.25')
+    expect(issues()[0]?.title).toBe('Cost: budget exceeded')
     expect(words()).toEqual([])
     await onFailure({ content: contentOf('error', { text: 'the API answered 503' }) })
     expect(words()).toHaveLength(1)
     expect(words()[0]).toMatch(/^The reason for the failure has changed\.\n\n### 🛑 the API answered 503\n/)
     await onFailure({ content: contentOf('pass') })
-    expect(issues()[0]).toMatchObject({ title: 'Cost fails: the API answered 503', state: 'closed' })
+    expect(issues()[0]).toMatchObject({ title: 'Cost: the API answered 503', state: 'closed' })
   })
 
   it.each(['pass', 'warn'] as const)('the issue is closed with a comment after recovery with the status %s', async (status) => {
@@ -85,18 +86,22 @@ describe('the issue', () => {
     await onFailure({ label: 'backups' })
     await onFailure({ label: 'backups', content: contentOf('pass') })
     expect(issues().map(({ title, state }) => [title, state])).toEqual([
-      ['Cost fails: The cost', 'open'],
-      ['Backups fails: The cost', 'closed'],
+      ['Cost: The cost', 'open'],
+      ['Backups: The cost', 'closed'],
     ])
   })
 
   it('the issue has a title of one line: the check, and why it fails', async () => {
     const text = 'Budget exceeded: 296.66 of 250.00 CHC (119%).'
-    await onFailure({ label: undefined, target: 'c0ffee00-0000-4000-8000-0000000000c2', content: contentOf('fail', { text }) })
-    await onFailure({ label: `a\n::error::x ${'é'.repeat(90)}\ud83d` })
+    const cause = 'budget exceeded'
+    await onFailure({ label: undefined, target: 'c0ffee00-0000-4000-8000-0000000000c2', content: contentOf('fail', { text, cause }) })
+    await onFailure({
+      content: contentOf('fail', { cause: `${'é'.repeat(300)}\n\u202e@everyone` }),
+      label: `a\n::error::x ${'é'.repeat(90)}\ud83d`,
+    })
     expect(issues().map(({ title }) => title)).toEqual([
-      'Cost gate fails: 296.66 of 250.00 CHC',
-      expect.stringMatching(/^A\\n::error::x é+.? fails: The cost$/),
+      'Cost gate: budget exceeded',
+      expect.stringMatching(/^A\\n::error::x é+… \(\d+ more characters\): é+… \(\d+ more characters\)$/),
     ])
     for (const { title } of issues()) expect(title.length).toBeLessThanOrEqual(256)
   })

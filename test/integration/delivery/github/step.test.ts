@@ -84,6 +84,23 @@ it('a run that did not complete updates the issue and does not close it', async 
   expect(github().store.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('### 🛑 `usage-cost` did not complete') }])
 })
 
+it('the titles of the issue and the comment name the cause, without figures, and an empty secret by its name', async () => {
+  const gate = { operation: 'usage-cost', period: 'last-7-days', comment: 'always', issue: 'on-failure' }
+  const titleAfter = async (inputs: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) => {
+    await step({ ...place(), ...gate, ...inputs }, { env })
+    return github().store.issues.at(-1)?.title
+  }
+  expect(await titleAfter({ budget: '0' })).toBe('Cost gate: budget exceeded')
+  expect(await titleAfter({ budget: 'lots' })).toMatch(/^Cost gate: budget [^\d:]*$/)
+  const noSecret = { 'api-key-secret': '', period: 'nonsense' }
+  expect(await titleAfter(noSecret)).toBe('Cost gate: api-key-secret is missing or empty')
+  expect(await titleAfter({ ...noSecret, period: 'today' }, { WATCHKEEPER_API_KEY_SECRET: '' })).toBe(
+    'Cost gate: secret WATCHKEEPER_API_KEY_SECRET is empty',
+  )
+  expect(comments().at(-1)?.body).toContain('did not complete: secret ')
+  expect(github().store.issues).toHaveLength(1)
+})
+
 it('comment: changes writes a comment for a plan that only adopts objects', async () => {
   const [stored] = serviceOf(cloud()).savedSearches
   if (stored === undefined) throw new Error('the demo has no saved search')

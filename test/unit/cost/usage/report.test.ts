@@ -11,6 +11,7 @@ import { type Day, eachDay } from '../../../../src/platform/core/dates.ts'
 import { toPlainText } from '../../../../src/platform/core/line.ts'
 import type { Block, BlockOf } from '../../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../../src/platform/report/markdown.ts'
+import { causeOfVerdict, toCauseText } from '../../../../src/runtime/cause.ts'
 import { textOf } from '../../../support/invoke.ts'
 import { decimal, usageRecord } from '../../../support/usage.ts'
 
@@ -78,7 +79,10 @@ const forecast: Expectation = {
 const tooEarly: Forecast = { status: 'too-early', untilDate: day('2026-03-31'), completeDays: 1 }
 
 const verdictOf = (more: Partial<UsageResult>): readonly unknown[] => {
-  const { status, sentence, reasons } = judgeUsage(result(more))
+  const verdict = judgeUsage(result(more))
+  const { status, sentence, reasons } = verdict
+  // Holds for every verdict: the title of an issue says why, without figures.
+  if (status === 'fail') expect(toCauseText(causeOfVerdict(verdict))).toMatch(/^(?!failed$)[^\d]+$/)
   return [status, ...(sentence === undefined ? [] : [toPlainText(sentence)]), ...reasons.map(toPlainText)]
 }
 

@@ -1,0 +1,64 @@
+// Why a run fails, in a few words, for titles. Figures change from run to run, so a title has none.
+import { type Diagnostic, errorsIn } from '../platform/core/diagnostics.ts'
+import { causeOf, InputError, type WatchkeeperError } from '../platform/core/errors.ts'
+import { type Line, say, sentence, toPlainText, trusted } from '../platform/core/line.ts'
+import type { Verdict } from '../platform/report/report.ts'
+import { emptyVariable } from './read-input.ts'
+
+/** The cause of a verdict that fails. The errors of the files say more than their number. */
+export function causeOfVerdict({ status, cause, sentence: whole, reasons }: Verdict, diagnostics: readonly Diagnostic[] = []): Line {
+  if (status !== 'fail' && status !== 'error') return []
+  if (cause !== undefined) return cause
+  const [error] = errorsIn(diagnostics)
+  if (error !== undefined) return causeOfDiagnostic(error)
+  const found = withoutFigures(whole ?? reasons[0] ?? [])
+  return found.length > 0 ? found : [trusted(status === 'fail' ? 'failed' : 'did not complete')]
+}
+
+/** The cause of an error: of the first problem where there are several. */
+export function causeOfError(error: WatchkeeperError): Line {
+  const [first] = error instanceof InputError ? error.diagnostics : []
+  return first === undefined ? firstSentence(sentence(causeOf(error))) : causeOfDiagnostic(first)
+}
+
+/** `budget is not a number`, `observability/checkout.yml: unknown field treshold`. */
+function causeOfDiagnostic({ message, location: { file, line } }: Diagnostic): Line {
+  const variable = emptyVariable(message)
+  if (variable !== undefined) return say`${trusted(variable.isSecret ? 'secret' : 'variable')} ${variable.name} is empty`
+  const isInput = line === undefined && /^[a-z-]+$/.test(file)
+  // An input has advice after a colon, and an object of a file its name before one.
+  return isInput ? firstSentence(say`${file} ${sentence(message)}`, /[.:;](?:\s|$)/) : firstSentence(say`${file}: ${sentence(message)}`)
+}
+
+/** The text of this project in a line, by position. Text of servers and files is masked, because it has signs and figures of its own. */
+const ownText = (line: Line): string => line.map(({ kind, text }) => (kind === 'trusted' ? text : '_'.repeat(text.length))).join('')
+
+function cut(line: Line, end: number): Line {
+  let left = end
+  return line.flatMap((part) => {
+    const text = part.text.slice(0, Math.max(0, left))
+    left -= part.text.length
+    return text === '' ? [] : [{ ...part, text }]
+  })
+}
+
+function firstSentence(line: Line, ends = /[.;](?:\s|$)/): Line {
+  const end = ownText(line).search(ends)
+  return end === -1 ? line : cut(line, end)
+}
+
+/** The clauses before the first figure. */
+function withoutFigures(line: Line): Line {
+  const first = firstSentence(line)
+  const own = ownText(first)
+  const figure = own.search(/\d/)
+  return figure === -1 ? first : cut(first, own.slice(0, figure).search(/[:,(][^:,(]*$/))
+}
+
+/** The cause within a sentence: `Budget exceeded` becomes `budget exceeded`. */
+export function toCauseText([first, ...rest]: Line): string {
+  if (first === undefined) return ''
+  const isWord = first.kind === 'trusted' && /^[A-Z][a-z ]/.test(first.text)
+  const start = isWord ? first.text.charAt(0).toLowerCase() + first.text.slice(1) : first.text
+  return toPlainText([{ ...first, text: start }, ...rest]).trim()
+}
