@@ -3,12 +3,14 @@ import type { StateChange } from '../delivery/notifications/message.ts'
 import { systemClock } from '../platform/core/clock.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { InputError } from '../platform/core/errors.ts'
+import { say, sentence } from '../platform/core/line.ts'
 import { toEnvironmentName } from '../platform/core/names.ts'
 import { createRedact } from '../platform/core/secrets.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import type { Cancellation } from '../platform/http/cancellation.ts'
 import { parseApiUrl } from '../platform/http/proxy.ts'
 import type { ResultDocument } from '../platform/operation/result.ts'
+import type { Block } from '../platform/report/blocks.ts'
 import type { PublishableResult, PublishSettings } from './run.ts'
 
 interface NotifyContext {
@@ -38,11 +40,20 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
     const why = 'not written, because the label depends on an input that is not valid. To write it in this case, too, set comment-label.'
     return { failures: [`${wanted}: ${why}`], change: 'unknown' }
   }
-  const { document, blocks, hasFailed } = result
+  const { document, hasFailed, cause } = result
   const { operation, status, failureReason: reason } = document
   const { failures, issueTransition } = await notify(
     {
-      content: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, cause: result.cause, blocks, atMs: startedAtMs },
+      content: {
+        operation,
+        status,
+        hasFailed,
+        hasChanges: hasChanges(document),
+        reason,
+        cause,
+        blocks: withCause(result),
+        atMs: startedAtMs,
+      },
       comment,
       issue,
       label,
@@ -57,6 +68,12 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
   // A user who cancels a run knows that it did not finish.
   return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition] }
 }
+
+/** The report. Its title says why a run with an error did not complete, because a list of problems only begins with their number. */
+const withCause = ({ blocks, cause, error }: PublishableResult): readonly Block[] =>
+  error === undefined || error.kind === 'canceled'
+    ? blocks
+    : blocks.map((block) => (block.kind === 'verdict' ? { ...block, line: say`${block.line}: ${sentence(cause)}` } : block))
 
 /** Objects to adopt and undeclared ones do not count as changes, but reviewers must know about them. */
 const hasChanges = ({ changed, toAdopt, orphans }: ResultDocument): boolean =>

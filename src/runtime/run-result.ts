@@ -143,7 +143,6 @@ const maxKeyLines = 5
 
 /** The result of a run that ended with an error. */
 export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject, footers: readonly Block[]): RunResult {
-  const cause = causeOfError(error)
   const httpStatus = error instanceof ApiError ? error.status : undefined
   const document: ResultDocument = {
     operation: name,
@@ -165,15 +164,14 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
       {
         kind: 'verdict',
         status: 'error',
-        line:
-          error.kind === 'canceled' ? say`${name || 'watchkeeper'} was canceled` : say`${name || 'watchkeeper'} did not complete: ${cause}`,
+        line: say`${name === '' ? 'watchkeeper' : name} ${trusted(error.kind === 'canceled' ? 'was canceled' : 'did not complete')}`,
       },
       { kind: 'message', text: error.message },
       ...footers,
     ],
     files: [],
     annotations: [],
-    cause: toCauseText(cause),
+    cause: toCauseText(causeOfError(error)),
     keyLines: error.message
       .split('\n')
       .slice(0, maxKeyLines)

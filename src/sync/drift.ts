@@ -11,7 +11,7 @@ import { isDifference } from './plan/change.ts'
 import { isAboutLostName } from './plan/plan-diagnostics.ts'
 import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
-import { isAboutTileWrites } from './plan/tile-writes.ts'
+import { isAboutTileWrites, isTileRefusal } from './plan/tile-writes.ts'
 import { planShape, runPlan } from './plan.ts'
 
 export const drift = defineOperation({
@@ -68,6 +68,12 @@ function whoActs(object: PlannedObject, result: PlanResult): Line {
   const place = instance === undefined ? madeFrom : `instances.${instance}`
   if (origin === 'service' && result.diagnostics.some(isAboutLostName))
     return say`Changed outside of the files. Apply changes nothing until the names in the files exist, pull with ${trusted(spellInput('only', 'drifted'))} writes them`
+  const refused = result.diagnostics.filter((one) => isTileRefusal(one))
+  if (origin === 'service' && refused.length > 0) {
+    const isOwn = object.kind === 'dashboard' && refused.some((one) => isTileRefusal(one, object.key))
+    const why = isOwn ? 'it would write a tile with an alert again' : 'it refuses to write another dashboard'
+    return say`Changed outside of the files. Apply cannot revert the change, because ${trusted(why)}. Pull with ${trusted(spellInput('only', 'drifted'))} keeps the change`
+  }
   if (origin === 'service' && place !== undefined)
     return say`Changed outside of the files. Apply reverts the change. To keep it, change the file, or ${place} in it`
   if (origin === 'service')

@@ -143,8 +143,7 @@ export const createAlert = defineOperation({
   summary: 'Creates one alert. The request is not repeated once the server may have applied it.',
   effect: 'write',
   scope: 'service-or-server',
-  // `if-exists: update` changes an alert that exists.
-  asksFirst: true,
+  asksFirst: { ifExists: 'update' },
   input: z.strictObject({ ...input, ifExists: ifExists.default('create') }),
   output: alertOutput,
   details: alertDetails.extend({

@@ -127,8 +127,8 @@ export interface Operation<
   scopeWith?(values: Partial<z.output<I>>): Scope
   /** Whether only the command line and the library have the operation. */
   readonly isOutsideOfAction?: true
-  /** May change or delete existing objects. At a terminal, a person confirms that. */
-  readonly asksFirst?: true
+  /** May change or delete existing objects. At a terminal, a person confirms that. An input with its value, where it asks only with these. */
+  readonly asksFirst?: true | Readonly<Record<string, string>>
   /** Inputs by their camelCase names, each described. */
   readonly input: I
   /** The input whose values follow the command at a terminal, in place of an option. Its items are lines. */

@@ -12,12 +12,18 @@ import { argumentOf, nextCommand } from './next-command.ts'
 import { runAtTerminal } from './run-operation.ts'
 import type { Terminal } from './terminal.ts'
 
+function yesText(asksFirst: Operation['asksFirst']): string {
+  if (typeof asksFirst !== 'object') return asksFirst === true ? 'write without asking' : 'accepted; this command never asks'
+  const asking = Object.entries(asksFirst).map(([input, value]) => `--${toKebab(input)} ${value}`)
+  return `accepted; this command only asks with ${asking.join(' ')}`
+}
+
 export async function operationCommand(name: OperationName, terminal: Terminal): Promise<Command> {
   const operation: Operation = await operations[name]()
   const { summary, effect, input, positional, asksFirst, scope, example, moreExamples = [] } = operation
   const common = commonOptions()
   const switches: readonly (CommandOption | false)[] = [
-    effect === 'write' && { name: 'yes', kind: 'switch', text: asksFirst ? 'write without asking' : 'accepted; this command never asks' },
+    effect === 'write' && { name: 'yes', kind: 'switch', text: yesText(asksFirst) },
     name === 'plan' && {
       name: 'detailed-exitcode',
       kind: 'switch',

@@ -19,7 +19,12 @@ const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', 
 /** How many objects had each outcome, not how many were planned. */
 export function outcomeFacts(result: Applied): Block {
   const undecided = result.objects.filter(({ outcome }) => outcome === undefined).length
-  const counts = outcomeKinds.map((kind) => [capitalize(kind), withOutcome(result, kind).length] as const)
+  const counts = outcomeKinds.flatMap((kind) => {
+    const [tracked = [], others = []] = [true, false].map((isTracked) =>
+      withOutcome(result, kind).filter((one) => isTracked === (kind === 'unchanged' && one.isTracked === true)),
+    )
+    return [...(kind === 'unchanged' ? [['Tracked', tracked.length] as const] : []), [capitalize(kind), others.length] as const]
+  })
   return countFacts({ ...Object.fromEntries(counts), 'Not done': undecided })
 }
 

@@ -9,6 +9,7 @@ import type { Kinds } from '../../kinds/kinds.ts'
 import { findLostAlerts, findLostTiles, type LostTile } from '../../kinds/lost-alerts.ts'
 import type { List } from '../../platform/api/collection.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../platform/core/diagnostics.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
 import { listFirst, quote } from '../../platform/core/text.ts'
 import { type Change, changesOf, type Delete, type Held, isHeld, isWrite, type Plan, type Write } from './change.ts'
 
@@ -187,7 +188,9 @@ function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined, l
 const prune: Location = { file: 'prune' }
 
 function toDiagnostic({ alert, cause, reason }: Loss, change: Change | undefined): Diagnostic {
-  const advice = change === undefined ? 'declare the alert, or move or delete it first' : 'move it to another tile'
+  const isPruned = cause.action === 'delete' && cause.location === undefined
+  const otherWay = isPruned ? `. ${spellInput('prune', 'forget')} keeps both, and only removes the marker` : ''
+  const advice = `${change === undefined ? 'declare the alert, or move or delete it first' : 'move it to another tile'}${otherWay}`
   const message = `${reason}, and with it the alert ${describeStored(alert)}; ${advice}`
   return diagnosticOf(alertProtectionRules, 'would-lose-alert', change?.location ?? cause.location ?? prune, message)
 }

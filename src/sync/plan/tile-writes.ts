@@ -35,6 +35,10 @@ export const tileWriteRules = {
 const hiddenParts =
   'the filter (where), granularity and limit of a chart, colors of table columns, PromQL tiles where all tiles are written, and others. See https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#what-the-api-does-not-show'
 
+/** What a user can do instead of a write that loses parts. */
+const waysOut = (): string =>
+  `To accept the loss, set rewrite: true. To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}`
+
 const maxNamedTiles = 20
 
 interface TileWriteOptions {
@@ -128,7 +132,7 @@ function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind
   const found = alerts.find(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
   if (found === undefined) return []
   const tile = quote(String(names.get(found.tileId)), 60)
-  const message = `dashboards.${key}: the alert ${describeStored(found)} is on the tile "${tile}", which apply would write again, without the parts that the API does not return. The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. To accept the loss, set rewrite: true`
+  const message = `dashboards.${key}: the alert ${describeStored(found)} is on the tile "${tile}", which apply would write again, without the parts that the API does not return. The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${waysOut()}`
   return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
 }
 
@@ -146,6 +150,10 @@ const noLocation: Location = { file: 'files' }
 
 export const isAboutTileWrites = ({ rule }: Diagnostic): boolean => rule === 'rewrites-tiles'
 
+/** Whether apply refuses to write a dashboard, or the one with this key. The drift check has it as a warning. */
+export const isTileRefusal = (one: Diagnostic, key?: string): boolean =>
+  isAboutTileWrites(one) && one.message.startsWith(key === undefined ? 'dashboards.' : `dashboards.${key}: `)
+
 /** A warning for all dashboards that someone else may have changed, and a note for the others, because the parts are the same. */
 function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
   const [likely = [], others = []] = [true, false].map((isLikely) =>
@@ -156,7 +164,7 @@ function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
       list.map(({ key, name }) => key || quote(name, 60)),
       maxNamedTiles,
     )
-  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${listOfKeys(likely)}), without the parts that the API does not return: ${hiddenParts}`
+  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${listOfKeys(likely)}), without the parts that the API does not return. ${waysOut()}. These parts are ${hiddenParts}`
   const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${listOfKeys(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`
   return [
     ...likely.slice(0, 1).map(({ location = noLocation }) => exceptionOf(tileWriteRules, 'rewrites-tiles', location, warning)),

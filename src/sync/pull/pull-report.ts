@@ -168,7 +168,7 @@ const listedOutcomes = {
   updated: 'updated',
   removed: 'removed',
   'changed-in-files': 'changed in the files',
-  missing: 'not in the service',
+  missing: 'missing',
 } as const
 
 export function pullBlocks(result: PullResult): readonly Block[] {
@@ -179,7 +179,7 @@ export function pullBlocks(result: PullResult): readonly Block[] {
     Updated: updated,
     Removed: removed,
     Unchanged: unchanged,
-    'Not in the service': missing,
+    Missing: missing,
     'Of other projects': otherOwners,
     'Cannot be exported': notExportable,
     'Left out': leftOut,

@@ -230,7 +230,7 @@ function describeCheck({ check }: Rule): Line {
   return sentence(check.difference ?? `equal in ${plural(check.windows, 'window')}, ${check.withValues} of them with a value`)
 }
 
-function reportImport({ dashboards, rules, exact, changed, refused, paused, files, written, notes }: Result): Report {
+function reportImport({ dashboards, rules, exact, changed, refused, paused, notes }: Result): Report {
   const isChecked = rules.some(({ check }) => check !== undefined)
   const columns = {
     Rule: ({ title }: Rule) => title,
@@ -259,11 +259,13 @@ function reportImport({ dashboards, rules, exact, changed, refused, paused, file
       ({ result }) => statuses[result],
     ),
     table('Rules', sorted, columns, ({ result, check }) => (check?.difference === undefined ? statuses[result] : 'fail')),
-    { kind: 'list', items: [...notes.map(sentence), ...(written ? files.map(({ path }) => say`Wrote ${path}`) : [])] },
+    { kind: 'list', items: notes.map(sentence) },
   ]
   const ofDashboards = dashboards.length === 0 ? [] : [say`${counted(dashboards.length, 'dashboard')} of the web app`]
   const ofRules = rules.length === 0 ? [] : [say`${counted(rules.length, 'rule')} of Grafana`]
-  const headline = say`${join([...ofDashboards, ...ofRules], ' and ')}: ${exact} exact, ${changed} changed, ${refused} refused, ${paused} paused`
+  const rare = [...(refused > 0 ? [say`${refused} refused`] : []), ...(paused > 0 ? [say`${paused} paused`] : [])]
+  const results = join([say`${exact} exact`, say`${changed} changed`, ...rare], ', ')
+  const headline = say`${join([...ofDashboards, ...ofRules], ' and ')}: ${results}`
   return { headline, blocks }
 }
 

@@ -128,6 +128,8 @@ it('W17: a patch of a tile with an alert needs rewrite: true, and a patch of ano
     const before = structuredClone(stored)
     const [error] = errorsIn(await one.apply(await widened('First')))
     expect(error).toMatchObject({ rule: 'rewrites-tiles', message: expect.stringContaining('the alert "Fatal"') })
+    const ways = /set rewrite: true\. To lose nothing, make the change in the web app, then run pull with only: drifted$/
+    expect(error?.message).toMatch(ways)
     expect(stored).toEqual(before)
     expect(outcomes(await one.apply(await widened('Second')))).toMatchObject({ 'by-hand': 'updated' })
     expect(stored.tiles[0]).toEqual(before.tiles[0])

@@ -225,7 +225,12 @@ describe('W7: objects of another project, or of no project, are not deleted by p
       const before = stateOf(emulator())
       const planned = await plan(file(keep), { prune: true })
       expect(errorsIn(planned)).toMatchObject([
-        { rule: 'would-lose-alert', message: expect.stringContaining('"Unmanaged" (65f5e4a35eedc0deffffffff)') },
+        {
+          rule: 'would-lose-alert',
+          message: expect.stringMatching(
+            /"Unmanaged" \(65f5e4a35eedc0deffffffff\);.* prune: forget keeps both, and only removes the marker$/,
+          ),
+        },
       ])
       await apply(file(keep), { prune: true })
       expect(stateOf(emulator())).toEqual(before)

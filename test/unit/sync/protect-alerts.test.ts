@@ -100,7 +100,8 @@ describe('a dashboard or saved search that is pruned', () => {
         rule: 'would-lose-alert',
         severity: 'error',
         location: { file: 'prune' },
-        message: 'saved search "Slow" is deleted, and with it the alert "Foreign" (x); declare the alert, or move or delete it first',
+        message:
+          'saved search "Slow" is deleted, and with it the alert "Foreign" (x); declare the alert, or move or delete it first. prune: forget keeps both, and only removes the marker',
       },
     ])
   })
@@ -109,7 +110,7 @@ describe('a dashboard or saved search that is pruned', () => {
     const storedObjects = withForeign({ tileId: 'dashboards-shop-B', name: null })
     const plan = planOf({ savedSearches: { slow }, alerts: { many } }, storedObjects, { prune: true })
     expect(messagesOf({ diagnostics: problemsIn(plan) })).toEqual([
-      'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert x; declare the alert, or move or delete it first',
+      'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert x; declare the alert, or move or delete it first. prune: forget keeps both, and only removes the marker',
     ])
     expect(plan.changes.find(({ kind }) => kind === 'dashboard')).not.toHaveProperty('removes')
   })

@@ -363,6 +363,11 @@ describe('the report of apply', () => {
     expect(rows.slice(0, 4)).toEqual(['Created   1', 'Unknown   1', 'Skipped   1', 'Not done  1'])
   })
 
+  it('counts a tracked object as tracked, as in the plan', () => {
+    const result = resultOf([object('a', { outcome: 'unchanged', isTracked: true }), object('b', { outcome: 'unchanged' })])
+    expect(linesOf(apply, result).slice(0, 2)).toEqual(['Tracked    1', 'Unchanged  1'])
+  })
+
   it('the report of apply has a row for each object that was not left alone, what went wrong first, with its reason', () => {
     const result = resultOf([
       object('fine', { action: 'create', outcome: 'created', id: 'x', notes: ['takes it over', 'and more'] }),
@@ -446,6 +451,21 @@ describe('the report of drift', () => {
       ['alert', 'Gone', 'In no file. Apply with prune deletes it'],
       ['saved search', 'left', 'In no file. Add it with pull, or delete it with prune'],
     ])
+  })
+
+  it('the report of drift says that apply cannot revert a change while it refuses to write a tile with an alert', () => {
+    const refusal = {
+      ...error,
+      rule: 'rewrites-tiles',
+      severity: 'warning',
+      message: 'dashboards.shop: the alert "A" is on the tile "T"',
+    } as const
+    const changed = { action: 'update', origin: 'service' } as const
+    const result = resultOf([object('shop', { ...changed, kind: 'dashboard' }), object('other', changed)], { diagnostics: [refusal] })
+    const text = linesOf(drift, result).join(' ').replaceAll(/\s+/g, ' ')
+    expect(text).toContain('Apply cannot revert the change, because it would write a tile with an alert again')
+    expect(text).toContain('Apply cannot revert the change, because it refuses to write another dashboard')
+    expect(text).not.toContain('Apply reverts')
   })
 
   it.each([
