@@ -77,7 +77,7 @@ async function operationSchema(name: OperationName): Promise<JsonSchema> {
     effect,
     scope,
     // A command that asks first writes without a terminal only with `--yes`.
-    needsYes: asksFirst === true,
+    needsYes: asksFirst !== undefined,
     example: commandLine(name, example, positional),
     inputs: describeInputs(input.shape, positional),
     outputs: Object.entries(output.shape).map(([key, schema]) => ({

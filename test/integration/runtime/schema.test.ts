@@ -60,7 +60,7 @@ describe('watchkeeper schema', () => {
   it('describes every operation', () =>
     forEachEntry(allOperations, async ({ name, operation }) => {
       const found = operationSchema.parse(await schemaOf(name))
-      expect(found).toMatchObject({ operation: name, effect: operation.effect, needsYes: operation.asksFirst === true })
+      expect(found).toMatchObject({ operation: name, effect: operation.effect, needsYes: operation.asksFirst !== undefined })
       expect(found.inputs.map((input) => input.name)).toEqual(Object.keys(operation.input.shape).map(toKebab))
       expect(found.outputs.map(({ field }) => field)).toEqual(Object.keys(operation.output.shape))
       for (const field of ['operation', 'status', 'error', ...Object.keys(operation.output.shape), ...Object.keys(operation.details.shape)])
