@@ -21,7 +21,6 @@ import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { toRefusal, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
 import type { SeriesItem } from '../../signals/backtest/series-api.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
-import type { Outcome } from '../apply/apply-state.ts'
 import { compareAlerts, desiredBody, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
 import { type Change, changesOf, type Delete, isDelete, isDifference } from './change.ts'
 import {
@@ -35,6 +34,7 @@ import {
   withRemedy,
 } from './evaluations.ts'
 import { countRequests, declaredBy, type PlanningResult } from './make-plan.ts'
+import type { Outcome } from './outcome.ts'
 import { type LookUp, lookUpColumns, lookUpSeries, lookUpSource } from './source-columns.ts'
 import type { StoredObjects } from './stored-objects.ts'
 
