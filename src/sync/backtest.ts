@@ -19,7 +19,8 @@ import { gateInput, judgeBacktest } from './backtest/gates.ts'
 import { checkedIncident, checkIncident, countOutcomes, incidentTable, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
 import { readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
 import { changesOf } from './plan/change.ts'
-import { hasErrors, makePlan, planInput } from './plan/make-plan.ts'
+import { hasErrors, makePlan } from './plan/make-plan.ts'
+import { planInput } from './plan/plan-input.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const maxDays = 30

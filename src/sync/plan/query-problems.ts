@@ -22,7 +22,7 @@ import { toRefusal, whyNeverEvaluated } from '../../signals/backtest/read-window
 import type { SeriesItem } from '../../signals/backtest/series-api.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
 import { compareAlerts, desiredBody, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
-import { type Change, changesOf, type Delete, isDelete, isDifference } from './change.ts'
+import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference } from './change.ts'
 import {
   evaluationRules,
   isTemporary,
@@ -33,7 +33,7 @@ import {
   withoutQuery,
   withRemedy,
 } from './evaluations.ts'
-import { countRequests, declaredBy, type PlanningResult } from './make-plan.ts'
+import type { PlanningResult } from './make-plan.ts'
 import type { Outcome } from './outcome.ts'
 import { type LookUp, lookUpColumns, lookUpSeries, lookUpSource } from './source-columns.ts'
 import type { StoredObjects } from './stored-objects.ts'
