@@ -152,7 +152,7 @@ export const backtest = defineOperation({
     )
     const record = async (path: string) => {
       const { declaredQueries } = await import('./backtest/declared-queries.ts')
-      const queries = await declaredQueries(planned.found, context)
+      const queries = await declaredQueries(planned.found, planned.kinds)
       return toRecordings(incidentRows, { directory: path, keepsNames: input.recordGroupNames, queries })
     }
     const recordings = directory === undefined ? [] : await record(directory)

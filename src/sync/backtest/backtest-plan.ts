@@ -2,7 +2,7 @@ import { intervalMs, isAtBorder, omitStart } from '../../kinds/alert/schedule.ts
 import { composeUpdate } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { PendingId } from '../../kinds/kind-names.ts'
-import { createKinds, type Kinds } from '../../kinds/kinds.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { inputError } from '../../platform/core/errors.ts'
@@ -86,14 +86,14 @@ interface BacktestComparison {
 
 /** Estimates the alerts of a plan. Throws an ApiError only where it concerns the whole run. */
 export async function backtestPlan(
-  { plan, found, storedObjects }: PlanningResult,
+  { plan, found, kinds, storedObjects }: PlanningResult,
   context: BacktestContext,
   request: BacktestRequest,
 ): Promise<Backtest> {
   if (storedObjects === undefined)
     return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [], run: new Set(), diagnostics: [] }
   const { range } = request
-  const compared = await compareAlerts({ plan, found, storedObjects }, context, range)
+  const compared = await compareAlerts({ plan, found, kinds, storedObjects }, context, range)
   const wanted = compared.filter(
     ({ isChanged, change }) =>
       (request.selected?.has(change.key) ?? true) && (request.only === 'all' || isChanged || request.always.includes(change.key)),
@@ -199,15 +199,14 @@ async function explainAllUnmatched(
   return reasons
 }
 
-type ComparedPlan = Pick<PlanningResult, 'plan' | 'found'> & { readonly storedObjects: StoredObjects }
+type ComparedPlan = Pick<PlanningResult, 'plan' | 'found' | 'kinds'> & { readonly storedObjects: StoredObjects }
 
 /** The alerts of a plan, with their queries before and after it. */
 export async function compareAlerts(
-  { plan, found, storedObjects }: ComparedPlan,
-  { profile, nowMs }: Pick<BacktestContext, 'profile' | 'nowMs'>,
+  { plan, found, kinds, storedObjects }: ComparedPlan,
+  { profile }: Pick<BacktestContext, 'profile'>,
   range: TimeRange,
 ): Promise<readonly BacktestComparison[]> {
-  const kinds = createKinds(profile, nowMs)
   const findSqlValues = await sloValues(found, storedObjects)
   return changesOf(plan, 'alert').map((change) =>
     compare(change, { kinds, plan, storedObjects, range, findSqlValues, hasCharts: profile.isSelfHosted }),

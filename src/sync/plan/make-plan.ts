@@ -83,13 +83,13 @@ export async function decide(context: PlanContext, read: ReadService): Promise<P
   const { request, project, found, storedObjects, kinds } = read
   if (storedObjects === undefined)
     return { ...read, plan: { project, changes: [], orphans: [], diagnostics: [], seen: {} }, uncheckedCount: 0 }
-  const { api, service, profile, files, clock } = context
+  const { api, service, files } = context
   const { repair = [] } = request
   const repairCommand = `${commandFor('apply', request, project)} --repair duplicates`
   const sourced = await withSources(found, storedObjects.source)
   const planned = await planOn(api, sourced.found, storedObjects, {
     project,
-    profile,
+    kinds,
     prune: request.prune,
     maxDeletes: request.maxDeletes,
     repairDuplicates: repair.includes('duplicates'),
@@ -97,7 +97,6 @@ export async function decide(context: PlanContext, read: ReadService): Promise<P
     resendSecrets: repair.includes('secrets'),
     adoptFrom: request.adoptFrom,
     repository: { name: await files.repository(), from: request.adoptFrom?.repository, effect: request.effect },
-    nowMs: clock.now(),
     isWrite: request.effect === 'write',
     secret: (name) => files.secret(name),
     repairCommand,

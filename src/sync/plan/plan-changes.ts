@@ -13,12 +13,11 @@ import {
   type TileOwners,
 } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, mapKinds, PendingId, replacePending } from '../../kinds/kind-names.ts'
-import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
+import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
-import type { Profile } from '../../platform/api/profiles.ts'
 import { once } from '../../platform/core/concurrency.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import type { Declarations } from '../declarations/declarations.ts'
@@ -58,8 +57,7 @@ export interface PlanOptions {
   /** Undefined for a plan that neither writes nor warns. */
   readonly repository?: RunRepository
   readonly maxDeletes: number
-  readonly profile: Profile
-  readonly nowMs: number
+  readonly kinds: Kinds
   /** What becomes of objects with the project's marker that no file declares. */
   readonly prune: Prune
   /** Whether the plan repairs objects that exist twice. */
@@ -106,7 +104,7 @@ const dependsOnPatches = (change: Change): boolean =>
 
 const isAboutMarkers = ({ rule }: Diagnostic): boolean => rule === 'duplicate-marker'
 
-/** Compares declared with stored objects. Pure: it sends nothing, and the time is an option. */
+/** Compares declared with stored objects. Pure: it sends nothing, and the time is that of the kinds. */
 export function planChanges(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: PlanOptions): Plan {
   const plan = planAll(declarations, storedObjects, options)
   // What is missing in the files may be what a person changed.
@@ -115,22 +113,20 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
 }
 
 function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: AllOptions): Plan {
-  const { settled = nothingSettled } = options
-  const kinds = createKinds(options.profile, options.nowMs)
+  const { settled = nothingSettled, kinds } = options
   const all: readonly Kind[] = Object.values(kinds)
   const indexes = indexAll(storedObjects, kinds)
   const owned = all.flatMap((kind) => {
     const isOwned = ownershipTest(options.project, kind.markerStyle)
     return indexes[kind.name].all.flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
   })
-  const ownership = { ...options, settled, kinds, ownsAnything: owned.length > 0, alerts: indexes.alert, dashboards: indexes.dashboard }
+  const ownership = { ...options, settled, ownsAnything: owned.length > 0, alerts: indexes.alert, dashboards: indexes.dashboard }
   const tileOwners = findTileOwners(declarations.objects, ownership)
   const objects = keepProjectDashboard(withoutTilesOf(declarations.objects, settled.untiled), ownership, tileOwners)
   const { parts, held, twins } = planKinds(objects, {
     ...options,
     settled,
     storedObjects,
-    kinds,
     indexes,
     tileOwners,
     ownsAnything: owned.length > 0,
@@ -198,7 +194,6 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
 
 interface KindsOptions extends PlanOptions {
   readonly storedObjects: StoredObjects
-  readonly kinds: Kinds
   readonly indexes: Readonly<Record<KindName, StoredIndex>>
   readonly tileOwners: TileOwners
   readonly ownsAnything: boolean
@@ -254,7 +249,6 @@ interface KindPlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
 }
 
 interface PlannerOptions extends PlanOptions {
-  readonly kinds: Kinds
   readonly settled: Settled
   readonly index: StoredIndex
   readonly context: ResolveContext

@@ -236,7 +236,7 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
     known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert, asking)],
   )
   const plan = { ...planned.plan, changes: [...changes, ...others] }
-  const compared = await compareAlerts({ ...planned, plan }, { profile, nowMs }, { fromMs: nowMs, untilMs: nowMs })
+  const compared = await compareAlerts({ ...planned, plan }, { profile }, { fromMs: nowMs, untilMs: nowMs })
   /** The alerts of an SLO count the same events. */
   const isRepeated = ({ change }: Compared): boolean =>
     isOfSlo(change) && compared.find((one) => makerOf(one.change) === makerOf(change))?.change !== change

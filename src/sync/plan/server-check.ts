@@ -17,7 +17,7 @@ export const serverRules = {
   'server-refuses': { severity: 'error', description: 'The server rejects a dashboard as not valid.' },
 } as const satisfies Rules
 
-interface ServerCheckContext {
+export interface ServerCheckContext {
   readonly api: ReadApi
   readonly service: Target
   readonly kinds: Kinds
