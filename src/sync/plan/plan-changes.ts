@@ -29,6 +29,8 @@ import {
   type AdoptCommand,
   type AdoptFrom,
   findDuplicateOrphans,
+  type Identified,
+  identifyObjects,
   type MatchResult,
   matchObjects,
   type Pair,
@@ -120,8 +122,12 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
     const isOwned = ownershipTest(options.project, kind.markerStyle)
     return indexes[kind.name].all.flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
   })
-  const ownership = { ...options, settled, ownsAnything: owned.length > 0, alerts: indexes.alert, dashboards: indexes.dashboard }
-  const tileOwners = findTileOwners(declarations.objects, ownership)
+  const ownsAnything = owned.length > 0
+  const ofAlerts = { ...options, ownsAnything, kind: kinds.alert, index: indexes.alert }
+  // Alerts are identified before the dashboards are planned, and compared after that.
+  const alerts = identifyObjects({ ...ofAlerts, declared: declarations.objects.filter(isOf('alert')) })
+  const ownership = { ...options, settled, alerts: indexes.alert, dashboards: indexes.dashboard }
+  const tileOwners = findTileOwners(matchObjects(alerts), ownership)
   const objects = keepProjectDashboard(withoutTilesOf(declarations.objects, settled.untiled), ownership, tileOwners)
   const { parts, held, twins } = planKinds(objects, {
     ...options,
@@ -129,7 +135,8 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
     storedObjects,
     indexes,
     tileOwners,
-    ownsAnything: owned.length > 0,
+    ownsAnything,
+    identified: { alert: alerts },
   })
   const repairs = planRepairs({
     kinds,
@@ -198,6 +205,8 @@ interface KindsOptions extends PlanOptions {
   readonly tileOwners: TileOwners
   readonly ownsAnything: boolean
   readonly settled: Settled
+  /** The kinds whose objects are identified already. */
+  readonly identified: Readonly<Partial<Record<KindName, Identified>>>
 }
 
 /** Plans one kind after the other: objects refer to those of the kinds before. */
@@ -248,12 +257,10 @@ interface KindPlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-interface PlannerOptions extends PlanOptions {
-  readonly settled: Settled
+interface PlannerOptions extends Omit<KindsOptions, 'tileOwners' | 'indexes' | 'storedObjects'> {
   readonly index: StoredIndex
   readonly context: ResolveContext
   readonly moves: Moves
-  readonly ownsAnything: boolean
   /** The names of declared objects, by section and key. */
   readonly declaredNames: ReadonlyMap<string, string>
   /** The objects of the kinds before that stay as they are. */
@@ -267,16 +274,17 @@ interface ResolvedPair {
 }
 
 /** Plans the objects of one kind. */
-function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], options: PlannerOptions): KindPlan {
+function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOptions): KindPlan {
   const { index: all, context: given, declaredNames, rewrite = false, resendSecrets = false, isWrite = false, settled } = options
   const twins = options.repairDuplicates ? findTwins(kind, declared, options) : []
   const left = new Set(twins.map(({ stored }) => stored.id))
   const items = all.all.map(({ stored }) => stored).filter(({ id }) => !left.has(id))
   const index = left.size === 0 ? all : indexStored({ items }, kind)
   // The tile of a changed query is a new one, and what is found on the tile of its name is still the same alert.
-  const resolve = (one: D, stored: StoredObject | undefined): Body =>
+  const resolve = (one: Declared, stored: StoredObject | undefined): Body =>
     replacePending(kind.resolve(one, { ...given, stored }).body, (pending) => storedTileOf(pending, given) ?? pending)
-  const { pairs, orphans, diagnostics } = matchObjects({ ...options, kind, declared, index, resolve })
+  const known = left.size === 0 ? options.identified[kind.name] : undefined
+  const { pairs, orphans, diagnostics } = matchObjects(known ?? identifyObjects({ ...options, kind, declared, index }), { resolve })
   // What this run creates or updates refers to the objects that stay.
   const named = given.directory.withoutNames(twins.map(({ stored }) => stored))
   const directory = kind.referredToAs === undefined ? named : named.withPlanned(kind.referredToAs, pairs.map(toPlanned))
