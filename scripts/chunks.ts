@@ -7,7 +7,14 @@ const eager = new Set(['./runtime/action/run-action.js', './cost/usage/usage-cos
 const separate = new Set(['undici', '@actions/github'])
 
 /** Runs that load one of these load the others, too. Apart, each file would have a copy of what they share. */
-const together: Readonly<Record<string, string>> = { 'notify-github': 'github', declarations: 'sync' }
+const together: Readonly<Record<string, string>> = {
+  'notify-github': 'github',
+  declarations: 'sync',
+  'backtest-plan': 'backtest',
+  'price-plan': 'plan',
+  'query-problems': 'plan',
+  'slo-queries': 'plan',
+}
 
 /** The first folder that a path names, or the file, or the package. */
 function chunkOf(from: string): string {

@@ -13,13 +13,14 @@ import { selectDeclared, selectInput } from '../platform/operation/select.ts'
 import { type Block, countFacts, paragraph } from '../platform/report/blocks.ts'
 import { table } from '../platform/report/table.ts'
 import type { TimeRange } from '../signals/backtest/evaluate.ts'
-import { type BacktestedAlert, backtestedAlert, backtestPlan, daysOf, demandValues, whyNoBacktest } from './backtest/backtest-plan.ts'
-import { backtestBlocks } from './backtest/backtest-report.ts'
+import { backtestPlan, daysOf, demandValues, whyNoBacktest } from './backtest/backtest-plan.ts'
+import { type BacktestedAlert, backtestBlocks, backtestedAlert } from './backtest/backtest-report.ts'
 import { gateInput, judgeBacktest } from './backtest/gates.ts'
 import { checkedIncident, checkIncident, countOutcomes, incidentTable, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
 import { readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
 import { changesOf } from './plan/change.ts'
-import { hasErrors, makePlan, planInput } from './plan/make-plan.ts'
+import { hasErrors, makePlan } from './plan/make-plan.ts'
+import { planInput } from './plan/plan-input.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const maxDays = 30
@@ -151,7 +152,7 @@ export const backtest = defineOperation({
     )
     const record = async (path: string) => {
       const { declaredQueries } = await import('./backtest/declared-queries.ts')
-      const queries = await declaredQueries(planned.found, context)
+      const queries = await declaredQueries(planned.found, planned.kinds)
       return toRecordings(incidentRows, { directory: path, keepsNames: input.recordGroupNames, queries })
     }
     const recordings = directory === undefined ? [] : await record(directory)

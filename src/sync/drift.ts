@@ -1,5 +1,6 @@
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { kindLabels } from '../kinds/kind-names.ts'
+import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { counted, join, type Line, say, sentence, trusted, untrusted } from '../platform/core/line.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
@@ -8,20 +9,22 @@ import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
 import { inEnvironment } from './declarations/environment.ts'
 import { isDifference } from './plan/change.ts'
+import { makePlan } from './plan/make-plan.ts'
 import { isAboutLostName } from './plan/plan-diagnostics.ts'
 import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
+import { planShape, showPlan } from './plan/shared-result.ts'
 import { isAboutTileWrites, isTileRefusal } from './plan/tile-writes.ts'
-import { planShape, runPlan } from './plan.ts'
 
 export const drift = defineOperation({
   ...planShape,
   // A pull request must not fail because of an alert that it may repair. A check of what runs must.
   input: planShape.input.extend({ onFailedEvaluation: onFailedEvaluation.default('fail') }),
   summary: 'Fails when the service differs from the files, and shows which side changed, without writing.',
-  // A drift check writes no tiles.
-  run: (context, input) =>
-    runPlan(context, input, (diagnostics) => diagnostics.map((one) => (isAboutTileWrites(one) ? { ...one, severity: 'warning' } : one))),
+  async run(context, input) {
+    const planned = await makePlan(context, { ...input, effect: 'read' })
+    return showPlan(context, { ...planned, diagnostics: planned.diagnostics.map(withoutTileErrors) }, input)
+  },
   judge: judgeDrift,
   report: (result) => ({
     headline: isWrong(result)
@@ -38,6 +41,9 @@ export const drift = defineOperation({
     annotations: toAnnotations(result),
   }),
 })
+
+/** A drift check writes no tiles. */
+const withoutTileErrors = (one: Diagnostic): Diagnostic => (isAboutTileWrites(one) ? { ...one, severity: 'warning' } : one)
 
 /** A name that was lost in the service is a difference. */
 const withoutLostNames = (result: PlanResult): PlanResult => ({

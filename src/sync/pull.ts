@@ -17,9 +17,11 @@ import { environmentInput, variableIn } from './declarations/environment.ts'
 import { type Found, filesInput, findDeclarations, skippedDirectories, withSources } from './declarations/find-declarations.ts'
 import { nameInstances } from './declarations/group-diagnostics.ts'
 import { lintRules } from './declarations/lint.ts'
+import { resolveProject } from './declarations/project.ts'
 import { isAdopted, type Plan, type Update } from './plan/change.ts'
-import { checkChange, isChecked, planInput, resolveProject } from './plan/make-plan.ts'
 import { planOn } from './plan/plan-changes.ts'
+import { planInput } from './plan/plan-input.ts'
+import { checkChange, isChecked, type ServerCheckContext } from './plan/server-check.ts'
 import { readStoredObjects } from './plan/stored-objects.ts'
 import { isAboutTileWrites } from './plan/tile-writes.ts'
 import { withAdoptedIds } from './pull/adopted-ids.ts'
@@ -129,7 +131,7 @@ type PullInput = Pick<DraftInput, 'only' | 'prune' | 'select'> & {
 /** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
 async function makePull(context: PullContext, input: PullInput): Promise<Pulled> {
   const { api, service, profile, files, environment, clock } = context
-  const nowMs = clock.now()
+  const kinds = createKinds(profile, clock.now())
   const { project, diagnostics } = await resolveProject(input.project, files, 'read')
   const { paths, skipped } = await files.find(input.files, 'files')
   const texts = await readTexts(paths, files)
@@ -140,7 +142,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects.source)
   if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
-    planOn(api, declarations, storedObjects, { project, profile, nowMs, prune: false, maxDeletes: 0, secret: (name) => files.secret(name) })
+    planOn(api, declarations, storedObjects, { project, kinds, prune: false, maxDeletes: 0, secret: (name) => files.secret(name) })
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
@@ -150,8 +152,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     declarations: found,
     plan,
     storedObjects: { ...storedObjects, incompleteLists },
-    profile,
-    nowMs,
+    kinds,
     globs: input.files,
     only,
     prune,
@@ -167,9 +168,9 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     const { found: declarations } = await withSources(drafted, storedObjects.source)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
     const failures = new Map([...verifyDraft(candidate, read), ...findReplacedVariables(candidate, { environment, only })])
-    return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, context) }
+    return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, { api, service, kinds }) }
   })
-  const draft = withAdoptedIds(verified, read, { kinds: createKinds(profile, nowMs), environment, only, texts, declarations: found })
+  const draft = withAdoptedIds(verified, read, { kinds, environment, only, texts, declarations: found })
   return {
     project,
     draft,
@@ -241,15 +242,14 @@ async function demandTime({ api, stop }: Pick<PullContext, 'api' | 'stop'>): Pro
 type ServerAnswers = Map<string, string | undefined>
 
 /** Finds the objects that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
-async function findRejected(plan: Plan, answers: ServerAnswers, context: PullContext): Promise<Failures> {
+async function findRejected(plan: Plan, answers: ServerAnswers, asking: ServerCheckContext): Promise<Failures> {
   const rejected = new Map<string, string>()
-  const kinds = createKinds(context.profile, context.clock.now())
   for (const change of plan.changes) {
     const { kind } = change
-    if (!isAdopted(change) || !isChecked(change) || kinds[kind].validate === undefined) continue
+    if (!isAdopted(change) || !isChecked(change) || asking.kinds[kind].validate === undefined) continue
     const identity = identityOf(kind, change.id)
     if (!answers.has(identity)) {
-      const invalid = (await checkChange(change, { ...context, kinds })) ?? []
+      const invalid = (await checkChange(change, asking)) ?? []
       answers.set(identity, invalid.length === 0 ? undefined : describeInvalid(invalid, change))
     }
     const reason = answers.get(identity)

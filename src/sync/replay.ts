@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isOf, previousKeyOf } from '../kinds/kinds.ts'
+import { createKinds, isOf, previousKeyOf } from '../kinds/kinds.ts'
 import { forEachConcurrently } from '../platform/core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, diagnosticSchema, errorsIn, formatLocation } from '../platform/core/diagnostics.ts'
 import { inputError } from '../platform/core/errors.ts'
@@ -81,7 +81,7 @@ const maxConcurrentReads = 16
 
 async function replayIncidents(context: Context<'read', 'none'>, given: CommandInput, found: Found) {
   const input = { ...given, recordings: readDirectory(given.recordings) }
-  const queries = await declaredQueries(found, context)
+  const queries = await declaredQueries(found, createKinds(context.profile, context.clock.now()))
   const { paths } = await context.files.find([`${input.recordings}/**/*.json`], 'recordings')
   const existing = new Set(paths)
   const alerts = new Map(found.objects.filter(isOf('alert')).map((one) => [one.key, one]))

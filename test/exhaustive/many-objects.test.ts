@@ -33,7 +33,7 @@ import { afterPull, emptyPlan, markersIn, type Site, type SiteFiles, stateOf, un
 const profile = profileNamed('clickhouse-cloud')
 const nowMs = Date.parse('2026-03-31T12:00:00Z')
 const types = createKinds(profile, nowMs)
-const options = { project: 'shop/many', profile, nowMs, prune: true, maxDeletes: 0 }
+const options = { project: 'shop/many', kinds: types, prune: true, maxDeletes: 0 }
 
 const alertCount = 9500
 const dashboardCount = 500

@@ -41,7 +41,7 @@ export const remoteStateWith = ({ incompleteLists = {}, readAtMs = 0, ...lists }
   readAtMs,
 })
 
-const standard: PlanOptions = { project: 'shop/main', profile, nowMs, prune: false, maxDeletes: 100 }
+const standard: PlanOptions = { project: 'shop/main', kinds, prune: false, maxDeletes: 100 }
 
 /** Throws when what is declared is wrong by itself: that is not what a test of plans is about. */
 export function planOf(declared: object, storedObjects: StoredObjects = remoteStateWith(), options: Partial<PlanOptions> = {}): Plan {
@@ -149,6 +149,7 @@ interface Pulled extends Draft {
 
 export function pull(parts: Lists, files: Files = {}, options: PullOptions = {}): Pulled {
   const { profile = cloud, globs = ['o/*.yml'], excluded = {}, variables = {} } = options
+  const ofProfile = createKinds(profile, nowMs)
   const storedObjects = remoteStateOf(parts)
   const variable = (name: string): string | undefined => variables[name]
   const read = (texts: Files) => {
@@ -159,7 +160,7 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     return {
       declarations,
       diagnostics: declarations.diagnostics,
-      plan: planChanges(declarations, storedObjects, { project, profile, nowMs, prune: false, maxDeletes: 0 }),
+      plan: planChanges(declarations, storedObjects, { project, kinds: ofProfile, prune: false, maxDeletes: 0 }),
     }
   }
   const before = read(files)
@@ -167,8 +168,7 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
   const draft = draftPull({
     ...before,
     storedObjects,
-    profile,
-    nowMs,
+    kinds: ofProfile,
     globs,
     prune: false,
     texts,

@@ -6,9 +6,9 @@ import { type Block, countFacts, paragraph } from '../../platform/report/blocks.
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
 import { table } from '../../platform/report/table.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
+import { isSuccess, type Outcome, type OutcomeKind, outcomeKinds, successes, undone } from '../plan/outcome.ts'
 import { objectBlocks } from '../plan/plan-report.ts'
 import type { PlannedObject } from '../plan/plan-result.ts'
-import { isSuccess, type Outcome, type OutcomeKind, outcomeKinds, successes, undone } from './apply-state.ts'
 import { type Applied, firstLine, withOutcome, wordsFor } from './apply-verdict.ts'
 
 /** Outcomes in the order in which they are reported. */

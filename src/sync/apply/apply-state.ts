@@ -1,11 +1,11 @@
-import type { FieldChange } from '../../kinds/compare.ts'
 import { tilesNamed } from '../../kinds/dashboard/query-tiles.ts'
 import { withTileIds } from '../../kinds/dashboard/tile-ids.ts'
 import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { hasPendingId, type KindName, type PendingId, replacePending } from '../../kinds/kind-names.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../../platform/core/errors.ts'
-import type { Action, Change } from '../plan/change.ts'
+import type { Change } from '../plan/change.ts'
+import { isSuccess, type Outcome } from '../plan/outcome.ts'
 
 /** The API itself is failing after this many failures in a row. */
 export const maxConsecutiveFailures = 5
@@ -58,54 +58,6 @@ export function reasonToStop(outcomes: readonly Outcome[]): StopReason | undefin
     ? { kind: 'failing', message: `the API is failing: ${maxConsecutiveFailures} objects in a row could not be written` }
     : undefined
 }
-
-/** Outcomes of objects that are as planned. */
-export const successes = ['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released', 'held', 'unchanged'] as const
-
-/** Outcomes of objects that are not as planned, the most serious first. `unknown`: the request was sent, but its outcome is unknown. */
-export const undone = ['unknown', 'failed', 'skipped'] as const
-
-export const outcomeKinds = [...successes, ...undone] as const
-
-export type OutcomeKind = (typeof outcomeKinds)[number]
-
-export interface Outcome {
-  readonly change: Change
-  readonly kind: OutcomeKind
-  readonly id?: string | undefined
-  /** Why it failed or was skipped, or what to know about it. */
-  readonly message?: string | undefined
-  /** The object was deleted to be created again, which failed. */
-  readonly wasDeleted?: boolean
-  /** The service did not store its ownership marker. */
-  readonly isUnmarked?: true
-  /** Another run created the object at the same time. */
-  readonly isOfOtherRun?: true
-  /** Kind of the error that it failed with. */
-  readonly errorKind?: ErrorKind | undefined
-  /** Fields that the server stored with another value than was sent. */
-  readonly serverChanged?: readonly FieldChange[]
-  /** The object as the server answered it. */
-  readonly stored?: StoredObject | undefined
-}
-
-export const successKinds: Readonly<Record<Action, OutcomeKind>> = {
-  create: 'created',
-  update: 'updated',
-  replace: 'replaced',
-  delete: 'deleted',
-  adopt: 'adopted',
-  mark: 'marked',
-  release: 'released',
-  held: 'held',
-  unchanged: 'unchanged',
-}
-
-export const isSuccess = ({ kind }: Pick<Outcome, 'kind'>): boolean => !undone.some((one) => one === kind)
-
-/** Whether anything was written, as far as known. */
-export const isWritten = ({ kind, wasDeleted = false }: Pick<Outcome, 'kind' | 'wasDeleted'>): boolean =>
-  wasDeleted || (isSuccess({ kind }) && kind !== 'unchanged' && kind !== 'held')
 
 export function failed(change: Change, thrown: unknown): Outcome {
   if (!(thrown instanceof WatchkeeperError)) throw thrown

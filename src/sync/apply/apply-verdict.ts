@@ -3,9 +3,10 @@ import { errorsIn } from '../../platform/core/diagnostics.ts'
 import { counted, type Line, say, sentence, trusted } from '../../platform/core/line.ts'
 import { listFirst } from '../../platform/core/text.ts'
 import type { Verdict } from '../../platform/report/report.ts'
+import { type OutcomeKind, undone } from '../plan/outcome.ts'
 import { judgeDiagnostics } from '../plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from '../plan/plan-result.ts'
-import { type OutcomeKind, type StopReason, undone } from './apply-state.ts'
+import type { StopReason } from './apply-state.ts'
 
 export type Applied = PlanResult & {
   readonly stopped?: StopReason | undefined

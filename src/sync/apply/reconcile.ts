@@ -3,8 +3,9 @@ import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
 import { requestTimeoutMs } from '../../platform/api/requester.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import type { Create, Write } from '../plan/change.ts'
+import { type Outcome, successKinds } from '../plan/outcome.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
-import { type Outcome, preventsReading, successKinds } from './apply-state.ts'
+import { preventsReading } from './apply-state.ts'
 import { sendableBody, type WriteContext, writeOne } from './write.ts'
 
 const isUnknownCreate = ({ kind, change: { action } }: Outcome): boolean =>

@@ -9,8 +9,8 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/d
 import { isSame } from '../../platform/core/equality.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { type Change, type Create, isWrite, type Write } from '../plan/change.ts'
+import { isSuccess } from '../plan/outcome.ts'
 import { findDesired, type StoredIndexes } from '../plan/stored-objects.ts'
-import { isSuccess } from './apply-state.ts'
 import { updateObject, type WriteContext } from './write.ts'
 
 export const snapshotRules = {

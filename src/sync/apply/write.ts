@@ -14,8 +14,9 @@ import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { type Change, type Create, type Delete, isWrite, type Update, type Write } from '../plan/change.ts'
+import { isSuccess, successKinds } from '../plan/outcome.ts'
 import { whyTilesStay } from '../plan/protect-alerts.ts'
-import { type ApplyState, failed, failedRecreation, isSuccess, successKinds } from './apply-state.ts'
+import { type ApplyState, failed, failedRecreation } from './apply-state.ts'
 import { type ConcurrentRuns, CreatedByOtherRunError } from './concurrent-runs.ts'
 
 /** A run of apply: its target, and what became of its changes so far. */

@@ -1,9 +1,8 @@
-import * as z from 'zod'
 import { intervalMs, isAtBorder, omitStart } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { PendingId } from '../../kinds/kind-names.ts'
-import { createKinds, type Kinds } from '../../kinds/kinds.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { inputError } from '../../platform/core/errors.ts'
@@ -13,7 +12,7 @@ import { type Estimate, type EstimateOptions, estimateAlerts, type ReadSeries, r
 import { evaluatedPart, type TimeRange } from '../../signals/backtest/evaluate.ts'
 import { type AlertQuery, type FindSqlValues, refuseWithoutCharts, toAlertQuery, type Watched } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
-import { type AlertEstimate, estimateSchema, toAlertEstimate } from '../../signals/backtest/result.ts'
+import { type AlertEstimate, toAlertEstimate } from '../../signals/backtest/result.ts'
 import { requestSeries } from '../../signals/backtest/series-api.ts'
 import { type Suggestion, suggestCondition } from '../../signals/backtest/suggest.ts'
 import type { UnmatchedContext } from '../../signals/backtest/unmatched.ts'
@@ -22,20 +21,11 @@ import { type Change, changesOf, isDifference } from '../plan/change.ts'
 import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
+import type { BacktestedAlert } from './backtest-report.ts'
 import { type EvaluatedAlert, isDetected, isQuietOutside } from './incidents.ts'
 import { type IncidentRows, recordedRange, recordedStep } from './recordings.ts'
 
 // Estimates the alerts of a plan twice: as the service has them now, and as they are after the plan.
-
-export const backtestedAlert = z.object({
-  key: z.string().describe('The key in the files.'),
-  name: z.string(),
-  changed: z.boolean().describe('Whether the plan changes the alert, or what it compares.'),
-  now: estimateSchema.optional().describe('The alert as the service has it. Absent for a new alert.'),
-  next: estimateSchema.optional().describe('The alert as the files declare it. Absent for one that is deleted.'),
-})
-
-export type BacktestedAlert = z.output<typeof backtestedAlert>
 
 interface BacktestRequest {
   readonly range: TimeRange
@@ -53,7 +43,7 @@ interface BacktestRequest {
   readonly recorded?: readonly Incident[]
 }
 
-export interface Backtest {
+interface Backtest {
   readonly alerts: readonly BacktestedAlert[]
   readonly requestCount: number
   /** The windows of the alerts as the files declare them, by key. */
@@ -64,9 +54,6 @@ export interface Backtest {
   /** Warnings on queries that the server cannot run, and on conditions that no row matches. */
   readonly diagnostics: readonly Diagnostic[]
 }
-
-/** The rate limit of one minute has room for this many requests and for the lists that a plan reads. */
-export const maxRequestsOfPlan = 60
 
 /** Throws an InputError where nothing gives values of the past. */
 export function demandValues({ api }: Pick<Context<'read', 'service-or-server'>, 'api'>): void {
@@ -99,14 +86,14 @@ interface BacktestComparison {
 
 /** Estimates the alerts of a plan. Throws an ApiError only where it concerns the whole run. */
 export async function backtestPlan(
-  { plan, found, storedObjects }: PlanningResult,
+  { plan, found, kinds, storedObjects }: PlanningResult,
   context: BacktestContext,
   request: BacktestRequest,
 ): Promise<Backtest> {
   if (storedObjects === undefined)
     return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [], run: new Set(), diagnostics: [] }
   const { range } = request
-  const compared = await compareAlerts({ plan, found, storedObjects }, context, range)
+  const compared = await compareAlerts({ plan, found, kinds, storedObjects }, context, range)
   const wanted = compared.filter(
     ({ isChanged, change }) =>
       (request.selected?.has(change.key) ?? true) && (request.only === 'all' || isChanged || request.always.includes(change.key)),
@@ -212,15 +199,14 @@ async function explainAllUnmatched(
   return reasons
 }
 
-type ComparedPlan = Pick<PlanningResult, 'plan' | 'found'> & { readonly storedObjects: StoredObjects }
+type ComparedPlan = Pick<PlanningResult, 'plan' | 'found' | 'kinds'> & { readonly storedObjects: StoredObjects }
 
 /** The alerts of a plan, with their queries before and after it. */
 export async function compareAlerts(
-  { plan, found, storedObjects }: ComparedPlan,
-  { profile, nowMs }: Pick<BacktestContext, 'profile' | 'nowMs'>,
+  { plan, found, kinds, storedObjects }: ComparedPlan,
+  { profile }: Pick<BacktestContext, 'profile'>,
   range: TimeRange,
 ): Promise<readonly BacktestComparison[]> {
-  const kinds = createKinds(profile, nowMs)
   const findSqlValues = await sloValues(found, storedObjects)
   return changesOf(plan, 'alert').map((change) =>
     compare(change, { kinds, plan, storedObjects, range, findSqlValues, hasCharts: profile.isSelfHosted }),

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { formatMoment } from '../../platform/core/dates.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { type Line, say, sentence, trusted } from '../../platform/core/line.ts'
@@ -5,8 +6,21 @@ import { type Block, paragraph } from '../../platform/report/blocks.ts'
 import { formatDuration, formatTimes } from '../../platform/report/format.ts'
 import { type Cell, shown, table } from '../../platform/report/table.ts'
 import { formatShare, minCoverage } from '../../signals/backtest/coverage.ts'
-import type { AlertEstimate } from '../../signals/backtest/result.ts'
-import type { Backtest, BacktestedAlert } from './backtest-plan.ts'
+import { type AlertEstimate, estimateSchema } from '../../signals/backtest/result.ts'
+
+export const backtestedAlert = z.object({
+  key: z.string().describe('The key in the files.'),
+  name: z.string(),
+  changed: z.boolean().describe('Whether the plan changes the alert, or what it compares.'),
+  now: estimateSchema.optional().describe('The alert as the service has it. Absent for a new alert.'),
+  next: estimateSchema.optional().describe('The alert as the files declare it. Absent for one that is deleted.'),
+})
+
+export type BacktestedAlert = z.output<typeof backtestedAlert>
+
+interface Backtested {
+  readonly alerts: readonly BacktestedAlert[]
+}
 
 const verdictWords: Readonly<Record<AlertEstimate['verdict'], string>> = {
   fires: 'fires',
@@ -42,7 +56,7 @@ const omissions =
   'Estimated from the stored values of today: an estimate leaves out data that arrived late or is past its TTL, silences, and settings of a tile that the API does not show. It begins without a history, and counts one notification for each breaching window and group.'
 
 /** The alerts before and after the plan, for a review. */
-export function reviewBlocks({ alerts }: Pick<Backtest, 'alerts'>, days: number): readonly Block[] {
+export function reviewBlocks({ alerts }: Backtested, days: number): readonly Block[] {
   if (alerts.length === 0) return []
   return [
     table('Backtest', alerts, {
@@ -60,7 +74,7 @@ export function reviewBlocks({ alerts }: Pick<Backtest, 'alerts'>, days: number)
 }
 
 /** All numbers of the alerts. */
-export function backtestBlocks({ alerts }: Pick<Backtest, 'alerts'>): readonly Block[] {
+export function backtestBlocks({ alerts }: Backtested): readonly Block[] {
   if (alerts.length === 0) return []
   return [
     table(undefined, alerts, {

@@ -1,9 +1,8 @@
 import type { Directory } from '../../kinds/directory.ts'
 import { type AlertTarget, type Body, listOf, type ResolveContext } from '../../kinds/kind.ts'
 import { PendingId } from '../../kinds/kind-names.ts'
-import { createKinds, isOf } from '../../kinds/kinds.ts'
+import { isOf, type Kinds } from '../../kinds/kinds.ts'
 import { digestOfText } from '../../platform/core/digest.ts'
-import type { Context, Scope } from '../../platform/operation/operation.ts'
 import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched, type WindowsQuery } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { type Found, withSources } from '../declarations/find-declarations.ts'
@@ -26,17 +25,14 @@ const namesAsIds: Directory = {
   withoutNames: () => namesAsIds,
 }
 
-type DeclaredContext = Pick<Context<'read', Scope>, 'profile' | 'clock'>
-
 /** Queries by the keys of alerts. */
 export async function declaredQueries(
   found: Pick<Found, 'objects' | 'slos'>,
-  { profile, clock }: DeclaredContext,
+  kinds: Kinds,
 ): Promise<ReadonlyMap<string, DeclaredQuery | Refusal>> {
   const { slos } = found
   // After a plan, the queries of SLOs have the sources of the service.
   const { objects } = (await withSources(found, [])).found
-  const kinds = createKinds(profile, clock.now())
   const [dashboards, savedSearches] = [new Map<string, AlertTarget>(), new Map<string, AlertTarget>()]
   const searches = new Map<string, Body>()
   const context: ResolveContext = {

@@ -6,7 +6,7 @@ import { choice, integer } from '../../platform/operation/inputs.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
 import { formatShare, minCoverage } from '../../signals/backtest/coverage.ts'
 import type { AlertEstimate } from '../../signals/backtest/result.ts'
-import type { BacktestedAlert } from './backtest-plan.ts'
+import type { BacktestedAlert } from './backtest-report.ts'
 
 /** The inputs that make a backtest a gate. */
 export const gateInput = {

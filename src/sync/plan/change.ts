@@ -1,6 +1,7 @@
 import type { FieldChange } from '../../kinds/compare.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
+import type { Declared } from '../../kinds/kinds.ts'
 import type { Diagnostic, Location } from '../../platform/core/diagnostics.ts'
 
 /**
@@ -153,3 +154,22 @@ export const changesOf = <K extends KindName>({ changes }: Pick<Plan, 'changes'>
 /** Whether the stored object differs from the files. */
 export const isDifference = ({ action }: Pick<Change, 'action'>): boolean =>
   action !== 'unchanged' && action !== 'adopt' && action !== 'mark'
+
+/** The declaration of an object in the plan. */
+export const declaredBy = ({ kind, key }: Change, objects: readonly Declared[]): Declared | undefined =>
+  objects.find((one) => one.kind === kind && one.key === key)
+
+/** The requests to write these changes and to verify them, where nothing goes wrong. An update needs no GET where it uses a list. */
+export function countRequests(changes: readonly Change[], usesLists: boolean): number {
+  const writes = changes.filter((change) => !staysAsItIs(change))
+  const ofOne = (change: Change): number => {
+    if (change.action === 'create') return 1
+    if (change.action === 'replace') return 3
+    if (change.action === 'delete') return 2
+    if (!isWrite(change)) return 0
+    if (change.patchedTileIds !== undefined) return 2 * change.patchedTileIds.length + 3
+    return (usesLists ? 1 : 2) + (change.removes === undefined ? 0 : 2)
+  }
+  const verified = new Set(writes.filter(({ action }) => action !== 'delete').map(({ kind }) => kind))
+  return writes.reduce((sum, change) => sum + ofOne(change), verified.size)
+}

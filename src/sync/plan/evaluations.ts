@@ -12,8 +12,8 @@ import {
 import { describeStored, type StoredObject } from '../../kinds/kind.ts'
 import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../platform/core/diagnostics.ts'
 import { clip } from '../../platform/core/text.ts'
-import type { Outcome } from '../apply/apply-state.ts'
 import { type Change, changesOf, isDelete, type Plan } from './change.ts'
+import type { Outcome } from './outcome.ts'
 
 export const evaluationRules = {
   'failed-evaluation': {

@@ -96,6 +96,9 @@ interface MatchInput<D extends Declared> {
   readonly ownsAnything: boolean
   readonly declared: readonly D[]
   readonly index: StoredIndex
+}
+
+interface Bodies<D extends Declared> {
   /** The body of a declaration, as it would be for the stored object. Without it, no objects are compared. */
   resolve?(declared: D, stored: StoredObject | undefined): Body
 }
@@ -117,22 +120,37 @@ interface Match extends Omit<Pair, 'declared'> {
   readonly diagnostic?: Diagnostic
 }
 
-/**
- * Finds the stored object of each declared one: by ownership marker or identity, by an id that the file has, and among the objects without a
- * marker by name, or by place for an alert without a name.
- */
-export function matchObjects<D extends Declared>(input: MatchInput<D>): MatchResult<D> {
+/** What is known of declared objects without their bodies, which may need the ids of other objects. */
+export interface Identified<D extends Declared = Declared> {
+  readonly finder: Finder<D>
+  readonly matches: ReadonlyMap<D, Match>
+}
+
+/** Finds the stored objects of declared ones by ownership marker or identity, and by an id that the file has. */
+export function identifyObjects<D extends Declared>(input: MatchInput<D>): Identified<D> {
   const { kind, project, declared, index } = input
   const isOwned = ownershipTest(project, kind.markerStyle)
   const claimed = new Set(declared.map(({ key }) => kind.markerStyle.token(project, key)))
   const orphans = index.all.filter(({ marker }) => isOwned(marker) && !claimed.has(marker?.token ?? ''))
   const finder = createFinder(input, orphans)
-  const identified = new Map(declared.map((one) => [one, findIdentified(one, finder)] as const))
+  return { finder, matches: new Map(declared.map((one) => [one, findIdentified(one, finder)] as const)) }
+}
+
+/**
+ * The stored object of each declared one: the identified one, or one without a marker with its name, or in the place of an alert without a
+ * name.
+ */
+export function matchObjects<D extends Declared>(
+  { finder: known, matches: identified }: Identified<D>,
+  bodies: Bodies<D> = {},
+): MatchResult<D> {
+  const { kind, declared, orphans } = known
+  const finder = { ...known, ...bodies }
   const taken = new Map<StoredObject, D>()
   for (const [one, { found }] of identified) if (found !== undefined && !taken.has(found.stored)) taken.set(found.stored, one)
   const unidentified = declared.filter((one) => isEmptyMatch(identified.get(one)))
   const alike = pairUnmarked(unidentified, finder, new Set(taken.keys()))
-  const diagnostics = [...reportEqualIdentities(input)]
+  const diagnostics = [...reportEqualIdentities(finder)]
   const pairs = declared.flatMap((one): readonly Pair<D>[] => {
     const { diagnostic, ...match } = demandKnownForm(one, alike.get(one) ?? identified.get(one) ?? {}, finder)
     if (diagnostic !== undefined) diagnostics.push(diagnostic)
@@ -170,7 +188,7 @@ function reportEqualIdentities({ kind, declared }: MatchInput<Declared>): readon
   )
 }
 
-interface Finder<D extends Declared = Declared> extends Omit<MatchInput<D>, 'declared'> {
+interface Finder<D extends Declared = Declared> extends MatchInput<D>, Bodies<D> {
   readonly hasMarkers: boolean
   readonly orphans: readonly MarkedObject[]
   /** The objects that a file can declare. */

@@ -13,12 +13,11 @@ import {
   type TileOwners,
 } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, mapKinds, PendingId, replacePending } from '../../kinds/kind-names.ts'
-import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
+import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
-import type { Profile } from '../../platform/api/profiles.ts'
 import { once } from '../../platform/core/concurrency.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import type { Declarations } from '../declarations/declarations.ts'
@@ -30,6 +29,8 @@ import {
   type AdoptCommand,
   type AdoptFrom,
   findDuplicateOrphans,
+  type Identified,
+  identifyObjects,
   type MatchResult,
   matchObjects,
   type Pair,
@@ -58,8 +59,7 @@ export interface PlanOptions {
   /** Undefined for a plan that neither writes nor warns. */
   readonly repository?: RunRepository
   readonly maxDeletes: number
-  readonly profile: Profile
-  readonly nowMs: number
+  readonly kinds: Kinds
   /** What becomes of objects with the project's marker that no file declares. */
   readonly prune: Prune
   /** Whether the plan repairs objects that exist twice. */
@@ -106,7 +106,7 @@ const dependsOnPatches = (change: Change): boolean =>
 
 const isAboutMarkers = ({ rule }: Diagnostic): boolean => rule === 'duplicate-marker'
 
-/** Compares declared with stored objects. Pure: it sends nothing, and the time is an option. */
+/** Compares declared with stored objects. Pure: it sends nothing, and the time is that of the kinds. */
 export function planChanges(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: PlanOptions): Plan {
   const plan = planAll(declarations, storedObjects, options)
   // What is missing in the files may be what a person changed.
@@ -115,25 +115,28 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
 }
 
 function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: AllOptions): Plan {
-  const { settled = nothingSettled } = options
-  const kinds = createKinds(options.profile, options.nowMs)
+  const { settled = nothingSettled, kinds } = options
   const all: readonly Kind[] = Object.values(kinds)
   const indexes = indexAll(storedObjects, kinds)
   const owned = all.flatMap((kind) => {
     const isOwned = ownershipTest(options.project, kind.markerStyle)
     return indexes[kind.name].all.flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
   })
-  const ownership = { ...options, settled, kinds, ownsAnything: owned.length > 0, alerts: indexes.alert, dashboards: indexes.dashboard }
-  const tileOwners = findTileOwners(declarations.objects, ownership)
+  const ownsAnything = owned.length > 0
+  const ofAlerts = { ...options, ownsAnything, kind: kinds.alert, index: indexes.alert }
+  // Alerts are identified before the dashboards are planned, and compared after that.
+  const alerts = identifyObjects({ ...ofAlerts, declared: declarations.objects.filter(isOf('alert')) })
+  const ownership = { ...options, settled, alerts: indexes.alert, dashboards: indexes.dashboard }
+  const tileOwners = findTileOwners(matchObjects(alerts), ownership)
   const objects = keepProjectDashboard(withoutTilesOf(declarations.objects, settled.untiled), ownership, tileOwners)
   const { parts, held, twins } = planKinds(objects, {
     ...options,
     settled,
     storedObjects,
-    kinds,
     indexes,
     tileOwners,
-    ownsAnything: owned.length > 0,
+    ownsAnything,
+    identified: { alert: alerts },
   })
   const repairs = planRepairs({
     kinds,
@@ -198,11 +201,12 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
 
 interface KindsOptions extends PlanOptions {
   readonly storedObjects: StoredObjects
-  readonly kinds: Kinds
   readonly indexes: Readonly<Record<KindName, StoredIndex>>
   readonly tileOwners: TileOwners
   readonly ownsAnything: boolean
   readonly settled: Settled
+  /** The kinds whose objects are identified already. */
+  readonly identified: Readonly<Partial<Record<KindName, Identified>>>
 }
 
 /** Plans one kind after the other: objects refer to those of the kinds before. */
@@ -253,13 +257,10 @@ interface KindPlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-interface PlannerOptions extends PlanOptions {
-  readonly kinds: Kinds
-  readonly settled: Settled
+interface PlannerOptions extends Omit<KindsOptions, 'tileOwners' | 'indexes' | 'storedObjects'> {
   readonly index: StoredIndex
   readonly context: ResolveContext
   readonly moves: Moves
-  readonly ownsAnything: boolean
   /** The names of declared objects, by section and key. */
   readonly declaredNames: ReadonlyMap<string, string>
   /** The objects of the kinds before that stay as they are. */
@@ -273,16 +274,17 @@ interface ResolvedPair {
 }
 
 /** Plans the objects of one kind. */
-function planKind<D extends Declared>(kind: Kind<D>, declared: readonly D[], options: PlannerOptions): KindPlan {
+function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOptions): KindPlan {
   const { index: all, context: given, declaredNames, rewrite = false, resendSecrets = false, isWrite = false, settled } = options
   const twins = options.repairDuplicates ? findTwins(kind, declared, options) : []
   const left = new Set(twins.map(({ stored }) => stored.id))
   const items = all.all.map(({ stored }) => stored).filter(({ id }) => !left.has(id))
   const index = left.size === 0 ? all : indexStored({ items }, kind)
   // The tile of a changed query is a new one, and what is found on the tile of its name is still the same alert.
-  const resolve = (one: D, stored: StoredObject | undefined): Body =>
+  const resolve = (one: Declared, stored: StoredObject | undefined): Body =>
     replacePending(kind.resolve(one, { ...given, stored }).body, (pending) => storedTileOf(pending, given) ?? pending)
-  const { pairs, orphans, diagnostics } = matchObjects({ ...options, kind, declared, index, resolve })
+  const known = left.size === 0 ? options.identified[kind.name] : undefined
+  const { pairs, orphans, diagnostics } = matchObjects(known ?? identifyObjects({ ...options, kind, declared, index }), { resolve })
   // What this run creates or updates refers to the objects that stay.
   const named = given.directory.withoutNames(twins.map(({ stored }) => stored))
   const directory = kind.referredToAs === undefined ? named : named.withPlanned(kind.referredToAs, pairs.map(toPlanned))

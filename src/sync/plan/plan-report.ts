@@ -7,6 +7,7 @@ import { type Block, countFacts, paragraph } from '../../platform/report/blocks.
 import type { SideNames } from '../../platform/report/diff-lines.ts'
 import type { Annotation, Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
+import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { isDifference } from './change.ts'
 import { changeBlocks } from './change-lines.ts'
 import { isAboutHeld } from './held.ts'
@@ -36,6 +37,23 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, 
   if (words.length + held.length === 0) return say`${toAdopt} to adopt`
   return join([...words.map(([verb, count]) => say`${count} to ${trusted(verb)}`), ...held], ', ')
 }
+
+/** The plan in the first line of its report. */
+export function planHeadline(result: PlanResult): Line {
+  if (isPlanWrong(result)) return say`The plan${inEnvironment(result)} failed`
+  if (result.changed) return say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
+  return say`No changes${inEnvironment(result)}: everything matches the files${adoptionWords(result)}${markWords(result)}${orphanWords(result)}`
+}
+
+/** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
+const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>): Line =>
+  orphans.length === 0 ? [] : say`, except for ${counted(orphans.length, 'undeclared object')}, which prune deletes`
+
+const markWords = ({ toMark }: Pick<PlanResult, 'toMark'>): Line =>
+  toMark === 0 ? [] : say`, and apply updates the markers of ${counted(toMark, 'object')}`
+
+const adoptionWords = ({ toAdopt }: Pick<PlanResult, 'toAdopt'>): Line =>
+  toAdopt === 0 ? [] : say`, and apply adopts ${counted(toAdopt, 'object')}`
 
 const asTheyAre = (count: number) => trusted(count === 1 ? 'it is' : 'they are')
 

@@ -21,9 +21,8 @@ import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { toRefusal, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
 import type { SeriesItem } from '../../signals/backtest/series-api.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
-import type { Outcome } from '../apply/apply-state.ts'
 import { compareAlerts, desiredBody, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
-import { type Change, changesOf, type Delete, isDelete, isDifference } from './change.ts'
+import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference } from './change.ts'
 import {
   evaluationRules,
   isTemporary,
@@ -34,7 +33,8 @@ import {
   withoutQuery,
   withRemedy,
 } from './evaluations.ts'
-import { countRequests, declaredBy, type PlanningResult } from './make-plan.ts'
+import type { PlanningResult } from './make-plan.ts'
+import type { Outcome } from './outcome.ts'
 import { type LookUp, lookUpColumns, lookUpSeries, lookUpSource } from './source-columns.ts'
 import type { StoredObjects } from './stored-objects.ts'
 
@@ -236,7 +236,7 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
     known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert, asking)],
   )
   const plan = { ...planned.plan, changes: [...changes, ...others] }
-  const compared = await compareAlerts({ ...planned, plan }, { profile, nowMs }, { fromMs: nowMs, untilMs: nowMs })
+  const compared = await compareAlerts({ ...planned, plan }, { profile }, { fromMs: nowMs, untilMs: nowMs })
   /** The alerts of an SLO count the same events. */
   const isRepeated = ({ change }: Compared): boolean =>
     isOfSlo(change) && compared.find((one) => makerOf(one.change) === makerOf(change))?.change !== change

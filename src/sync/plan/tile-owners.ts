@@ -7,25 +7,22 @@ import { type Declared, isOf, type Kinds, makeProjectDashboard } from '../../kin
 import { isMapping } from '../../platform/core/keys.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
 import type { Settled } from './held.ts'
-import { type AdoptFrom, matchObjects } from './match.ts'
+import type { MatchResult } from './match.ts'
 import type { MarkedObject, StoredIndex } from './stored-objects.ts'
 
 interface OwnersInput {
   readonly project: string
-  readonly adoptFrom?: AdoptFrom
   readonly prune: Prune
   readonly kinds: Kinds
-  readonly ownsAnything: boolean
   readonly alerts: StoredIndex
   readonly dashboards: StoredIndex
   readonly settled: Settled
 }
 
 export function findTileOwners(
-  objects: readonly Declared[],
-  { kinds, alerts, dashboards, prune, settled, ...owner }: OwnersInput,
+  { pairs, orphans }: Pick<MatchResult<Declared<'alert'>>, 'pairs' | 'orphans'>,
+  { alerts, dashboards, prune, settled }: OwnersInput,
 ): TileOwners {
-  const { pairs, orphans } = matchObjects({ ...owner, kind: kinds.alert, declared: objects.filter(isOf('alert')), index: alerts })
   const found = pairs.flatMap((one) => (one.found === undefined ? [] : [{ ...one.found, declared: one.declared }]))
   const names = new Map(dashboards.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const queried = found.filter(({ declared }) => declared.value.query !== undefined)

@@ -5,10 +5,9 @@ import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { createDirectory } from '../../kinds/directory.ts'
 import { type Body, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
-import { createKinds, type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
+import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { withoutMarkerTags } from '../../kinds/marker.ts'
 import { secretTextsIn } from '../../kinds/secret.ts'
-import type { Profile } from '../../platform/api/profiles.ts'
 import { credentialIn } from '../../platform/core/credentials.ts'
 import type { Location } from '../../platform/core/diagnostics.ts'
 import { isMapping, keysOf, withoutUndefined } from '../../platform/core/keys.ts'
@@ -32,8 +31,7 @@ export interface DraftInput {
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly storedObjects: StoredObjects
-  readonly profile: Profile
-  readonly nowMs: number
+  readonly kinds: Kinds
   readonly globs: readonly string[]
   /**
    * `declared`: objects that no file declares stay out. `drifted`: also those that did not change in the service, or whose declarations did.
@@ -128,8 +126,7 @@ export const excludedAs = ({ kind, key, id }: Pick<PulledObject, 'kind' | 'key' 
 
 /** Drafts the files after a pull. Pure: it reads and writes no files. Excluded objects are never edited. */
 export function draftPull(input: DraftInput): Draft {
-  const { declarations, plan, storedObjects, profile, select } = input
-  const kinds = createKinds(profile, input.nowMs)
+  const { declarations, plan, storedObjects, kinds, select } = input
   const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, one.tiles]))
   const inFiles = declaredTiles(kinds, plan)
   const takenOver = new Set<unknown>()

@@ -4,17 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { PendingId } from '../../../src/kinds/kind-names.ts'
 import { ApiError, explainFailure } from '../../../src/platform/api/api-error.ts'
 import { WatchkeeperError } from '../../../src/platform/core/errors.ts'
-import {
-  createApplyState,
-  createKnownIds,
-  failed,
-  failedRecreation,
-  isSuccess,
-  isWritten,
-  type Outcome,
-  outcomeKinds,
-} from '../../../src/sync/apply/apply-state.ts'
+import { createApplyState, createKnownIds, failed, failedRecreation } from '../../../src/sync/apply/apply-state.ts'
 import type { Change, Delete, Update } from '../../../src/sync/plan/change.ts'
+import { isSuccess, isWritten, type Outcome, outcomeKinds } from '../../../src/sync/plan/outcome.ts'
 import { whyNotDeleted, whyTilesStay } from '../../../src/sync/plan/protect-alerts.ts'
 import { kinds } from '../../support/plans.ts'
 

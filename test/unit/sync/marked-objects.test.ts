@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createKinds } from '../../../src/kinds/kinds.ts'
 import { profileNamed } from '../../../src/platform/api/profiles.ts'
-import type { Outcome } from '../../../src/sync/apply/apply-state.ts'
 import { reconcileOutcome } from '../../../src/sync/apply/reconcile.ts'
 import { findDuplicates } from '../../../src/sync/apply/verify.ts'
 import type { Change } from '../../../src/sync/plan/change.ts'
+import type { Outcome } from '../../../src/sync/plan/outcome.ts'
 import { findDesired, indexStored } from '../../../src/sync/plan/stored-objects.ts'
 import { nowMs } from '../../support/plans.ts'
 

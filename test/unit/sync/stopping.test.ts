@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ErrorKind } from '../../../src/platform/core/errors.ts'
-import {
-  maxConsecutiveFailures,
-  type Outcome,
-  type OutcomeKind,
-  preventsReading,
-  reasonToStop,
-  type StopReason,
-} from '../../../src/sync/apply/apply-state.ts'
+import { maxConsecutiveFailures, preventsReading, reasonToStop, type StopReason } from '../../../src/sync/apply/apply-state.ts'
 import type { Change } from '../../../src/sync/plan/change.ts'
+import type { Outcome, OutcomeKind } from '../../../src/sync/plan/outcome.ts'
 
 const change: Change = {
   kind: 'alert',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Files } from '../../../src/platform/operation/files.ts'
-import { resolveProject } from '../../../src/sync/plan/make-plan.ts'
+import type { Files } from '../../../../src/platform/operation/files.ts'
+import { resolveProject } from '../../../../src/sync/declarations/project.ts'
 
 const filesWith = (repository: string | undefined, storedObjects: string | undefined, above?: string): Files => ({
   read: async () => '',

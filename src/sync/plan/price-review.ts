@@ -1,0 +1,30 @@
+import { isServer } from '../../platform/api/path.ts'
+import { inputError } from '../../platform/core/errors.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { flag, grouped } from '../../platform/operation/inputs.ts'
+import { type PlanPrice, planPrice, priceBlocks } from './price-report.ts'
+import type { Review } from './review.ts'
+
+export interface PriceAnswer {
+  readonly price?: PlanPrice | undefined
+}
+
+export const priceReview = {
+  inputs: grouped('Output', {
+    price: flag(
+      'What new alerts add to the bill. An estimate for created and changed alerts, whose evaluations keep a service awake. Sends three more requests, and needs permissions to read services, activities and usage. Anyone who can read the report sees the costs. Only with `profile: clickhouse-cloud`.',
+    ).default(false),
+  }),
+  details: { price: planPrice.optional().describe('With `price`: what the changed alerts add to the bill.') },
+  demand({ profile, service }, { price }) {
+    if (!price || (!profile.isSelfHosted && !isServer(service))) return
+    const needed = spellInput('profile', 'clickhouse-cloud')
+    throw inputError('price', `requires ${needed}, because a self-hosted server has no activities and no usage`)
+  },
+  async run({ api, service, clock }, planned, { price }) {
+    if (!price || isServer(service)) return {}
+    const { pricePlan } = await import('./price-plan.ts')
+    return { result: { price: await pricePlan(planned, { api, service, nowMs: clock.now() }) } }
+  },
+  blocks: ({ price }) => priceBlocks(price),
+} satisfies Review<{ readonly price: boolean }, PriceAnswer>
