@@ -24,6 +24,8 @@ interface GitHubOutcome {
   readonly failures: readonly string[]
   /** The issue is open while the state is failing. */
   readonly change: StateChange
+  /** The issue about the state, if there is one. */
+  readonly issueNumber?: number | undefined
 }
 
 const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const
@@ -40,7 +42,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
   }
   const { document, blocks, hasFailed } = result
   const { operation, status, failureReason: reason } = document
-  const { failures, issueTransition } = await notify(
+  const { failures, issueTransition, issueNumber } = await notify(
     {
       content: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, blocks, atMs: startedAtMs },
       comment,
@@ -55,7 +57,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
     { env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
   )
   // A user who cancels a run knows that it did not finish.
-  return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition] }
+  return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition], issueNumber }
 }
 
 /** Objects to adopt and undeclared ones do not count as changes, but reviewers must know about them. */

@@ -121,6 +121,8 @@ export interface Operation<
 > {
   /** One sentence: for help, documentation and action.yml. */
   readonly summary: string
+  /** What a notification calls the check, where the name of the operation in words does not say it. */
+  readonly title?: string
   readonly effect: E
   readonly scope: S
   /** The scope with these inputs, for an operation that sends requests only on demand. */
