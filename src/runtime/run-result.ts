@@ -60,7 +60,7 @@ export async function toRunResult({
     blocks,
     files: [...(operation.files?.(result, input) ?? []), ...(await ownReports())],
     annotations: report.annotations ?? [],
-    keyLines: report.keyLines ?? [],
+    keyLines: () => operation.keyLines?.(result, input) ?? [],
     milestones: report.milestones ?? [],
     hasFailed: verdict.status === 'fail' || verdict.status === 'error',
     exitCode: exitCodeFor(status, verdict.exit),
@@ -163,10 +163,11 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
     ],
     files: [],
     annotations: [],
-    keyLines: error.message
-      .split('\n')
-      .slice(0, maxKeyLines)
-      .map((line) => sentence(line.replace(/^- /, ''))),
+    keyLines: () =>
+      error.message
+        .split('\n')
+        .slice(0, maxKeyLines)
+        .map((line) => sentence(line.replace(/^- /, ''))),
     milestones: [],
     hasFailed: true,
     exitCode: exitCodeOfKind[error.kind],

@@ -40,7 +40,7 @@ export interface Message extends Origin {
 interface FinishedRun {
   readonly document: Pick<Message, 'operation' | 'status'> & Partial<Pick<Message, 'organizationId' | 'serviceId' | 'serverUrl'>>
   readonly blocks: readonly Block[]
-  readonly keyLines: readonly Line[]
+  keyLines(): readonly Line[]
   readonly milestones: readonly Line[]
   /** Error of an operation that gave no result. */
   readonly error?: Error
@@ -56,11 +56,11 @@ export const originOf = (env: Variables, issueNumber: number | undefined): Origi
 
 /** Makes the message about a finished run. */
 export function messageOf(run: FinishedRun, facts: Pick<Message, 'title' | 'change' | keyof Origin>): Message {
-  const { document, blocks, keyLines, milestones, error } = run
+  const { document, blocks, milestones, error } = run
   const lineOf = (kind: 'verdict' | 'footer'): Line => blocks.flatMap((block) => (block.kind === kind ? block.line : []))
   // The first line of an error says only that there was one.
   const [first = [], ...more] =
-    error === undefined ? [lineOf('verdict'), ...otherReasons(blocks), ...diagnosticLines(run), ...keyLines] : keyLines
+    error === undefined ? [lineOf('verdict'), ...otherReasons(blocks), ...diagnosticLines(run), ...run.keyLines()] : run.keyLines()
   const { operation, status, organizationId, serviceId, serverUrl } = document
   return {
     ...facts,

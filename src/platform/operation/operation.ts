@@ -150,6 +150,8 @@ export interface Operation<
   /** The verdict on a result; absent where every result passes. */
   judge?(result: z.output<O> & z.output<D>, input: z.output<I>): Verdict
   report(result: z.output<O> & z.output<D>): Report
+  /** Lines that a notification shows below the first line of the report. */
+  keyLines?(result: z.output<O> & z.output<D>, input: z.output<I>): readonly Line[]
   /** Turns the result into JSON values; absent where it already consists of JSON values. */
   toDocument?(result: z.output<O> & z.output<D>): z.input<O> & z.input<D>
   /** Reports in formats of its own, or in its own form; `blocks` are the whole report with its verdict. */

@@ -53,8 +53,9 @@ export interface RunResult {
   /** Files that the user asked for. */
   readonly files: readonly OutputFile[]
   readonly annotations: readonly Annotation[]
+  /** See `Operation`. Made on demand, because few runs send a notification. */
+  keyLines(): readonly Line[]
   /** See `Report`. */
-  readonly keyLines: readonly Line[]
   readonly milestones: readonly Line[]
   /** A gate failed, or the operation did not complete; also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean
