@@ -70,9 +70,12 @@ function roundApart(value: number, limit: number): string {
 
 const statuses: Readonly<Record<CheckedSlo['status'], Status>> = { 'within-budget': 'pass', spent: 'fail', 'not-enough-data': 'warn' }
 
+/** The windows whose burn rates people read. */
+const shownWindows = ['1h', '6h', '3d'] as const
+
 function sloTable({ slos, until }: SloResult): Block {
   const burnRate =
-    (window: '1h' | '6h' | '3d') =>
+    (window: (typeof shownWindows)[number]) =>
     ({ burnRates }: CheckedSlo): Cell =>
       shown(burnRates[window], (rate) => round(rate, 2))
   return table(
@@ -122,7 +125,7 @@ export function sloLines({ slos, until }: SloResult, { minBudgetLeft, maxBurnRat
   const named = failing.length > 0 ? failing : slos.filter(({ status }) => status !== 'within-budget')
   const lines = named.map((slo): Line => {
     const { indicator, objective, window, budgetLeft, burnRates } = slo
-    const rates = Object.entries(burnRates).map(([of, rate]) => `${round(rate, 2)} (${of})`)
+    const rates = shownWindows.flatMap((of) => (burnRates[of] === undefined ? [] : [`${round(burnRates[of], 2)} (${of})`]))
     const parts = [
       `${indicator === undefined ? 'not enough data' : `${round(indicator, 3)}% good`}, objective ${objective}% in ${window}`,
       ...(budgetLeft === undefined ? [] : [`budget left ${round(budgetLeft, 2)}%`]),
