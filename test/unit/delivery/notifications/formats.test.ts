@@ -178,6 +178,8 @@ it('docs/cost.md shows a message as JSON', () => {
     organizationId: 'c0ffee00-0000-4000-8000-000000000001',
     change: 'failing',
     milestones: [say`Usage reached 100% of budget ${'Checkout team'} on 21 Nov 2026: 401.50 of 400.00 CHC.`],
+    details: [say`Costs most: ${'checkout'} 412.00 CHC (100%)`],
+    issueUrl: 'https://github.com/acme/shop/issues/12',
   })
   expect(JSON.parse(JSON.stringify(formats.json(message)))).toEqual(JSON.parse(code))
 })
