@@ -72,7 +72,7 @@ describe('examples/workflows/backups.yml', () => {
     const values: Readonly<Record<string, string>> = { WATCHKEEPER_ORGANIZATION_ID: demo.organizationId, WATCHKEEPER_SERVICES: services }
     const given = Object.entries(jobs.backups.steps[0]?.with ?? {}).map(([name, value]) => [
       name,
-      String(value).replace(/\$\{\{ (?:vars|secrets)\.(\w+) \}\}/g, (_, variable: string) => values[variable] ?? ''),
+      String(value).replace(/\$\{\{ vars\.(\w+) \}\}/g, (_, variable: string) => values[variable] ?? ''),
     ])
     // The profile's address is another one, and the key a secret.
     const { 'service-id': _, ...place } = inputsFor(emulator())

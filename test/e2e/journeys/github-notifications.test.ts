@@ -52,7 +52,7 @@ it('a failing cost gate on a pull request leaves one comment, one issue and one 
   ])
   const run = 'https://github.example/acme/shop/actions/runs/4711/attempts/1'
   expect(receiver().messages[0]?.json.text).toContain(
-    ` · <${run}|View the run> · <https://github.example/acme/shop/issues/100|View the issue>`,
+    ` · <${run}|View the run> · <https://github.example/acme/shop/issues/101|View the issue>`,
   )
   const sent = [github().received.map(({ call, body }) => [call, body]), receiver().messages.map(({ text }) => text)]
   expectNoSecret(JSON.stringify(sent), [token, webhookPath, ...secrets])
