@@ -275,6 +275,24 @@ export function reportChecks(result: BackupsResult): Report {
   }
 }
 
+/** Services that do not pass, with the age of their last successful backup. The worst comes first. */
+export function serviceLines({ services }: BackupsResult): readonly Line[] {
+  // The first line has everything about a single service.
+  if (services.length === 1) return []
+  const lines = services
+    .toSorted(byWorst)
+    .filter(({ passes }) => !passes)
+    .map((check) => {
+      const age =
+        check.lastSuccessful === undefined ? 'no successful backup' : `last successful backup ${formatAgo(check.lastSuccessful.ageMs)}`
+      return say`Service ${labelOf(check, services)}: ${trusted(isRead(check) ? `${check.outcome}, ${age}, limit ${formatHours(check.limit.hours)}` : 'could not be checked')}`
+    })
+  return listFirst(lines, maxKeyLines, (count) => say`… and ${trusted(plural(count, 'more service'))}`)
+}
+
+/** Services that a message names with their ages. */
+const maxKeyLines = 5
+
 function correctionBlocks(services: Services): readonly Block[] {
   const commands = services.flatMap(({ correction }) => correction ?? [])
   if (commands.length === 0) return []

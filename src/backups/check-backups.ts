@@ -7,13 +7,14 @@ import { spellInput } from '../platform/core/input-spelling.ts'
 import { quote } from '../platform/core/text.ts'
 import { defineOperation, type Given } from '../platform/operation/operation.ts'
 import { byWorst } from './backup-rules.ts'
-import { judgeChecks, needsNames, reportChecks } from './backups-report.ts'
+import { judgeChecks, needsNames, reportChecks, serviceLines } from './backups-report.ts'
 import { backupsDetails, backupsInput, backupsOutput } from './backups-schemas.ts'
 import { comparePolicies, findUnknownService, judgeRestores, readRestores } from './policy.ts'
 import { resolveServices } from './resolve-services.ts'
 import { checkService, readServices, type ServiceBackups } from './service-check.ts'
 
 export const checkBackups = defineOperation({
+  title: 'Backups',
   summary:
     'Checks that each service has a fresh backup, and that its backups keep the policies of a file. Fails when a service cannot be checked.',
   effect: 'read',
@@ -76,6 +77,7 @@ export const checkBackups = defineOperation({
   },
   judge: judgeChecks,
   report: reportChecks,
+  keyLines: serviceLines,
 })
 
 /** Such a service may be too new to have one. */

@@ -57,6 +57,7 @@ const input = z.strictObject({
 })
 
 export const verifyRestore = defineOperation({
+  title: 'Restore',
   summary: 'Verifies a restored backup: the new service runs, and holds the data that the original had at that time.',
   effect: 'read',
   scope: 'service',

@@ -26,6 +26,8 @@ interface GitHubOutcome {
   readonly failures: readonly string[]
   /** The issue is open while the state is failing. */
   readonly change: StateChange
+  /** The issue about the state, if there is one. */
+  readonly issueNumber?: number | undefined
 }
 
 const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const
@@ -42,7 +44,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
   }
   const { document, hasFailed, cause } = result
   const { operation, status, failureReason: reason } = document
-  const { failures, issueTransition } = await notify(
+  const { failures, issueTransition, issueNumber } = await notify(
     {
       content: {
         operation,
@@ -66,7 +68,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
     { env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
   )
   // A user who cancels a run knows that it did not finish.
-  return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition] }
+  return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition], issueNumber }
 }
 
 /** The report. Its title says why a run with an error did not complete, because a list of problems only begins with their number. */

@@ -1,13 +1,12 @@
 import { appendFile, realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { StateChange } from '../delivery/notifications/message.ts'
-import { isOperationName } from '../operations.ts'
+import { isOperationName, operations } from '../operations.ts'
 import { systemClock } from '../platform/core/clock.ts'
 import { keepLatest } from '../platform/core/concurrency.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
-import { trusted, untrusted } from '../platform/core/line.ts'
+import { type Inline, trusted, untrusted } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
-import { runPageOf } from '../platform/core/run-page.ts'
 import { createRedact } from '../platform/core/secrets.ts'
 import { capitalize, listFirst, quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
@@ -129,7 +128,7 @@ export async function withReports<R extends PublishableResult>(result: R): Promi
   for (const { format, path } of wanted) {
     if (format === 'html') {
       const { renderPage } = await import('../platform/report/page.ts')
-      reports.push({ input: 'reports', path, content: renderPage(titleOf(document), blocks) })
+      reports.push({ input: 'reports', path, content: renderPage(nameInWords(document.operation), blocks) })
     }
     if (format === 'markdown') reports.push({ input: 'reports', path, content: renderMarkdown(blocks) })
   }
@@ -137,8 +136,13 @@ export async function withReports<R extends PublishableResult>(result: R): Promi
 }
 
 /** `usage-cost` → `Usage cost`. */
-const titleOf = ({ operation }: ResultDocument): string =>
-  isOperationName(operation) ? capitalize(operation).replaceAll('-', ' ') : 'Watchkeeper'
+const nameInWords = (operation: string): string => (isOperationName(operation) ? capitalize(operation).replaceAll('-', ' ') : 'Watchkeeper')
+
+async function titleOf({ operation }: ResultDocument): Promise<Inline> {
+  if (!isOperationName(operation)) return untrusted(operation || 'watchkeeper')
+  const { title = nameInWords(operation) } = await operations[operation]()
+  return trusted(title)
+}
 
 interface MessageContext {
   readonly env: Variables
@@ -146,17 +150,17 @@ interface MessageContext {
   readonly cancellation: Cancellation
   readonly note: (line: string) => void
   readonly change: StateChange
+  readonly issueNumber?: number | undefined
 }
 
 /** Sends a message to the webhook, if the settings ask for it. Resolves to a line with the reason when it could not be delivered. */
 export async function sendMessage(result: PublishableResult, context: MessageContext): Promise<string | undefined> {
   const { notifyUrl: url, notifyFormat: format = 'slack', notifyOn = 'failure' } = result.publishSettings
-  const { env, secrets, cancellation, note, change } = context
+  const { env, secrets, cancellation, note, change, issueNumber } = context
   if (url === undefined || cancellation.stop.aborted) return undefined
-  const { messageOf, isDue } = await import('../delivery/notifications/message.ts')
-  const { operation: name } = result.document
-  const operation = isOperationName(name) ? trusted(name) : untrusted(name || 'watchkeeper')
-  const message = messageOf(result, { operation, change, runUrl: runPageOf(env) })
+  const { messageOf, isDue, originOf } = await import('../delivery/notifications/message.ts')
+  const title = await titleOf(result.document)
+  const message = messageOf(result, { title, change, ...originOf(env, issueNumber) })
   if (!isDue(notifyOn, message)) return undefined
   const { sendNotification } = await import('../delivery/notifications/send-notification.ts')
   return sendNotification({ url, format, message, secrets }, env, { clock: systemClock, random: Math.random, note, cancellation })

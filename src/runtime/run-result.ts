@@ -64,7 +64,7 @@ export async function toRunResult({
     files: [...(operation.files?.(result, input) ?? []), ...(await ownReports())],
     annotations: report.annotations ?? [],
     cause: toCauseText(causeOfVerdict(verdict, diagnosticsOf(fields))),
-    keyLines: report.keyLines ?? [],
+    keyLines: () => operation.keyLines?.(result, input) ?? [],
     milestones: report.milestones ?? [],
     hasFailed: verdict.status === 'fail' || verdict.status === 'error',
     exitCode: exitCodeFor(status, verdict.exit),
@@ -172,10 +172,11 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
     files: [],
     annotations: [],
     cause: toCauseText(causeOfError(error)),
-    keyLines: error.message
-      .split('\n')
-      .slice(0, maxKeyLines)
-      .map((line) => sentence(line.replace(/^- /, ''))),
+    keyLines: () =>
+      error.message
+        .split('\n')
+        .slice(0, maxKeyLines)
+        .map((line) => sentence(line.replace(/^- /, ''))),
     milestones: [],
     hasFailed: true,
     exitCode: exitCodeOfKind[error.kind],

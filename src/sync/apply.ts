@@ -10,7 +10,7 @@ import { filePath, grouped } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { diagnosticReports } from '../platform/report/sarif.ts'
 import { applyPlan } from './apply/apply-plan.ts'
-import { applyBlocks, applyWords, outcomeFacts, outcomeLine } from './apply/apply-report.ts'
+import { applyBlocks, applyWords, outcomeFacts, outcomeLine, outcomeLines } from './apply/apply-report.ts'
 import { stopReasons } from './apply/apply-state.ts'
 import { judgeApply } from './apply/apply-verdict.ts'
 import { inEnvironment, ofEnvironment } from './declarations/environment.ts'
@@ -71,6 +71,7 @@ export const apply = defineOperation({
     ],
     annotations: toAnnotations(result),
   }),
+  keyLines: outcomeLines,
   reports: diagnosticReports(planRules),
 })
 

@@ -9,7 +9,7 @@ import { selectDeclared } from '../platform/operation/select.ts'
 import { currentWindow, judgeBudget, spentByDay } from '../signals/slos/error-budget.ts'
 import { type Slo, sourceOf } from '../signals/slos/expand-slos.ts'
 import { type GroupHistory, readHistory, requestsOfHistory, stepMs } from '../signals/slos/slo-series.ts'
-import { judgeSlos, reportSlos } from './check-slos/slo-report.ts'
+import { judgeSlos, reportSlos, sloLines } from './check-slos/slo-report.ts'
 import { type CheckedSlo, type SloResult, sloDetails, sloInput, sloOutput } from './check-slos/slo-result.ts'
 import { findDeclarations } from './declarations/find-declarations.ts'
 
@@ -115,6 +115,7 @@ function toCounts(slos: readonly CheckedSlo[]) {
 }
 
 export const checkSlos = defineOperation({
+  title: 'SLOs',
   summary: 'Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.',
   effect: 'read',
   scope: 'service-or-server',
@@ -125,4 +126,5 @@ export const checkSlos = defineOperation({
   run: runCheck,
   judge: judgeSlos,
   report: reportSlos,
+  keyLines: sloLines,
 })

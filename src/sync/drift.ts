@@ -3,6 +3,7 @@ import { kindLabels } from '../kinds/kind-names.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { counted, join, type Line, say, sentence, trusted, untrusted } from '../platform/core/line.ts'
+import { listFirst } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import type { Verdict } from '../platform/report/report.ts'
@@ -40,10 +41,18 @@ export const drift = defineOperation({
     ],
     annotations: toAnnotations(result),
   }),
+  keyLines: (result) =>
+    listFirst(
+      actorRows(result).map(({ kind, key, name, who }) => say`${trusted(kindLabels[kind])} ${key || name}: ${who}`),
+      maxKeyLines,
+      (count) => say`… and ${counted(count, 'more object')}`,
+    ),
 })
 
 /** A drift check writes no tiles. */
 const withoutTileErrors = (one: Diagnostic): Diagnostic => (isAboutTileWrites(one) ? { ...one, severity: 'warning' } : one)
+/** Objects that a message names. */
+const maxKeyLines = 5
 
 /** A name that was lost in the service is a difference. */
 const withoutLostNames = (result: PlanResult): PlanResult => ({
@@ -88,16 +97,18 @@ function whoActs(object: PlannedObject, result: PlanResult): Line {
   return say`Never applied, or changed since. Review the plan, then apply`
 }
 
-function actorTable(result: PlanResult): Block {
-  const { objects, orphans } = result
-  const drifted = objects.filter(isDifference)
-  const rows = [
-    ...drifted.map((object) => ({ ...object, who: whoActs(object, result) })),
-    ...orphans.map((one) => ({ ...one, who: say`In no file. Add it with pull, or delete it with ${trusted(spellInput('prune'))}` })),
-  ]
-  return table(undefined, rows, {
+const actorTable = (result: PlanResult): Block =>
+  table(undefined, actorRows(result), {
     Kind: ({ kind }) => trusted(kindLabels[kind]),
     Key: ({ key, name }) => untrusted(key || name),
     'Cause and next step': ({ who }) => who,
   })
+
+function actorRows(result: PlanResult) {
+  const { objects, orphans } = result
+  const drifted = objects.filter(isDifference)
+  return [
+    ...drifted.map((object) => ({ ...object, who: whoActs(object, result) })),
+    ...orphans.map((one) => ({ ...one, who: say`In no file. Add it with pull, or delete it with ${trusted(spellInput('prune'))}` })),
+  ]
 }

@@ -24,6 +24,9 @@ const readsWebhooks = (name: string): boolean => ['drift', 'plan-and-apply'].inc
 
 const hasBacktest = (name: string): boolean => ['plan-and-apply', 'replay'].includes(name)
 
+/** Others keep a pull request, or comment on one. */
+const sendsMessages = (name: string): boolean => ['cost-gate', 'drift', 'backups', 'plan-and-apply'].includes(name)
+
 /** apply runs no query. */
 const readsValues: readonly string[] = ['plan', 'backtest']
 
@@ -63,6 +66,7 @@ describe('a reusable workflow', () => {
         // A backtest in the cloud counts with SQL.
         ...when(hasBacktest(name), 'sql-key-id', 'sql-key-secret'),
         ...when(readsWebhooks(name), 'webhook-variables'),
+        ...when(sendsMessages(name), 'notify-url'),
         // Without it, the pull request has the token of the job.
         ...when(name === 'drift-pull-request', 'github-token'),
       ])
@@ -85,12 +89,28 @@ describe('a reusable workflow', () => {
       }
     }))
 
+  it('sends a message about each run of a check, and about a plan outside of a pull request', () => {
+    const givenTo = [...reusable].flatMap(([name, { jobs }]) =>
+      operationsOf(jobs).flatMap(({ with: given = {} }) =>
+        given['notify-url'] === undefined ? [] : [[name, given.operation, given['notify-url']]],
+      ),
+    )
+    const url = `\${{ secrets.notify-url }}`
+    expect(givenTo.toSorted()).toEqual([
+      ['backups', 'check-backups', url],
+      ['cost-gate', 'usage-cost', url],
+      ['drift', 'drift', url],
+      ['plan-and-apply', 'apply', url],
+      ['plan-and-apply', 'plan', `\${{ !startsWith(github.event_name, 'pull_request') && secrets.notify-url || '' }}`],
+    ])
+  })
+
   it('applies with the settings that the plan was made with', () => {
     const steps = operationsOf(reusable.get('plan-and-apply')?.jobs ?? {})
     const [planned, applied] = ['plan', 'apply'].map((name) => steps.find((step) => step.with?.operation === name)?.with ?? {})
-    const { operation: _, comment, backtest, 'sql-key-id': id, 'sql-key-secret': secret, ...shared } = planned ?? {}
+    const { operation: _, comment, backtest, 'sql-key-id': id, 'sql-key-secret': secret, 'notify-url': __, ...shared } = planned ?? {}
     expect([comment, backtest, id, secret]).not.toContain(undefined)
-    expect(applied).toEqual({ ...shared, operation: 'apply' })
+    expect(applied).toEqual({ ...shared, operation: 'apply', 'notify-url': `\${{ secrets.notify-url }}` })
   })
 
   it('sets the secrets of webhooks right before the step that needs them, and passes them to no other step', () =>

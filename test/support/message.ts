@@ -3,7 +3,8 @@ import { say, trusted } from '../../src/platform/core/line.ts'
 
 /** The message about a failed gate. */
 export const messageWith = (more: Partial<Message> = {}): Message => ({
-  operation: trusted('usage-cost'),
+  operation: 'usage-cost',
+  title: trusted('Cost gate'),
   status: 'fail',
   change: 'unknown',
   sentence: say`Budget exceeded: ${trusted('283.33 of 250.00 CHC (113%).')}`,
@@ -13,6 +14,9 @@ export const messageWith = (more: Partial<Message> = {}): Message => ({
   organizationId: undefined,
   serviceId: undefined,
   serverUrl: undefined,
+  repository: 'acme/shop',
+  workflow: 'cost gate',
   runUrl: 'https://github.com/acme/shop/actions/runs/4711',
+  issueUrl: undefined,
   ...more,
 })

@@ -16,7 +16,7 @@ import { filePath, lines } from '../../platform/operation/inputs.ts'
 import { defineOperation, noFields } from '../../platform/operation/operation.ts'
 import { amountInput } from '../usage/amounts.ts'
 import { type Audit, auditServices, awakeByDay } from './audit.ts'
-import { judgeAudit, reportAudit } from './audit-report.ts'
+import { findingLines, judgeAudit, reportAudit } from './audit-report.ts'
 import { type AuditResult, auditDetails } from './audit-result.ts'
 import { type AuditRule, auditRules } from './audit-rules.ts'
 import { hasUnknownTarget, type ReadFailure, readCostFacts, sharesWarehouse } from './facts.ts'
@@ -47,6 +47,7 @@ const input = z.strictObject({
 type AuditInput = z.output<typeof input>
 
 export const auditCosts = defineOperation({
+  title: 'Cost audit',
   summary: 'Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.',
   effect: 'read',
   scope: 'organization',
@@ -80,6 +81,7 @@ export const auditCosts = defineOperation({
   },
   judge: judgeAudit,
   report: reportAudit,
+  keyLines: findingLines,
   toDocument: (result) => z.encode(auditDetails, result),
 })
 

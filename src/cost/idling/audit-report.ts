@@ -58,9 +58,12 @@ export function reportAudit(result: AuditResult): Report {
         ? [{ kind: 'paragraph' as const, line: [trusted(result.maxSavings === undefined ? limits : `${limits} ${gateLimits}`)] }]
         : []),
     ],
-    keyLines: findings.slice(0, 3).map((one) => say`${one.name}: ${evidenceOf(one)}`),
   }
 }
+
+/** The findings with the largest savings. */
+export const findingLines = ({ findings }: AuditResult): readonly Line[] =>
+  findings.slice(0, 3).map((one) => say`${one.name}: ${evidenceOf(one)}`)
 
 /** `1 alert evaluated at least once in the idle timeout of 15 min: Catalog errors.` */
 function evidenceOf({ evidence, names = [] }: AuditFinding): Line {

@@ -16,6 +16,7 @@ import { maxWindowDays, readUsageCost } from './usage-api.ts'
 // How long do prepaid credits last, and how many expire unused?
 
 export const checkCredits = defineOperation({
+  title: 'Credits',
   summary: 'Checks how many prepaid credits remain, how long they last, and how many expire unused.',
   effect: 'read',
   scope: 'organization',

@@ -250,6 +250,35 @@ export function reportUsage(result: UsageResult): Report {
   }
 }
 
+/** Total, forecast, and what costs most. */
+export function usageLines(result: UsageResult): readonly Line[] {
+  const { forecast, unit, toDate, grandTotalCredits: total, byEntity } = result
+  const expected = forecast?.status === 'expected' ? forecast : undefined
+  const labelOf = labelsOf(result)
+  const largest = byEntity
+    .slice(0, maxLargest)
+    .map(
+      ({ name: entityName, entityId = '', entityType = '', total: used }) =>
+        say`${labelOf({ entityName, entityId, entityType })} ${trusted(`${formatMoney(used)} ${unit}${inBrackets(used, total)}`)}`,
+    )
+  return [
+    headlineOf(result),
+    ...(expected === undefined
+      ? []
+      : [
+          [
+            trusted(
+              `Forecast by ${formatShortDay(expected.untilDate, toDate)}: ${formatMoney(expected.total)} ${unit} (80% range ${formatRange(expected.low, expected.high)} ${unit})`,
+            ),
+          ],
+        ]),
+    ...(largest.length === 0 ? [] : [say`Costs most: ${join(largest, ', ')}`]),
+  ]
+}
+
+/** Entities that a message names. */
+const maxLargest = 3
+
 /** Steps of budgets that usage has just reached. */
 function milestonesOf({ budgetStep, budget, budgets, unit }: UsageResult): readonly Line[] {
   const describe = ({ percent, used, reachedOn }: BudgetStep, name: Line, limit: Decimal): Line =>

@@ -25,7 +25,7 @@ import { type CurrentPeriod, choosePeriod, daysIn, type GivenPeriod, hasDaysAhea
 import { describeIssue } from './phrases.ts'
 import { allReadings, findHistoryFailure, type Readings, readUsage } from './readings.ts'
 import { provisionalOf } from './records.ts'
-import { judgeUsage, reportUsage } from './report.ts'
+import { judgeUsage, reportUsage, usageLines } from './report.ts'
 import { gateModes, toDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
 import { findSpikes, minBaselineDays } from './spikes.ts'
 
@@ -74,6 +74,7 @@ const usageInput = z.strictObject({ ...countedInput, ...gatesInput, ...shownInpu
 type UsageInput = z.output<typeof usageInput>
 
 export const usageCost = defineOperation({
+  title: 'Cost gate',
   summary: "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
   effect: 'read',
   scope: 'organization',
@@ -113,6 +114,7 @@ export const usageCost = defineOperation({
   },
   judge: judgeUsage,
   report: reportUsage,
+  keyLines: usageLines,
   reports: {
     csv: async (result) => (await exports()).exportCsv(result),
     focus: async (result, { billingCycleDay }) => (await exports()).exportFocus(result, billingCycleDay),

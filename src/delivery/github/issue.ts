@@ -9,23 +9,29 @@ const issueLabel = 'watchkeeper'
 /** What a run did with the state of the issue. */
 export type IssueTransition = 'opened' | 'closed' | 'none'
 
+export interface SyncedIssue {
+  readonly transition: IssueTransition
+  /** The issue about the state. Undefined if there is none. */
+  readonly number?: number
+}
+
 /** Opens, updates or closes the one issue of the label. Throws what the client throws. */
-export async function syncIssue(context: SyncContext): Promise<IssueTransition> {
+export async function syncIssue(context: SyncContext): Promise<SyncedIssue> {
   const { deps, content } = context
   const found = await openIssues(context)
   const [oldest] = found.filter(isLabeled)
   if (oldest !== undefined) {
-    const change = await updateOrClose(context, oldest)
+    const synced = await updateOrClose(context, oldest)
     await closeDuplicates(context, found)
-    return change
+    return synced
   }
-  if (!isFailure(content)) return 'none'
+  if (!isFailure(content)) return { transition: 'none' }
   const [released] = found
   if (released === undefined) return open(context)
   deps.note(
     `issue: not opened, because #${released.number} is still open without the label ${issueLabel}. Close that issue to get a new one`,
   )
-  return 'none'
+  return { transition: 'none', number: released.number }
 }
 
 /** Open issues with our author and marker, the oldest first. */
@@ -36,7 +42,7 @@ async function openIssues(context: SyncContext): Promise<readonly Issue[]> {
 
 const isLabeled = ({ labels }: Issue): boolean => labels.some((name) => name.toLowerCase() === issueLabel)
 
-async function updateOrClose(context: SyncContext, { number, body: old }: Issue): Promise<IssueTransition> {
+async function updateOrClose(context: SyncContext, { number, body: old }: Issue): Promise<SyncedIssue> {
   const { content, label, client, deps } = context
   // A failure that `warn-only` makes a warning has not recovered.
   const isOver = !content.hasFailed
@@ -49,19 +55,19 @@ async function updateOrClose(context: SyncContext, { number, body: old }: Issue)
     write: (body) => client.updateIssue(number, { body, ...(isOver ? { close: 'completed' } : { title: titleOf(context) }) }),
   })
   if (outcome === 'gone' && isFailure(content)) return open(context)
-  if (outcome !== 'updated') return 'none'
+  if (outcome !== 'updated') return { transition: 'none', ...(outcome !== 'gone' && { number }) }
   const reason = readBody(old, markerOf('issue', label)).memory?.reason
   if (isOver) await comment(context, number, 'The check passes again.')
   else if (reason !== undefined && reason !== digestOfReason(content.reason))
     await comment(context, number, 'The reason for the failure has changed.')
   deps.note(`issue: ${isOver ? 'closed' : 'updated'} #${number}`)
-  return isOver ? 'closed' : 'none'
+  return { transition: isOver ? 'closed' : 'none', number }
 }
 
 const comment = (context: SyncContext, number: number, sentence: string): Promise<void> =>
   context.client.createComment(number, writeIssueComment(sentence, context))
 
-async function open(context: SyncContext): Promise<'opened'> {
+async function open(context: SyncContext): Promise<SyncedIssue> {
   const { client, deps } = context
   const issue = await client.createIssue({
     title: titleOf(context),
@@ -74,8 +80,9 @@ async function open(context: SyncContext): Promise<'opened'> {
       `issue: #${issue.number} has no label ${issueLabel}, because the token cannot set labels. Later runs will not update or close it`,
     )
   // Another run may have opened one at the same moment. Both runs see both issues, and keep the older one.
-  await closeDuplicates(context, await openIssues(context))
-  return 'opened'
+  const all = await openIssues(context)
+  await closeDuplicates(context, all)
+  return { transition: 'opened', number: all.find(isLabeled)?.number ?? issue.number }
 }
 
 /** `Cost gate: budget exceeded`. */

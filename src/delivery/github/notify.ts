@@ -6,7 +6,7 @@ import { openGitHub } from './client.ts'
 import { type CommentMode, syncComment } from './comment.ts'
 import type { SyncContent } from './content.ts'
 import { explainGitHubError, toGitHubError } from './failure.ts'
-import { type IssueTransition, syncIssue } from './issue.ts'
+import { type IssueTransition, type SyncedIssue, syncIssue } from './issue.ts'
 import { defaultLimits, type Limits } from './requests.ts'
 import { type GitHubRun, readGitHubRun } from './run.ts'
 
@@ -31,6 +31,8 @@ interface NotifyOutcome {
   readonly failures: readonly string[]
   /** `unknown` when the issue could not be read or written. */
   readonly issueTransition: IssueTransition | 'unknown'
+  /** Undefined without an issue about the state. */
+  readonly issueNumber: number | undefined
 }
 
 /** The process that writes to GitHub. */
@@ -42,11 +44,12 @@ export interface NotifyProcess {
 
 /** Brings comment and issue up to date. Never throws and changes no verdict. */
 export async function notify(options: NotifyOptions, { env, deps, limits = defaultLimits }: NotifyProcess): Promise<NotifyOutcome> {
-  const { content, comment, issue, token, isTokenRejected = false, redact } = options
-  const targets = (['comment', 'issue'] as const).filter((target) => (target === 'comment' ? comment : issue) !== 'off')
+  const { content, comment, token, isTokenRejected = false, redact } = options
+  const targets = (['comment', 'issue'] as const).filter((target) => options[target] !== 'off')
   const failAll = (reason: string): NotifyOutcome => ({
     failures: targets.map((target) => `${target}: ${redact(reason)}`),
     issueTransition: 'unknown',
+    issueNumber: undefined,
   })
   const found = await readGitHubRun(env)
   if ('problem' in found) return failAll(`${found.problem}.`)
@@ -59,11 +62,11 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
   const open = once(() => openGitHub(run, token, safeDeps, limits))
   const readAuthor = once(async () => (await open()).author())
   const failures: string[] = []
-  let issueTransition: NotifyOutcome['issueTransition'] = 'unknown'
+  let issue: Omit<SyncedIssue, 'transition'> & { readonly transition: NotifyOutcome['issueTransition'] } = { transition: 'unknown' }
   for (const target of targets) {
     try {
       const context = { content, run, label, name, client: await open(), author: await readAuthor(), redact, deps: safeDeps }
-      if (target === 'issue') issueTransition = await syncIssue(context)
+      if (target === 'issue') issue = await syncIssue(context)
       else if (comment !== 'off') await syncComment(context, comment, options.prNumber)
     } catch (thrown) {
       const failed = { target, isFromFork: run.isFromFork }
@@ -74,7 +77,7 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
     (client) => client.close(),
     () => undefined,
   )
-  return { failures, issueTransition }
+  return { failures, issueTransition: issue.transition, issueNumber: issue.number }
 }
 
 /** The default label of comment and issue. Jobs of a matrix differ in their target only. */

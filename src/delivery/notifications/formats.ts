@@ -1,7 +1,7 @@
 import { slackTrusted, slackUntrusted, terminalUntrusted } from '../../platform/core/escape.ts'
 import { type Inline, type Line, toPlainText } from '../../platform/core/line.ts'
 import type { Status } from '../../platform/report/blocks.ts'
-import { type Message, titleOf } from './message.ts'
+import { firstLineOf, type Message, originLineOf } from './message.ts'
 
 const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
 
@@ -10,16 +10,22 @@ export const formats = { slack: toSlack, teams: toTeams, json: toJson } as const
 
 /** A message for an incoming webhook, with mrkdwn only, which compatible receivers also understand. */
 function toSlack(message: Message) {
-  const { status, sentence, milestones, details, footer, runUrl } = message
-  const link = runUrl === undefined ? '' : ` · <${slackTrusted(runUrl)}|View the run>`
+  const { status, milestones, details, footer } = message
+  const links = pagesOf(message).map(({ title, url }) => `<${slackTrusted(url)}|${title}>`)
+  const origin = [slackLine(originLineOf(message)), ...links].filter((part) => part !== '')
   const lines = [
-    `${emoji[status]} ${slackLine(titleOf(message))}`,
-    slackLine(sentence),
+    `${emoji[status]} ${slackLine(firstLineOf(message))}`,
     ...[...milestones, ...details].map((line) => `• ${slackLine(line)}`),
-    `${slackLine(footer)}${link}`,
+    ...(origin.length === 0 ? [] : [origin.join(' · ')]),
+    slackLine(footer),
   ]
   return { text: lines.join('\n'), unfurl_links: false, unfurl_media: false }
 }
+
+const pagesOf = ({ runUrl, issueUrl }: Message) =>
+  Object.entries({ 'View the run': runUrl, 'View the issue': issueUrl }).flatMap(([title, url]) =>
+    url === undefined ? [] : [{ title, url }],
+  )
 
 const slackLine = (line: Line): string =>
   line.map(slackPart).reduce((text, part) => (needsGap(text, part) ? `${text} ${part}` : `${text}${part}`), '')
@@ -35,12 +41,13 @@ function slackPart(part: Inline): string {
 
 /** An Adaptive Card, in the envelope that Teams workflows expect. A TextRun knows no Markdown, no mentions and no links. */
 function toTeams(message: Message) {
-  const { status, sentence, milestones, details, footer, runUrl } = message
+  const { status, milestones, details, footer } = message
+  const [origin, pages] = [originLineOf(message), pagesOf(message)]
   const body = [
-    textBlock([{ kind: 'trusted', text: `${emoji[status]} ` }, ...titleOf(message)], { size: 'Medium' }),
-    textBlock(sentence),
+    textBlock([{ kind: 'trusted', text: `${emoji[status]} ` }, ...firstLineOf(message)]),
     ...[...milestones, ...details].map((line) => textBlock([{ kind: 'trusted', text: '• ' }, ...line], {}, 'Small')),
-    textBlock(footer, { isSubtle: true, size: 'Small' }),
+    ...(origin.length === 0 ? [] : [textBlock(origin)]),
+    textBlock(footer, { isSubtle: true, size: 'Small' }, origin.length === 0 ? 'Default' : 'Small'),
   ]
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
@@ -48,7 +55,7 @@ function toTeams(message: Message) {
     version: '1.4',
     msteams: { width: 'Full' },
     body,
-    ...(runUrl !== undefined && { actions: [{ type: 'Action.OpenUrl', title: 'View the run', url: runUrl }] }),
+    ...(pages.length > 0 && { actions: pages.map((page) => ({ type: 'Action.OpenUrl', ...page })) }),
   }
   return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content }] }
 }
@@ -66,9 +73,11 @@ function teamsPart(part: Inline) {
 }
 
 /** Plain values, which the receiver escapes. */
-function toJson({ operation, status, change, sentence, milestones, details, organizationId, serviceId, serverUrl, runUrl }: Message) {
+function toJson({ title, status, change, sentence, milestones, details, ...message }: Message) {
+  const { operation, organizationId, serviceId, serverUrl, repository, workflow, runUrl, issueUrl } = message
   return {
-    operation: operation.text,
+    operation,
+    title: title.text,
     status,
     change: change === 'failing' || change === 'passing' ? change : undefined,
     message: toPlainText(sentence),
@@ -77,6 +86,9 @@ function toJson({ operation, status, change, sentence, milestones, details, orga
     organizationId,
     serviceId,
     serverUrl,
+    repository,
+    workflow,
     runUrl,
+    issueUrl,
   }
 }

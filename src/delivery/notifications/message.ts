@@ -1,14 +1,28 @@
-import { type Inline, type Line, say, strong, trusted, untrusted } from '../../platform/core/line.ts'
+import { formatLocation } from '../../platform/core/diagnostics.ts'
+import { type Inline, join, type Line, say, sentence, strong, toPlainText, trusted } from '../../platform/core/line.ts'
+import { isRepositoryName, issuePageOf, runPageOf } from '../../platform/core/run-page.ts'
 import { listFirst } from '../../platform/core/text.ts'
+import type { Variables } from '../../platform/core/variables.ts'
 import type { Block, Status } from '../../platform/report/blocks.ts'
 
 /** How the state differs from that of the last run. `unknown`: nothing keeps it, or it could not be read. */
 export type StateChange = 'failing' | 'passing' | 'none' | 'unknown'
 
+/** Where a run comes from. The pages are trusted. */
+interface Origin {
+  /** `owner/name`. */
+  readonly repository: string | undefined
+  readonly workflow: string | undefined
+  readonly runUrl: string | undefined
+  /** The issue about the state. */
+  readonly issueUrl: string | undefined
+}
+
 /** The content of a notification. */
-export interface Message {
-  /** Untrusted when it is unknown. */
-  readonly operation: Inline
+export interface Message extends Origin {
+  readonly operation: string
+  /** What people call the check. Untrusted when the operation is unknown. */
+  readonly title: Inline
   readonly status: Status
   readonly change: StateChange
   /** The first line of the report. */
@@ -20,36 +34,67 @@ export interface Message {
   readonly organizationId: string | undefined
   readonly serviceId: string | undefined
   readonly serverUrl: string | undefined
-  /** Page of the run. Trusted. */
-  readonly runUrl: string | undefined
 }
 
 /** The parts of a finished run that a message needs. */
 interface FinishedRun {
-  readonly document: Pick<Message, 'status'> & Partial<Pick<Message, 'organizationId' | 'serviceId' | 'serverUrl'>>
+  readonly document: Pick<Message, 'operation' | 'status'> & Partial<Pick<Message, 'organizationId' | 'serviceId' | 'serverUrl'>>
   readonly blocks: readonly Block[]
-  readonly keyLines: readonly Line[]
+  keyLines(): readonly Line[]
   readonly milestones: readonly Line[]
   /** Error of an operation that gave no result. */
   readonly error?: Error
 }
 
+/** Reads the variables of a runner. */
+export const originOf = (env: Variables, issueNumber: number | undefined): Origin => ({
+  repository: isRepositoryName(env.GITHUB_REPOSITORY ?? '') ? env.GITHUB_REPOSITORY : undefined,
+  workflow: env.GITHUB_WORKFLOW || undefined,
+  runUrl: runPageOf(env),
+  issueUrl: issueNumber === undefined ? undefined : issuePageOf(env, issueNumber),
+})
+
 /** Makes the message about a finished run. */
-export function messageOf(run: FinishedRun, facts: Pick<Message, 'operation' | 'change' | 'runUrl'>): Message {
-  const { document, blocks, keyLines, milestones, error } = run
+export function messageOf(run: FinishedRun, facts: Pick<Message, 'title' | 'change' | keyof Origin>): Message {
+  const { document, blocks, milestones, error } = run
   const lineOf = (kind: 'verdict' | 'footer'): Line => blocks.flatMap((block) => (block.kind === kind ? block.line : []))
   // The first line of an error says only that there was one.
-  const [sentence = [], ...details] = error === undefined ? [lineOf('verdict'), ...otherReasons(blocks), ...keyLines] : keyLines
-  const { status, organizationId, serviceId, serverUrl } = document
-  return { ...facts, status, sentence, milestones, details, footer: lineOf('footer'), organizationId, serviceId, serverUrl }
+  const [first = [], ...more] =
+    error === undefined ? [lineOf('verdict'), ...otherReasons(blocks), ...diagnosticLines(run), ...run.keyLines()] : run.keyLines()
+  const { operation, status, organizationId, serviceId, serverUrl } = document
+  return {
+    ...facts,
+    operation: operation || 'watchkeeper',
+    status,
+    sentence: first,
+    milestones,
+    // The result in one line is the verdict of a run that passes.
+    details: more.filter((line) => toPlainText(line) !== toPlainText(first)),
+    footer: lineOf('footer'),
+    organizationId,
+    serviceId,
+    serverUrl,
+  }
 }
 
-const maxReasons = 5
+/** Lines of each list. */
+const maxLines = 5
+
+const andOthers = (count: number): Line => say`… and ${count} more`
 
 /** The reasons that did not fit into the first line. They are a list below it. */
 function otherReasons([, second]: readonly Block[]): readonly Line[] {
   const reasons = second?.kind === 'list' ? second.items : []
-  return listFirst(reasons, maxReasons, (count) => say`… and ${count} more`)
+  return listFirst(reasons, maxLines, andOthers)
+}
+
+/** A verdict about files has only the number of their errors or warnings. */
+function diagnosticLines({ blocks, document: { status } }: FinishedRun): readonly Line[] {
+  const severity = status === 'warn' ? 'warning' : 'error'
+  const diagnostics = blocks.flatMap((block) => (block.kind === 'diagnostics' ? block.diagnostics : []))
+  const decisive = diagnostics.filter((one) => one.severity === severity)
+  const lines = decisive.map(({ location, message }) => say`${formatLocation(location)}: ${sentence(message.split('\n', 1)[0] ?? '')}`)
+  return listFirst(lines, maxLines, andOthers)
 }
 
 /** Whether the run sends a message. A failed run whose last state is unknown sends one, so that no failure is lost. */
@@ -60,10 +105,16 @@ export function isDue(mode: 'change' | 'failure' | 'always', { status, change, m
   return change === 'failing' || change === 'passing' || (change === 'unknown' && isFailure)
 }
 
-const outcomes: Readonly<Record<Status, string>> = { pass: 'passed', warn: 'has a warning', fail: 'failed', error: 'did not complete' }
-
-/** `usage-cost failed`. */
-export function titleOf({ operation, status, change }: Message): Line {
-  const outcome = change === 'passing' ? 'passes again' : outcomes[status]
-  return operation.kind === 'trusted' ? [strong(`${operation.text} ${outcome}`)] : [untrusted(operation.text), trusted(` ${outcome}`)]
+/** `Cost gate: Budget exceeded: 363.67 of 100.00 CHC (364%).` A receiver may show no more in a list of messages. */
+export function firstLineOf({ title, status, change, sentence }: Message): Line {
+  const state = change === 'passing' ? 'passes again. ' : status === 'error' ? 'did not complete. ' : ''
+  const name = title.kind === 'trusted' ? [strong(`${title.text}:`)] : [title, trusted(':')]
+  return [...name, trusted(` ${state}`), ...sentence]
 }
+
+/** Repository and workflow. Empty where neither is known. */
+export const originLineOf = ({ repository, workflow }: Origin): Line =>
+  join(
+    [repository, workflow].flatMap((part) => (part === undefined ? [] : [say`${part}`])),
+    ' · ',
+  )

@@ -2,15 +2,21 @@ import type { Variables } from './variables.ts'
 
 /** Page of this run on GitHub. Undefined elsewhere, and when variables are missing or unusual. */
 export function runPageOf(env: Variables): string | undefined {
-  const {
-    GITHUB_SERVER_URL: server = '',
-    GITHUB_REPOSITORY: repository = '',
-    GITHUB_RUN_ID: id = '',
-    GITHUB_RUN_ATTEMPT: attempt = '',
-  } = env
-  if (!isPlainUrl(server) || !isRepositoryName(repository) || !/^\d{1,20}$/.test(id)) return undefined
+  const { GITHUB_RUN_ID: id = '', GITHUB_RUN_ATTEMPT: attempt = '' } = env
+  const repository = repositoryPageOf(env)
+  if (repository === undefined || !/^\d{1,20}$/.test(id)) return undefined
   const again = /^[1-9]\d{0,5}$/.test(attempt) ? `/attempts/${attempt}` : ''
-  return `${server.replace(/\/$/, '')}/${repository}/actions/runs/${id}${again}`
+  return `${repository}/actions/runs/${id}${again}`
+}
+
+/** Page of an issue of this run's repository. Undefined where the page of the repository is unknown. */
+export function issuePageOf(env: Variables, number: number): string | undefined {
+  const repository = repositoryPageOf(env)
+  return repository && `${repository}/issues/${number}`
+}
+
+function repositoryPageOf({ GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' }: Variables): string | undefined {
+  return isPlainUrl(server) && isRepositoryName(repository) ? `${server.replace(/\/$/, '')}/${repository}` : undefined
 }
 
 /** A URL that ends no link in Markdown and in messages. */

@@ -121,6 +121,8 @@ export interface Operation<
 > {
   /** One sentence: for help, documentation and action.yml. */
   readonly summary: string
+  /** What a notification calls the check, where the name of the operation in words does not say it. */
+  readonly title?: string
   readonly effect: E
   readonly scope: S
   /** The scope with these inputs, for an operation that sends requests only on demand. */
@@ -148,6 +150,8 @@ export interface Operation<
   /** The verdict on a result; absent where every result passes. */
   judge?(result: z.output<O> & z.output<D>, input: z.output<I>): Verdict
   report(result: z.output<O> & z.output<D>): Report
+  /** Lines that a notification shows below the first line of the report. */
+  keyLines?(result: z.output<O> & z.output<D>, input: z.output<I>): readonly Line[]
   /** Turns the result into JSON values; absent where it already consists of JSON values. */
   toDocument?(result: z.output<O> & z.output<D>): z.input<O> & z.input<D>
   /** Reports in formats of its own, or in its own form; `blocks` are the whole report with its verdict. */

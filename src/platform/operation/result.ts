@@ -55,8 +55,9 @@ export interface RunResult {
   readonly annotations: readonly Annotation[]
   /** Why it failed, in a few words without figures. Empty for a run that passed. */
   readonly cause: string
+  /** See `Operation`. Made on demand, because few runs send a notification. */
+  keyLines(): readonly Line[]
   /** See `Report`. */
-  readonly keyLines: readonly Line[]
   readonly milestones: readonly Line[]
   /** A gate failed, or the operation did not complete; also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean

@@ -35,8 +35,6 @@ export interface Report {
   readonly services?: Line
   /** Shown beside the lines of the user's files. */
   readonly annotations?: readonly Annotation[]
-  /** Lines that a notification shows below the first line of the report. */
-  readonly keyLines?: readonly Line[]
   /** Events that are worth a notification whatever the verdict is. */
   readonly milestones?: readonly Line[]
 }

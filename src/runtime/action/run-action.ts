@@ -33,7 +33,7 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
     const result = await runAndPublish(operation, inputs, actionSurface(env, cancellation, log))
     // One more annotation is reserved for a message that is not delivered.
     annotate(result, result.warnings + (result.publishSettings.notifyUrl === undefined ? 0 : 1))
-    const { failures, change } = await updateGitHub(result, {
+    const { failures, change, issueNumber } = await updateGitHub(result, {
       env,
       secrets,
       startedAtMs,
@@ -41,7 +41,7 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
       note: (line) => log.fold('GitHub', line),
     })
     const note = (line: string): void => log.fold('Notification', line)
-    const undelivered = await sendMessage(result, { env, secrets, cancellation, note, change })
+    const undelivered = await sendMessage(result, { env, secrets, cancellation, note, change, issueNumber })
     log.close()
     // A step shows only ten annotations, so all failures share one.
     if (failures.length > 0) core.notice(failures.map(logLine).join('\n'), { title: 'Watchkeeper' })

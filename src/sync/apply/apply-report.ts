@@ -45,8 +45,24 @@ export const outcomeLine = ({ change, kind, message }: Outcome): Line => {
   return isSuccess({ kind }) || message === undefined ? what : say`${what}: ${sentence(firstLine(message))}`
 }
 
+/** The first objects with what became of them, for a message. What was not written comes first. */
+export const outcomeLines = (result: Applied): readonly Line[] =>
+  listFirst(
+    actedOn(result).map((object) => {
+      const what = say`${trusted(capitalize(object.outcome ?? 'unchanged'))}: ${wordsFor(object)}`
+      const { message, outcome } = object
+      return message === undefined || (outcome !== undefined && isSuccess({ kind: outcome }))
+        ? what
+        : say`${what}: ${sentence(firstLine(message))}`
+    }),
+    maxNamed,
+    (count) => say`… and ${counted(count, 'more object')}`,
+  )
+
+const actedOn = (result: Applied): readonly PlannedObject[] => order.flatMap((kind) => withOutcome(result, kind))
+
 export function applyBlocks(result: Applied): readonly Block[] {
-  const acted = order.flatMap((kind) => withOutcome(result, kind))
+  const acted = actedOn(result)
   const changedByServer = result.objects.filter(({ serverChanged }) => serverChanged !== undefined)
   return [
     table(undefined, acted, {
@@ -71,7 +87,7 @@ export function applyBlocks(result: Applied): readonly Block[] {
   ]
 }
 
-/** The most alerts that the sentence names. */
+/** The most objects that a message, and alerts that a sentence names. */
 const maxNamed = 5
 
 /** An alert that is stored as declared can still fail when the server evaluates it. */

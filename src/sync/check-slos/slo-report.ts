@@ -13,8 +13,10 @@ import { inEnvironment } from '../declarations/environment.ts'
 import { judgeDiagnostics } from '../plan/plan-report.ts'
 import type { CheckedSlo, SloResult, sloInput } from './slo-result.ts'
 
+type SloLimits = Pick<z.output<typeof sloInput>, 'minBudgetLeft' | 'maxBurnRate'>
+
 /** Too few events never pass: a gate on them fails, and without a gate the verdict is a warning. */
-export function judgeSlos(result: SloResult, { minBudgetLeft, maxBurnRate }: z.output<typeof sloInput>): Verdict {
+export function judgeSlos(result: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits): Verdict {
   if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
   if (result.asleep) return { status: minBudgetLeft === undefined && maxBurnRate === undefined ? 'warn' : 'fail', reasons: [asleep()] }
   const failures = result.slos.flatMap((slo) => [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)])
@@ -82,9 +84,12 @@ function roundApart(value: number, limit: number): string {
 
 const statuses: Readonly<Record<CheckedSlo['status'], Status>> = { 'within-budget': 'pass', spent: 'fail', 'not-enough-data': 'warn' }
 
+/** The windows whose burn rates people read. */
+const shownWindows = ['1h', '6h', '3d'] as const
+
 function sloTable({ slos, until }: SloResult): Block {
   const burnRate =
-    (window: '1h' | '6h' | '3d') =>
+    (window: (typeof shownWindows)[number]) =>
     ({ burnRates }: CheckedSlo): Cell =>
       shown(burnRates[window], (rate) => round(rate, 2))
   return table(
@@ -127,6 +132,26 @@ function charts({ slos, until }: SloResult): readonly Block[] {
       points: days.map(({ day, spent }) => ({ label: formatShortDay(dayOf(Date.parse(day)), dayOf(Date.parse(until))), value: spent })),
     }))
 }
+
+/** SLOs that fail, or have a warning in a run without a failure, with what is left of their error budgets. */
+export function sloLines({ slos, until }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits): readonly Line[] {
+  const failing = slos.filter((slo) => belowBudget(slo, minBudgetLeft).length + aboveBurnRate(slo, maxBurnRate).length > 0)
+  const named = failing.length > 0 ? failing : slos.filter(({ status }) => status !== 'within-budget')
+  const lines = named.map((slo): Line => {
+    const { indicator, objective, window, budgetLeft, burnRates } = slo
+    const rates = shownWindows.flatMap((of) => (burnRates[of] === undefined ? [] : [`${round(burnRates[of], 2)} (${of})`]))
+    const parts = [
+      `${indicator === undefined ? 'not enough data' : `${round(indicator, 3)}% good`}, objective ${objective}% in ${window}`,
+      ...(budgetLeft === undefined ? [] : [`budget left ${round(budgetLeft, 2)}%`]),
+      ...(rates.length === 0 ? [] : [`burn rate ${rates.join(', ')}`]),
+    ]
+    return say`${sloName(slo)}: ${trusted(parts.join('; '))}; runs out: ${runsOutWords(slo, until)}`
+  })
+  return listFirst(lines, maxKeyLines, (rest) => say`… and ${counted(rest, 'more SLO')}`)
+}
+
+/** SLOs that a message names. */
+const maxKeyLines = 5
 
 export const reportSlos = (result: SloResult): Report => ({
   headline:

@@ -44,9 +44,14 @@ it('a failing cost gate on a pull request leaves one comment, one issue and one 
   expect(store.comments[0]?.body).toMatch(/### ✅ [\s\S]*<details><summary>Previous report<\/summary>\n\n### ❌/)
   expect(store.comments[1]?.body).toMatch(/^The check passes again\.\n\n### ✅/)
   expect(store.issues).toMatchObject([{ state: 'closed', stateReason: 'completed' }])
-  expect(firstLines()).toEqual(['❌ *usage-cost failed*', '✅ *usage-cost passes again*'])
+  expect(firstLines()).toEqual([
+    expect.stringMatching(/^❌ \*Cost gate:\* Budget exceeded: /),
+    expect.stringMatching(/^✅ \*Cost gate:\* passes again\. Used /),
+  ])
   const run = 'https://github.example/acme/shop/actions/runs/4711/attempts/1'
-  expect(receiver().messages[0]?.json.text).toContain(` · <${run}|View the run>`)
+  expect(receiver().messages[0]?.json.text).toContain(
+    ` · <${run}|View the run> · <https://github.example/acme/shop/issues/101|View the issue>`,
+  )
   const sent = [github().received.map(({ call, body }) => [call, body]), receiver().messages.map(({ text }) => text)]
   expectNoSecret(JSON.stringify(sent), [token, webhookPath, ...secrets])
 })

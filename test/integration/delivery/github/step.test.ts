@@ -167,6 +167,10 @@ describe('deployments', () => {
 it('a message of an unknown operation has its name as text', async () => {
   await step({ ...place(), comment: 'off', 'notify-url': receiver().url, operation: '<!here>' })
   expect(receiver().messages.map(({ json }) => String(json.text).split('\n').slice(0, 3))).toEqual([
-    ['🛑 `&lt;!here&gt;` did not complete', expect.stringContaining('unknown operation "`&lt;!here&gt;`"'), expect.any(String)],
+    [
+      expect.stringMatching(/^🛑 `&lt;!here&gt;`: did not complete\. .*unknown operation "`&lt;!here&gt;`"/),
+      expect.any(String),
+      expect.any(String),
+    ],
   ])
 })

@@ -56,7 +56,7 @@ describe('a delivery', () => {
     expect([received?.method, received?.path]).toEqual(['POST', webhookPath])
     expect(received?.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': `watchkeeper/${version}` })
     expect(received?.headers).not.toHaveProperty('authorization')
-    expect(received?.json.text).toContain('*usage-cost failed*')
+    expect(received?.json.text).toContain('*Cost gate:* Budget exceeded')
   })
 
   it.each([201, 202, 204])('a delivery is done with the status %i', async (status) => {

@@ -44,15 +44,16 @@ function parseMrkdwn(text: string): { readonly code: readonly string[]; readonly
 describe('a Slack message', () => {
   const textOf = (sentence: Line): string => formats.slack(messageWith({ sentence })).text
 
-  it('a Slack message has a title, the first line of the report, further lines, and a link to the run', () => {
-    const message = messageWith({ milestones: [say`75% of the budget was used.`], details: [say`Passed 3`] })
+  it('a Slack message has a first line with the name of the check and the reason, further lines, and links to the run and the issue', () => {
+    const issueUrl = 'https://github.com/acme/shop/issues/12'
+    const message = messageWith({ milestones: [say`75% of the budget was used.`], details: [say`Passed 3`], issueUrl })
     expect(formats.slack(message)).toEqual({
       text: [
-        '❌ *usage-cost failed*',
-        'Budget exceeded: 283.33 of 250.00 CHC (113%).',
+        '❌ *Cost gate:* Budget exceeded: 283.33 of 250.00 CHC (113%).',
         '• 75% of the budget was used.',
         '• Passed 3',
-        '22 Nov 2026 06:17 UTC · <https://github.com/acme/shop/actions/runs/4711|View the run>',
+        '`acme/shop` · `cost gate` · <https://github.com/acme/shop/actions/runs/4711|View the run> · <https://github.com/acme/shop/issues/12|View the issue>',
+        '22 Nov 2026 06:17 UTC',
       ].join('\n'),
       unfurl_links: false,
       unfurl_media: false,
@@ -61,7 +62,8 @@ describe('a Slack message', () => {
 
   it('S6: shows any text from outside as code, in which nothing is a mention, a link or markup', () =>
     forEachEntry<readonly [string, string]>(texts, (_, value) => {
-      const [, line = ''] = textOf(say`Budget ${value} exceeded.`).split('\n')
+      const [first = ''] = textOf(say`Budget ${value} exceeded.`).split('\n')
+      const line = first.replace('❌ *Cost gate:* ', '')
       if (value === '') return expect(line).toBe('Budget _(empty)_ exceeded.')
       const { code, rest } = parseMrkdwn(line)
       expect(rest).toBe('Budget  exceeded.')
@@ -70,8 +72,8 @@ describe('a Slack message', () => {
     }))
 
   it('keeps code apart from letters and other code', () => {
-    const [, line] = textOf([trusted('v'), untrusted('<!here>'), untrusted('b'), trusted('s')]).split('\n')
-    expect(line).toBe('v `&lt;!here&gt;` `b` s')
+    const [line] = textOf([trusted('v'), untrusted('<!here>'), untrusted('b'), trusted('s')]).split('\n')
+    expect(line).toBe('❌ *Cost gate:* v `&lt;!here&gt;` `b` s')
   })
 
   it('a Slack message has as many lines as it has parts, whatever they contain', () =>
@@ -79,18 +81,25 @@ describe('a Slack message', () => {
       expect(textOf(say`${value}`).split('\n')).toHaveLength(3)
     }))
 
-  it('escapes an unknown operation', () => {
-    expect(formats.slack(messageWith({ operation: untrusted('<!here>') })).text).toContain('❌ `&lt;!here&gt;` failed\n')
+  it('escapes an unknown operation, and a workflow', () => {
+    const { text } = formats.slack(messageWith({ title: untrusted('<!here>'), workflow: '<!channel>' }))
+    expect(text).toContain('❌ `&lt;!here&gt;`: Budget')
+    expect(text).toContain('`acme/shop` · `&lt;!channel&gt;` · <https')
+  })
+
+  it('a Slack message outside of GitHub ends with the target and the time of the run', () => {
+    const { text } = formats.slack(messageWith({ repository: undefined, workflow: undefined, runUrl: undefined }))
+    expect(text.split('\n').slice(1)).toEqual(['22 Nov 2026 06:17 UTC'])
   })
 })
 
 describe('a Teams message', () => {
   type Inline = Readonly<Record<string, unknown>>
   const cardOf = (message = messageWith()) => formats.teams(message).attachments[0]?.content
-  const inlinesOf = (sentence: Line): readonly Inline[] => cardOf(messageWith({ sentence }))?.body[1]?.inlines ?? []
+  const inlinesOf = (sentence: Line): readonly Inline[] => cardOf(messageWith({ sentence }))?.body[0]?.inlines ?? []
 
-  it('a Teams message is an Adaptive Card in the envelope of a workflow, with a button to the run', () => {
-    expect(formats.teams(messageWith())).toMatchObject({
+  it('a Teams message is an Adaptive Card in the envelope of a workflow, with buttons to the run and the issue', () => {
+    expect(formats.teams(messageWith({ issueUrl: 'https://github.com/acme/shop/issues/12' }))).toMatchObject({
       type: 'message',
       attachments: [
         {
@@ -100,11 +109,23 @@ describe('a Teams message', () => {
             type: 'AdaptiveCard',
             version: '1.4',
             body: [
-              { type: 'RichTextBlock', inlines: [{ text: '❌ ' }, { text: 'usage-cost failed', weight: 'Bolder' }] },
-              { type: 'RichTextBlock', inlines: [{ text: 'Budget exceeded: ' }, { text: '283.33 of 250.00 CHC (113%).' }] },
+              {
+                type: 'RichTextBlock',
+                inlines: [
+                  { text: '❌ ' },
+                  { text: 'Cost gate:', weight: 'Bolder' },
+                  { text: ' ' },
+                  { text: 'Budget exceeded: ' },
+                  { text: '283.33 of 250.00 CHC (113%).' },
+                ],
+              },
+              { type: 'RichTextBlock', inlines: [{ text: 'acme/shop' }, { text: ' · ' }, { text: 'cost gate' }] },
               { type: 'RichTextBlock', inlines: [{ text: '22 Nov 2026 06:17 UTC', isSubtle: true }] },
             ],
-            actions: [{ type: 'Action.OpenUrl', url: 'https://github.com/acme/shop/actions/runs/4711' }],
+            actions: [
+              { type: 'Action.OpenUrl', title: 'View the run', url: 'https://github.com/acme/shop/actions/runs/4711' },
+              { type: 'Action.OpenUrl', title: 'View the issue', url: 'https://github.com/acme/shop/issues/12' },
+            ],
           },
         },
       ],
@@ -117,7 +138,7 @@ describe('a Teams message', () => {
 
   it('S6: a Teams message has any text from outside in a text run, which knows no Markdown and no mentions', () =>
     forEachEntry<readonly [string, string]>(texts, (_, value) => {
-      const [, run] = inlinesOf(say`Budget ${value} exceeded.`)
+      const [, , , , run] = inlinesOf(say`Budget ${value} exceeded.`)
       expect(run).toEqual({ type: 'TextRun', text: shown(value), fontType: 'Monospace' })
       // A mention needs an entity, and Markdown a TextBlock.
       expect(JSON.stringify(cardOf(messageWith({ sentence: say`${value}` })))).not.toMatch(/"entities"|"type":"TextBlock"/)
@@ -130,11 +151,14 @@ describe('a JSON message', () => {
       const message = messageWith({ sentence: say`Budget ${value} exceeded.`, details: [say`${value}`], organizationId: 'o' })
       expect(JSON.parse(JSON.stringify(formats.json(message)))).toEqual({
         operation: 'usage-cost',
+        title: 'Cost gate',
         status: 'fail',
         message: `Budget ${value} exceeded.`,
         milestones: [],
         details: [value],
         organizationId: 'o',
+        repository: 'acme/shop',
+        workflow: 'cost gate',
         runUrl: 'https://github.com/acme/shop/actions/runs/4711',
       })
     }))
@@ -154,6 +178,8 @@ it('docs/cost.md shows a message as JSON', () => {
     organizationId: 'c0ffee00-0000-4000-8000-000000000001',
     change: 'failing',
     milestones: [say`Usage reached 100% of budget ${'Checkout team'} on 21 Nov 2026: 401.50 of 400.00 CHC.`],
+    details: [say`Costs most: ${'checkout'} 412.00 CHC (100%)`],
+    issueUrl: 'https://github.com/acme/shop/issues/12',
   })
   expect(JSON.parse(JSON.stringify(formats.json(message)))).toEqual(JSON.parse(code))
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isDue, messageOf, type StateChange, titleOf } from '../../../../src/delivery/notifications/message.ts'
+import { firstLineOf, isDue, messageOf, originLineOf, originOf, type StateChange } from '../../../../src/delivery/notifications/message.ts'
 import { say, toPlainText, trusted, untrusted } from '../../../../src/platform/core/line.ts'
 import type { Block, Status } from '../../../../src/platform/report/blocks.ts'
 import { messageWith } from '../../../support/message.ts'
@@ -35,8 +35,8 @@ describe('a message', () => {
     { kind: 'verdict', status: 'fail', line: say`Budget ${'checkout'} exceeded.` },
     { kind: 'footer', line: say`22 Nov 2026 06:17 UTC` },
   ]
-  const run = { document: { status: 'fail' } as const, blocks, keyLines: [say`a`], milestones: [] }
-  const facts = { operation: trusted('usage-cost'), change: 'none', runUrl: undefined } as const
+  const run = { document: { operation: 'usage-cost', status: 'fail' } as const, blocks, keyLines: () => [say`a`], milestones: [] }
+  const facts = { title: trusted('Cost gate'), change: 'none', ...originOf({}, undefined) } as const
 
   it('a message has the first and the last line of the report', () => {
     const { sentence, details, footer } = messageOf(run, facts)
@@ -51,18 +51,62 @@ describe('a message', () => {
   })
 
   it('a message begins with the reason of an error', () => {
-    const { sentence, details } = messageOf({ ...run, keyLines: [say`no such host`, say`check api-url`], error: new Error('x') }, facts)
+    const { sentence, details } = messageOf(
+      { ...run, keyLines: () => [say`no such host`, say`check api-url`], error: new Error('x') },
+      facts,
+    )
     expect([sentence, ...details].map(toPlainText)).toEqual(['no such host', 'check api-url'])
   })
 
-  it.each([
-    [{ status: 'pass' }, 'usage-cost passed'],
-    [{ status: 'pass', change: 'passing' }, 'usage-cost passes again'],
-    [{ status: 'warn' }, 'usage-cost has a warning'],
-    [{ status: 'fail', change: 'failing' }, 'usage-cost failed'],
-    [{ status: 'error' }, 'usage-cost did not complete'],
-    [{ status: 'error', operation: untrusted('<!here>') }, '<!here> did not complete'],
-  ] as const)('a message with %j has the title %s', (more, title) => {
-    expect(toPlainText(titleOf(messageWith(more)))).toBe(title)
+  it('a message says the result of a run that passes only once', () => {
+    const { details } = messageOf({ ...run, keyLines: () => [say`Budget ${'checkout'} exceeded.`, say`Costs most: ${'a'}`] }, facts)
+    expect(details.map(toPlainText)).toEqual(['Costs most: a'])
   })
+
+  it('a message has the first errors of files, with their places, or the warnings of a run with a warning', () => {
+    const diagnostics = ['error', 'warning', 'error', 'error', 'error', 'error', 'error'].map((severity, i) => ({
+      severity: severity as 'error' | 'warning',
+      rule: 'syntax',
+      message: `line ${i} is wrong\nmore`,
+      location: { file: 'a.yml', line: i + 1 },
+    }))
+    const withFiles = (status: Status) =>
+      messageOf({ ...run, document: { ...run.document, status }, blocks: [...blocks, { kind: 'diagnostics', diagnostics }] }, facts).details
+    expect(withFiles('fail').map(toPlainText)).toEqual([
+      ...[0, 2, 3, 4, 5].map((i) => `a.yml:${i + 1}: line ${i} is wrong`),
+      '… and 1 more',
+      'a',
+    ])
+    expect(withFiles('warn').map(toPlainText)).toEqual(['a.yml:2: line 1 is wrong', 'a'])
+  })
+
+  it.each([
+    [{ status: 'pass' }, 'Cost gate: The reason.'],
+    [{ status: 'pass', change: 'passing' }, 'Cost gate: passes again. The reason.'],
+    [{ status: 'warn' }, 'Cost gate: The reason.'],
+    [{ status: 'fail', change: 'failing' }, 'Cost gate: The reason.'],
+    [{ status: 'error' }, 'Cost gate: did not complete. The reason.'],
+    [{ status: 'error', title: untrusted('<!here>') }, '<!here>: did not complete. The reason.'],
+  ] as const)('a message with %j has the first line %s', (more, line) => {
+    expect(toPlainText(firstLineOf(messageWith({ ...more, sentence: say`The reason.` })))).toBe(line)
+  })
+
+  it('a message says the repository and the workflow, and links to the run and the issue', () => {
+    const runner = { GITHUB_SERVER_URL: 'https://github.example', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '4711' }
+    const origin = originOf({ ...runner, GITHUB_WORKFLOW: 'cost gate' }, 12)
+    expect(toPlainText(originLineOf(origin))).toBe('acme/shop · cost gate')
+    expect([origin.runUrl, origin.issueUrl]).toEqual([
+      'https://github.example/acme/shop/actions/runs/4711',
+      'https://github.example/acme/shop/issues/12',
+    ])
+    expect(originOf(runner, undefined)).toMatchObject({ workflow: undefined, issueUrl: undefined })
+  })
+
+  it.each([{}, { GITHUB_REPOSITORY: '../..', GITHUB_SERVER_URL: 'https://github.example' }])(
+    'a message of a run with the variables %j has no origin',
+    (env) => {
+      const origin = originOf(env, 12)
+      expect([originLineOf(origin), origin.runUrl, origin.issueUrl]).toEqual([[], undefined, undefined])
+    },
+  )
 })
