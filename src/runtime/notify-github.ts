@@ -42,7 +42,10 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
   const { operation, status, failureReason: reason } = document
   const { failures, issueTransition } = await notify(
     {
-      content: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, blocks, atMs: startedAtMs },
+      content: {
+        ...{ operation, status, hasFailed, hasChanges: hasChanges(document), hasWritten: document.changed === true },
+        ...{ reason, blocks, atMs: startedAtMs },
+      },
       comment,
       issue,
       label,

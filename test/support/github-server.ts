@@ -37,6 +37,12 @@ interface StoredPull {
   /** The last one is its head. */
   commits: string[]
   body?: string
+  /** The branch that it is for; main unless said otherwise. */
+  base?: string
+  /** The repository that it is for, which a fork shares its commits with; acme/shop unless said otherwise. */
+  repository?: string
+  /** The commit that a merge made. Its time does not matter here. */
+  mergeCommit?: string
 }
 
 /** A branch, by its last commit. */
@@ -349,10 +355,21 @@ function updateIssue({ store, path, body }: RouteContext): Answer {
 }
 
 function listPulls({ store, path }: RouteContext): Answer {
-  const pulls = store.pulls.filter(({ commits }) => commits.includes(path[0] ?? ''))
-  const view = pulls.map(({ number, state, commits }) => ({ number, state, head: { sha: commits.at(-1) } }))
-  return { status: 200, isList: true, body: view }
+  const pulls = store.pulls.filter(({ commits, mergeCommit = '' }) => [...commits, mergeCommit].includes(path[0] ?? ''))
+  return { status: 200, isList: true, body: pulls.map(pullView) }
 }
+
+// The fields and their values as GitHub answered on 2020-03-11 for a squashed merge, in a fork of the repository of the pull request:
+// PyGithub/PyGithub, tests/ReplayData/Commit.testGetPulls.txt. Asked for the commit of the merge, it returned a closed pull request with
+// another head, whose base was in the other repository.
+const pullView = ({ number, state, commits, base = 'main', repository = 'acme/shop', mergeCommit }: StoredPull) => ({
+  number,
+  state,
+  merged_at: mergeCommit === undefined ? null : '2020-03-11T01:40:26Z',
+  merge_commit_sha: mergeCommit ?? null,
+  head: { sha: commits.at(-1) },
+  base: { ref: base, repo: { full_name: repository } },
+})
 
 /** The only one beside the default branch. */
 const listRefs = ({ store: { branch } }: RouteContext): Answer => ({

@@ -2,12 +2,17 @@ import { digestOfText } from '../../platform/core/digest.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { markdownUntrusted } from '../../platform/core/escape.ts'
 import { renderMarkdown } from '../../platform/report/markdown.ts'
-import type { SyncContext } from './content.ts'
+import type { LabelPattern, SyncContext } from './content.ts'
 import { hasStatus, type SyncTarget } from './failure.ts'
 
-/** The hidden first line of every body. The label is encoded so that it cannot end the HTML comment. */
-export const markerOf = (kind: SyncTarget, label: string): string =>
-  `<!-- watchkeeper ${kind}: ${encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, toPercent)} -->`
+/** The hidden first line of every body. */
+export const markerOf = (kind: SyncTarget, label: string): string => `${markerStart(kind)}${encodeLabel(label)}${markerEnd}`
+
+const markerStart = (kind: SyncTarget): string => `<!-- watchkeeper ${kind}: `
+const markerEnd = ' -->'
+
+/** A label is encoded so that it cannot end the HTML comment. */
+const encodeLabel = (label: string): string => encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, toPercent)
 
 const toPercent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
@@ -17,6 +22,15 @@ export const isOwn = (
   { label, author }: Pick<SyncContext, 'label' | 'author'>,
   { body, authorId }: { readonly body: string; readonly authorId: number | undefined },
 ): boolean => authorId === author.id && body.startsWith(markerOf(kind, label))
+
+/** Whether the first line is a marker whose label starts and ends like this. */
+export function hasLabelLike(kind: SyncTarget, { start, end }: LabelPattern, body: string): boolean {
+  const line = body.replace(/\r?\n.*$/s, '')
+  return line.startsWith(`${markerStart(kind)}${encodeLabel(start)}`) && line.endsWith(`${encodeLabel(end)}${markerEnd}`)
+}
+
+/** The same text with the marker of another label. */
+export const withMarker = (kind: SyncTarget, label: string, body: string): string => body.replace(/^.*/, () => markerOf(kind, label))
 
 const digest = (text: string): string => digestOfText(text, 16)
 

@@ -87,10 +87,22 @@ const viewerSchema = z
 export type Author = z.output<typeof viewerSchema>
 
 const pullSchema = z
-  .looseObject({ number: z.int(), state: z.string(), head: z.looseObject({ sha: z.string() }) })
-  .transform(({ number, state, head }) => ({ number, isOpen: state === 'open', headCommit: head.sha }))
+  .looseObject({
+    number: z.int(),
+    state: z.string(),
+    merged_at: text,
+    head: z.looseObject({ sha: z.string() }),
+    base: z.looseObject({ ref: z.string(), repo: z.looseObject({ full_name: z.string() }) }),
+  })
+  .transform(({ number, state, merged_at: mergedAt, head, base }) => ({
+    number,
+    isOpen: state === 'open',
+    isMerged: Boolean(mergedAt),
+    headCommit: head.sha,
+    base: { branch: base.ref, repository: base.repo.full_name },
+  }))
 
-/** A pull request that contains a commit. */
+/** A pull request that contains a commit. In a fork, it may be one of another repository of the network. */
 export type PullRequest = z.output<typeof pullSchema>
 
 const commentSchema = z

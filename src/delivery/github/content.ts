@@ -12,11 +12,19 @@ export interface SyncContent {
   readonly hasFailed: boolean
   /** The operation changed something, or would. */
   readonly hasChanges: boolean
+  /** The operation wrote to the service. */
+  readonly hasWritten?: boolean
   /** Why the run did not pass. Empty for a run that passed. */
   readonly reason: string
   readonly blocks: readonly Block[]
   /** Start of the run, milliseconds since the epoch. */
   readonly atMs: number
+}
+
+/** Labels by their start and end. */
+export interface LabelPattern {
+  readonly start: string
+  readonly end: string
 }
 
 /** Dependencies that the sync of the comment and of the issue share. */
@@ -25,6 +33,8 @@ export interface SyncContext {
   readonly run: GitHubRun
   /** Keeps the comment and the issue of one job apart from those of others. */
   readonly label: string
+  /** Default labels of the plan that this run applied, the closest first. Empty for other operations, and for a label that the user gave. */
+  readonly planLabels: readonly LabelPattern[]
   /** What people call the check: the workflow, or the label that the user gave. */
   readonly name: string
   readonly client: GitHubClient
