@@ -88,9 +88,9 @@ describe('a reusable workflow', () => {
   it('applies with the settings that the plan was made with', () => {
     const steps = operationsOf(reusable.get('plan-and-apply')?.jobs ?? {})
     const [planned, applied] = ['plan', 'apply'].map((name) => steps.find((step) => step.with?.operation === name)?.with ?? {})
-    const { operation: _, comment, backtest, 'sql-key-id': id, 'sql-key-secret': secret, ...shared } = planned ?? {}
-    expect([comment, backtest, id, secret]).not.toContain(undefined)
-    expect(applied).toEqual({ ...shared, operation: 'apply' })
+    const { operation: _, comment, issue, backtest, 'sql-key-id': id, 'sql-key-secret': secret, ...shared } = planned ?? {}
+    expect([comment, issue, backtest, id, secret]).not.toContain(undefined)
+    expect(applied).toEqual({ ...shared, operation: 'apply', comment: 'always', issue: 'on-failure' })
   })
 
   it('sets the secrets of webhooks right before the step that needs them, and passes them to no other step', () =>

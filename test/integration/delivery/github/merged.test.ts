@@ -6,7 +6,7 @@ import { contentOf, type NotifyCase, notifyGitHub, pullRequestEvent, runGitHubSt
 import type { RanAction } from '../../../support/run-process.ts'
 
 const github = useGitHub()
-const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 
 const head = 'a'.repeat(40)
 const merge = 'b'.repeat(40)
