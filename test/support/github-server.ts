@@ -371,6 +371,40 @@ const pullView = ({ number, state, commits, base = 'main', repository = 'acme/sh
   base: { ref: base, repo: { full_name: repository } },
 })
 
+/** `sort=updated&direction=desc` of a server that does not note the times: the newest are the last ones. */
+const newestFirst = ({ query }: RouteContext, items: readonly object[]): Answer =>
+  query.get('sort') === 'updated' && query.get('direction') === 'desc'
+    ? { status: 200, isList: true, body: items.toReversed() }
+    : problem(422, 'the fake knows no other order')
+
+const listAllComments = (context: RouteContext): Answer =>
+  newestFirst(
+    context,
+    context.store.comments.map((one) => ({ ...commentView(one), issue_url: `https://api.github.com/repos/acme/shop/issues/${one.on}` })),
+  )
+
+function listClosedPulls(context: RouteContext): Answer {
+  const { store, query } = context
+  const closed = store.pulls.filter(
+    ({ state, base = 'main', repository }) => state === query.get('state') && base === query.get('base') && repository === undefined,
+  )
+  return newestFirst(context, closed.map(pullView))
+}
+
+/** The history of the branch, without the commits of the pull requests. */
+function listCommits({ store, query }: RouteContext): Answer {
+  const merges = store.pulls.flatMap(({ mergeCommit }) => mergeCommit ?? [])
+  const until = merges.indexOf(query.get('sha') ?? '')
+  return {
+    status: 200,
+    isList: true,
+    body: merges
+      .slice(0, until + 1)
+      .toReversed()
+      .map((sha) => ({ sha })),
+  }
+}
+
 /** The only one beside the default branch. */
 const listRefs = ({ store: { branch } }: RouteContext): Answer => ({
   status: 200,
@@ -423,4 +457,7 @@ const routes: readonly (readonly [string, RegExp, (context: RouteContext) => Ans
   ['POST', /^\/repos\/acme\/shop\/issues$/, createIssue],
   ['PATCH', /^\/repos\/acme\/shop\/issues\/(\d+)$/, updateIssue],
   ['GET', /^\/repos\/acme\/shop\/commits\/([0-9a-f]+)\/pulls$/, listPulls],
+  ['GET', /^\/repos\/acme\/shop\/commits$/, listCommits],
+  ['GET', /^\/repos\/acme\/shop\/pulls$/, listClosedPulls],
+  ['GET', /^\/repos\/acme\/shop\/issues\/comments$/, listAllComments],
 ]

@@ -1,8 +1,9 @@
 import { say, trusted } from '../../platform/core/line.ts'
 import { type Block, paragraph } from '../../platform/report/blocks.ts'
-import { hasLabelLike, isOwn, update, withMarker, writeBody } from './body.ts'
+import { hasLabelLike, isOwn, markerOf, readBody, update, withMarker, writeBody } from './body.ts'
 import type { Comment, PullRequest } from './client.ts'
 import { isFailure, type SyncContent, type SyncContext } from './content.ts'
+import { describeAnswer, toGitHubError } from './failure.ts'
 import type { GitHubRun } from './run.ts'
 
 /** Condition for the first comment. */
@@ -15,25 +16,55 @@ export async function syncComment(context: SyncContext, mode: CommentMode, wante
   const { open, merged } = await findPullRequests(context)
   const [number] = open
   if (number !== undefined) return syncOn(number, context, mode)
-  const applied = { ...context, content: afterMerge(context) }
-  for (const one of merged) await syncOn(one, applied, mode, findPlan)
+  const outcome = { ...context, content: afterMerge(context) }
+  for (const one of merged) await syncOn(one, outcome, mode, findPlan)
+  if (isApplyOfBranch(context) && !context.content.hasFailed) await syncEarlier(outcome, merged)
 }
 
 type FindOther = (context: SyncContext, comments: readonly Comment[]) => Comment | undefined
 
 /** Without a comment of the label, updates the other one. */
 async function syncOn(number: number, context: SyncContext, mode: CommentMode, findOther?: FindOther): Promise<void> {
-  const { content, label, client, deps } = context
-  const place = `on #${number}`
+  const { content, client, deps } = context
   const found = await findComment(context, number, findOther)
-  if (found !== undefined) {
-    const write = (body: string): Promise<void> => client.updateComment(found.id, body)
-    const outcome = await update(context, { target: 'comment', place, old: withMarker('comment', label, found.body), write })
-    if (outcome === 'updated') deps.note(`comment: updated ${place}`)
-    if (outcome !== 'gone') return
-  } else if (!isWanted(mode, content)) return
+  if (found === undefined ? !isWanted(mode, content) : await updateComment(context, number, found)) return
   await client.createComment(number, writeBody('comment', context, undefined))
-  deps.note(`comment: created ${place}`)
+  deps.note(`comment: created on #${number}`)
+}
+
+/** Whether the comment was still there. */
+async function updateComment(context: SyncContext, number: number, { id, body: current }: Comment): Promise<boolean> {
+  const { label, client, deps } = context
+  const place = `on #${number}`
+  const write = (body: string): Promise<void> => client.updateComment(id, body)
+  const outcome = await update(context, { target: 'comment', place, old: withMarker('comment', label, current), write })
+  if (outcome === 'updated') deps.note(`comment: updated ${place}`)
+  return outcome !== 'gone'
+}
+
+/**
+ * Pull requests that were merged before, and whose run was canceled or failed: this run applied their changes, too. A few requests find
+ * those that were merged with the last hundred commits, and whose comment is among the last hundred of the repository.
+ */
+async function syncEarlier(context: SyncContext, done: readonly number[]): Promise<void> {
+  const { author, label, run, client, deps } = context
+  try {
+    const comments = (await client.latestComments()).filter(({ on, authorId }) => authorId === author.id && !done.includes(on))
+    const waiting = [...Map.groupBy(comments, ({ on }) => on)].flatMap(([number, here]) => {
+      const found = here.find((comment) => isOwn('comment', context, comment)) ?? findPlan(context, here)
+      const isDone = found === undefined || readBody(found.body, markerOf('comment', label)).memory?.outcome === 'applied'
+      return isDone ? [] : [{ number, found }]
+    })
+    if (waiting.length === 0) return
+    const merged = new Map((await client.latestClosed(run.branch)).filter(({ isMerged }) => isMerged).map((one) => [one.number, one]))
+    const candidates = waiting.filter(({ number }) => merged.has(number))
+    // A pull request may have been merged since this run started.
+    const commits = candidates.length === 0 ? [] : await client.commitsUntil(run.commit)
+    for (const { number, found } of candidates)
+      if (commits.includes(merged.get(number)?.mergeCommit ?? '')) await updateComment(context, number, found)
+  } catch (thrown) {
+    deps.note(`comment: earlier pull requests are not updated: ${describeAnswer(toGitHubError(thrown).failure)}`)
+  }
 }
 
 async function findComment(context: SyncContext, number: number, findOther?: FindOther): Promise<Comment | undefined> {
@@ -77,7 +108,7 @@ async function findPullRequests({ content, run, client, deps }: SyncContext): Pr
       .sort((a, b) => a - b)
   // A pull request that only contains the commit has its own run for its head.
   const open = numbersOf(({ isOpen, headCommit }) => isOpen && headCommit === commit)
-  const isApply = content.operation === 'apply' && branch !== ''
+  const isApply = isApplyOfBranch({ content, run })
   const merged = isApply ? numbersOf(({ isMerged, base }) => isMerged && base.branch === branch) : []
   if (open.length + merged.length === 0) {
     const andMerged = isApply ? `, and none that was merged into ${branch} has it` : ''
@@ -88,13 +119,20 @@ async function findPullRequests({ content, run, client, deps }: SyncContext): Pr
   return { open, merged }
 }
 
+const isApplyOfBranch = ({ content, run }: Pick<SyncContext, 'content' | 'run'>): boolean =>
+  content.operation === 'apply' && run.branch !== ''
+
 /** The report of a run that applied what was merged: it begins with the outcome and the commit. */
 function afterMerge({ content, run }: Pick<SyncContext, 'content' | 'run'>): SyncContent {
   const [first, ...rest] = content.blocks
   if (first?.kind !== 'verdict') return content
   const word = !content.hasFailed ? 'Applied' : content.hasWritten ? 'Applied in part' : 'Not applied'
   const line = say`${trusted(word)} in ${run.commit.slice(0, 7)}`
-  return { ...content, blocks: [{ ...first, line }, paragraph(first.line), ...(content.hasFailed ? nextStep(run) : []), ...rest] }
+  return {
+    ...content,
+    outcome: content.hasFailed ? 'not-applied' : 'applied',
+    blocks: [{ ...first, line }, paragraph(first.line), ...(content.hasFailed ? nextStep(run) : []), ...rest],
+  }
 }
 
 const nextStep = ({ rerunCommand }: GitHubRun): readonly Block[] =>

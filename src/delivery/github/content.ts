@@ -14,12 +14,17 @@ export interface SyncContent {
   readonly hasChanges: boolean
   /** The operation wrote to the service. */
   readonly hasWritten?: boolean
+  /** Set where the content is the outcome of a merge. */
+  readonly outcome?: MergeOutcome
   /** Why the run did not pass. Empty for a run that passed. */
   readonly reason: string
   readonly blocks: readonly Block[]
   /** Start of the run, milliseconds since the epoch. */
   readonly atMs: number
 }
+
+/** What became of the changes of a pull request that was merged. */
+export type MergeOutcome = 'applied' | 'not-applied'
 
 /** Labels by their start and end. */
 export interface LabelPattern {

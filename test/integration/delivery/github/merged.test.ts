@@ -141,6 +141,65 @@ describe('apply after a merge', () => {
     expect(headings()).toEqual(['#12 ### ✅ Plan of one alert', '#12 ### ✅ Applied in `bbbbbbb`', '#12 ### ✅ Plan of one alert'])
   })
 
+  describe('a pull request that was merged before', () => {
+    const [next, last] = ['d'.repeat(40), 'e'.repeat(40)]
+    const mergeAll = (): void => {
+      github().store.pulls = [
+        { number: 12, state: 'closed', commits: [head], mergeCommit: merge },
+        { number: 13, state: 'closed', commits: ['1'.repeat(40)], mergeCommit: next },
+        { number: 14, state: 'closed', commits: ['2'.repeat(40)], mergeCommit: last },
+        { number: 15, state: 'closed', commits: ['3'.repeat(40)] },
+        { number: 16, state: 'open', commits: ['4'.repeat(40)] },
+      ]
+    }
+
+    it.each([
+      ['canceled', undefined],
+      ['canceled, and the plan has the same label', 'alerts'],
+    ])('is reported by the next success when its own run was %s, and others are not', async (_, label) => {
+      for (const number of [12, 13, 14, 15, 16]) github().store.pulls.push({ number, state: 'open', commits: [] })
+      for (const number of [12, 13, 14, 15, 16]) await plan({ event: pullRequestEvent(number), label })
+      mergeAll()
+      // The pull request 14 was merged while this run was waiting.
+      const { notes } = await apply({ env: { GITHUB_SHA: next }, label })
+      expect(notes).toEqual(['comment: updated on #13', 'comment: updated on #12'])
+      const planned = [14, 15, 16].map((on) => `#${on} ### ✅ Plan of one alert`)
+      expect(headings()).toEqual(['#12 ### ✅ Applied in `ddddddd`', '#13 ### ✅ Applied in `ddddddd`', ...planned])
+      // Both are done.
+      await apply({ env: { GITHUB_SHA: last }, content: { atMs: startMs + 90_000 }, laterMs: 90_000, label })
+      expect(
+        headings()
+          .slice(0, 3)
+          .map((line) => line.slice(-9)),
+      ).toEqual(['`ddddddd`', '`ddddddd`', '`eeeeeee`'])
+    })
+
+    it('is reported by the next success when its own run failed, with the plan still folded below', async () => {
+      await plan()
+      mergeAll()
+      await apply({ content: failed })
+      await apply({ env: { GITHUB_SHA: next }, content: { atMs: startMs + 90_000 }, laterMs: 90_000 })
+      expect(headings()).toEqual(['#12 ### ✅ Applied in `ddddddd`', '#13 ### ✅ Applied in `ddddddd`'])
+      expect(own()[0]?.body).toMatch(/<summary>Previous report<\/summary>\n\n### ✅ Plan of one alert/)
+      expect(own()[0]?.body).not.toContain('Not applied')
+    })
+
+    it('costs one request when there is none, and its failure leaves the report of the run as it is', async () => {
+      mergeIt()
+      await apply()
+      const [listed, ...rest] = github()
+        .calls()
+        .filter((call) => call.startsWith('GET /repos/acme/shop/issues/comments'))
+      expect([listed, rest]).toEqual(['GET /repos/acme/shop/issues/comments?sort=updated&direction=desc&per_page=100', []])
+      expect(github().calls()).toHaveLength(4)
+      github().addFault({ on: 'GET /repos/acme/shop/issues/comments', effect: { kind: 'answer', status: 403, body: { message: 'no' } } })
+      expect(await apply({ content: { text: 'Nothing to do' } })).toMatchObject({
+        failures: [],
+        notes: ['comment: updated on #12', expect.stringMatching(/^comment: earlier pull requests are not updated: GitHub answered 403/)],
+      })
+    })
+  })
+
   it('the permission that is missing is in the notice', async () => {
     mergeIt()
     github().addFault({
