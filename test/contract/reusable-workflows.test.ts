@@ -230,3 +230,21 @@ it('every call that the documentation shows gives declared inputs of their type,
       expect(job.permissions).toEqual(Object.assign({}, ...Object.values(jobs).map(({ permissions }) => permissions)))
     },
   ))
+
+it('every workflow that applies comments on the merged pull request, keeps an issue, and has the permissions for both', () => {
+  const jobs = [...copiedWorkflows, ...reusableWorkflows].flatMap(({ name, text }) =>
+    Object.entries(parseWorkflow(text).jobs).flatMap(([id, { steps = [], permissions }]) =>
+      steps
+        .filter(({ with: given }) => /\bapply\b/.test(String(given?.operation)))
+        .map((step) => ({ name: `${name}: ${id}`, step, permissions })),
+    ),
+  )
+  expect(jobs.length).toBeGreaterThan(4)
+  for (const { name, step, permissions } of jobs) {
+    expect(permissions, name).toMatchObject({ 'pull-requests': 'write', issues: 'write' })
+    expect([step.with?.comment, step.with?.issue], name).toEqual([
+      expect.stringMatching(/\balways\b/),
+      expect.stringMatching(/\bon-failure\b/),
+    ])
+  }
+})
