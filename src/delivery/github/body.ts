@@ -2,7 +2,7 @@ import { digestOfText } from '../../platform/core/digest.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { markdownUntrusted } from '../../platform/core/escape.ts'
 import { renderMarkdown } from '../../platform/report/markdown.ts'
-import type { LabelPattern, MergeOutcome, SyncContext } from './content.ts'
+import { type LabelPattern, type MergeOutcome, mergeOutcomes, type SyncContext } from './content.ts'
 import { hasStatus, type SyncTarget } from './failure.ts'
 
 /** The hidden first line of every body. */
@@ -46,6 +46,7 @@ interface Memory {
   readonly reportLength: number
   /** Digest of the visible text, which reveals edits. */
   readonly digest: string
+  /** Set where the report is the outcome of a merge. */
   readonly outcome: MergeOutcome | undefined
 }
 
@@ -58,7 +59,7 @@ export function readMemory(line: string): Memory | undefined {
   const atMs = Date.parse(at)
   return Number.isNaN(atMs)
     ? undefined
-    : { atMs, reason, reportLength: Number(reportLength), digest: visible, outcome: outcome as MergeOutcome | undefined }
+    : { atMs, reason, reportLength: Number(reportLength), digest: visible, outcome: mergeOutcomes.find((one) => one === outcome) }
 }
 
 /** GitHub rejects a longer body. */

@@ -24,7 +24,9 @@ export interface SyncContent {
 }
 
 /** What became of the changes of a pull request that was merged. */
-export type MergeOutcome = 'applied' | 'not-applied'
+export const mergeOutcomes = ['applied', 'not-applied'] as const
+
+export type MergeOutcome = (typeof mergeOutcomes)[number]
 
 /** Labels by their start and end. */
 export interface LabelPattern {
