@@ -51,6 +51,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
         status,
         hasFailed,
         hasChanges: hasChanges(document),
+        hasWritten: document.changed === true,
         reason,
         cause,
         blocks: withCause(result),

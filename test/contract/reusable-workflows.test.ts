@@ -108,9 +108,19 @@ describe('a reusable workflow', () => {
   it('applies with the settings that the plan was made with', () => {
     const steps = operationsOf(reusable.get('plan-and-apply')?.jobs ?? {})
     const [planned, applied] = ['plan', 'apply'].map((name) => steps.find((step) => step.with?.operation === name)?.with ?? {})
-    const { operation: _, comment, backtest, 'sql-key-id': id, 'sql-key-secret': secret, 'notify-url': __, ...shared } = planned ?? {}
-    expect([comment, backtest, id, secret]).not.toContain(undefined)
-    expect(applied).toEqual({ ...shared, operation: 'apply', 'notify-url': `\${{ secrets.notify-url }}` })
+    const {
+      operation: _,
+      comment,
+      issue,
+      backtest,
+      'sql-key-id': id,
+      'sql-key-secret': secret,
+      'notify-url': __,
+      ...shared
+    } = planned ?? {}
+    expect([comment, issue, backtest, id, secret]).not.toContain(undefined)
+    const messages = { comment: 'always', issue: 'on-failure', 'notify-url': `\${{ secrets.notify-url }}` }
+    expect(applied).toEqual({ ...shared, operation: 'apply', ...messages })
   })
 
   it('sets the secrets of webhooks right before the step that needs them, and passes them to no other step', () =>
@@ -250,3 +260,21 @@ it('every call that the documentation shows gives declared inputs of their type,
       expect(job.permissions).toEqual(Object.assign({}, ...Object.values(jobs).map(({ permissions }) => permissions)))
     },
   ))
+
+it('every workflow that applies comments on the merged pull request, keeps an issue, and has the permissions for both', () => {
+  const jobs = [...copiedWorkflows, ...reusableWorkflows].flatMap(({ name, text }) =>
+    Object.entries(parseWorkflow(text).jobs).flatMap(([id, { steps = [], permissions }]) =>
+      steps
+        .filter(({ with: given }) => /\bapply\b/.test(String(given?.operation)))
+        .map((step) => ({ name: `${name}: ${id}`, step, permissions })),
+    ),
+  )
+  expect(jobs.length).toBeGreaterThan(4)
+  for (const { name, step, permissions } of jobs) {
+    expect(permissions, name).toMatchObject({ 'pull-requests': 'write', issues: 'write' })
+    expect([step.with?.comment, step.with?.issue], name).toEqual([
+      expect.stringMatching(/\balways\b/),
+      expect.stringMatching(/\bon-failure\b/),
+    ])
+  }
+})

@@ -134,7 +134,7 @@ it('callers have to grant only the listed permissions to write', () => {
     'reusable-cost-gate.yml': ['cost: issues'],
     'reusable-drift-pull-request.yml': ['drift: contents', 'drift: pull-requests'],
     'reusable-drift.yml': ['drift: issues'],
-    'reusable-plan-and-apply.yml': ['plan: pull-requests'],
+    'reusable-plan-and-apply.yml': ['plan: pull-requests', 'plan: issues', 'apply: pull-requests', 'apply: issues'],
   })
 })
 

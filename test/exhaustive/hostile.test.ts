@@ -160,6 +160,8 @@ const contextFor = (blocks: readonly Block[]): BodyContext => ({
     job: 'cost',
     labelParts: [],
     commit: '',
+    branch: '',
+    rerunCommand: undefined,
     pullRequest: 12,
     isFromFork: false,
   },

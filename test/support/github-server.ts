@@ -37,6 +37,12 @@ interface StoredPull {
   /** The last one is its head. */
   commits: string[]
   body?: string
+  /** The branch that it is for; main unless said otherwise. */
+  base?: string
+  /** The repository that it is for, which a fork shares its commits with; acme/shop unless said otherwise. */
+  repository?: string
+  /** The commit that a merge made. Its time does not matter here. */
+  mergeCommit?: string
 }
 
 /** A branch, by its last commit. */
@@ -349,9 +355,54 @@ function updateIssue({ store, path, body }: RouteContext): Answer {
 }
 
 function listPulls({ store, path }: RouteContext): Answer {
-  const pulls = store.pulls.filter(({ commits }) => commits.includes(path[0] ?? ''))
-  const view = pulls.map(({ number, state, commits }) => ({ number, state, head: { sha: commits.at(-1) } }))
-  return { status: 200, isList: true, body: view }
+  const pulls = store.pulls.filter(({ commits, mergeCommit = '' }) => [...commits, mergeCommit].includes(path[0] ?? ''))
+  return { status: 200, isList: true, body: pulls.map(pullView) }
+}
+
+// The fields and their values as GitHub answered on 2020-03-11 for a squashed merge, in a fork of the repository of the pull request:
+// PyGithub/PyGithub, tests/ReplayData/Commit.testGetPulls.txt. Asked for the commit of the merge, it returned a closed pull request with
+// another head, whose base was in the other repository.
+const pullView = ({ number, state, commits, base = 'main', repository = 'acme/shop', mergeCommit }: StoredPull) => ({
+  number,
+  state,
+  merged_at: mergeCommit === undefined ? null : '2020-03-11T01:40:26Z',
+  merge_commit_sha: mergeCommit ?? null,
+  head: { sha: commits.at(-1) },
+  base: { ref: base, repo: { full_name: repository } },
+})
+
+/** `sort=updated&direction=desc` of a server that does not note the times: the newest are the last ones. */
+const newestFirst = ({ query }: RouteContext, items: readonly object[]): Answer =>
+  query.get('sort') === 'updated' && query.get('direction') === 'desc'
+    ? { status: 200, isList: true, body: items.toReversed() }
+    : problem(422, 'the fake knows no other order')
+
+const listAllComments = (context: RouteContext): Answer =>
+  newestFirst(
+    context,
+    context.store.comments.map((one) => ({ ...commentView(one), issue_url: `https://api.github.com/repos/acme/shop/issues/${one.on}` })),
+  )
+
+function listClosedPulls(context: RouteContext): Answer {
+  const { store, query } = context
+  const closed = store.pulls.filter(
+    ({ state, base = 'main', repository }) => state === query.get('state') && base === query.get('base') && repository === undefined,
+  )
+  return newestFirst(context, closed.map(pullView))
+}
+
+/** The history of the branch, without the commits of the pull requests. */
+function listCommits({ store, query }: RouteContext): Answer {
+  const merges = store.pulls.flatMap(({ mergeCommit }) => mergeCommit ?? [])
+  const until = merges.indexOf(query.get('sha') ?? '')
+  return {
+    status: 200,
+    isList: true,
+    body: merges
+      .slice(0, until + 1)
+      .toReversed()
+      .map((sha) => ({ sha })),
+  }
 }
 
 /** The only one beside the default branch. */
@@ -406,4 +457,7 @@ const routes: readonly (readonly [string, RegExp, (context: RouteContext) => Ans
   ['POST', /^\/repos\/acme\/shop\/issues$/, createIssue],
   ['PATCH', /^\/repos\/acme\/shop\/issues\/(\d+)$/, updateIssue],
   ['GET', /^\/repos\/acme\/shop\/commits\/([0-9a-f]+)\/pulls$/, listPulls],
+  ['GET', /^\/repos\/acme\/shop\/commits$/, listCommits],
+  ['GET', /^\/repos\/acme\/shop\/pulls$/, listClosedPulls],
+  ['GET', /^\/repos\/acme\/shop\/issues\/comments$/, listAllComments],
 ]

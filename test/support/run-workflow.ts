@@ -242,7 +242,8 @@ const contextsOf = ({ values, steps, env, files }: State): Contexts => ({
   hashFiles: (path) => (files.has(path) ? digestOfText(files.get(path) ?? '', 64) : ''),
 })
 
-const fillAll = (texts: Readonly<Record<string, unknown>>, contexts: Contexts): Record<string, string> =>
+/** The texts with their expressions filled in. */
+export const fillAll = (texts: Readonly<Record<string, unknown>>, contexts: Contexts): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(String(text), contexts)]))
 
 /** Without a function of the status in its condition, a step or job is due only if what came before it passed. */

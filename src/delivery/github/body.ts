@@ -2,12 +2,17 @@ import { digestOfText } from '../../platform/core/digest.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { markdownUntrusted } from '../../platform/core/escape.ts'
 import { renderMarkdown } from '../../platform/report/markdown.ts'
-import type { SyncContext } from './content.ts'
+import { type LabelPattern, type MergeOutcome, mergeOutcomes, type SyncContext } from './content.ts'
 import { hasStatus, type SyncTarget } from './failure.ts'
 
-/** The hidden first line of every body. The label is encoded so that it cannot end the HTML comment. */
-export const markerOf = (kind: SyncTarget, label: string): string =>
-  `<!-- watchkeeper ${kind}: ${encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, toPercent)} -->`
+/** The hidden first line of every body. */
+export const markerOf = (kind: SyncTarget, label: string): string => `${markerStart(kind)}${encodeLabel(label)}${markerEnd}`
+
+const markerStart = (kind: SyncTarget): string => `<!-- watchkeeper ${kind}: `
+const markerEnd = ' -->'
+
+/** A label is encoded so that it cannot end the HTML comment. */
+const encodeLabel = (label: string): string => encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, toPercent)
 
 const toPercent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
@@ -17,6 +22,15 @@ export const isOwn = (
   { label, author }: Pick<SyncContext, 'label' | 'author'>,
   { body, authorId }: { readonly body: string; readonly authorId: number | undefined },
 ): boolean => authorId === author.id && body.startsWith(markerOf(kind, label))
+
+/** Whether the first line is a marker whose label starts and ends like this. */
+export function hasLabelLike(kind: SyncTarget, { start, end }: LabelPattern, body: string): boolean {
+  const line = body.replace(/\r?\n.*$/s, '')
+  return line.startsWith(`${markerStart(kind)}${encodeLabel(start)}`) && line.endsWith(`${encodeLabel(end)}${markerEnd}`)
+}
+
+/** The same text with the marker of another label. */
+export const withMarker = (kind: SyncTarget, label: string, body: string): string => body.replace(/^.*/, () => markerOf(kind, label))
 
 const digest = (text: string): string => digestOfText(text, 16)
 
@@ -32,15 +46,20 @@ interface Memory {
   readonly reportLength: number
   /** Digest of the visible text, which reveals edits. */
   readonly digest: string
+  /** Set where the report is the outcome of a merge. */
+  readonly outcome: MergeOutcome | undefined
 }
 
-const memoryGrammar = /^<!-- watchkeeper memory: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{16}) (\d{1,6}) ([0-9a-f]{16}) -->$/
+const memoryGrammar =
+  /^<!-- watchkeeper memory: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{16}) (\d{1,6}) ([0-9a-f]{16})(?: (applied|not-applied))? -->$/
 
 /** Reads the second line of a body. Undefined where it is not one that this tool wrote. */
 export function readMemory(line: string): Memory | undefined {
-  const [, at = '', reason = '', reportLength, visible = ''] = memoryGrammar.exec(line) ?? []
+  const [, at = '', reason = '', reportLength, visible = '', outcome] = memoryGrammar.exec(line) ?? []
   const atMs = Date.parse(at)
-  return Number.isNaN(atMs) ? undefined : { atMs, reason, reportLength: Number(reportLength), digest: visible }
+  return Number.isNaN(atMs)
+    ? undefined
+    : { atMs, reason, reportLength: Number(reportLength), digest: visible, outcome: mergeOutcomes.find((one) => one === outcome) }
 }
 
 /** GitHub rejects a longer body. */
@@ -64,11 +83,14 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   const fixed = marker.length + source.length + reservedCharacters
   // A text has at least as many bytes as UTF-16 units, so the limit in bytes also holds in characters.
   const report = renderReport(context, content.blocks, maxBodyCharacters - fixed)
-  const previous = old === undefined ? '' : earlierReport(readBody(old, marker), report)
+  const parsed = old === undefined ? undefined : readBody(old, marker)
+  // The plan stays folded below when an apply is tried again.
+  const isTriedAgain = content.outcome !== undefined && parsed?.memory?.outcome !== undefined
+  const previous = parsed === undefined ? '' : isTriedAgain ? parsed.earlier : earlierReport(parsed, report)
   const fits = fixed + report.length + earlierStart.length + previous.length + earlierEnd.length <= maxBodyCharacters
   const fold = previous === '' ? '' : `${earlierStart}${fits ? previous : earlierTooLong}${earlierEnd}`
   const visible = `${report}\n${fold}${source}`
-  const memory = `${new Date(content.atMs).toISOString()} ${digestOfReason(content.reason)} ${report.length} ${digest(visible)}`
+  const memory = `${new Date(content.atMs).toISOString()} ${digestOfReason(content.reason)} ${report.length} ${digest(visible)}${content.outcome ? ` ${content.outcome}` : ''}`
   return `${marker}\n<!-- watchkeeper memory: ${memory} -->\n\n${visible}\n`
 }
 

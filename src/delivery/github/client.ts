@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { SendDeps } from '../../platform/http/send.ts'
 import type { Exchange } from '../../platform/http/transport.ts'
-import { createRequests, type Limits, listAll, parseAnswer } from './requests.ts'
+import { createRequests, type Limits, listAll, parseAnswer, perPage } from './requests.ts'
 import type { GitHubRun } from './run.ts'
 
 interface FetchInit {
@@ -45,13 +45,31 @@ interface IssueChange {
  */
 export async function openGitHub(...given: Parameters<typeof openOctokit>) {
   const { octokit, repository, close } = await openOctokit(...given)
-  const { issues, repos } = octokit.rest
+  const { issues, pulls, repos } = octokit.rest
   return {
     /** The account that the token belongs to. */
     author: async (): Promise<Author> => parseAnswer(viewerSchema, await octokit.graphql('query { viewer { login databaseId } }')),
     pullRequestsWith: (commit: string) =>
       listAll(pullSchema, (page) => repos.listPullRequestsAssociatedWithCommit({ ...repository, commit_sha: commit, ...page })),
     comments: (number: number) => listAll(commentSchema, (page) => issues.listComments({ ...repository, issue_number: number, ...page })),
+    /** The comments of the repository that were written last, at most a hundred. */
+    async latestComments(): Promise<readonly PlacedComment[]> {
+      const { data } = await issues.listCommentsForRepo({ ...repository, sort: 'updated', direction: 'desc', per_page: perPage })
+      return parseAnswer(placedCommentSchema.array(), data)
+    },
+    /** The last hundred pull requests into a branch that were closed or changed since. */
+    async latestClosed(branch: string): Promise<readonly PullRequest[]> {
+      const { data } = await pulls.list({
+        ...{ ...repository, state: 'closed', base: branch },
+        ...{ sort: 'updated', direction: 'desc', per_page: perPage },
+      })
+      return parseAnswer(pullSchema.array(), data)
+    },
+    /** A commit, and those before it: a hundred ids. */
+    async commitsUntil(commit: string): Promise<readonly string[]> {
+      const { data } = await repos.listCommits({ ...repository, sha: commit, per_page: perPage })
+      return parseAnswer(z.looseObject({ sha: z.string() }).array(), data).map(({ sha }) => sha)
+    },
     /** Comments on a pull request or an issue, which GitHub numbers together. */
     async createComment(number: number, body: string): Promise<void> {
       await issues.createComment({ ...repository, issue_number: number, body })
@@ -87,18 +105,41 @@ const viewerSchema = z
 export type Author = z.output<typeof viewerSchema>
 
 const pullSchema = z
-  .looseObject({ number: z.int(), state: z.string(), head: z.looseObject({ sha: z.string() }) })
-  .transform(({ number, state, head }) => ({ number, isOpen: state === 'open', headCommit: head.sha }))
+  .looseObject({
+    number: z.int(),
+    state: z.string(),
+    merged_at: text,
+    merge_commit_sha: text,
+    head: z.looseObject({ sha: z.string() }),
+    base: z.looseObject({ ref: z.string(), repo: z.looseObject({ full_name: z.string() }) }),
+  })
+  .transform(({ number, state, merged_at: mergedAt, merge_commit_sha: mergeCommit, head, base }) => ({
+    number,
+    isOpen: state === 'open',
+    isMerged: Boolean(mergedAt),
+    headCommit: head.sha,
+    /** The last commit that the merge brought to the branch, also for a squash and a rebase. */
+    mergeCommit: mergeCommit ?? '',
+    base: { branch: base.ref, repository: base.repo.full_name },
+  }))
 
-/** A pull request that contains a commit. */
+/** A pull request that contains a commit. In a fork, it may be one of another repository of the network. */
 export type PullRequest = z.output<typeof pullSchema>
 
-const commentSchema = z
-  .looseObject({ id: z.int(), body: text, user: author })
-  .transform(({ id, body, user }) => ({ id, body: body ?? '', authorId: user?.id }))
+const commentFields = z.looseObject({ id: z.int(), body: text, user: author })
+const toComment = ({ id, body, user }: z.output<typeof commentFields>) => ({ id, body: body ?? '', authorId: user?.id })
+
+const commentSchema = commentFields.transform(toComment)
+
+const placedCommentSchema = commentFields
+  .extend({ issue_url: z.string() })
+  .transform(({ issue_url: url, ...fields }) => ({ ...toComment(fields), on: Number(/\/issues\/(\d+)$/.exec(url)?.[1]) }))
 
 /** A comment on a pull request. `body` is Markdown. */
 export type Comment = z.output<typeof commentSchema>
+
+/** A comment with the number of its pull request or issue. */
+export type PlacedComment = z.output<typeof placedCommentSchema>
 
 const issueSchema = z
   .looseObject({ number: z.int(), body: text, user: author, labels: z.array(z.union([z.string(), z.looseObject({ name: text })])) })

@@ -12,6 +12,10 @@ export interface SyncContent {
   readonly hasFailed: boolean
   /** The operation changed something, or would. */
   readonly hasChanges: boolean
+  /** The operation wrote to the service. */
+  readonly hasWritten?: boolean
+  /** Set where the content is the outcome of a merge. */
+  readonly outcome?: MergeOutcome
   /** Why the run did not pass. Empty for a run that passed. */
   readonly reason: string
   /** The reason in a few words without figures, with text of servers and files. */
@@ -21,12 +25,25 @@ export interface SyncContent {
   readonly atMs: number
 }
 
+/** What became of the changes of a pull request that was merged. */
+export const mergeOutcomes = ['applied', 'not-applied'] as const
+
+export type MergeOutcome = (typeof mergeOutcomes)[number]
+
+/** Labels by their start and end. */
+export interface LabelPattern {
+  readonly start: string
+  readonly end: string
+}
+
 /** Dependencies that the sync of the comment and of the issue share. */
 export interface SyncContext {
   readonly content: SyncContent
   readonly run: GitHubRun
   /** Keeps the comment and the issue of one job apart from those of others. */
   readonly label: string
+  /** Default labels of the plan that this run applied, the closest first. Empty for other operations, and for a label that the user gave. */
+  readonly planLabels: readonly LabelPattern[]
   /** What people call the check: the workflow, or the label that the user gave. */
   readonly name: string
   readonly client: GitHubClient

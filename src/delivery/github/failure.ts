@@ -82,8 +82,8 @@ export function explainGitHubError({ failure, outcomeUnknown }: GitHubError, syn
 }
 
 const grants = {
-  comment: 'Give the job `permissions: pull-requests: write`.',
-  issue: 'Give the job `permissions: issues: write`.',
+  comment: 'Give the job `permissions: pull-requests: write`. In a called workflow, the calling job needs it, too.',
+  issue: 'Give the job `permissions: issues: write`. In a called workflow, the calling job needs it, too.',
 } as const satisfies Record<SyncTarget, string>
 
 function adviceFor({ cause, status, detail }: GitHubError['failure'], { target, isFromFork }: FailedSync): string {

@@ -4,7 +4,7 @@ import type { Variables } from '../../platform/core/variables.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
 import { openGitHub } from './client.ts'
 import { type CommentMode, syncComment } from './comment.ts'
-import type { SyncContent } from './content.ts'
+import type { LabelPattern, SyncContent } from './content.ts'
 import { explainGitHubError, toGitHubError } from './failure.ts'
 import { type IssueTransition, type SyncedIssue, syncIssue } from './issue.ts'
 import { defaultLimits, type Limits } from './requests.ts'
@@ -57,6 +57,8 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
   const { run } = found
   // Redacted before it is encoded for a marker, where redaction would not find a secret.
   const label = redact(options.label ?? defaultLabel(run, content.operation, options.target))
+  const isDefaultApply = options.label === undefined && content.operation === 'apply'
+  const planLabels = isDefaultApply ? planLabelsOf(run, options.target, redact) : []
   const name = redact(options.label ?? run.labelParts[0] ?? content.operation)
   const safeDeps = { ...deps, note: (line: string) => deps.note(redact(line)) }
   const open = once(() => openGitHub(run, token, safeDeps, limits))
@@ -65,7 +67,7 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
   let issue: Omit<SyncedIssue, 'transition'> & { readonly transition: NotifyOutcome['issueTransition'] } = { transition: 'unknown' }
   for (const target of targets) {
     try {
-      const context = { content, run, label, name, client: await open(), author: await readAuthor(), redact, deps: safeDeps }
+      const context = { content, run, label, planLabels, name, client: await open(), author: await readAuthor(), redact, deps: safeDeps }
       if (target === 'issue') issue = await syncIssue(context)
       else if (comment !== 'off') await syncComment(context, comment, options.prNumber)
     } catch (thrown) {
@@ -82,4 +84,19 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
 
 /** The default label of comment and issue. Jobs of a matrix differ in their target only. */
 const defaultLabel = ({ labelParts }: GitHubRun, operation: string, target: string | undefined): string =>
-  [...labelParts, operation, target].filter((part) => part !== undefined && part !== '').join(' / ')
+  joinLabel([...labelParts, operation, target])
+
+const separator = ' / '
+
+const joinLabel = (parts: readonly (string | undefined)[]): string =>
+  parts.filter((part) => part !== undefined && part !== '').join(separator)
+
+/** The plan is often made by another job, and sometimes by another workflow: of this step, of this workflow, or of any. */
+function planLabelsOf({ labelParts }: GitHubRun, target: string | undefined, redact: Redact): readonly LabelPattern[] {
+  const end = redact(`${separator}${joinLabel(['plan', target])}`)
+  return [
+    { start: redact(joinLabel(labelParts)), end },
+    { start: redact(`${joinLabel(labelParts.slice(0, 1))}${separator}`), end },
+    { start: '', end },
+  ]
+}

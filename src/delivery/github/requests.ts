@@ -66,7 +66,8 @@ export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, lim
   return { request, close: () => transport.close() }
 }
 
-const perPage = 100
+/** The most that GitHub gives. */
+export const perPage = 100
 
 /** Longer lists are an error. */
 const maxPages = 200

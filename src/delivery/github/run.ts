@@ -42,6 +42,10 @@ export interface GitHubRun {
   readonly labelParts: readonly string[]
   /** The head of the pull request, or else the commit of the run. Empty when it is unknown. */
   readonly commit: string
+  /** The branch that was pushed. Empty for a tag. */
+  readonly branch: string
+  /** The command that runs this run again. Undefined when variables are missing. */
+  readonly rerunCommand: string | undefined
   /** The pull request that the run is about, if the run knows it. */
   readonly pullRequest: number | undefined
   readonly isFromFork: boolean
@@ -62,6 +66,7 @@ export async function readGitHubRun(env: Variables): Promise<{ readonly run: Git
   if (fault !== undefined) return { problem: `${formatLocation(fault.location)} ${fault.message}` }
   const event = await readEvent(env.GITHUB_EVENT_PATH || undefined)
   const { GITHUB_WORKFLOW: workflow = '', GITHUB_JOB: job = '', GITHUB_ACTION: step = '', GITHUB_SHA: commit = '' } = env
+  const { GITHUB_REF_TYPE: refType, GITHUB_REF_NAME: refName = '', GITHUB_RUN_ID: id = '' } = env
   const head = event.pull_request?.head
   const run: GitHubRun = {
     apiUrl: address.url,
@@ -74,6 +79,9 @@ export async function readGitHubRun(env: Variables): Promise<{ readonly run: Git
     labelParts: [workflow, job, stepWord(step)],
     // GITHUB_SHA is a merge commit for a pull request.
     commit: head?.sha ?? (commitGrammar.test(commit) ? commit : ''),
+    branch: refType === 'branch' ? refName : '',
+    // Without --failed, so that a plan file is made again, too.
+    rerunCommand: /^\d{1,20}$/.test(id) ? `gh run rerun ${id} --repo ${fullName}` : undefined,
     pullRequest: event.pull_request?.number ?? (event.issue?.pull_request ? event.issue.number : undefined),
     // GitHub provides a token that can only read for a pull request from a fork.
     isFromFork: head !== undefined && head.repo?.full_name?.toLowerCase() !== fullName.toLowerCase(),

@@ -24,8 +24,8 @@ describe('a failure is reported, with the permission that is missing', () => {
   it('reports a token that may write neither', async () => {
     github().store.may = { comments: false, issues: false, labels: false }
     expect((await notifyGitHub(github(), both)).failures).toEqual([
-      'comment: GitHub answered 403: Resource not accessible by integration. Give the job `permissions: pull-requests: write`.',
-      'issue: GitHub answered 403: Resource not accessible by integration. Give the job `permissions: issues: write`.',
+      'comment: GitHub answered 403: Resource not accessible by integration. Give the job `permissions: pull-requests: write`. In a called workflow, the calling job needs it, too.',
+      'issue: GitHub answered 403: Resource not accessible by integration. Give the job `permissions: issues: write`. In a called workflow, the calling job needs it, too.',
     ])
   })
 
@@ -52,7 +52,7 @@ describe('a failure is reported, with the permission that is missing', () => {
   it('reports a pull request that does not exist', async () => {
     const { failures } = await notifyGitHub(github(), { comment: 'always', prNumber: 404 })
     expect(failures).toEqual([
-      'comment: GitHub answered 404: Not Found. The pull request does not exist, or the token cannot read it. Give the job `permissions: pull-requests: write`.',
+      'comment: GitHub answered 404: Not Found. The pull request does not exist, or the token cannot read it. Give the job `permissions: pull-requests: write`. In a called workflow, the calling job needs it, too.',
     ])
   })
 

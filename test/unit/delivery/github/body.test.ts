@@ -26,6 +26,8 @@ const run = {
   job: 'cost',
   labelParts: [],
   commit: '',
+  branch: '',
+  rerunCommand: undefined,
   pullRequest: 12,
   isFromFork: false,
 }
