@@ -29,7 +29,7 @@ const cost = {
   'check-credits': async () => (await import('./cost/usage/check-credits.ts')).checkCredits,
 } as const
 
-const ofBackups = {
+const backupOperations = {
   'check-backups': async () => (await import('./backups/check-backups.ts')).checkBackups,
   'list-backups': async () => (await backups()).listBackups,
   'get-backup': async () => (await backups()).getBackup,
@@ -54,7 +54,7 @@ const singleObjects = {
 } as const
 
 /** One line for each operation: the main ones, then the others by task. Everything else is in the file of the operation. */
-export const operations = { ...main, ...asCode, ...cost, ...ofBackups, ...singleObjects } as const
+export const operations = { ...main, ...asCode, ...cost, ...backupOperations, ...singleObjects } as const
 
 export type OperationName = keyof typeof operations
 
@@ -79,7 +79,7 @@ export const operationGroups: readonly OperationGroup[] = [
   { title: 'Main operations', names: mainOperationNames },
   { title: 'Alerts and dashboards as code', names: namesOf(asCode) },
   { title: 'Cost', names: namesOf(cost) },
-  { title: 'Backups', names: namesOf(ofBackups) },
+  { title: 'Backups', names: namesOf(backupOperations) },
   {
     title: 'Single objects',
     names: namesOf(singleObjects),

@@ -112,9 +112,9 @@ function* walkFields(shape: Shape, place: string, displayTypes: readonly string[
 }
 
 function whenStated(field: Schema): Default['stated'] {
-  const { serverDefault, stateDefault } = metaOf(field)
-  if (stateDefault === undefined) return serverDefault === undefined ? 'always' : 'never'
-  return stateDefault === true ? 'always' : stateDefault
+  const { serverDefault, writeDefault } = metaOf(field)
+  if (writeDefault === undefined) return serverDefault === undefined ? 'always' : 'never'
+  return writeDefault === true ? 'always' : writeDefault
 }
 
 /** Undefined for what is neither the configuration of a tile nor a filter that names its type. */

@@ -1,7 +1,7 @@
 // The verdict and the report of check-backups.
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
-import { join, joinFirst, joinSome, type Line, say, sentence, toPlainText, trusted, untrusted } from '../platform/core/line.ts'
+import { join, joinFirst, joinSome, type Line, say, toPlainText, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
 import { listFirst, nameFirst, plural, quote, sparkline } from '../platform/core/text.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration } from '../platform/report/format.ts'
@@ -93,11 +93,11 @@ const isFreshEnough = ({ outcome, ageMs = 0, limit, firstBackupDueAt }: JudgedSe
   outcome === 'fresh' || firstBackupDueAt !== undefined || (outcome === 'in-progress' && ageMs <= limit.hours * hourMs)
 
 const problemLines = (check: JudgedService, services: Services): readonly Line[] =>
-  check.problems.map((problem): Line => say`Service ${labelOf(check, services)}: ${sentence(problem)}.`)
+  check.problems.map((problem): Line => say`Service ${labelOf(check, services)}: ${untrustedSentence(problem)}.`)
 
 function shortReason(check: JudgedService): Line {
   const { outcome, ageMs = 0, failure, unknownReason, problems } = check
-  if (isFreshEnough(check)) return sentence(problems[0] ?? '')
+  if (isFreshEnough(check)) return untrustedSentence(problems[0] ?? '')
   switch (outcome) {
     case 'stale':
       return say`${trusted(formatDuration(ageMs))} old, ${trusted(limitWords(check))}`
@@ -181,7 +181,7 @@ const shortUnknownWords: Readonly<Record<UnknownReason, string>> = {
 /** The first line of the message, and the advice, without the last full stop. The report has the whole message. */
 function explainError({ message, advice }: NonNullable<JudgedService['failure']>): Line {
   const [first = ''] = message.split('\n')
-  return sentence([first, ...(advice === undefined ? [] : [advice])].map((text) => text.replace(/\.$/, '')).join('. '))
+  return untrustedSentence([first, ...(advice === undefined ? [] : [advice])].map((text) => text.replace(/\.$/, '')).join('. '))
 }
 
 /** Whole sentences, for after the name of the service and a colon. */

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs, minuteMs } from '../platform/core/durations.ts'
-import { type Line, say, sentence, trusted } from '../platform/core/line.ts'
+import { type Line, say, trusted, untrustedSentence } from '../platform/core/line.ts'
 import { listFirst, plural } from '../platform/core/text.ts'
 import { formatDuration } from '../platform/report/format.ts'
 import { pass, type Report, type Verdict } from '../platform/report/report.ts'
@@ -100,7 +100,7 @@ export function judgeVerification(result: RestoreResult, { maxRestoreMinutes, ma
 
 const nameReasons = (all: readonly (Compared & { readonly name: string })[]): readonly Line[] =>
   listFirst(
-    all.map(({ name, reason }): Line => say`${name}: ${sentence(reason)}`),
+    all.map(({ name, reason }): Line => say`${name}: ${untrustedSentence(reason)}`),
     10,
     (rest): Line => say`${rest} more`,
   )
@@ -129,7 +129,7 @@ const signs = { fail: ['❌', 'fail'], unknown: ['⚠️', 'warn'], warn: ['⚠�
 
 const outcomeCell = ({ outcome, reason }: Compared): Cell => [
   trusted(`${signs[outcome][0]} ${outcome}`),
-  ...(reason === '' ? [] : say`: ${sentence(reason)}`),
+  ...(reason === '' ? [] : say`: ${untrustedSentence(reason)}`),
 ]
 
 const statusOf = ({ outcome }: Compared) => signs[outcome][1]

@@ -86,15 +86,15 @@ export function readServices(
     serviceIds.map(async (serviceId) => {
       const service = { organizationId, serviceId }
       const [backups, configuration] = await Promise.all([
-        attempt(fetchBackups(api, service)),
-        needsConfiguration ? attempt(fetchBackupConfiguration(api, service)) : undefined,
+        settle(fetchBackups(api, service)),
+        needsConfiguration ? settle(fetchBackupConfiguration(api, service)) : undefined,
       ])
       return { serviceId, backups, configuration }
     }),
   )
 }
 
-async function attempt<T>(request: Promise<T>): Promise<Attempt<T>> {
+async function settle<T>(request: Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await request }
   } catch (thrown) {

@@ -8,7 +8,7 @@ import { withOneConnection, withOneSource } from './fields.ts'
 import type { Body } from './kind.ts'
 
 /** The key of the dashboard with the queries of alerts that name none. A file may declare it, for another name. */
-export const projectDashboard = 'project-alerts'
+export const queryDashboardKey = 'project-alerts'
 
 const { configType: _, sqlTemplate, ...sqlFields } = written
 

@@ -3,7 +3,7 @@ import { isSame } from '../platform/core/equality.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
 import {
-  defaultsToState,
+  defaultsToWrite,
   elementOf,
   fieldOf,
   formOf,
@@ -43,9 +43,9 @@ export function compareBodies(kind: Kind, desired: Body, stored: StoredObject): 
 export const comparable = (kind: Kind, body: Body): Body => normalForm(kind.canonical(body), kind.schema)
 
 /** The whole body of a create. */
-export const composeCreate = (kind: Kind, desired: Body): Body => sealed(kind, withStatedDefaults(desired, kind.schema))
+export const composeCreate = (kind: Kind, desired: Body): Body => sealed(kind, withWrittenDefaults(desired, kind.schema))
 
-const sealed = (kind: Kind, body: Body): Body => kind.seal?.(body) ?? body
+const sealed = (kind: Kind, body: Body): Body => kind.completeMarker?.(body) ?? body
 
 /** The whole body of an update: the declared fields over the stored ones, and the values that clear removed fields. */
 export function composeUpdate(kind: Kind, desired: Body, stored: StoredObject): Body {
@@ -53,7 +53,7 @@ export function composeUpdate(kind: Kind, desired: Body, stored: StoredObject): 
   const declared = kind.carryOver(desired, body)
   const cleared = Object.keys(body).filter((key) => isManaged(kind, key) && !Object.hasOwn(declared, key) && isClearable(kind, key))
   const clearing = cleared.filter((key) => kind.clearWith[key] !== undefined).map((key) => [key, kind.clearWith[key]] as const)
-  return sealed(kind, withStatedDefaults({ ...overlay(declared, body, kind.schema), ...Object.fromEntries(clearing) }, kind.schema))
+  return sealed(kind, withWrittenDefaults({ ...overlay(declared, body, kind.schema), ...Object.fromEntries(clearing) }, kind.schema))
 }
 
 /** Throws kind `conflict` when an object has changed while a person was asked. */
@@ -92,18 +92,18 @@ export function normalForm(value: unknown, schema: Schema | undefined): unknown 
   return Object.fromEntries(kept)
 }
 
-/** The value with the defaults that a write has to state (see `stateDefault`). */
-export function withStatedDefaults(value: Body, schema: Schema | undefined): Body
-export function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown
-export function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown {
+/** The value with the defaults that a write has to state (see `writeDefault`). */
+export function withWrittenDefaults(value: Body, schema: Schema | undefined): Body
+export function withWrittenDefaults(value: unknown, schema: Schema | undefined): unknown
+export function withWrittenDefaults(value: unknown, schema: Schema | undefined): unknown {
   if (Array.isArray(value)) {
     const element = elementOf(schema)
-    return value.map((item: unknown) => withStatedDefaults(item, element))
+    return value.map((item: unknown) => withWrittenDefaults(item, element))
   }
   const form = isMapping(value) ? formOf(schema, value) : undefined
   if (!isMapping(value) || form === undefined) return value
-  const fields = Object.entries(value).map(([key, item]) => [key, withStatedDefaults(item, fieldOf(form, key))] as const)
-  return { ...Object.fromEntries(fields), ...defaultsToState(form, value) }
+  const fields = Object.entries(value).map(([key, item]) => [key, withWrittenDefaults(item, fieldOf(form, key))] as const)
+  return { ...Object.fromEntries(fields), ...defaultsToWrite(form, value) }
 }
 
 /** Drops empty fields, but not those that have the server's default. */

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { isMapping } from '../platform/core/keys.ts'
 import { coreOf, elementOf, formOf, metaOf, type Schema } from '../platform/documents/schema.ts'
 import type { Body } from './kind.ts'
-import type { Reference, World } from './world.ts'
+import type { Reference, ReferenceResolver } from './reference-resolver.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
@@ -48,9 +48,9 @@ function fieldPlanOf(form: z.ZodObject): FieldPlan {
 }
 
 /** The body of a request for what a file declares, with the ids of what it refers to. */
-export const encode = (fields: z.ZodObject, declared: Body, world: World): Body => encodeMap(fields, declared, [], world)
+export const encode = (fields: z.ZodObject, declared: Body, world: ReferenceResolver): Body => encodeMap(fields, declared, [], world)
 
-function encodeValue(schema: Schema | undefined, value: unknown, path: readonly PropertyKey[], world: World): unknown {
+function encodeValue(schema: Schema | undefined, value: unknown, path: readonly PropertyKey[], world: ReferenceResolver): unknown {
   if (Array.isArray(value)) {
     const element = elementOf(schema)
     return value.map((item: unknown, i) => encodeValue(element, item, [...path, i], world))
@@ -61,7 +61,7 @@ function encodeValue(schema: Schema | undefined, value: unknown, path: readonly 
   return toWire === undefined || value == null ? value : toWire(value)
 }
 
-function encodeMap(form: z.ZodObject, value: Body, path: readonly PropertyKey[], world: World): Body {
+function encodeMap(form: z.ZodObject, value: Body, path: readonly PropertyKey[], world: ReferenceResolver): Body {
   const { refs, implied, local } = fieldPlanOf(form)
   const body: Record<string, unknown> = {}
   const refer = (name: string, reference: Reference, spelled: unknown): void => {
@@ -99,10 +99,10 @@ function wireField(field: Schema): z.ZodType {
   const core = coreOf(field)
   const element = core instanceof z.ZodArray ? core.element : undefined
   const wire = element === undefined ? wireOption(core) : z.array(wireOption(coreOf(element)))
-  const { serverDefault, stateDefault } = metaOf(field)
+  const { serverDefault, writeDefault } = metaOf(field)
   const made = wire
     .optional()
-    .meta({ ...(serverDefault !== undefined && { serverDefault }), ...(stateDefault !== undefined && { stateDefault }) })
+    .meta({ ...(serverDefault !== undefined && { serverDefault }), ...(writeDefault !== undefined && { writeDefault }) })
   wireFormsOf.set(field, made)
   return made
 }

@@ -11,11 +11,11 @@ export interface Named {
 }
 
 /** The objects of the service that can be found by name. */
-type DirectoryLists = Readonly<Partial<Record<Exclude<Noun, 'dashboard'>, readonly Named[] | undefined>>> & {
+type DirectoryLists = Readonly<Partial<Record<Exclude<ReferableKind, 'dashboard'>, readonly Named[] | undefined>>> & {
   readonly dashboard?: readonly (Named & { readonly tiles: readonly Named[] })[]
 }
 
-export type Noun = 'dashboard' | 'savedSearch' | 'source' | 'webhook' | 'connection'
+export type ReferableKind = 'dashboard' | 'savedSearch' | 'source' | 'webhook' | 'connection'
 
 /** The id, or a message that explains why there is none. */
 export type Lookup = { readonly id: string | PendingId } | { readonly message: string }
@@ -28,19 +28,19 @@ export interface Planned extends Named {
 
 export interface Directory {
   /** Finds the object with this name for which `fits` is true. */
-  byName(noun: Noun, name: string, fits?: (one: Named) => boolean): Lookup
-  byId(noun: Noun, id: string): Lookup
+  byName(noun: ReferableKind, name: string, fits?: (one: Named) => boolean): Lookup
+  byId(noun: ReferableKind, id: string): Lookup
   /** The name of the object or tile with this id; undefined for an unknown id. */
   nameOf(id: unknown): string | undefined
   /** All objects of this noun. */
-  all(noun: Noun): readonly Named[]
+  all(noun: ReferableKind): readonly Named[]
   /** The directory after the plan: declared objects have the names that their files give them. */
-  withPlanned(noun: Noun, planned: readonly Planned[]): Directory
+  withPlanned(noun: ReferableKind, planned: readonly Planned[]): Directory
   /** The directory in which no name means these objects. */
   withoutNames(objects: readonly Named[]): Directory
 }
 
-const nouns: Readonly<Record<Noun, string>> = {
+const nouns: Readonly<Record<ReferableKind, string>> = {
   dashboard: 'dashboard',
   savedSearch: 'saved search',
   source: 'source',
@@ -64,7 +64,7 @@ export function createDirectory({
 }
 
 interface Indexed {
-  readonly all: Readonly<Record<Noun, readonly Named[]>>
+  readonly all: Readonly<Record<ReferableKind, readonly Named[]>>
   readonly tiles: readonly Named[]
   /** The objects that no name means. */
   readonly unnamed: ReadonlySet<Named>
@@ -77,7 +77,7 @@ function indexAll(indexed: Indexed): Directory {
   const indexes = new Map(Object.entries(all).map(([noun, things]) => [noun, toIndex(things, unnamed)]))
   // Thousands of objects may refer to the same missing name.
   const messages = new Map<string, string>()
-  const missing = (noun: Noun, name: string): string => {
+  const missing = (noun: ReferableKind, name: string): string => {
     const message = messages.get(`${noun} ${name}`) ?? describeMissing(noun, name, all[noun])
     messages.set(`${noun} ${name}`, message)
     return message
@@ -112,7 +112,7 @@ const toIndex = (things: readonly Named[], unnamed: ReadonlySet<Named>) => ({
   ids: new Set<unknown>(things.map(({ id }) => id)),
 })
 
-function describeMissing(noun: Noun, name: string, things: readonly Named[]): string {
+function describeMissing(noun: ReferableKind, name: string, things: readonly Named[]): string {
   const known = things.flatMap((thing) => thing.name || [])
   const few = known.length > 0 && known.length <= 8 ? `; existing names: ${known.map((one) => quote(one, 40)).join(', ')}` : ''
   return `no ${nouns[noun]} is named "${quote(name, 60)}"${didYouMean(name, known) || few}`

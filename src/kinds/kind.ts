@@ -4,7 +4,7 @@ import type { Collection } from '../platform/api/collection.ts'
 import type { Target } from '../platform/api/path.ts'
 import type { Diagnostic, Location, Rules } from '../platform/core/diagnostics.ts'
 import { quote } from '../platform/core/text.ts'
-import type { Directory, Noun } from './directory.ts'
+import type { Directory, ReferableKind } from './directory.ts'
 import { type KindName, placeOfTile } from './kind-names.ts'
 import type { MarkerStyle, OwnershipMarker, SnapshotMarker, StoredMarker } from './marker.ts'
 import type { ReadSecret } from './secret.ts'
@@ -151,7 +151,7 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   /** Whether a second object with the same name would be refused, or could not be referred to. */
   readonly hasUniqueNames?: true
   /** How other declarations refer to an object by its name, before and after it is created. Absent where they use its key. */
-  readonly referredToAs?: Noun
+  readonly referredToAs?: ReferableKind
   /** What a new object is, in one line for reviewers, such as `Errors on Checkout ≥ 5 in 5m → webhook oncall`. */
   summarize(body: Body, nameOf: (id: unknown) => string, declared: Declared['value']): string
   /** Translates a declaration into the form of the API. */
@@ -198,7 +198,7 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   /** Whether some servers can write its marker alone, which keeps what the API does not show. */
   readonly canPatch?: true
   /** Completes the body of a write with what describes values that the API never returns. Absent where it returns every value. */
-  seal?(body: Body): Body
+  completeMarker?(body: Body): Body
   /** Fields that only newer servers have, which answer them for every object. Absent where no field is so new. */
   readonly newerFields?: readonly string[]
   /** Fields with secrets. `repair: secrets` is about objects that have one, and nothing shows which side changed such a field. */

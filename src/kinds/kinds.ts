@@ -4,7 +4,7 @@ import type { Location } from '../platform/core/diagnostics.ts'
 import { ownValue, valueAt } from '../platform/documents/schema.ts'
 import { type DeclaredAlert, declaredAlert } from './alert/alert.ts'
 import { createAlertKind } from './alert/alert-kind.ts'
-import { projectDashboard } from './alert-query.ts'
+import { queryDashboardKey } from './alert-query.ts'
 import type { DeclaredDashboard } from './dashboard/dashboard.ts'
 import { dashboardInFile, expandDashboard } from './dashboard/dashboard-file.ts'
 import { createDashboardKind } from './dashboard/dashboard-kind.ts'
@@ -40,14 +40,14 @@ export function makeProjectDashboard(name: string, location: Location): Declared
   const written = { name, tags: ['alerts'] }
   return {
     kind: 'dashboard',
-    key: projectDashboard,
+    key: queryDashboardKey,
     location,
     written,
     value: { ...written, tiles: [] },
     madeFrom: 'alerts',
     queries: new Map(),
     locationOf: () => location,
-    pathOf: () => addressOf({ kind: 'dashboard', key: projectDashboard }),
+    pathOf: () => addressOf({ kind: 'dashboard', key: queryDashboardKey }),
   }
 }
 

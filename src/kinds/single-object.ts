@@ -12,7 +12,7 @@ import { formatPath } from '../platform/documents/validate.ts'
 import type { Files } from '../platform/operation/files.ts'
 import { longText, resourceId } from '../platform/operation/inputs.ts'
 import { type DatedLists, listKinds } from './collections.ts'
-import { createDirectory, type Directory, type Noun } from './directory.ts'
+import { createDirectory, type Directory, type ReferableKind } from './directory.ts'
 import type { AlertTarget, Body, DeclaredObject, FileContext, Kind, ResolveContext, StoredObject } from './kind.ts'
 import type { KindName } from './kind-names.ts'
 import { connectionCollection } from './source/source-wire.ts'
@@ -100,9 +100,9 @@ export async function resolveObject<T>(
 }
 
 /** A context in which every id is taken as it is, and which notices the lists that it needs. */
-function takingIds(written: unknown): { readonly context: ResolveContext; readonly needed: ReadonlySet<Noun> } {
-  const needed = new Set<Noun>()
-  const take = (noun: Noun, text: string): { readonly id: string } => {
+function takingIds(written: unknown): { readonly context: ResolveContext; readonly needed: ReadonlySet<ReferableKind> } {
+  const needed = new Set<ReferableKind>()
+  const take = (noun: ReferableKind, text: string): { readonly id: string } => {
     if (!isId(text)) needed.add(noun)
     return { id: text }
   }
@@ -119,7 +119,7 @@ function takingIds(written: unknown): { readonly context: ResolveContext; readon
   }
   const tile = ownValue(written, 'tile')
   const tiles = typeof tile === 'string' ? [{ id: take('dashboard', tile).id, name: tile }] : [{ id: ownValue(tile, 'id') }]
-  const targets = (noun: Noun) => ({ get: (key: string): AlertTarget => ({ id: take(noun, key).id, tiles }) })
+  const targets = (noun: ReferableKind) => ({ get: (key: string): AlertTarget => ({ id: take(noun, key).id, tiles }) })
   const context = {
     secret: () => undefined,
     directory,
@@ -134,7 +134,7 @@ function takingIds(written: unknown): { readonly context: ResolveContext; readon
 const referredKinds = ['dashboard', 'savedSearch', 'source', 'webhook'] as const
 
 /** Lists only what is needed: a gateway may have no more. */
-async function readObjects(api: ReadApi, service: Target, written: unknown, needed: ReadonlySet<Noun>): Promise<ResolveContext> {
+async function readObjects(api: ReadApi, service: Target, written: unknown, needed: ReadonlySet<ReferableKind>): Promise<ResolveContext> {
   // The connections of sources are a default.
   const kinds = referredKinds.filter((kind) => needed.has(kind) || (kind === 'source' && needed.has('connection')))
   const [lists, connections] = await Promise.all([

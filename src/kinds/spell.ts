@@ -7,10 +7,10 @@ import { elementOf, formOf, isRequired, metaOf, ownValue, type Schema } from '..
 import { normalForm } from './compare.ts'
 import { effectiveTile } from './dashboard/tile-ids.ts'
 import { builtConfig, writtenConfig } from './dashboard/tile-schema.ts'
-import type { Directory, Noun } from './directory.ts'
+import type { Directory, ReferableKind } from './directory.ts'
 import { shortSourceNames } from './fields.ts'
 import type { Body, FileContext } from './kind.ts'
-import { spellConnection } from './world.ts'
+import { spellConnection } from './reference-resolver.ts'
 
 interface Spelling {
   /** The value as the API returns it. */
@@ -67,7 +67,7 @@ function spellSources(field: string, short: string, { value, spelled }: Spelling
 }
 
 /** The name of the object with this id, if no other one has it. */
-export function uniqueNameOf(directory: Directory, noun: Noun, id: unknown): string | undefined {
+export function uniqueNameOf(directory: Directory, noun: ReferableKind, id: unknown): string | undefined {
   const name = directory.nameOf(id)
   if (name === undefined) return undefined
   const found = directory.byName(noun, name)

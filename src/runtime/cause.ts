@@ -1,7 +1,7 @@
 // Why a run fails, in a few words, for titles. Figures change from run to run, so a title has none.
 import { type Diagnostic, errorsIn } from '../platform/core/diagnostics.ts'
 import { causeOf, InputError, type WatchkeeperError } from '../platform/core/errors.ts'
-import { type Line, say, sentence, toPlainText, trusted } from '../platform/core/line.ts'
+import { type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
 import type { Verdict } from '../platform/report/report.ts'
 import { emptyVariable } from './read-input.ts'
 
@@ -18,7 +18,7 @@ export function causeOfVerdict({ status, cause, sentence: whole, reasons }: Verd
 /** The cause of an error: of the first problem where there are several. */
 export function causeOfError(error: WatchkeeperError): Line {
   const [first] = error instanceof InputError ? error.diagnostics : []
-  return first === undefined ? firstSentence(sentence(causeOf(error))) : causeOfDiagnostic(first)
+  return first === undefined ? firstSentence(untrustedSentence(causeOf(error))) : causeOfDiagnostic(first)
 }
 
 /** `budget is not a number`, `observability/checkout.yml: unknown field treshold`. */
@@ -27,7 +27,9 @@ function causeOfDiagnostic({ message, location: { file, line } }: Diagnostic): L
   if (variable !== undefined) return say`${trusted(variable.isSecret ? 'secret' : 'variable')} ${variable.name} is empty`
   const isInput = line === undefined && /^[a-z-]+$/.test(file)
   // An input has advice after a colon, and an object of a file its name before one.
-  return isInput ? firstSentence(say`${file} ${sentence(message)}`, /[.:;](?:\s|$)/) : firstSentence(say`${file}: ${sentence(message)}`)
+  return isInput
+    ? firstSentence(say`${file} ${untrustedSentence(message)}`, /[.:;](?:\s|$)/)
+    : firstSentence(say`${file}: ${untrustedSentence(message)}`)
 }
 
 /** The text of this project in a line, by position. Text of servers and files is masked, because it has signs and figures of its own. */

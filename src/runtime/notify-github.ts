@@ -3,7 +3,7 @@ import type { StateChange } from '../delivery/notifications/message.ts'
 import { systemClock } from '../platform/core/clock.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { InputError } from '../platform/core/errors.ts'
-import { say, sentence } from '../platform/core/line.ts'
+import { say, untrustedSentence } from '../platform/core/line.ts'
 import { toEnvironmentName } from '../platform/core/names.ts'
 import { createRedact } from '../platform/core/secrets.ts'
 import type { Variables } from '../platform/core/variables.ts'
@@ -76,7 +76,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
 const withCause = ({ blocks, cause, error }: PublishableResult): readonly Block[] =>
   error === undefined || error.kind === 'canceled'
     ? blocks
-    : blocks.map((block) => (block.kind === 'verdict' ? { ...block, line: say`${block.line}: ${sentence(cause)}` } : block))
+    : blocks.map((block) => (block.kind === 'verdict' ? { ...block, line: say`${block.line}: ${untrustedSentence(cause)}` } : block))
 
 /** Objects to adopt and undeclared ones do not count as changes, but reviewers must know about them. */
 const hasChanges = ({ changed, toAdopt, orphans }: ResultDocument): boolean =>

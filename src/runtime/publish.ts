@@ -20,7 +20,7 @@ import { type ProgressStep, type PublishableResult, type PublishSettings, type R
 import { toErrorResult, withNextCommand } from './run-result.ts'
 import type { RunRequest } from './settings.ts'
 import {
-  kindOf,
+  fileTypeOf,
   type Remote,
   randomPart,
   readOptionalFile,
@@ -307,7 +307,7 @@ async function writeSummary(blocks: readonly Block[], file: string): Promise<voi
   if (file === '') throw new Error('GITHUB_STEP_SUMMARY is not set')
   // A missing file is an error in the runner's setup, so it is not created. A pipe could wait for its reader forever.
   const stats = await stat(file)
-  if (!stats.isFile()) throw new Error(`GITHUB_STEP_SUMMARY is ${kindOf(stats)}`)
+  if (!stats.isFile()) throw new Error(`GITHUB_STEP_SUMMARY is ${fileTypeOf(stats)}`)
   const text = renderMarkdown(blocks, maxSummaryBytes - stats.size)
   if (text === '') throw new Error('GITHUB_STEP_SUMMARY has no room left below 1 MiB, above which GitHub drops it')
   await appendFile(file, text)

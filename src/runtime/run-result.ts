@@ -3,7 +3,7 @@ import { ApiError } from '../platform/api/api-error.ts'
 import { formatMoment } from '../platform/core/dates.ts'
 import { type Diagnostic, diagnosticSchema } from '../platform/core/diagnostics.ts'
 import { exitCodeOfKind, exitCodes, InputError, isRetryable, type WatchkeeperError } from '../platform/core/errors.ts'
-import { join, type Line, say, sentence, toPlainText, trusted } from '../platform/core/line.ts'
+import { join, type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
 import type { OutputFile } from '../platform/operation/files.ts'
 import type { Operation } from '../platform/operation/operation.ts'
@@ -176,7 +176,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
       error.message
         .split('\n')
         .slice(0, maxKeyLines)
-        .map((line) => sentence(line.replace(/^- /, ''))),
+        .map((line) => untrustedSentence(line.replace(/^- /, ''))),
     milestones: [],
     hasFailed: true,
     exitCode: exitCodeOfKind[error.kind],

@@ -274,10 +274,10 @@ export async function writeWorkspaceFile(root: string, path: string, content: Ou
 /** Throws an Error when the path exists and is not a regular file: a device, a pipe or a link would be lost. */
 async function requireReplaceable(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined)
-  if (stats !== undefined && !stats.isFile()) throw new Error(`it is ${kindOf(stats)}, not a regular file`)
+  if (stats !== undefined && !stats.isFile()) throw new Error(`it is ${fileTypeOf(stats)}, not a regular file`)
 }
 
-export function kindOf(stats: Stats): string {
+export function fileTypeOf(stats: Stats): string {
   if (stats.isSymbolicLink()) return 'a link'
   if (stats.isDirectory()) return 'a directory'
   if (stats.isFIFO()) return 'a pipe'

@@ -4,7 +4,7 @@ import { diagnosticSchema, errorsIn } from '../platform/core/diagnostics.ts'
 import { dayMs } from '../platform/core/durations.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, type Line, say, sentence, trusted } from '../platform/core/line.ts'
+import { counted, type Line, say, trusted, untrustedSentence } from '../platform/core/line.ts'
 import { quote } from '../platform/core/text.ts'
 import type { OutputFile } from '../platform/operation/files.ts'
 import { choice, filePath, flag, grouped, optionOnly } from '../platform/operation/inputs.ts'
@@ -224,7 +224,7 @@ function judgeRecordings(recordings: readonly WrittenRecording[], given: { reado
   if (given.recordings !== undefined && recordings.length === 0)
     return [say`nothing was recorded, because no incident of the files is in the period; set ${trusted(spellInput('period'))}`]
   return recordings.flatMap(({ incident, alert, reason }) =>
-    reason === undefined ? [] : [say`incident ${incident}: alert ${alert} was not recorded (${sentence(reason)})`],
+    reason === undefined ? [] : [say`incident ${incident}: alert ${alert} was not recorded (${untrustedSentence(reason)})`],
   )
 }
 
@@ -232,7 +232,7 @@ const recordingTable = (recordings: readonly WrittenRecording[]): Block =>
   table('Recordings', recordings, {
     Incident: ({ incident }) => incident,
     Alert: ({ alert }) => alert,
-    File: ({ path, reason }) => (reason === undefined ? path : say`not recorded (${sentence(reason)})`),
+    File: ({ path, reason }) => (reason === undefined ? path : say`not recorded (${untrustedSentence(reason)})`),
     '> Size': ({ size, reason }) => (reason === undefined ? trusted(`${(size / 1000).toFixed(1)} kB`) : undefined),
   })
 

@@ -2,7 +2,7 @@ import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { kindLabels } from '../kinds/kind-names.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, join, type Line, say, sentence, trusted, untrusted } from '../platform/core/line.ts'
+import { counted, join, type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
 import { listFirst } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Block } from '../platform/report/blocks.ts'
@@ -75,7 +75,7 @@ function judgeDrift(result: PlanResult): Verdict {
 function whoActs(object: PlannedObject, result: PlanResult): Line {
   const { action, origin, instance, madeFrom, notes } = object
   if (isWrong(result)) return say`Apply changes nothing until the errors are corrected`
-  if (action === 'held') return say`Left as it is: ${join(notes.map(sentence), '. ')}`
+  if (action === 'held') return say`Left as it is: ${join(notes.map(untrustedSentence), '. ')}`
   if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
   if (action === 'delete') return say`In no file. Apply with ${trusted(spellInput('prune'))} deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`

@@ -18,8 +18,8 @@ import { type Found, filesInput, findDeclarations, skippedDirectories, withSourc
 import { nameInstances } from './declarations/group-diagnostics.ts'
 import { lintRules } from './declarations/lint.ts'
 import { resolveProject } from './declarations/project.ts'
-import { isAdopted, type Plan, type Update } from './plan/change.ts'
-import { planOn } from './plan/plan-changes.ts'
+import { isTakeover, type Plan, type Update } from './plan/change.ts'
+import { planWithPatches } from './plan/plan-changes.ts'
 import { planInput } from './plan/plan-input.ts'
 import { checkChange, isChecked, type ServerCheckContext } from './plan/server-check.ts'
 import { readStoredObjects } from './plan/stored-objects.ts'
@@ -142,7 +142,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects.source)
   if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
-    planOn(api, declarations, storedObjects, { project, kinds, prune: false, maxDeletes: 0, secret: (name) => files.secret(name) })
+    planWithPatches(api, declarations, storedObjects, { project, kinds, prune: false, maxDeletes: 0, secret: (name) => files.secret(name) })
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
@@ -246,7 +246,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, asking: ServerCh
   const rejected = new Map<string, string>()
   for (const change of plan.changes) {
     const { kind } = change
-    if (!isAdopted(change) || !isChecked(change) || asking.kinds[kind].validate === undefined) continue
+    if (!isTakeover(change) || !isChecked(change) || asking.kinds[kind].validate === undefined) continue
     const identity = identityOf(kind, change.id)
     if (!answers.has(identity)) {
       const invalid = (await checkChange(change, asking)) ?? []

@@ -3,7 +3,7 @@ import { createKinds, isOf, previousKeyOf } from '../kinds/kinds.ts'
 import { forEachConcurrently } from '../platform/core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, diagnosticSchema, errorsIn, formatLocation } from '../platform/core/diagnostics.ts'
 import { inputError } from '../platform/core/errors.ts'
-import { counted, join, say, sentence } from '../platform/core/line.ts'
+import { counted, join, say, untrustedSentence } from '../platform/core/line.ts'
 import { filePath } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation, noFields } from '../platform/operation/operation.ts'
 import { recordingRules } from '../signals/backtest/recording.ts'
@@ -55,7 +55,7 @@ export const replay = defineOperation({
     if (result.incidentCount === 0)
       return { status: 'fail', reasons: [say`${counted(errors.length, 'error')} in the files`], exit: 'input' }
     const reasons = [
-      ...errors.map(({ location, message }) => say`${formatLocation(location)}: ${sentence(message)}`),
+      ...errors.map(({ location, message }) => say`${formatLocation(location)}: ${untrustedSentence(message)}`),
       // The error of its recording explains an unknown outcome.
       ...judgeIncidents(result.incidents.map((one) => ({ ...one, alerts: one.alerts.filter(({ outcome }) => outcome !== 'unknown') }))),
     ]

@@ -1,6 +1,6 @@
 import { checkRules } from '../kinds/kind.ts'
+import { nameRules } from '../kinds/reference-resolver.ts'
 import { referenceRules } from '../kinds/references.ts'
-import { nameRules } from '../kinds/world.ts'
 import type { Rules } from '../platform/core/diagnostics.ts'
 import type { SarifRule } from '../platform/report/sarif.ts'
 import { sloRules, sloServiceRules } from '../signals/slos/slo-file.ts'

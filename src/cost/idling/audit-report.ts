@@ -1,6 +1,6 @@
 import { isDay } from '../../platform/core/dates.ts'
 import type { Decimal } from '../../platform/core/decimal.ts'
-import { counted, join, joinFirst, joinSome, type Line, say, sentence, strong, trusted } from '../../platform/core/line.ts'
+import { counted, join, joinFirst, joinSome, type Line, say, strong, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import type { Block } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
 import type { Report, Verdict } from '../../platform/report/report.ts'
@@ -76,7 +76,7 @@ function evidenceOf({ evidence, names = [] }: AuditFinding): Line {
 const maxNames = 3
 
 const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]): Line =>
-  say`Not checked: ${trusted(what)}${name === undefined ? [] : say` of ${name}`}: ${sentence(reason)}`
+  say`Not checked: ${trusted(what)}${name === undefined ? [] : say` of ${name}`}: ${untrustedSentence(reason)}`
 
 const limits =
   'Estimates for a month of 30 days like the last final days. Activities do not say who woke a service, so findings about awake time have no lower limit. Findings about the same awake hours count once in the sum.'

@@ -1,6 +1,6 @@
 import { addDays, dayOf, formatMoment, plainDay } from '../../platform/core/dates.ts'
 import { type Decimal, sum } from '../../platform/core/decimal.ts'
-import { type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { plural } from '../../platform/core/text.ts'
 import type { Block } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
@@ -49,7 +49,7 @@ function forecastReasons(result: Credits, given: CreditsInput): readonly Reason[
 function notEstimatedReasons(reason: string, remaining: Decimal, given: CreditsInput): readonly Reason[] {
   const { minDaysLeft, warnDaysLeft, maxExpiring } = given
   const reasonFor = (level: Reason['level'], name: string, isUnchecked: boolean): readonly Reason[] =>
-    isUnchecked ? [{ level, line: say`${trusted(name)} was not checked, because ${sentence(reason.replace(/\.$/, ''))}.` }] : []
+    isUnchecked ? [{ level, line: say`${trusted(name)} was not checked, because ${untrustedSentence(reason.replace(/\.$/, ''))}.` }] : []
   return [
     ...reasonFor('fail', 'min-days-left', minDaysLeft !== undefined),
     ...reasonFor('fail', 'max-expiring', maxExpiring?.lt(remaining) === true),
@@ -156,7 +156,9 @@ function daysWords({ daysLeft: { expected, low, high } }: Estimated): string {
 function notices({ forecast, balances, trialCredits }: Credits): readonly Line[] {
   const waiting = balances.filter(({ state }) => state === 'not-started')
   return [
-    ...(forecast?.status === 'not-estimable' ? [say`How long the credits last is not estimable: ${sentence(forecast.reason)}`] : []),
+    ...(forecast?.status === 'not-estimable'
+      ? [say`How long the credits last is not estimable: ${untrustedSentence(forecast.reason)}`]
+      : []),
     ...(forecast?.status === 'estimated'
       ? [
           say`The estimate assumes that balances are used in the order of their expiry, and that the use per day stays as it is. The vendor does not document the order.`,

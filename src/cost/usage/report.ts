@@ -4,7 +4,7 @@ import { drillTag } from '../../platform/api/services.ts'
 import { type Day, formatDay, formatDays, formatMoment } from '../../platform/core/dates.ts'
 import { type Decimal, formatRounded, percentOf, sum } from '../../platform/core/decimal.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { counted, join, type Line, say, sentence, type Trusted, trusted, untrusted } from '../../platform/core/line.ts'
+import { counted, join, type Line, say, type Trusted, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
 import { andMore, capitalize, listFirst, plural, progressBar } from '../../platform/core/text.ts'
 import { type Block, paragraph } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../../platform/report/format.ts'
@@ -56,7 +56,7 @@ export function judgeUsage(result: UsageResult): Verdict {
 }
 
 const waived = ({ budget }: Reason): readonly Line[] =>
-  budget?.isWaived && budget.waiver ? [say`Waived until ${day(budget.waiver.until)}: ${sentence(budget.waiver.reason)}`] : []
+  budget?.isWaived && budget.waiver ? [say`Waived until ${day(budget.waiver.until)}: ${untrustedSentence(budget.waiver.reason)}`] : []
 
 function gateReasons({ gate, ...limits }: UsageResult): readonly Reason[] {
   if (gate === 'required' && !canFail(limits)) {
@@ -389,7 +389,7 @@ function notices(result: UsageResult): readonly Line[] {
   return [
     ...ignored.map((issue) => say`Ignored: ${describeIssue(issue, unit)}`),
     ...budgets.flatMap(({ name, waiver }) =>
-      waiver === undefined ? [] : [say`Waiver of budget ${name} until ${day(waiver.until)}: ${sentence(waiver.reason)}`],
+      waiver === undefined ? [] : [say`Waiver of budget ${name} until ${day(waiver.until)}: ${untrustedSentence(waiver.reason)}`],
     ),
     ...(clipped ? [say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`] : []),
     ...(historyFailure === undefined ? [] : [describeHistoryFailure(historyFailure, forecast)]),
@@ -407,8 +407,8 @@ function describeHistoryFailure(
   const effect = trusted(forecast?.status === 'unavailable' ? ', so there is no forecast' : '')
   const days = period(fromDate, toDate)
   return status === 'unread'
-    ? say`The usage of ${days} could not be read${effect}. ${sentence(reason)}`
-    : say`The usage records for ${days} are inconsistent${effect}. ${sentence(reason)}`
+    ? say`The usage of ${days} could not be read${effect}. ${untrustedSentence(reason)}`
+    : say`The usage records for ${days} are inconsistent${effect}. ${untrustedSentence(reason)}`
 }
 
 /** Entities that a sentence names. */

@@ -3,7 +3,7 @@ import { describeMismatch } from '../../platform/core/mismatch.ts'
 import { version } from '../../platform/core/version.ts'
 import type { Failure } from '../../platform/http/failure.ts'
 import { type RetryPolicy, retryPolicyFor } from '../../platform/http/retry.ts'
-import { attempt, type SendDeps, send, startDeadline } from '../../platform/http/send.ts'
+import { attempt, type SendDeps, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
 import { type Answer, createTransport, type Exchange } from '../../platform/http/transport.ts'
 import { describeAnswer, failureOfAnswer, GitHubError } from './failure.ts'
 import type { GitHubRun } from './run.ts'
@@ -58,7 +58,7 @@ export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, lim
       if (!isRead) return 'none'
       return failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('GET', failure)
     }
-    const end = await send(tryOnce, { maxAttempts, remainingMs, policyOf, describe: describeAnswer }, deps)
+    const end = await sendWithRetries(tryOnce, { maxAttempts, remainingMs, policyOf, describe: describeAnswer }, deps)
     if ('value' in end) return end.value
     throw new GitHubError(end.failure, end.isOutcomeUnknown && !isRead)
   }

@@ -1,5 +1,5 @@
 import { formatLocation } from '../../platform/core/diagnostics.ts'
-import { type Inline, join, type Line, say, sentence, strong, toPlainText, trusted } from '../../platform/core/line.ts'
+import { type Inline, join, type Line, say, strong, toPlainText, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { isRepositoryName, issuePageOf, runPageOf } from '../../platform/core/run-page.ts'
 import { listFirst } from '../../platform/core/text.ts'
 import type { Variables } from '../../platform/core/variables.ts'
@@ -93,7 +93,9 @@ function diagnosticLines({ blocks, document: { status } }: FinishedRun): readonl
   const severity = status === 'warn' ? 'warning' : 'error'
   const diagnostics = blocks.flatMap((block) => (block.kind === 'diagnostics' ? block.diagnostics : []))
   const decisive = diagnostics.filter((one) => one.severity === severity)
-  const lines = decisive.map(({ location, message }) => say`${formatLocation(location)}: ${sentence(message.split('\n', 1)[0] ?? '')}`)
+  const lines = decisive.map(
+    ({ location, message }) => say`${formatLocation(location)}: ${untrustedSentence(message.split('\n', 1)[0] ?? '')}`,
+  )
   return listFirst(lines, maxLines, andOthers)
 }
 

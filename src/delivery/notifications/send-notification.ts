@@ -6,7 +6,7 @@ import { version } from '../../platform/core/version.ts'
 import { describeFailedRequest, type Failure, failureOfStatus } from '../../platform/http/failure.ts'
 import { isReadableOnTheWay, type ProxySettings, readProxySettings } from '../../platform/http/proxy.ts'
 import { type RetryPolicy, retryPolicyFor } from '../../platform/http/retry.ts'
-import { attempt, inSeconds, type SendDeps, send, startDeadline } from '../../platform/http/send.ts'
+import { attempt, inSeconds, type SendDeps, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
 import { createTransport } from '../../platform/http/transport.ts'
 import { formats } from './formats.ts'
 import type { Message } from './message.ts'
@@ -84,7 +84,7 @@ async function deliver({ url, body, proxy, redact }: Delivery, deps: SendDeps): 
   const policyOf = (failure: Failure): RetryPolicy => (failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('POST', failure))
   const rules = { maxAttempts, remainingMs, policyOf, describe: (failure: Failure) => `notification: ${describe(failure)}` }
   try {
-    const end = await send(tryOnce, rules, deps)
+    const end = await sendWithRetries(tryOnce, rules, deps)
     if ('value' in end) return undefined
     return `${describe(end.failure)}.${end.isOutcomeUnknown ? ' The message may have been delivered.' : ''}`
   } finally {

@@ -4,7 +4,7 @@ import { formatMoment } from '../../platform/core/dates.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
-import { describeQuery, projectDashboard } from '../alert-query.ts'
+import { describeQuery, queryDashboardKey } from '../alert-query.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode, fieldsLeftToService, wireSchema } from '../derive.ts'
 import {
@@ -29,8 +29,8 @@ import {
   withTextMarker,
   withTextSnapshot,
 } from '../marker.ts'
+import { createReferenceResolver } from '../reference-resolver.ts'
 import { spellQuery, uniqueNameOf, withPlainNumbers } from '../spell.ts'
-import { createWorld } from '../world.ts'
 import {
   alertCollection,
   alertSources,
@@ -48,7 +48,7 @@ const hasQuery = Symbol('query')
 
 /** The body of a request for a declared alert. Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
 function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext, definition: z.ZodObject): ResolvedDeclaration {
-  const world = createWorld(declared, context)
+  const world = createReferenceResolver(declared, context)
   const { name, channels, ...fields } = encode(definition, declared.value, world)
   const body = {
     name,
@@ -92,7 +92,7 @@ export function createAlertKind(
       ...body,
       note: withTextMarker(markedText(body), { ...marker, ...(hasQuery in body && { queryTile: '-' }) }),
     }),
-    seal({ note, ...body }) {
+    completeMarker({ note, ...body }) {
       const sealed = typeof note === 'string' && typeof body.tileId === 'string' ? withQueryTile(note, body.tileId) : note
       return { ...body, ...(note !== undefined && { note: sealed }) }
     },
@@ -195,7 +195,7 @@ function spellTarget({ source, dashboardId, tileId, savedSearchId }: Body, conte
   if (query !== undefined || (context.spelled === undefined && context.isForQueries?.(dashboardId, tileId))) {
     const dashboard = spell('dashboard', dashboardId)
     const tile = context.tilesOf(dashboardId).find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
-    return { query: spellQuery(tile, query, context), dashboard: dashboard === projectDashboard ? undefined : dashboard }
+    return { query: spellQuery(tile, query, context), dashboard: dashboard === queryDashboardKey ? undefined : dashboard }
   }
   return { dashboard: spell('dashboard', dashboardId), tile: tileId == null ? undefined : spellTile(dashboardId, tileId, context) }
 }

@@ -1,5 +1,5 @@
 import { formatMoment } from '../../platform/core/dates.ts'
-import { type Line, say, sentence, textOrDash, trusted, untrusted } from '../../platform/core/line.ts'
+import { type Line, say, textOrDash, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
 import { type Selectable, selectInput } from '../../platform/operation/select.ts'
 import type { Block } from '../../platform/report/blocks.ts'
 import { facts, shown, table } from '../../platform/report/table.ts'
@@ -44,7 +44,7 @@ export const selectableAlert = (alert: Alert): Selectable => ({
 export function missingNames({ items: alerts, names, namesFailure }: ListedAlerts): readonly Block[] {
   const isShown = alerts.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]).some((id) => id !== '' && names[id] === undefined)
   if (namesFailure === undefined || !isShown) return []
-  return [{ kind: 'paragraph', line: say`Ids are shown in place of names that could not be read: ${sentence(namesFailure)}` }]
+  return [{ kind: 'paragraph', line: say`Ids are shown in place of names that could not be read: ${untrustedSentence(namesFailure)}` }]
 }
 
 /** A column that is empty for every alert is left out. */
@@ -92,5 +92,5 @@ export const executionErrorTable = ({ executionErrors }: Alert): Block =>
   table('Errors of the last evaluation', executionErrors ?? [], {
     Time: ({ timestamp }) => textOrDash(timestamp),
     Type: ({ type }) => textOrDash(type),
-    Message: ({ message }) => (message ? sentence(message) : undefined),
+    Message: ({ message }) => (message ? untrustedSentence(message) : undefined),
   })

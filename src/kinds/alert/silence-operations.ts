@@ -7,7 +7,7 @@ import { formatMoment } from '../../platform/core/dates.ts'
 import { inputDiagnostic } from '../../platform/core/diagnostics.ts'
 import { causeOf, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { counted, type Inline, joinFirst, type Line, say, sentence, trusted, untrusted } from '../../platform/core/line.ts'
+import { counted, type Inline, joinFirst, type Line, say, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural, quote } from '../../platform/core/text.ts'
 import { duration, durationMsOf, integer } from '../../platform/operation/inputs.ts'
 import { type Context, defineOperation, type Review } from '../../platform/operation/operation.ts'
@@ -283,7 +283,7 @@ function judgeAlerts(alerts: readonly ReachedAlert[]): Verdict {
     const skipped = alerts.filter(({ outcome }) => outcome === 'skipped').length
     const reasons = [
       ...(unknown > 0 ? [say`${counted(unknown, 'alert')} may have been changed, because the server did not answer; run it again`] : []),
-      ...(failed === undefined ? [] : [say`alert ${failed.name} failed: ${sentence(failed.reason ?? '')}`]),
+      ...(failed === undefined ? [] : [say`alert ${failed.name} failed: ${untrustedSentence(failed.reason ?? '')}`]),
       ...(skipped > 0 ? [say`${counted(skipped, 'alert')} skipped; run it again`] : []),
     ]
     return { status: 'error', reasons, exit: 'partlyApplied' }
@@ -316,5 +316,7 @@ const isUnknown = ({ outcome }: ReachedAlert): boolean => outcome === 'unknown'
 
 function reasonTable(title: string, alerts: readonly ReachedAlert[]): readonly Block[] {
   const rows = alerts.flatMap(({ name, reason }) => (reason === undefined ? [] : [{ name, reason }]))
-  return rows.length === 0 ? [] : [table(title, rows, { Alert: ({ name }) => untrusted(name), Reason: ({ reason }) => sentence(reason) })]
+  return rows.length === 0
+    ? []
+    : [table(title, rows, { Alert: ({ name }) => untrusted(name), Reason: ({ reason }) => untrustedSentence(reason) })]
 }

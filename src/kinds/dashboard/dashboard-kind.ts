@@ -4,7 +4,7 @@ import { withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
 import { type Body, type DeclaredObject, type Kind, listOf, pageFor, type ResolveContext, type ResolvedDeclaration } from '../kind.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
-import { createWorld } from '../world.ts'
+import { createReferenceResolver } from '../reference-resolver.ts'
 import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { dashboardCollection, toDashboardBody, validateDashboard } from './dashboard-wire.ts'
 import { arrangeTiles } from './query-tiles.ts'
@@ -13,7 +13,7 @@ import { byId, effectiveTile, withFilterIds, withTileIds } from './tile-ids.ts'
 
 /** The body of a request for a declared dashboard. */
 function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: ResolveContext): ResolvedDeclaration {
-  const world = createWorld(declared, context)
+  const world = createReferenceResolver(declared, context)
   const { raw, ...body } = encode(declaredDashboard, declared.value, world)
   const tiles = arrangeTiles(listOf(body.tiles).map(withRaw), declared, context)
   return { body: { ...body, tiles, ...(isMapping(raw) && raw) }, diagnostics: world.diagnostics }

@@ -103,7 +103,7 @@ export const defaulted = <T extends z.ZodType>(schema: T, serverDefault: z.outpu
  * The language of a condition. The web app always stores one. For an item of a select, the server stores no language that a body
  * lacks, and answers lucene. The alert task and the charts then read the condition as SQL in one half of their query.
  */
-const whereLanguage = language.optional().meta({ serverDefault: 'lucene', stateDefault: true })
+const whereLanguage = language.optional().meta({ serverDefault: 'lucene', writeDefault: true })
 
 /** Words of other tools for aggregate functions. */
 const otherAggregates: Readonly<Record<string, string>> = {

@@ -6,8 +6,8 @@ import { clearing, encode } from '../derive.ts'
 import { adoption, declaredTags, sourceFields } from '../fields.ts'
 import { type Body, type DeclaredObject, type Kind, pageFor, withoutServerFields } from '../kind.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
+import { createReferenceResolver } from '../reference-resolver.ts'
 import { spellFields } from '../spell.ts'
-import { createWorld } from '../world.ts'
 
 /** A saved search as the API returns it. Unknown fields are kept. */
 export const savedSearchSchema = z.looseObject({
@@ -51,7 +51,7 @@ export const declaredSavedSearch = z
     ...sourceFields,
     select: expression(4096),
     where: expression(8192),
-    whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene', stateDefault: true, clear: undefined }),
+    whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene', writeDefault: true, clear: undefined }),
     orderBy: expression(1024),
     filters: z.array(savedSearchFilter).max(100).optional().meta({ clear: [] }),
     ...adoption,
@@ -70,7 +70,7 @@ export function createSavedSearchKind(): Kind<DeclaredObject<DeclaredSavedSearch
     canRewrite: true,
     clearWith: clearing(declaredSavedSearch),
     resolve(declared, context) {
-      const world = createWorld(declared, context)
+      const world = createReferenceResolver(declared, context)
       return { body: encode(declaredSavedSearch, declared.value, world), diagnostics: world.diagnostics }
     },
     summarize: ({ sourceId, where }, nameOf) => `${where ? String(where) : 'all rows'} in ${nameOf(sourceId)}`,

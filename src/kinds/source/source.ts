@@ -17,7 +17,7 @@ import {
 } from '../kind.ts'
 import { PendingId } from '../kind-names.ts'
 import { noMarkers } from '../marker.ts'
-import { createWorld, spellConnection } from '../world.ts'
+import { createReferenceResolver, spellConnection } from '../reference-resolver.ts'
 import { sourceCollection } from './source-wire.ts'
 
 /** The kinds that files can declare. */
@@ -270,7 +270,7 @@ export const sourceInFile = declaredSource.superRefine((source, context) => {
 
 /** The body of a request for a declared source. */
 function resolveSource(declared: DeclaredObject<DeclaredSource>, context: ResolveContext): ResolvedDeclaration {
-  const world = createWorld(declared, context)
+  const world = createReferenceResolver(declared, context)
   const body = encode(declaredSource, declared.value, world)
   const from = { tableName: declared.value.kind === 'metric' ? '' : undefined, ...declared.value.from }
   return {

@@ -185,7 +185,7 @@ const comparedPart = (stored: Body, declared: Body): Body =>
   )
 
 /** Adds the digests of what the API will not answer. */
-function seal(body: Body): Body {
+function completeMarker(body: Body): Body {
   const text = markedText(body)
   // A webhook that loses its marker loses the digests, too.
   if (readTextMarker(text) === undefined) return body
@@ -305,7 +305,7 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   canonical: (body) => withoutEmpty(describeSecrets({ ...body, description: withoutTextMarker(markedText(body)).trimEnd() })),
   carryOver,
   comparedPart,
-  seal,
+  completeMarker,
   check,
   secretFields,
   findUse,

@@ -3,7 +3,7 @@ import { WatchkeeperError } from '../core/errors.ts'
 import { createRedact, type Redact } from '../core/secrets.ts'
 import { type Admission, type Pacer, readRateLimitWindow } from '../http/rate-limit.ts'
 import { type RetryPolicy, retryPolicyFor } from '../http/retry.ts'
-import { type FailedAttempt, inSeconds, type SendDeps, send, startDeadline } from '../http/send.ts'
+import { type FailedAttempt, inSeconds, type SendDeps, sendWithRetries, startDeadline } from '../http/send.ts'
 import type { Exchange, Transport } from '../http/transport.ts'
 import { ApiError, type ConnectionInputs, explainFailure, isOutcomeUnknown, type RequestFacts } from './api-error.ts'
 import { type AttemptFailure, type AttemptSuccess, attempt } from './attempt.ts'
@@ -93,7 +93,7 @@ export function createRequester(options: RequesterOptions): Requester {
       return found === 'not-applied' ? undefined : found
     }
 
-    const end = await send<T, AttemptFailure>(
+    const end = await sendWithRetries<T, AttemptFailure>(
       async (last) => {
         const next = (last && (await lookUp(last))) ?? (await admitNext(last))
         if ('applied' in next) return { value: next.applied }

@@ -172,7 +172,7 @@ async function runOnServer(options: SqlOptions, { sql, connectionId, startMs, en
     about: { noun: 'query', permission: 'observability' },
   }
   try {
-    return await send(options, call, isRepeated)
+    return await postQuery(options, call, isRepeated)
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.kind !== 'not-served') throw thrown
     throw new WatchkeeperError(
@@ -199,7 +199,7 @@ async function runInCloud(options: SqlOptions, { serviceId }: Service, query: Sq
     about: { noun: 'query', missing: 'query endpoint', permission: 'queries' },
   }
   try {
-    return await send(options, call, isRepeated)
+    return await postQuery(options, call, isRepeated)
   } catch (thrown) {
     // The vendor's documentation says that this status asks for a confirmation to wake the service.
     if (thrown instanceof ApiError && thrown.status === 206) return { kind: 'asleep' }
@@ -211,7 +211,7 @@ async function runInCloud(options: SqlOptions, { serviceId }: Service, query: Sq
 /** A query stores nothing, so it is sent as a read. */
 const queryRequest = { method: 'POST', isSafe: true } as const
 
-async function send({ clock, request }: SqlOptions, call: Call<SqlAnswer>, isRepeated = false): Promise<SqlAnswer> {
+async function postQuery({ clock, request }: SqlOptions, call: Call<SqlAnswer>, isRepeated = false): Promise<SqlAnswer> {
   let sentAtMs = clock.monotonicMs()
   const onRejected = (): void => {
     sentAtMs = clock.monotonicMs()

@@ -43,7 +43,7 @@ export const diagnosticOf = <Id extends string>(
 ): Diagnostic => ({ rule, severity: rules[rule].severity, location, message })
 
 /** A diagnostic of the exceptional case of its rule. */
-export const exceptionOf = <Id extends string>(
+export const exceptionalDiagnostic = <Id extends string>(
   rules: Readonly<Record<NoInfer<Id>, Required<Rule>>>,
   rule: Id,
   location: Location,

@@ -32,7 +32,7 @@ export const maxSentenceLength = 1000
  * A sentence that contains untrusted text. Words without a meaning in any medium are text, and everything else is as untrusted as before:
  * names with marks, addresses, ids, digests and numbers of issues.
  */
-export function sentence(text: string): Line {
+export function untrustedSentence(text: string): Line {
   const parts: Inline[] = []
   const add = (kind: Inline['kind'], piece: string): void => {
     const last = parts.at(-1)

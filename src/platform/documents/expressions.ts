@@ -18,16 +18,16 @@ export interface InterpolateOptions {
   readonly isText?: (path: ValuePath) => boolean
   /** The instance whose texts are filled in, of a file with `instances`. */
   readonly instance?: InstanceScope | undefined
-  readonly room: Room
+  readonly room: ExpansionBudget
 }
 
 /** What may still be inserted into the files of a run, counted down; negative once it was exceeded. */
-export interface Room {
+export interface ExpansionBudget {
   characters: number
 }
 
 /** All files together may have this size before expansion, too. */
-export const newRoom = (): Room => ({ characters: 20_000_000 })
+export const newRoom = (): ExpansionBudget => ({ characters: 20_000_000 })
 
 export const exceedsRoom = 'make the files larger than 20 MB after expansion'
 
@@ -99,7 +99,7 @@ function evaluate(inside: string, options: InterpolateOptions): Evaluated {
 }
 
 /** One value must not make a text larger than the memory, and neither must many. */
-function limited(value: InstanceValue, inside: string, room: Room): Evaluated {
+function limited(value: InstanceValue, inside: string, room: ExpansionBudget): Evaluated {
   const { length } = String(value)
   if (length > maxValueLength) return { message: `\${{ ${inside} }} is longer than 48 KiB` }
   room.characters -= length

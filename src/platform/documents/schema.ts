@@ -22,7 +22,7 @@ declare module 'zod' {
      * Writes state the server's default: the server stores nothing for an absent field, and other readers of the stored object assume
      * another value. `beside`: only if this other field of the object is not empty, because the field has no meaning without it.
      */
-    stateDefault?: true | { readonly beside: string }
+    writeDefault?: true | { readonly beside: string }
   }
 }
 
@@ -114,7 +114,7 @@ export const isServerDefault = (schema: z.ZodObject, key: string, value: unknown
   value !== undefined && formsOf(schema)[0]?.serverDefaults.get(key) === value
 
 /** The defaults that a write of this map has to state, by the name of the absent field. */
-export function defaultsToState(schema: z.ZodObject, value: object): Readonly<Record<string, unknown>> {
+export function defaultsToWrite(schema: z.ZodObject, value: object): Readonly<Record<string, unknown>> {
   const stated = formsOf(schema)[0]?.statedDefaults ?? []
   const isGiven = (key: string): boolean => ownValue(value, key) != null
   const isMeant = ({ key, beside }: StatedDefault): boolean => !isGiven(key) && (beside === undefined || !!ownValue(value, beside))
@@ -196,10 +196,10 @@ function toForm(schema: z.ZodObject): Form {
   })
   const defaults = fields.map(([key, field]) => [key, metaOf(field).serverDefault ?? defaultOf(field)] as const)
   const statedDefaults = fields.flatMap(([key, field]): StatedDefault[] => {
-    const { serverDefault, stateDefault } = metaOf(field)
-    return stateDefault === undefined
+    const { serverDefault, writeDefault } = metaOf(field)
+    return writeDefault === undefined
       ? []
-      : [{ key, value: serverDefault, beside: stateDefault === true ? undefined : stateDefault.beside }]
+      : [{ key, value: serverDefault, beside: writeDefault === true ? undefined : writeDefault.beside }]
   })
   return { schema, literals, serverDefaults: new Map(defaults.filter(([, value]) => value !== undefined)), statedDefaults }
 }

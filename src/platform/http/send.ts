@@ -66,7 +66,7 @@ interface SendRules<F> {
 }
 
 /** The loop of every request: tries until there is a value, or nothing more to try. `tryOnce` gets the attempt before it. */
-export async function send<T, F extends Failure>(
+export async function sendWithRetries<T, F extends Failure>(
   tryOnce: (last: FailedAttempt<F> | undefined) => Promise<{ readonly value: T } | { readonly failure: F }>,
   rules: SendRules<F>,
   { clock, random, note, cancellation: { stop } }: SendDeps,

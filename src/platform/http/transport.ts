@@ -72,7 +72,7 @@ async function loadConnect(origin: URL, proxy: ProxySettings): Promise<() => Con
     // The rules about write outcomes hold for HTTP/1.1: one request, one connection, one answer.
     const limits = { allowH2: false, connect }
     const createForProxy = (url: string) =>
-      // undici would send https through HTTP_PROXY when only that is set; curl, Go and Git do not. Without `noProxy`, it would read the
+      // undici would exchangeOnce https through HTTP_PROXY when only that is set; curl, Go and Git do not. Without `noProxy`, it would read the
       // environment by itself.
       new EnvHttpProxyAgent({
         ...limits,
@@ -147,7 +147,7 @@ export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock)
       // A kept connection may be dead already; a POST that dies with it would look as if the server might have acted.
       const connections = exchange.method === 'POST' ? connect() : shared
       try {
-        return await send(exchange, connections.dispatcher, clock)
+        return await exchangeOnce(exchange, connections.dispatcher, clock)
       } finally {
         if (connections !== shared) await connections.end()
       }
@@ -159,7 +159,7 @@ export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock)
   }
 }
 
-async function send(exchange: Exchange, dispatcher: Dispatcher, clock: Clock): Promise<Answer> {
+async function exchangeOnce(exchange: Exchange, dispatcher: Dispatcher, clock: Clock): Promise<Answer> {
   const timeout = clock.timeout(exchange.timeoutMs)
   const signal = AbortSignal.any([timeout, exchange.signal])
   let bytes = 0

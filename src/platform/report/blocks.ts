@@ -1,5 +1,5 @@
 import { type Diagnostic, formatLocation, type Severity } from '../core/diagnostics.ts'
-import { type Line, sentence, trusted, untrusted } from '../core/line.ts'
+import { type Line, trusted, untrusted, untrustedSentence } from '../core/line.ts'
 
 /** `error`: the operation failed and gave no result to judge. */
 export const statuses = ['pass', 'warn', 'fail', 'error'] as const
@@ -160,7 +160,7 @@ export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table
   rows: diagnostics.map(({ severity, location, message, rule }) => [
     [trusted(severityWords[severity])],
     [untrusted(formatLocation(location))],
-    sentence(message),
+    untrustedSentence(message),
     [trusted(rule)],
   ]),
 })

@@ -1,5 +1,5 @@
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
-import { type Line, sentence, type Trusted, toPlainText } from '../core/line.ts'
+import { type Line, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
 import { plural, printable, sparkline } from '../core/text.ts'
 import { type Block, type BlockOf, type Point, type Status, toTable } from './blocks.ts'
 
@@ -9,7 +9,7 @@ type BlockBody = Exclude<Block, { kind: 'footer' }>
 
 const byteLength = (text: string): number => Buffer.byteLength(text)
 
-/** Room for the note about parts that were left out. */
+/** BytesLeft for the note about parts that were left out. */
 const noteBytes = 200
 
 /** Blocks that get the room that the others leave, in this order: a short report keeps its verdict and what to know about it. */
@@ -28,7 +28,7 @@ export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSIT
   return `${text}${end}`
 }
 
-function renderFitting(blocks: readonly Block[], { room, rest }: Room) {
+function renderFitting(blocks: readonly Block[], { room, rest }: BytesLeft) {
   const body = blocks.filter((block) => block.kind !== 'footer')
   const pieces = new Map<Block, string>()
   let left = room
@@ -41,14 +41,14 @@ function renderFitting(blocks: readonly Block[], { room, rest }: Room) {
   return { text: body.map((block) => pieces.get(block) ?? '').join(''), leftOut: body.length - pieces.size }
 }
 
-interface Room {
+interface BytesLeft {
   /** Limit of the text, in bytes. */
   readonly room: number
   readonly rest: string
 }
 
 /** Undefined when no part of the block fits. */
-function renderBlock(block: BlockBody, space: Room): string | undefined {
+function renderBlock(block: BlockBody, space: BytesLeft): string | undefined {
   if (block.kind === 'table') return renderTable(block, space)
   if (block.kind === 'diagnostics') return renderTable(toTable(block), space)
   if (block.kind === 'diff') return renderDiff(block, space)
@@ -91,7 +91,7 @@ function renderFacts({ facts }: BlockOf<'facts'>): string {
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
-function renderTable({ title, columns, rows }: BlockOf<'table'>, { room, rest }: Room): string | undefined {
+function renderTable({ title, columns, rows }: BlockOf<'table'>, { room, rest }: BytesLeft): string | undefined {
   const head = [
     ...(title === undefined ? [] : [`**${markdownTrusted(title)}**\n`]),
     row(columns.map((column) => markdownTrusted(column.title))),
@@ -120,7 +120,7 @@ function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: 
 /** GitHub colors lines that begin with an exclamation mark. */
 const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
 
-function renderDiff({ lines }: BlockOf<'diff'>, { room, rest }: Room): string | undefined {
+function renderDiff({ lines }: BlockOf<'diff'>, { room, rest }: BytesLeft): string | undefined {
   const fenceBytes = 20
   const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${printable(text)}`, room - fenceBytes)
   const leftOut = lines.length - written.length
@@ -131,7 +131,7 @@ function renderDiff({ lines }: BlockOf<'diff'>, { room, rest }: Room): string | 
   return byteLength(text) + 2 <= room ? text : undefined
 }
 
-function renderDetails({ title, blocks }: BlockOf<'details'>, { room, rest }: Room): string | undefined {
+function renderDetails({ title, blocks }: BlockOf<'details'>, { room, rest }: BytesLeft): string | undefined {
   const head = `<details><summary>${htmlText(title)}</summary>\n\n`
   const tail = '</details>'
   const { text, leftOut } = renderFitting(blocks, { room: room - noteBytes - byteLength(head) - byteLength(tail), rest })
@@ -158,7 +158,7 @@ const renderLine = renderWith(markdownUntrusted)
 
 const renderMessageLine = (text: string): string => {
   const [, bullet = '', words = ''] = /^ *(- )?(.*)$/s.exec(text) ?? []
-  return words === '' ? '' : `${bullet}${renderLine(sentence(words))}`
+  return words === '' ? '' : `${bullet}${renderLine(untrustedSentence(words))}`
 }
 
 const renderCell = renderWith(markdownCellUntrusted)

@@ -1,5 +1,5 @@
 import { htmlText, htmlUntrusted } from '../core/escape.ts'
-import { type Line, sentence, toPlainText } from '../core/line.ts'
+import { type Line, toPlainText, untrustedSentence } from '../core/line.ts'
 import { printable } from '../core/text.ts'
 import { version } from '../core/version.ts'
 import { type Block, type BlockOf, type LayoutTile, markSigns, type Point, type Status, tileMarks, toTable } from './blocks.ts'
@@ -83,7 +83,7 @@ function renderBlock(block: Block, charts: PageChart[]): string {
     case 'message':
       return block.text
         .split(/\n+/)
-        .map((line) => `<p>${lineToHtml(sentence(line))}</p>`)
+        .map((line) => `<p>${lineToHtml(untrustedSentence(line))}</p>`)
         .join('')
     case 'preformatted':
       return `<pre>${block.text.split('\n').map(htmlText).join('\n')}</pre>`

@@ -27,7 +27,7 @@ export const commonOutputs: readonly { readonly name: string; readonly descripti
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 // Metadata of this project, which no validator knows.
-const ownMetadata = ['aliases', 'synonyms', 'secret', 'commas', 'stateDefault', 'ref', 'clear', 'isLocal', 'toWire']
+const ownMetadata = ['aliases', 'synonyms', 'secret', 'commas', 'writeDefault', 'ref', 'clear', 'isLocal', 'toWire']
 
 function withoutOwnMetadata(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnMetadata)

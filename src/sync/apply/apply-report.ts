@@ -1,6 +1,6 @@
 import { kindLabels } from '../../kinds/kind-names.ts'
 import { formatMoment } from '../../platform/core/dates.ts'
-import { counted, join, joinFirst, type Line, say, sentence, toPlainText, trusted, untrusted } from '../../platform/core/line.ts'
+import { counted, join, joinFirst, type Line, say, toPlainText, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
 import { capitalize, listFirst } from '../../platform/core/text.ts'
 import { type Block, countFacts, paragraph } from '../../platform/report/blocks.ts'
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
@@ -42,7 +42,7 @@ export function applyWords(result: Applied): Line {
 
 export const outcomeLine = ({ change, kind, message }: Outcome): Line => {
   const what = say`${trusted(kind)} ${trusted(kindLabels[change.kind])} ${change.key || change.name}`
-  return isSuccess({ kind }) || message === undefined ? what : say`${what}: ${sentence(firstLine(message))}`
+  return isSuccess({ kind }) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
 }
 
 /** The first objects with what became of them, for a message. What was not written comes first. */
@@ -53,7 +53,7 @@ export const outcomeLines = (result: Applied): readonly Line[] =>
       const { message, outcome } = object
       return message === undefined || (outcome !== undefined && isSuccess({ kind: outcome }))
         ? what
-        : say`${what}: ${sentence(firstLine(message))}`
+        : say`${what}: ${untrustedSentence(firstLine(message))}`
     }),
     maxNamed,
     (count) => say`… and ${counted(count, 'more object')}`,
@@ -70,7 +70,8 @@ export function applyBlocks(result: Applied): readonly Block[] {
       Kind: ({ kind }) => trusted(kindLabels[kind]),
       Key: ({ key, name }) => untrusted(key || name),
       Id: ({ id }) => id || [],
-      Remark: ({ message, notes }) => (message === undefined ? join(notes.map(sentence), '; ') : sentence(firstLine(message))),
+      Remark: ({ message, notes }) =>
+        message === undefined ? join(notes.map(untrustedSentence), '; ') : untrustedSentence(firstLine(message)),
     }),
     paragraph(notEvaluatedWords(result.notEvaluated)),
     // The request and the advice, which do not fit into a table's cell.

@@ -1,6 +1,6 @@
 import { kindLabels } from '../../kinds/kind-names.ts'
 import { errorsIn } from '../../platform/core/diagnostics.ts'
-import { counted, type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { counted, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst } from '../../platform/core/text.ts'
 import type { Verdict } from '../../platform/report/report.ts'
 import { type OutcomeKind, undone } from '../plan/outcome.ts'
@@ -24,7 +24,9 @@ export function judgeApply(result: Applied): Verdict {
     ...(unknown.length > 0
       ? [say`${counted(unknown.length, 'object')} may have been written, because the server did not answer. Run apply again`]
       : []),
-    ...failed.slice(0, 1).map((first) => say`${failedWords(failed.length)}${wordsFor(first)}: ${sentence(firstLine(first.message))}`),
+    ...failed
+      .slice(0, 1)
+      .map((first) => say`${failedWords(failed.length)}${wordsFor(first)}: ${untrustedSentence(firstLine(first.message))}`),
     ...(result.stopped === undefined
       ? []
       : [say`stopped ${trusted(isWhole ? 'before the writes were verified, ' : '')}because ${trusted(result.stopped.message)}`]),
@@ -43,7 +45,7 @@ export function judgeApply(result: Applied): Verdict {
 function judgeWhole(result: Applied): Verdict {
   const verdict = judgeDiagnostics(result)
   if (verdict.status !== 'fail') return verdict
-  const errors = errorsIn(result.diagnostics).map(({ message }) => sentence(message))
+  const errors = errorsIn(result.diagnostics).map(({ message }) => untrustedSentence(message))
   return { status: 'error', reasons: listFirst(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { formatMoment } from '../../platform/core/dates.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
-import { type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { type Block, paragraph } from '../../platform/report/blocks.ts'
 import { formatDuration, formatTimes } from '../../platform/report/format.ts'
 import { type Cell, shown, table } from '../../platform/report/table.ts'
@@ -39,10 +39,10 @@ export const notEvaluated = 'not evaluated before its start'
 function describeEstimate(estimate: AlertEstimate | undefined): Line {
   if (estimate === undefined) return [trusted('–')]
   const { verdict, notifications, reason, windows } = estimate
-  if (verdict === 'not-estimable') return say`not estimable (${sentence(reason ?? '')})`
+  if (verdict === 'not-estimable') return say`not estimable (${untrustedSentence(reason ?? '')})`
   if (windows === 0) return [trusted(notEvaluated)]
   const counted = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(verdictWords[verdict])]
-  const outcome = estimate.unmatched === undefined ? counted : say`${counted} (${sentence(estimate.unmatched)})`
+  const outcome = estimate.unmatched === undefined ? counted : say`${counted} (${untrustedSentence(estimate.unmatched)})`
   if (estimate.coverage === undefined) return say`${outcome} (${trusted(unknownData)})`
   const { share } = estimate.coverage
   // An empty source has its own verdict.
@@ -119,7 +119,7 @@ const suggestionTable = (alerts: readonly BacktestedAlert[]): Block =>
     alerts.flatMap(({ key, next }) => (next?.suggestion === undefined ? [] : [{ key, suggestion: next.suggestion }])),
     {
       Alert: ({ key }) => key,
-      Threshold: ({ suggestion: one }) => ('reason' in one ? say`none: ${sentence(one.reason)}` : one.threshold),
+      Threshold: ({ suggestion: one }) => ('reason' in one ? say`none: ${untrustedSentence(one.reason)}` : one.threshold),
       'Windows in a row': ({ suggestion: one }) => ('reason' in one ? [] : one.windows),
       'Notifications on the busiest day': ({ suggestion: one }) => ('reason' in one ? [] : one.notificationsOnBusiestDay),
     },

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ApiError } from '../../platform/api/api-error.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { causeOf } from '../../platform/core/errors.ts'
-import { say, sentence } from '../../platform/core/line.ts'
+import { say, untrustedSentence } from '../../platform/core/line.ts'
 import { flag, grouped } from '../../platform/operation/inputs.ts'
 import { paragraph } from '../../platform/report/blocks.ts'
 import { pass } from '../../platform/report/report.ts'
@@ -60,12 +60,12 @@ export const backtestReview = {
   },
   blocks({ backtest }) {
     if (backtest === undefined) return []
-    if (backtest.message !== undefined) return [paragraph(say`No backtest: ${sentence(backtest.message)}`)]
+    if (backtest.message !== undefined) return [paragraph(say`No backtest: ${untrustedSentence(backtest.message)}`)]
     return reviewBlocks(backtest, backtest.days)
   },
   judge({ backtest }, gates) {
     if (backtest === undefined || gates.maxNotifications === undefined) return pass
     if (backtest.message === undefined) return judgeBacktest(backtest.alerts, gates)
-    return { status: 'fail', reasons: [say`no backtest: ${sentence(backtest.message)}`] }
+    return { status: 'fail', reasons: [say`no backtest: ${untrustedSentence(backtest.message)}`] }
   },
 } satisfies Review<Gates & { readonly backtest: boolean }, BacktestAnswer>

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { formatMoment } from '../../platform/core/dates.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
-import { counted, type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { counted, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import type { Block } from '../../platform/report/blocks.ts'
 import { formatDuration, formatTimes } from '../../platform/report/format.ts'
 import { table } from '../../platform/report/table.ts'
@@ -107,7 +107,7 @@ export const judgeIncidents = (incidents: readonly CheckedIncident[]): readonly 
   )
 
 function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident): Line {
-  if (outcome === 'unknown') return say`cannot be checked (${sentence(reason)})`
+  if (outcome === 'unknown') return say`cannot be checked (${untrustedSentence(reason)})`
   if (outcome === 'missed') return say`does not notify`
   return say`notifies ${minutes(afterMinutes)} after the start, later than ${minutes(withinMinutes)}`
 }
@@ -156,6 +156,6 @@ function describeDetection({ outcome, reason = '', afterMinutes = 0 }: Detection
     case 'missed':
       return say`missed`
     case 'unknown':
-      return say`unknown (${sentence(reason)})`
+      return say`unknown (${untrustedSentence(reason)})`
   }
 }

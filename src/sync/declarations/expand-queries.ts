@@ -1,11 +1,11 @@
 // An alert with a query of its own becomes an alert on a tile before anything is planned, as the product has no other form for it.
 
-import { projectDashboard, toQueryPath, toTileConfig } from '../../kinds/alert-query.ts'
+import { queryDashboardKey, toQueryPath, toTileConfig } from '../../kinds/alert-query.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { placeTiles } from '../../kinds/dashboard/layout.ts'
 import { queryTileSize } from '../../kinds/dashboard/query-tiles.ts'
 import { type Declared, isOf, makeProjectDashboard, parseObject } from '../../kinds/kinds.ts'
-import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { plural } from '../../platform/core/text.ts'
 import type { Declarations } from './declarations.ts'
 
@@ -30,7 +30,7 @@ export function expandQueries<D extends Expandable>(read: D, project: string | u
   const { objects } = read
   const dashboards = new Map(objects.filter(isOf('dashboard')).map((one) => [one.key, one]))
   const alerts = objects.filter(isOf('alert')).filter((one) => isExpandable(one, dashboards))
-  const groups = Map.groupBy(alerts, ({ value }) => (typeof value.dashboard === 'string' ? value.dashboard : projectDashboard))
+  const groups = Map.groupBy(alerts, ({ value }) => (typeof value.dashboard === 'string' ? value.dashboard : queryDashboardKey))
   const parts = [...groups].map(([key, group]) => expandGroup(key, group, dashboards.get(key) ?? dashboardOfProject(group, project)))
   const expanded = new Map(parts.flatMap((part) => part.expanded))
   const added = parts.flatMap(({ dashboard }) => (dashboard?.madeFrom === 'alerts' ? [dashboard] : []))
@@ -62,7 +62,7 @@ function expandGroup(key: string, alerts: readonly Declared<'alert'>[], target: 
   const advice = 'name several dashboards in the field dashboard of the alerts'
   const report = (isError: boolean, message: string): readonly Diagnostic[] => {
     const { location } = alerts[maxReadable] ?? target
-    return [(isError ? exceptionOf : diagnosticOf)(queryRules, 'crowded-dashboard', location, `${size}, ${message}; ${advice}`)]
+    return [(isError ? exceptionalDiagnostic : diagnosticOf)(queryRules, 'crowded-dashboard', location, `${size}, ${message}; ${advice}`)]
   }
   if (alerts.length + target.value.tiles.length > maxTiles)
     return { expanded: [], diagnostics: report(true, `and may have ${maxTiles} tiles in all`) }
@@ -150,7 +150,7 @@ function withTiles(
 function findWithoutTiles({ objects, broken, unread }: Expandable): readonly Diagnostic[] {
   if (unread.length > 0) return []
   const named = new Set<unknown>([
-    ...objects.filter(isOf('alert')).flatMap(({ value }) => (value.query === undefined ? [] : [value.dashboard ?? projectDashboard])),
+    ...objects.filter(isOf('alert')).flatMap(({ value }) => (value.query === undefined ? [] : [value.dashboard ?? queryDashboardKey])),
     ...broken.flatMap(({ kind, fields, wrongFields }) =>
       kind === 'alert' && (fields.query !== undefined || wrongFields.has('query')) ? [fields.dashboard] : [],
     ),

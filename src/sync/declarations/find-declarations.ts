@@ -1,6 +1,6 @@
 import { checkReferences } from '../../kinds/references.ts'
 import type { Source } from '../../kinds/source/source-wire.ts'
-import { type Diagnostic, diagnosticOf, exceptionOf, type LintSettings, type Rules } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type LintSettings, type Rules } from '../../platform/core/diagnostics.ts'
 import { InputError, inputError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { quote } from '../../platform/core/text.ts'
@@ -123,7 +123,7 @@ export const skippedDirectories = (skipped: readonly SkippedDirectory[], prune: 
     const message = `wildcards skip "${quote(path)}", which ${reason}; its files are not read`
     if (!prune) return diagnosticOf(findingRules, 'skipped-directory', { file: path }, message)
     const advice = `and prune would ${verbOf(prune)} their objects; name the directory in files, or remove it`
-    return exceptionOf(findingRules, 'skipped-directory', { file: path }, `${message}, ${advice}`)
+    return exceptionalDiagnostic(findingRules, 'skipped-directory', { file: path }, `${message}, ${advice}`)
   })
 
 /** A path without wildcards. Its file must exist, whereas a pattern may match nothing. */

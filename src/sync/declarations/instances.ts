@@ -12,11 +12,11 @@ import { quote } from '../../platform/core/text.ts'
 import { maxExpandedSize, type ReadDocument, type ValuePath } from '../../platform/documents/document.ts'
 import {
   countExpressions,
+  type ExpansionBudget,
   exceedsRoom,
   type InstanceScope,
   instanceNamesIn,
   interpolate,
-  type Room,
 } from '../../platform/documents/expressions.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics } from '../../platform/documents/validate.ts'
@@ -64,7 +64,7 @@ export const hasInstances = ({ value: root }: ReadDocument): boolean =>
 const minInstanceSize = 1000
 
 /** Instantiates a file. With errors in its instances, there are no documents. Throws an InputError when the files exceed their `room`. */
-export function instantiate(file: ReadDocument, fill: Fill, overrides: Overrides | undefined, room: Room): Instantiated {
+export function instantiate(file: ReadDocument, fill: Fill, overrides: Overrides | undefined, room: ExpansionBudget): Instantiated {
   const fail = (diagnostics: readonly Diagnostic[]): Instantiated => ({ documents: [], diagnostics, used: new Map() })
   const [own, common] = [fill(file, ['instances']), fill(file, ['defaults', 'instances'])]
   const filled = { instances: own.value, ...(common.value !== undefined && { defaults: { instances: common.value } }) }

@@ -130,7 +130,7 @@ export const notesOf = (change: Change): readonly string[] =>
 export const staysAsItIs = ({ action }: Pick<Change, 'action'>): boolean => action === 'unchanged' || action === 'held'
 
 /** Whether the files take the object over from another key, another project or the web app. */
-export const isAdopted = (change: Change): change is Update => 'takeover' in change && change.takeover !== undefined
+export const isTakeover = (change: Change): change is Update => 'takeover' in change && change.takeover !== undefined
 
 /** A value: it holds everything needed to show it and to apply it. */
 export interface Plan {

@@ -7,7 +7,7 @@ import { type Body, describeStored, type Kind, type ResolveContext, type StoredO
 import { addressOf } from '../../kinds/kind-names.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
-import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { listFirst } from '../../platform/core/text.ts'
 import type { Delete, Release, Update } from './change.ts'
 import { canRepair, matchRules, repairByHand, whyNotCompared } from './match.ts'
@@ -186,5 +186,5 @@ export function adviseRepair(doubled: readonly Kind[], canPatch: boolean, comman
   if (command === undefined || !repairable.includes(true)) return []
   const which = repairable.includes(false) ? 'the others' : 'all of them'
   const message = `to repair ${which}, run this once, when no other run is at work: ${command}`
-  return [exceptionOf(matchRules, 'duplicate-marker', { file: 'repair' }, message)]
+  return [exceptionalDiagnostic(matchRules, 'duplicate-marker', { file: 'repair' }, message)]
 }

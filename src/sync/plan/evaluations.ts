@@ -10,7 +10,7 @@ import {
   type OnFailedEvaluation,
 } from '../../kinds/alert/evaluation.ts'
 import { describeStored, type StoredObject } from '../../kinds/kind.ts'
-import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { clip } from '../../platform/core/text.ts'
 import { type Change, changesOf, isDelete, type Plan } from './change.ts'
 import type { Outcome } from './outcome.ts'
@@ -111,7 +111,7 @@ export function findEvaluationProblems(
     const location = change?.location ?? { file: 'alerts' }
     const failed = explainFailedEvaluation(alert)
     const overdue = stopped === undefined ? explainOverdue(alert, nowMs) : undefined
-    const report = policy === 'fail' ? exceptionOf : diagnosticOf
+    const report = policy === 'fail' ? exceptionalDiagnostic : diagnosticOf
     return [
       ...(failed === undefined
         ? []

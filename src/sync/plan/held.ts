@@ -5,7 +5,7 @@ import { compareBodies } from '../../kinds/compare.ts'
 import { type Body, describeStored, type Kind, listOf, watchedPlaceOf } from '../../kinds/kind.ts'
 import { addressOf, PendingId, placeOfTile, replacePending } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import { type Diagnostic, diagnosticOf, exceptionOf } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { capitalize, listFirst, pluralOf } from '../../platform/core/text.ts'
@@ -194,5 +194,5 @@ export const reportHeld = (held: readonly Held[], deletes: boolean): readonly Di
   held.map((change) => {
     const { reason, ways, isError, location = { file: 'files' } } = change
     const message = `${addressOf(change)}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(ways.join('; '))}`
-    return (isError ? diagnosticOf : exceptionOf)(matchRules, 'held', location, message)
+    return (isError ? diagnosticOf : exceptionalDiagnostic)(matchRules, 'held', location, message)
   })

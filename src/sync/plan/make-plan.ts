@@ -10,7 +10,7 @@ import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { resolveProject } from '../declarations/project.ts'
 import { type Change, notesOf, type Plan } from './change.ts'
 import { isAboutHeld } from './held.ts'
-import { planOn } from './plan-changes.ts'
+import { planWithPatches } from './plan-changes.ts'
 import type { planInput } from './plan-input.ts'
 import { checkByServer } from './server-check.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
@@ -87,7 +87,7 @@ export async function decide(context: PlanContext, read: ReadService): Promise<P
   const { repair = [] } = request
   const repairCommand = `${commandFor('apply', request, project)} --repair duplicates`
   const sourced = await withSources(found, storedObjects.source)
-  const planned = await planOn(api, sourced.found, storedObjects, {
+  const planned = await planWithPatches(api, sourced.found, storedObjects, {
     project,
     kinds,
     prune: request.prune,

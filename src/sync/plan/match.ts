@@ -5,7 +5,7 @@ import { addressOf, sections } from '../../kinds/kind-names.ts'
 import { type Declared, type Kinds, labelOf, previousKeyOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import { diffSides } from '../../kinds/snapshot.ts'
-import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { plural, pluralOf, quote } from '../../platform/core/text.ts'
 import type { Takeover } from './change.ts'
@@ -110,7 +110,7 @@ const report = (declared: Declared, rule: keyof typeof matchRules, message: stri
   diagnosticOf(matchRules, rule, declared.location, `${addressOf(declared)}: ${message}`)
 
 const reportException = (declared: Declared, rule: 'other-project', message: string): Diagnostic =>
-  exceptionOf(matchRules, rule, declared.location, `${addressOf(declared)}: ${message}`)
+  exceptionalDiagnostic(matchRules, rule, declared.location, `${addressOf(declared)}: ${message}`)
 
 const withArticle = (label: string): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
 
@@ -285,7 +285,7 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
     const message = `${copies.join(', ')} ${copies.length === 1 ? 'has' : 'have'} this ownership marker, too, and ${copies.length === 1 ? 'is' : 'are'} left as it is, because adopt names ${named[0]?.stored.id}`
     return {
       found: named[0],
-      diagnostic: exceptionOf(matchRules, 'duplicate-marker', declared.location, `${addressOf(declared)}: ${message}`),
+      diagnostic: exceptionalDiagnostic(matchRules, 'duplicate-marker', declared.location, `${addressOf(declared)}: ${message}`),
     }
   }
   const alike = pluralOf(kind.label)

@@ -3,10 +3,10 @@
 import * as z from 'zod'
 import { describeStored, type Kind } from '../../kinds/kind.ts'
 import { projectGrammar, repositoryDigest, repositoryDigestGrammar } from '../../kinds/marker.ts'
-import { type Diagnostic, diagnosticOf, exceptionOf, type Rules } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { listFirst } from '../../platform/core/text.ts'
-import { type Change, isAdopted } from './change.ts'
+import { type Change, isTakeover } from './change.ts'
 import type { AdoptFrom, PreviousOwner } from './match.ts'
 import type { MarkedObject } from './stored-objects.ts'
 
@@ -75,7 +75,7 @@ export function checkRepository(run: RunRepository | undefined, owned: readonly 
         ? `The objects are of ${others.size} other repositories, and ${spellInput('adopt-from')} can name only one. Set another project in each repository but one, and in the web app, delete what the others applied, or remove its markers`
         : `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set ${spellInput('adopt-from', `repository=${digest}`)}, or repository= and its previous name`
     const message = `another repository (${digest}) applied objects of this project: ${named}. This run is of ${run.name}${effect}. ${advice}`
-    const report = run.effect === 'write' ? diagnosticOf : exceptionOf
+    const report = run.effect === 'write' ? diagnosticOf : exceptionalDiagnostic
     return report(repositoryRules, 'other-repository', { file: 'project' }, message)
   })
 }
@@ -120,7 +120,7 @@ export function reviewAdoption(
   const done = (message: string): Diagnostic => diagnosticOf(adoptionRules, 'adopt-from-done', { file: 'adopt-from' }, message)
   const digest = repository && fromDigest(repository)
   const { project, none = false } = adoptFrom ?? {}
-  const isAdopting = changes.some((change) => isAdopted(change) && change.takeover === 'other-project')
+  const isAdopting = changes.some((change) => isTakeover(change) && change.takeover === 'other-project')
   return [
     ...(none && owned.length > 0 ? [done('this project has objects of its own; remove none')] : []),
     ...(project !== undefined && !isAdopting

@@ -22,7 +22,7 @@ import { once } from '../../platform/core/concurrency.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
-import { type Change, type Create, changesOf, type Delete, type Held, isAdopted, isHeld, type Plan, type Update } from './change.ts'
+import { type Change, type Create, changesOf, type Delete, type Held, isHeld, isTakeover, type Plan, type Update } from './change.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './duplicates.ts'
 import { holdDependents, holdDoubles, nothingSettled, reportHeld, type Settled, settle, slotOf, withWays } from './held.ts'
 import {
@@ -88,7 +88,7 @@ interface AllOptions extends PlanOptions {
 }
 
 /** The plan for a server that is asked whether it can patch dashboards, where the plan writes one that exists, or one exists twice. */
-export async function planOn(
+export async function planWithPatches(
   api: Pick<ReadApi, 'hasPatchTool'>,
   declarations: Pick<Declarations, 'objects'>,
   storedObjects: StoredObjects,
@@ -312,7 +312,7 @@ function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOpt
   const reviewed = compared.flatMap(({ pair, desired }, i) => {
     const change = changes[i]
     const resends = resendSecrets && change?.action === 'update'
-    const use = { isWrite, resends, isAdopted: change !== undefined && isAdopted(change) }
+    const use = { isWrite, resends, isAdopted: change !== undefined && isTakeover(change) }
     return checkByKind(kind, { ...pair.declared, desired: desired.body, stored: pair.found?.stored }, use)
   })
   return {

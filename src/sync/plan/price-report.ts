@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
-import { counted, type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { counted, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { type Block, paragraph } from '../../platform/report/blocks.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import { table } from '../../platform/report/table.ts'
@@ -54,7 +54,7 @@ const atMostLimit =
 export function priceBlocks(result: PlanPrice | undefined): readonly Block[] {
   if (result === undefined) return []
   const { message, alerts, isAtMost, total, unit = '' } = result
-  if (message !== undefined) return [paragraph(say`No prices: ${sentence(message)}`)]
+  if (message !== undefined) return [paragraph(say`No prices: ${untrustedSentence(message)}`)]
   if (alerts.length === 0) return [paragraph(say`Prices: no alert changes its schedule, so the plan adds nothing.`)]
   const isEstimated = alerts.some(({ status }) => status === 'adds' || status === 'saves')
   return [

@@ -8,7 +8,7 @@ import type { Target } from '../../platform/api/path.ts'
 import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
 import { causeOf } from '../../platform/core/errors.ts'
-import { type Change, type Create, declaredBy, isAdopted, type Plan, type Update, type Write } from './change.ts'
+import { type Change, type Create, declaredBy, isTakeover, type Plan, type Update, type Write } from './change.ts'
 
 // Lets the server check the dashboards of a plan before anything is written. A server may return a dashboard that it refuses to store
 // again, so all objects to adopt are also checked.
@@ -40,8 +40,8 @@ export async function checkByServer(plan: Plan, objects: readonly Declared[], as
     .filter(isChecked)
     .filter(({ kind }) => asking.kinds[kind].validate !== undefined)
     .filter(({ desired }) => !hasPendingId(desired))
-  const changed = written.filter((change) => !isAdopted(change))
-  const wanted = [...written.filter(isAdopted), ...changed.slice(0, maxCheckedDashboards)]
+  const changed = written.filter((change) => !isTakeover(change))
+  const wanted = [...written.filter(isTakeover), ...changed.slice(0, maxCheckedDashboards)]
   const answers = new Map<Change, readonly InvalidField[]>()
   let isServed = true
   const check = async (change: Create | Update): Promise<void> => {

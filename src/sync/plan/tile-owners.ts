@@ -1,6 +1,6 @@
 // Which alerts the tiles of dashboards are for: alerts are found before the dashboards are planned, so that a tile follows its alert.
 
-import { projectDashboard } from '../../kinds/alert-query.ts'
+import { queryDashboardKey } from '../../kinds/alert-query.ts'
 import { listOf, type StoredObject, type TileOwners } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, type Kinds, makeProjectDashboard } from '../../kinds/kinds.ts'
@@ -66,8 +66,8 @@ export function keepProjectDashboard(
   { kinds: { dashboard: kind }, dashboards, project, prune }: OwnersInput,
   owners: TileOwners,
 ): readonly Declared[] {
-  const [found, second] = dashboards.byToken.get(kind.markerStyle.token(project, projectDashboard)) ?? []
-  const isDeclared = objects.some((one) => isOf('dashboard')(one) && one.key === projectDashboard)
+  const [found, second] = dashboards.byToken.get(kind.markerStyle.token(project, queryDashboardKey)) ?? []
+  const isDeclared = objects.some((one) => isOf('dashboard')(one) && one.key === queryDashboardKey)
   if (found === undefined || second !== undefined || isDeclared || prune === 'forget') return objects
   const tiles = listOf(found.stored.tiles)
   // Without prune, the tiles go now: nothing tells later what they were made for.

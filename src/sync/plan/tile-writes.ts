@@ -2,16 +2,16 @@
 // parts of tiles that someone else made, and an alert on such a tile may then count something else. Some servers can patch a dashboard: a
 // patch leaves every tile as it is stored that it does not name.
 
-import { compareBodies, composeUpdate, withStatedDefaults } from '../../kinds/compare.ts'
+import { compareBodies, composeUpdate, withWrittenDefaults } from '../../kinds/compare.ts'
 import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
 import { keepsOthers } from '../../kinds/dashboard/query-tiles.ts'
 import { type Body, describeStored, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { type Diagnostic, diagnosticOf, exceptionOf, type Location, type Rules } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { nameFirst, plural, quote } from '../../platform/core/text.ts'
-import { type Change, changesOf, isAdopted, isWrite, type Plan, type Write } from './change.ts'
+import { type Change, changesOf, isTakeover, isWrite, type Plan, type Write } from './change.ts'
 
 export const tileWriteRules = {
   'rewrites-tiles': {
@@ -76,7 +76,7 @@ export const isDashboardWrite = (change: Change): change is Write =>
   change.kind === 'dashboard' && isWrite(change) && change.action !== 'unchanged'
 
 const isAdoption = (change: Change): boolean =>
-  isAdopted(change) && (change.takeover === 'unmanaged' || change.takeover === 'marker-removed')
+  isTakeover(change) && (change.takeover === 'unmanaged' || change.takeover === 'marker-removed')
 
 /** Whether tiles may be as someone else made them. A server without patches stores all of them again with the adoption. */
 const isOfOthers = (change: Write, { kind, canPatch }: TileWriteOptions): boolean =>
@@ -139,7 +139,7 @@ function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind
 /** The API does not show a language that a series lacks, but that of a link. */
 function missingLanguage({ key, stored, location = noLocation }: Write, kind: Kind): readonly Diagnostic[] {
   const body = kind.toBody(stored)
-  const stated = tilesById(withStatedDefaults(body, kind.schema))
+  const stated = tilesById(withWrittenDefaults(body, kind.schema))
   const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
   if (lacking === undefined) return []
   const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with ${spellInput('repair', 'rewrite')}, which writes all tiles again`
@@ -167,7 +167,7 @@ function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
   const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${listOfKeys(likely)}), without the parts that the API does not return. ${waysOut()}. These parts are ${hiddenParts}`
   const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${listOfKeys(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`
   return [
-    ...likely.slice(0, 1).map(({ location = noLocation }) => exceptionOf(tileWriteRules, 'rewrites-tiles', location, warning)),
+    ...likely.slice(0, 1).map(({ location = noLocation }) => exceptionalDiagnostic(tileWriteRules, 'rewrites-tiles', location, warning)),
     ...others.slice(0, 1).map(({ location = noLocation }) => diagnosticOf(tileWriteRules, 'hidden-parts', location, note)),
   ]
 }

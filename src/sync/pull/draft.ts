@@ -1,5 +1,5 @@
 import { displayTypeOf } from '../../kinds/alert/alert.ts'
-import { type AlertQuery, projectDashboard, toTileConfig } from '../../kinds/alert-query.ts'
+import { type AlertQuery, queryDashboardKey, toTileConfig } from '../../kinds/alert-query.ts'
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { createDirectory } from '../../kinds/directory.ts'
@@ -23,7 +23,7 @@ import { type Change, changesOf, isDifference, type Plan } from '../plan/change.
 import { changesInFiles } from '../plan/query-changes.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
-import { createPlacement, type NewObject, type SelectedObject, selectObjects } from './select.ts'
+import { fileFor, type NewObject, type SelectedObject, selectObjects } from './select.ts'
 import { isEqual, type Sides } from './splice-yaml.ts'
 import { writeNewFile } from './write-yaml.ts'
 
@@ -132,7 +132,7 @@ export function draftPull(input: DraftInput): Draft {
   const takenOver = new Set<unknown>()
   const keys = new Map(plan.changes.flatMap(({ kind, id, key }) => (id === undefined ? [] : [[identityOf(kind, id), key] as const])))
   const withoutTiles = declarations.objects.filter(({ kind, written }) => kind === 'dashboard' && declaresNoTiles(written))
-  const forQueries = new Set([projectDashboard, ...withoutTiles.map(({ key }) => key)])
+  const forQueries = new Set([queryDashboardKey, ...withoutTiles.map(({ key }) => key)])
   let queryTiles: ReadonlySet<unknown> = new Set()
   const context: DraftContext = {
     explainSecret: createSecretFinder(input),
@@ -155,7 +155,7 @@ export function draftPull(input: DraftInput): Draft {
     // An object that is left out has no key.
     .filter((one) => passes({ key: '', ...one, name: storedLabelOf(one.stored) }, select))
   queryTiles = findQueryTiles(others, context, input)
-  const placeOf = createPlaces(kinds, input)
+  const placeOf = placeNewObjects(kinds, input)
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
   const changes = Map.groupBy(changesInFiles(plan, declarations.objects).values(), ({ kind }) => kind)
   const parts = keysOf<KindName>(kinds).map((name) => {
@@ -528,7 +528,7 @@ const differingFields = ({ before, after }: Sides): readonly OverriddenField[] =
     .map((field) => ({ field, value: after[field] }))
 
 /** The path for a new object: beside the declared object that it belongs to, or a file by the rule of its kind. */
-function createPlaces(kinds: Kinds, { declarations, globs, texts }: DraftInput): PlaceOf {
+function placeNewObjects(kinds: Kinds, { declarations, globs, texts }: DraftInput): PlaceOf {
   // A file with instances gets no other objects.
   const closed = new Set(
     [...declarations.objects, ...declarations.broken].flatMap(({ location: { file, instance } }) => (instance === undefined ? [] : [file])),
@@ -539,7 +539,7 @@ function createPlaces(kinds: Kinds, { declarations, globs, texts }: DraftInput):
     const owner = beside?.(fields)
     const path = owner && declaredPaths.get(addressOf(owner))
     if (path !== undefined && !closed.has(path)) return path
-    return createPlacement({ globs, paths: [...texts.keys()], closed })(owner?.key ?? name ?? key)
+    return fileFor({ globs, paths: [...texts.keys()], closed })(owner?.key ?? name ?? key)
   }
 }
 

@@ -4,7 +4,7 @@ import type { FieldChange } from '../../kinds/compare.ts'
 import { kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Diagnostic, diagnosticSchema } from '../../platform/core/diagnostics.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'
-import { counted, join, type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural } from '../../platform/core/text.ts'
 import { type Block, countFacts, type DiffLine, paragraph } from '../../platform/report/blocks.ts'
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
@@ -198,7 +198,7 @@ export function pullBlocks(result: PullResult): readonly Block[] {
         Key: ({ key }) => key,
         Name: ({ name }) => name,
         File: ({ file }) => file,
-        Remark: ({ id = '', reason }) => reason && sentence(`${id}: ${reason}`),
+        Remark: ({ id = '', reason }) => reason && untrustedSentence(`${id}: ${reason}`),
       },
     ),
     fileBlock(result),
@@ -209,7 +209,7 @@ export function pullBlocks(result: PullResult): readonly Block[] {
 export function pullRequestBlocks(result: PullResult): readonly Block[] {
   const of = (wanted: ObjectResult['outcome']): readonly ObjectResult[] => result.objects.filter(({ outcome }) => outcome === wanted)
   const removals = of('removed').map(({ kind, key, file = '' }) => say`${trusted(kindLabels[kind])} ${key} in ${file}`)
-  const others = of('left-out').map(({ kind, key, reason = '' }) => say`${trusted(kindLabels[kind])} ${key}: ${sentence(reason)}`)
+  const others = of('left-out').map(({ kind, key, reason = '' }) => say`${trusted(kindLabels[kind])} ${key}: ${untrustedSentence(reason)}`)
   return [
     paragraph(
       say`These objects were changed in the service${inEnvironment(result)}, while their declarations are as last applied. This pull request updates the declarations.`,

@@ -124,7 +124,7 @@ interface PlacementOptions {
 }
 
 /** Returns a function that gives the path of the file for the objects of a kind, or for the object with a key. Throws an InputError when the globs do not say where new files belong. */
-export function createPlacement({ globs, paths, closed }: PlacementOptions): (key: string) => string {
+export function fileFor({ globs, paths, closed }: PlacementOptions): (key: string) => string {
   const toPath = pathsIn(globs[0] ?? '')
   if (toPath === undefined)
     throw inputError(

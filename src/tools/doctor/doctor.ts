@@ -19,7 +19,7 @@ import { isServer, path, type Target } from '../../platform/api/path.ts'
 import { readOne } from '../../platform/api/wire.ts'
 import { dayOf, plainDay } from '../../platform/core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../../platform/core/errors.ts'
-import { type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural, pluralOf } from '../../platform/core/text.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
 import type { Block } from '../../platform/report/blocks.ts'
@@ -86,7 +86,7 @@ export const doctor = defineOperation({
     if (failed.length === 0)
       return warnings.length === 0
         ? pass
-        : { status: 'warn', reasons: warnings.map(({ name, advice = '' }) => say`${trusted(name)}: ${sentence(advice)}`) }
+        : { status: 'warn', reasons: warnings.map(({ name, advice = '' }) => say`${trusted(name)}: ${untrustedSentence(advice)}`) }
     // A key may have the minimum role for its job, so missing permissions are a warning while anything else works.
     const onlyPermissions = failed.every(({ kind }) => kind === 'permission')
     const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName && name !== keyExpiryName)
@@ -266,5 +266,5 @@ const checkTable = (checks: readonly Check[]): Block =>
   table(undefined, checks, {
     Check: ({ name }) => trusted(name),
     Outcome: ({ outcome }) => trusted(outcomeWords[outcome]),
-    Detail: ({ detail, advice }) => sentence(advice ?? detail),
+    Detail: ({ detail, advice }) => untrustedSentence(advice ?? detail),
   })

@@ -5,7 +5,7 @@ import { connectionCollection } from '../../kinds/source/source-wire.ts'
 import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
-import { counted, join, type Line, say, sentence, trusted } from '../../platform/core/line.ts'
+import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { nameFirst, plural, quote } from '../../platform/core/text.ts'
 import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
@@ -226,8 +226,8 @@ const statuses = { exact: 'pass', changed: 'warn', refused: 'fail', paused: 'war
 
 function describeCheck({ check }: Rule): Line {
   if (check === undefined) return []
-  if (check.reason !== undefined) return sentence(`not compared: ${check.reason}`)
-  return sentence(check.difference ?? `equal in ${plural(check.windows, 'window')}, ${check.withValues} of them with a value`)
+  if (check.reason !== undefined) return untrustedSentence(`not compared: ${check.reason}`)
+  return untrustedSentence(check.difference ?? `equal in ${plural(check.windows, 'window')}, ${check.withValues} of them with a value`)
 }
 
 function reportImport({ dashboards, rules, exact, changed, refused, paused, notes }: Result): Report {
@@ -236,7 +236,8 @@ function reportImport({ dashboards, rules, exact, changed, refused, paused, note
     Rule: ({ title }: Rule) => title,
     Group: ({ folder, group }: Rule) => [folder, group].filter(Boolean).join(' / '),
     Result: ({ result }: Rule) => trusted(result),
-    Why: ({ differences, reason }: Rule) => (reason === undefined ? join(differences.map(sentence), '; ') : sentence(reason)),
+    Why: ({ differences, reason }: Rule) =>
+      reason === undefined ? join(differences.map(untrustedSentence), '; ') : untrustedSentence(reason),
     ...(isChecked && { Values: describeCheck }),
   }
   const sorted = rules.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
@@ -254,12 +255,12 @@ function reportImport({ dashboards, rules, exact, changed, refused, paused, note
         Dashboard: ({ title }) => title,
         Result: ({ result }) => trusted(result),
         Tile: ({ tile }) => tile,
-        Why: ({ loss }) => (loss === '' ? [] : sentence(loss)),
+        Why: ({ loss }) => (loss === '' ? [] : untrustedSentence(loss)),
       },
       ({ result }) => statuses[result],
     ),
     table('Rules', sorted, columns, ({ result, check }) => (check?.difference === undefined ? statuses[result] : 'fail')),
-    { kind: 'list', items: notes.map(sentence) },
+    { kind: 'list', items: notes.map(untrustedSentence) },
   ]
   const ofDashboards = dashboards.length === 0 ? [] : [say`${counted(dashboards.length, 'dashboard')} of the web app`]
   const ofRules = rules.length === 0 ? [] : [say`${counted(rules.length, 'rule')} of Grafana`]

@@ -240,7 +240,7 @@ describe('an edited or unreadable plan file', () => {
 })
 
 describe('a plan file of another kind of server', () => {
-  const planOn = async (one: Site) => JSON.stringify((await one.plan({ 'a.json': before }, { planFile })).planContent)
+  const planWithPatches = async (one: Site) => JSON.stringify((await one.plan({ 'a.json': before }, { planFile })).planContent)
   const apply = (one: Site, plan: string) => one.apply({ 'a.json': before, [planFile]: plan }, { planFile })
 
   it('is refused for another self-hosted server, and for a service, and the other way round, before any write', async () => {
@@ -251,13 +251,13 @@ describe('a plan file of another kind of server', () => {
     const [first, second] = servers
     try {
       if (first === undefined || second === undefined) throw new Error('two were started')
-      const plan = await withSite(first, 'hyperdx', planOn)
+      const plan = await withSite(first, 'hyperdx', planWithPatches)
       expect(JSON.parse(plan)).toMatchObject({ serverUrl: `${first.url}/api/v2`, project })
       expect(JSON.parse(plan)).not.toHaveProperty('serviceId')
       const other = `serverUrl was ${first.url}/api/v2 and is now ${second.url}/api/v2`
       await withSite(second, 'hyperdx', (one) => expect(apply(one, plan)).rejects.toThrow(other))
       await site((one) => expect(apply(one, plan)).rejects.toThrow('and is now not set'))
-      const ofService = await site(planOn)
+      const ofService = await site(planWithPatches)
       await withSite(first, 'hyperdx', (one) => expect(apply(one, ofService)).rejects.toThrow('serverUrl was not set'))
       const writes = [emulator(), ...servers].flatMap(({ requests }) =>
         requests.filter((one) => one.method !== 'GET' && !storesNothing(one)),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { join, say, sentence, strong, toPlainText, trusted, untrusted } from '../../../../src/platform/core/line.ts'
+import { join, say, strong, toPlainText, trusted, untrusted, untrustedSentence } from '../../../../src/platform/core/line.ts'
 import { progressBar, sparkline } from '../../../../src/platform/core/text.ts'
 import { toTable } from '../../../../src/platform/report/blocks.ts'
 import { toDiffLines } from '../../../../src/platform/report/diff-lines.ts'
@@ -29,11 +29,11 @@ describe('say', () => {
 })
 
 describe('a sentence', () => {
-  const markdownOf = (text: string): string => renderMarkdown([{ kind: 'paragraph', line: sentence(text) }]).trim()
+  const markdownOf = (text: string): string => renderMarkdown([{ kind: 'paragraph', line: untrustedSentence(text) }]).trim()
 
   it('a sentence is prose, and only its names are code', () => {
     const text = 'alerts.slow: an alert named "Checkout is slow" exists (65f5e4a35eedc0de00000020 or b/c.yml x.yml); 5% → add adopt'
-    expect(toPlainText(sentence(text))).toBe(text)
+    expect(toPlainText(untrustedSentence(text))).toBe(text)
     expect(markdownOf(text)).toBe(
       '`alerts.slow`: an alert named "Checkout is slow" exists (`65f5e4a35eedc0de00000020` or `b/c.yml x.yml`); 5% → add adopt',
     )
@@ -99,9 +99,9 @@ describe('diagnostics', () => {
       kind: 'table',
       columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
       rows: [
-        [[trusted('❌ error')], [untrusted('f.yml:1:2')], sentence('It is wrong.'), [trusted('syntax')]],
-        [[trusted('⚠️ warning')], [untrusted('g.yml')], sentence('It is odd.'), [trusted('lint')]],
-        [[trusted('ℹ️ note')], [untrusted('f.yml:1:2')], sentence('It is new.'), [trusted('hint')]],
+        [[trusted('❌ error')], [untrusted('f.yml:1:2')], untrustedSentence('It is wrong.'), [trusted('syntax')]],
+        [[trusted('⚠️ warning')], [untrusted('g.yml')], untrustedSentence('It is odd.'), [trusted('lint')]],
+        [[trusted('ℹ️ note')], [untrusted('f.yml:1:2')], untrustedSentence('It is new.'), [trusted('hint')]],
       ],
     })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeQuery, projectDashboard } from '../../../../src/kinds/alert-query.ts'
+import { describeQuery, queryDashboardKey } from '../../../../src/kinds/alert-query.ts'
 import { addressOf } from '../../../../src/kinds/kind-names.ts'
 import { isOf } from '../../../../src/kinds/kinds.ts'
 import { checkReferences } from '../../../../src/kinds/references.ts'
@@ -169,7 +169,7 @@ describe('the dashboards of alerts with a query', () => {
       dashboards: { d: { name: 'D', tags: ['t'] } },
     })
     expect(problems).toEqual([])
-    expect(objects.map(addressOf).toSorted()).toEqual(['alerts.a', 'alerts.b', 'dashboards.d', `dashboards.${projectDashboard}`])
+    expect(objects.map(addressOf).toSorted()).toEqual(['alerts.a', 'alerts.b', 'dashboards.d', `dashboards.${queryDashboardKey}`])
     expect(objects.filter(isOf('dashboard')).map(({ value }) => [value.name, value.tiles.map(({ name }) => name)])).toEqual([
       ['D', ['B']],
       ['Alerts: shop', ['Errors']],
@@ -232,7 +232,7 @@ describe('the dashboards of alerts with a query', () => {
 
   it('are declared for all of them under the key of the dashboard for the project', () => {
     const board = { name: 'Ours', tags: ['t'] }
-    const { objects, problems } = read({ alerts: { a: alertWith(built) }, dashboards: { [projectDashboard]: board } })
+    const { objects, problems } = read({ alerts: { a: alertWith(built) }, dashboards: { [queryDashboardKey]: board } })
     expect(problems).toEqual([])
     expect(objects.filter(isOf('dashboard')).map(({ value }) => [value.name, value.tiles.length])).toEqual([['Ours', 1]])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { keyGrammar } from '../../../../src/kinds/marker.ts'
 import { digestOfText } from '../../../../src/platform/core/digest.ts'
-import { claimKey, createPlacement, toFileName, toSlug } from '../../../../src/sync/pull/select.ts'
+import { claimKey, fileFor, toFileName, toSlug } from '../../../../src/sync/pull/select.ts'
 import { hostile } from '../../../support/corpus.ts'
 import { type Lists, project, pull, search, shop, verifiedPull } from '../../../support/plans.ts'
 
@@ -249,7 +249,7 @@ describe('keys and file names', () => {
 
 describe('createPlacement', () => {
   describe('a new object', () => {
-    const place = (globs: readonly string[], paths: readonly string[] = []) => createPlacement({ globs, paths, closed: new Set() })
+    const place = (globs: readonly string[], paths: readonly string[] = []) => fileFor({ globs, paths, closed: new Set() })
 
     it('a new object gets a path that the first glob matches', () => {
       const cases = [

@@ -5,7 +5,7 @@ import { quote } from '../platform/core/text.ts'
 import { ownValue } from '../platform/documents/schema.ts'
 import { alertableTypes, canCarryAlerts, displayTypeOf } from './alert/alert.ts'
 import { tilesNamed } from './dashboard/query-tiles.ts'
-import type { Lookup, Named, Noun } from './directory.ts'
+import type { Lookup, Named, ReferableKind } from './directory.ts'
 import type { Body, DeclaredObject, FileContext, ResolveContext } from './kind.ts'
 import { PendingId } from './kind-names.ts'
 
@@ -15,7 +15,7 @@ export const nameRules = {
 
 /** How a field of a file refers to an object. */
 export interface Reference {
-  readonly to: Noun | 'tile'
+  readonly to: ReferableKind | 'tile'
   /** The field of the API that has the id. */
   readonly wire: string
   /** `key`: a key of these files, `{ id }` or `{ name }`. `name`: a name, or `{ id }`. `id`: an id, or a map such as `{ source: NAME }`. */
@@ -27,15 +27,15 @@ export interface Reference {
 }
 
 /** The map of a file that has a reference, and what its body has so far. */
-interface Around {
+interface WrittenMap {
   readonly file: Body
   readonly body: Body
 }
 
 /** Looks up the references of one declared object. A reference that means nothing is a diagnostic, and as the file spells it, for reports. */
-export interface World {
+export interface ReferenceResolver {
   /** `path` is where the file has the reference. */
-  idOf(reference: Reference, spelled: unknown, path: readonly PropertyKey[], around: Around): unknown
+  idOf(reference: Reference, spelled: unknown, path: readonly PropertyKey[], around: WrittenMap): unknown
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -62,7 +62,10 @@ function checkTile(tile: Body): { readonly tile: Body } | { readonly message: st
 
 const objectId = /^[0-9a-f]{24}$/
 
-export function createWorld(declared: Pick<DeclaredObject, 'locationOf' | 'pathOf'>, context: ResolveContext): World {
+export function createReferenceResolver(
+  declared: Pick<DeclaredObject, 'locationOf' | 'pathOf'>,
+  context: ResolveContext,
+): ReferenceResolver {
   const { directory, sources, tilesOf } = context
   const targets = { dashboard: context.dashboards, savedSearch: context.savedSearches }
   const diagnostics: Diagnostic[] = []
@@ -88,7 +91,7 @@ export function createWorld(declared: Pick<DeclaredObject, 'locationOf' | 'pathO
     return found(directory.byId(to, id), path)
   }
 
-  function byTile(spelled: unknown, path: readonly PropertyKey[], { file, body }: Around): unknown {
+  function byTile(spelled: unknown, path: readonly PropertyKey[], { file, body }: WrittenMap): unknown {
     if (body.dashboardId === undefined || unknown.has(body.dashboardId)) return undefined
     const key = typeof file.dashboard === 'string' ? file.dashboard : undefined
     const tiles = key === undefined ? tilesOf(String(body.dashboardId)) : (context.dashboards.get(key)?.tiles ?? [])
@@ -129,7 +132,7 @@ export function createWorld(declared: Pick<DeclaredObject, 'locationOf' | 'pathO
     return to === 'dashboard' || to === 'savedSearch' ? byKey(to, String(spelled), path) : undefined
   }
 
-  function find(reference: Reference, spelled: unknown, path: readonly PropertyKey[], around: Around): unknown {
+  function find(reference: Reference, spelled: unknown, path: readonly PropertyKey[], around: WrittenMap): unknown {
     const { to } = reference
     if (to === 'tile') return byTile(spelled, path, around)
     if (to === 'connection') return typeof spelled === 'string' ? namedConnection(spelled, path) : onlyConnection(path.slice(0, -1))
@@ -151,7 +154,7 @@ export function createWorld(declared: Pick<DeclaredObject, 'locationOf' | 'pathO
   }
 }
 
-type NounReference = Reference & { readonly to: Noun }
+type NounReference = Reference & { readonly to: ReferableKind }
 
 /** The connection as a file names it; undefined where there is only one. `spelled` is the map of the file that may have the field. */
 export function spellConnection(
