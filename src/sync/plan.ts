@@ -2,7 +2,7 @@ import { defineOperation } from '../platform/operation/operation.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
 import { type Gates, gatesWithoutBacktest } from './backtest/gates.ts'
 import { decide, loadFiles, readService } from './plan/make-plan.ts'
-import { judgeDiagnostics, objectBlocks, planFacts, planHeadline, toAnnotations } from './plan/plan-report.ts'
+import { factsBesideHeadline, judgeDiagnostics, objectBlocks, planHeadline, toAnnotations } from './plan/plan-report.ts'
 import { type PriceAnswer, priceReview } from './plan/price-review.ts'
 import { queryReview } from './plan/query-review.ts'
 import { demandAnswers, judgeReviews, type Review, reviewPlan } from './plan/review.ts'
@@ -34,7 +34,7 @@ export const plan = defineOperation({
   report: (result) => ({
     headline: planHeadline(result),
     blocks: [
-      planFacts(result),
+      factsBesideHeadline(result),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
       ...reviews.flatMap((review) => review.blocks?.(result) ?? []),
       ...objectBlocks(result),

@@ -28,6 +28,10 @@ export function planFacts(result: PlanResult): Block {
   })
 }
 
+/** The counts that the headline of a plan does not have. */
+export const factsBesideHeadline = (result: PlanResult): Block =>
+  isPlanWrong(result) ? planFacts(result) : planFacts({ ...result, toCreate: 0, toUpdate: 0, toReplace: 0, toDelete: 0, toHold: 0 })
+
 /** The plan in one line: `1 to create, 2 to update`. */
 export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, toAdopt, toHold }: PlanResult): Line {
   const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete, release: toRelease }
