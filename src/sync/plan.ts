@@ -32,7 +32,7 @@ export const plan = defineOperation({
   },
   judge: (result, input) => judgeReviews(judgeDiagnostics(result), reviews, result, input),
   report: (result) => ({
-    headline: planHeadline(result),
+    headline: [...planHeadline(result), ...reviews.flatMap((review) => review.headline?.(result) ?? [])],
     blocks: [
       factsBesideHeadline(result),
       { kind: 'diagnostics', diagnostics: result.diagnostics },

@@ -51,6 +51,14 @@ const limits =
 const atMostLimit =
   ' This service is not read-only: merges and more than 10,000 parts may keep it awake without alerts, so prices are upper limits.'
 
+/** ` · about +32 CHC a month`. Empty where the plan adds nothing, or nothing is known. */
+export function priceWords(result: PlanPrice | undefined): Line {
+  const { alerts = [], isAtMost = false, unit = '' } = result ?? {}
+  const [first, ...others] = alerts.filter(({ status }) => status === 'adds')
+  const { expected = 0, high = 0 } = result?.total ?? (others.length === 0 ? (first ?? {}) : {})
+  return high === 0 ? [] : say` · ${trusted(isAtMost ? `at most +${money(high)}` : `about +${money(expected)}`)} ${trusted(unit)} a month`
+}
+
 export function priceBlocks(result: PlanPrice | undefined): readonly Block[] {
   if (result === undefined) return []
   const { message, alerts, isAtMost, total, unit = '' } = result
@@ -58,11 +66,11 @@ export function priceBlocks(result: PlanPrice | undefined): readonly Block[] {
   if (alerts.length === 0) return [paragraph(say`Prices: no alert changes its schedule, so the plan adds nothing.`)]
   const isEstimated = alerts.some(({ status }) => status === 'adds' || status === 'saves')
   return [
+    paragraph(total === undefined ? [] : say`Together: ${trusted(amountWords(total, isAtMost, unit))}.`),
     table('Price of the alerts', alerts, {
       Alert: ({ name }) => name,
       [`Estimate (${unit} a month)`]: (alert) => describePrice(alert, result),
     }),
-    paragraph(total === undefined ? [] : say`Together: ${trusted(amountWords(total, isAtMost, unit))}.`),
     paragraph(isEstimated ? [trusted(limits + (isAtMost ? atMostLimit : ''))] : []),
   ]
 }

@@ -2,7 +2,7 @@ import { isServer } from '../../platform/api/path.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { flag, grouped } from '../../platform/operation/inputs.ts'
-import { type PlanPrice, planPrice, priceBlocks } from './price-report.ts'
+import { type PlanPrice, planPrice, priceBlocks, priceWords } from './price-report.ts'
 import type { Review } from './review.ts'
 
 export interface PriceAnswer {
@@ -26,5 +26,6 @@ export const priceReview = {
     const { pricePlan } = await import('./price-plan.ts')
     return { result: { price: await pricePlan(planned, { api, service, nowMs: clock.now() }) } }
   },
+  headline: ({ price }) => priceWords(price),
   blocks: ({ price }) => priceBlocks(price),
 } satisfies Review<{ readonly price: boolean }, PriceAnswer>

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
+import type { Line } from '../../platform/core/line.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import type { Block } from '../../platform/report/blocks.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
@@ -16,6 +17,8 @@ export interface Review<Input, Result> {
   demand?(context: ReviewContext, input: Input): void | Promise<void>
   /** Loads its code only if the input asks for it. */
   run(context: ReviewContext, planned: ReviewedPlan<Result>, input: Input): Promise<ReviewAnswer<Result>>
+  /** What the headline of the plan has of it. */
+  headline?(result: Partial<Result>): Line
   blocks?(result: Partial<Result>): readonly Block[]
   judge?(result: Partial<Result>, input: Input): Verdict
 }

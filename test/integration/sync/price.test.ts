@@ -61,6 +61,7 @@ describe('plan with price: true', () => {
       /every 5 min on checkout \(idle timeout 15 min\): the service slept \d\d% of 28 known days and would not sleep any more: about \+\d+ CHC a month \(\d+ to \d+\)\. At 30 min: about \+\d+ CHC/,
     )
     expect(text).toContain('It was not measured. Inline alerts of dashboards are not listed')
+    expect(text).toMatch(/^. (?:warning: )?Plan for \S+ \(\d to create\) · about \+\d+ CHC a month/)
   })
 
   it('plan with price: true has no lower end on a service that is not read-only', async () => {
