@@ -29,6 +29,7 @@ export const inputNames: readonly string[] = [
   "max-deletes",
   "max-expiring",
   "max-increase",
+  "max-monthly-increase",
   "max-notifications",
   "max-restore-minutes",
   "max-savings",
