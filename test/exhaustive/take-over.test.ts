@@ -195,11 +195,11 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W21: objects that other
       await this.pull()
       const applied = await this.#site.apply(this.files, {})
       const planned = await this.#site.plan(this.files)
-      // What another project has taken over is for a person to decide.
-      const isOfOthers = (rule: string): boolean => rule === 'owned-elsewhere' || rule === 'other-project'
-      return [...applied.diagnostics, ...planned.diagnostics]
-        .filter(({ severity, rule }) => severity === 'error' && !isOfOthers(rule))
-        .map(({ message }) => message)
+      const errors = [...applied.diagnostics, ...planned.diagnostics].filter(({ severity }) => severity === 'error')
+      // What another project has taken over is for a person to decide, and no pull takes over anything before that.
+      const isOfOthers = ({ rule }: { readonly rule: string }): boolean => rule === 'owned-elsewhere' || rule === 'other-project'
+      const isUndecided = errors.some(isOfOthers)
+      return errors.filter((one) => !isOfOthers(one) && !(isUndecided && one.rule === 'held')).map(({ message }) => message)
     }
   }
 
