@@ -131,3 +131,12 @@ describe('README.md', () => {
     expect(markdownIn('docs').filter((path) => !read('README.md').includes(`(${path})`))).toEqual([])
   })
 })
+
+it('no document, help text or schema has a word twice in a row', () => {
+  const texts = ['action.yml', ...documents, 'schemas/observability.schema.json', 'schemas/config.schema.json']
+  const doubled = texts.flatMap((path) => {
+    const prose = read(path).replaceAll(/```[\s\S]*?```/g, '')
+    return [...prose.matchAll(/(?<![\w.`-])([a-z]{2,}) \1(?![\w`-])/gi)].map(([words]) => `${path}: ${words}`)
+  })
+  expect(doubled).toEqual([])
+})
