@@ -32,7 +32,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   // What a connection needs is not known for a wrong profile.
   if (scope === 'none' || values.profile === undefined) return { diagnostics: [] }
   const variable = toEnvironmentName('api-url')
-  // The default of the profile in its place would send the key to a host that nobody chose.
+  // With the default of the profile, the key would go to a host that the user did not choose.
   if (!names.has('apiUrl') && env[variable]?.trim() === '')
     return { diagnostics: [inputDiagnostic(variable, 'is empty; set it to the address of the server, or remove it')] }
   const profile = profileNamed(values.profile)

@@ -436,7 +436,7 @@ function draftInstance(existing: Existing): Drafted {
   return { ...drafted, inTemplate: { ...followed, object: others.length > 0 ? refuse(others).object : updated(existing, followed) } }
 }
 
-/** The fields of a change, and the name of a tile, which is no difference for a plan that finds the tile. */
+/** The fields of a change, and the new name of a tile: a plan finds the tile by its id, and so does not show it. */
 function fieldsOf(fields: readonly FieldChange[], { before, after }: Sides): readonly FieldChange[] {
   if (isEqual(before.tile, after.tile) || fields.some(({ path }) => path === 'tile')) return fields
   return [...fields, { path: 'tile', before: after.tile, after: before.tile }]

@@ -334,7 +334,7 @@ describe('the profile', () => {
 })
 
 describe('an address that is given and empty', () => {
-  it('an empty variable is an error, so that no key goes to a host that nobody chose', async () => {
+  it('an empty variable is an error, so that no key goes to a host that the user did not choose', async () => {
     const { 'api-url': url = '', ...inputs } = inputsFor(emulator())
     const env = { WATCHKEEPER_API_URL: ' ' }
     const { reason } = await invokeText({ inputs: { ...inputs, operation: 'list-alerts' }, env })
