@@ -3,7 +3,7 @@ import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
 import { join, joinFirst, joinSome, type Line, say, toPlainText, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
 import { listFirst, nameFirst, plural, quote, sparkline } from '../platform/core/text.ts'
-import type { Block } from '../platform/report/blocks.ts'
+import { type Block, statusLooks } from '../platform/report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration } from '../platform/report/format.ts'
 import type { Report, Verdict } from '../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../platform/report/table.ts'
@@ -357,8 +357,8 @@ const serviceTable = (services: readonly JudgedService[], minSizeRatio: number |
   })
 
 function iconOf(check: JudgedService, minSizeRatio: number | undefined): string {
-  if (!check.passes) return '❌'
-  return listWarnings(check, minSizeRatio).length > 0 ? '⚠️' : '✅'
+  if (!check.passes) return statusLooks.fail.sign
+  return statusLooks[listWarnings(check, minSizeRatio).length > 0 ? 'warn' : 'pass'].sign
 }
 
 const trendTable = (services: readonly JudgedService[]): Block =>

@@ -4,6 +4,7 @@ import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs, minuteMs } from '../platform/core/durations.ts'
 import { type Line, say, trusted, untrustedSentence } from '../platform/core/line.ts'
 import { listFirst, plural } from '../platform/core/text.ts'
+import { skippedSign, statusLooks } from '../platform/report/blocks.ts'
 import { formatDuration } from '../platform/report/format.ts'
 import { pass, type Report, type Verdict } from '../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../platform/report/table.ts'
@@ -125,14 +126,14 @@ function scopeOf({ tables }: RestoreResult): string {
   return `rows of ${withRows.length} of ${plural(all.length, 'table')}, newest time of ${withTime.length}`
 }
 
-const signs = { fail: ['❌', 'fail'], unknown: ['⚠️', 'warn'], warn: ['⚠️', 'warn'], pass: ['✅', 'pass'], skipped: ['–', 'pass'] } as const
+const statuses = { fail: 'fail', unknown: 'warn', warn: 'warn', pass: 'pass', skipped: 'pass' } as const
 
 const outcomeCell = ({ outcome, reason }: Compared): Cell => [
-  trusted(`${signs[outcome][0]} ${outcome}`),
+  trusted(`${outcome === 'skipped' ? skippedSign : statusLooks[statuses[outcome]].sign} ${outcome}`),
   ...(reason === '' ? [] : say`: ${untrustedSentence(reason)}`),
 ]
 
-const statusOf = ({ outcome }: Compared) => signs[outcome][1]
+const statusOf = ({ outcome }: Compared) => statuses[outcome]
 
 export function reportVerification(result: RestoreResult): Report {
   const { originalName, restoredName, versions, ranBy } = result

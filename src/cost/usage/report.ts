@@ -6,7 +6,7 @@ import { type Decimal, formatRounded, percentOf, sum } from '../../platform/core
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, join, type Line, say, type Trusted, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
 import { andMore, capitalize, listFirst, plural, progressBar } from '../../platform/core/text.ts'
-import { type Block, paragraph } from '../../platform/report/blocks.ts'
+import { type Block, paragraph, statusLooks } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../../platform/report/format.ts'
 import type { Report, Verdict } from '../../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../../platform/report/table.ts'
@@ -441,15 +441,13 @@ const money = (amount: Decimal): Trusted => trusted(formatMoney(amount))
 /** Failures first. */
 const statusOrder: readonly BudgetOutcome['status'][] = ['fail', 'warn', 'pass']
 
-const statusSigns = { pass: '✅', warn: '⚠️', fail: '❌' } as const
-
 function budgetTable({ budgets: inFile, unit, toDate }: UsageResult): Block {
   const budgets = inFile.toSorted((a, b) => statusOrder.indexOf(a.status) - statusOrder.indexOf(b.status))
   return table(
     'Budgets',
     budgets,
     {
-      Budget: ({ status, name, scope }) => [trusted(`${statusSigns[status]} `), untrusted(name), ...scopeWords(scope)],
+      Budget: ({ status, name, scope }) => [trusted(`${statusLooks[status].sign} `), untrusted(name), ...scopeWords(scope)],
       [`>Used (${unit})`]: ({ used, limit }) => trusted(formatMoneyPair(used, limit)[0]),
       '>Limit': ({ used, limit }) => trusted(formatMoneyPair(used, limit)[1]),
       Share: shareCell,
