@@ -18,7 +18,7 @@ import {
   type ResolvedDeclaration,
   watchedPlaceOf,
 } from '../kind.ts'
-import { PendingId } from '../kind-names.ts'
+import { kindLabels, PendingId } from '../kind-names.ts'
 import {
   readTextMarker,
   readTextSnapshot,
@@ -71,7 +71,7 @@ export function createAlertKind(
   const readMarker = (body: Body) => readTextMarker(body.note)
   const kind: Kind<DeclaredObject<DeclaredAlert>> = {
     name: 'alert',
-    label: 'alert',
+    label: kindLabels.alert,
     collection: alertCollection,
     schema: wireSchema(definition).extend({ source: z.enum(alertSources).optional() }),
     clearWith: clearing(definition),

@@ -7,6 +7,7 @@ import { quote } from '../../platform/core/text.ts'
 import { alertQuery } from '../alert-query.ts'
 import { adoption, byKey, nameDescription, word } from '../fields.ts'
 import { type Body, type StoredObject, withoutServerFields } from '../kind.ts'
+import { kindLabels } from '../kind-names.ts'
 import { executionErrorSchema } from './evaluation.ts'
 import { alertIntervals } from './schedule.ts'
 
@@ -118,7 +119,7 @@ export function toUtc(text: string): string {
 /** The requests for alerts. */
 export const alertCollection = defineCollection<Alert, Body>({
   name: 'alerts',
-  noun: 'alert',
+  noun: kindLabels.alert,
   listing: 'paged',
   schema: alertSchema,
   toBody: toAlertBody,

@@ -3,6 +3,7 @@ import { nameFirst } from '../../platform/core/text.ts'
 import { withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
 import { type Body, type DeclaredObject, type Kind, listOf, pageFor, type ResolveContext, type ResolvedDeclaration } from '../kind.ts'
+import { kindLabels } from '../kind-names.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createReferenceResolver } from '../reference-resolver.ts'
 import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
@@ -38,7 +39,7 @@ const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw)
 export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
   const kind: Kind<DeclaredObject<DeclaredDashboard>> = {
     name: 'dashboard',
-    label: 'dashboard',
+    label: kindLabels.dashboard,
     collection: dashboardCollection,
     schema: declaredDashboard,
     hasHiddenParts: true,

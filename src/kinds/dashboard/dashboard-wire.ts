@@ -6,6 +6,7 @@ import { nameOrEmpty, readOne, wireId } from '../../platform/api/wire.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 
 import { type Body, type InvalidField, listOf, type StoredObject, withoutServerFields } from '../kind.ts'
+import { kindLabels } from '../kind-names.ts'
 
 /** A dashboard as the API returns it. Unknown fields are kept. */
 export const dashboardSchema = z.looseObject({
@@ -68,7 +69,7 @@ const lacksMetricValue = ({ aggFn, metricName, metricType, valueExpression }: Bo
 /** The requests for dashboards. */
 export const dashboardCollection = defineCollection<Dashboard, Body>({
   name: 'dashboards',
-  noun: 'dashboard',
+  noun: kindLabels.dashboard,
   listing: 'whole',
   schema: dashboardSchema,
   toBody: toDashboardBody,
@@ -87,7 +88,7 @@ export async function validateDashboard(api: ReadApi, service: Target, body: Bod
   const { valid, errors } = await api.read({
     request: { method: 'POST', isSafe: true, path: under(collectionPath(api, service, 'dashboards'), 'validate'), body: withoutIds(body) },
     read: readOne(validationSchema),
-    about: { noun: 'dashboard', missing: 'service', permission: 'observability' },
+    about: { noun: kindLabels.dashboard, missing: 'service', permission: 'observability' },
   })
   if (valid) return []
   const invalid = errors.map((error) => ({ path: error.path ?? '', message: error.message }))

@@ -19,6 +19,7 @@ import {
   type SecretUse,
   type StoredObject,
 } from '../kind.ts'
+import { kindLabels } from '../kind-names.ts'
 import {
   readTextMarker,
   readTextSecrets,
@@ -272,7 +273,7 @@ const markedText = ({ description }: Body): string => (typeof description === 's
 /** The kind of webhooks. */
 export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   name: 'webhook',
-  label: 'webhook',
+  label: kindLabels.webhook,
   collection: webhookCollection,
   schema: webhookBody,
   ownership: 'marker',
