@@ -1,6 +1,7 @@
 import { didYouMean } from '../platform/core/names.ts'
 import { pluralOf, quote } from '../platform/core/text.ts'
-import { addressOf, kindLabels, PendingId, placeOfTile } from './kind-names.ts'
+import { addressOf, kindLabels, placeOfTile } from './kind-names.ts'
+import { PendingId } from './pending-id.ts'
 
 export interface Named {
   /** Pending for an object that files declare and the service does not have yet. */

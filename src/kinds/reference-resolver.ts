@@ -7,7 +7,7 @@ import { alertableTypes, canCarryAlerts, displayTypeOf } from './alert/alert.ts'
 import { tilesNamed } from './dashboard/query-tiles.ts'
 import type { Lookup, Named, ReferableKind } from './directory.ts'
 import type { Body, DeclaredObject, FileContext, ResolveContext } from './kind.ts'
-import { PendingId } from './kind-names.ts'
+import { PendingId } from './pending-id.ts'
 
 export const nameRules = {
   'unknown-name': { severity: 'error', description: 'A reference names an object that the service does not have.' },

@@ -18,7 +18,7 @@ import {
   type ResolvedDeclaration,
   watchedPlaceOf,
 } from '../kind.ts'
-import { kindLabels, PendingId } from '../kind-names.ts'
+import { kindLabels } from '../kind-names.ts'
 import {
   readTextMarker,
   readTextSnapshot,
@@ -29,6 +29,7 @@ import {
   withTextMarker,
   withTextSnapshot,
 } from '../marker.ts'
+import { PendingId } from '../pending-id.ts'
 import { createReferenceResolver } from '../reference-resolver.ts'
 import { spellQuery, uniqueNameOf, withPlainNumbers } from '../spell.ts'
 import {

@@ -15,8 +15,9 @@ import {
   type ResolvedDeclaration,
   withoutServerFields,
 } from '../kind.ts'
-import { kindLabels, PendingId } from '../kind-names.ts'
+import { kindLabels } from '../kind-names.ts'
 import { noMarkers } from '../marker.ts'
+import { PendingId } from '../pending-id.ts'
 import { createReferenceResolver, spellConnection } from '../reference-resolver.ts'
 import { sourceCollection } from './source-wire.ts'
 

@@ -1,7 +1,7 @@
 import type { Directory } from '../../kinds/directory.ts'
 import { type AlertTarget, type Body, listOf, type ResolveContext } from '../../kinds/kind.ts'
-import { PendingId } from '../../kinds/kind-names.ts'
 import { isOf, type Kinds } from '../../kinds/kinds.ts'
+import { PendingId } from '../../kinds/pending-id.ts'
 import { digestOfText } from '../../platform/core/digest.ts'
 import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched, type WindowsQuery } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'

@@ -12,9 +12,10 @@ import {
   storedLabelOf,
   type TileOwners,
 } from '../../kinds/kind.ts'
-import { addressOf, type KindName, kindNames, mapKinds, PendingId, replacePending } from '../../kinds/kind-names.ts'
+import { addressOf, type KindName, kindNames, mapKinds } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
+import { PendingId, replacePending } from '../../kinds/pending-id.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import type { ReadApi } from '../../platform/api/client.ts'

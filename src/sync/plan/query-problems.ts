@@ -2,8 +2,9 @@
 
 import { type AlertInterval, alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { type Body, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
-import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
+import { type PendingId, replacePending } from '../../kinds/pending-id.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import { maxQueryMs, type SqlQuery } from '../../platform/api/sql.ts'
