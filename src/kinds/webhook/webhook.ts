@@ -20,16 +20,7 @@ import {
   type StoredObject,
 } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
-import {
-  readTextMarker,
-  readTextSecrets,
-  readTextSnapshot,
-  textStyle,
-  withoutTextMarker,
-  withTextMarker,
-  withTextSecrets,
-  withTextSnapshot,
-} from '../marker.ts'
+import { readTextMarker, readTextSecrets, textMarkers, withoutTextMarker, withTextSecrets } from '../marker.ts'
 import {
   describeSecrets,
   digestOfSecret,
@@ -187,9 +178,9 @@ const comparedPart = (stored: Body, declared: Body): Body =>
 
 /** Adds the digests of what the API will not answer. */
 function completeMarker(body: Body): Body {
-  const text = markedText(body)
+  const text = body.description
   // A webhook that loses its marker loses the digests, too.
-  if (readTextMarker(text) === undefined) return body
+  if (typeof text !== 'string' || readTextMarker(text) === undefined) return body
   const given = hiddenFields(body.service).filter((field) => body[field] !== undefined && !(isMapping(body[field]) && isEmpty(body[field])))
   const kept = given.map((field) => body[field]).find((value) => value instanceof HiddenValue)
   const salt = kept instanceof HiddenValue ? kept.salt : createSalt()
@@ -262,13 +253,11 @@ function toFile(body: Body, { key, spelled }: FileContext): Body {
     urlFrom: inFile('urlFrom') ?? `${secretPrefix}${key.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_URL`,
     headersFrom: inFile('headersFrom'),
     queryParamsFrom: inFile('queryParamsFrom'),
-    description: withoutTextMarker(markedText(body)).trimEnd() || undefined,
+    description: withoutTextMarker(body.description).trimEnd() || undefined,
     body: body.body instanceof HiddenValue ? inFile('body') : body.body,
   }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
-
-const markedText = ({ description }: Body): string => (typeof description === 'string' ? description : '')
 
 /** The kind of webhooks. */
 export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
@@ -276,7 +265,6 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   label: kindLabels.webhook,
   collection: webhookCollection,
   schema: webhookBody,
-  ownership: 'marker',
   referredToAs: 'webhook',
   hasUniqueNames: true,
   notInFiles: 'its URL, headers and query parameters',
@@ -295,15 +283,8 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
       : `the API hides a part of it; to manage it, write it into a file by hand, with ${fields.join(' and ')}`
   },
   toBody,
-  markerStyle: textStyle,
-  markedField: 'description',
-  tokenOf: ({ description }) => readTextMarker(description)?.token,
-  readMarker: ({ description }) => readTextMarker(description),
-  withMarker: (body, marker) => ({ ...body, description: withTextMarker(markedText(body), marker) }),
-  withoutMarker: (body) => ({ ...body, description: withoutTextMarker(markedText(body)) }),
-  readSnapshot: ({ description }) => readTextSnapshot(description),
-  withSnapshot: (body, digest) => ({ ...body, description: withTextSnapshot(markedText(body), digest) }),
-  canonical: (body) => withoutEmpty(describeSecrets({ ...body, description: withoutTextMarker(markedText(body)).trimEnd() })),
+  ...textMarkers('description'),
+  canonical: (body) => withoutEmpty(describeSecrets({ ...body, description: withoutTextMarker(body.description).trimEnd() })),
   carryOver,
   comparedPart,
   completeMarker,
