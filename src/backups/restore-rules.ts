@@ -1,7 +1,7 @@
 // The rules of verify-restore: pure functions over what two services hold. A value that is missing never counts as verified.
 import { type Decimal, fromText } from '../platform/core/decimal.ts'
 import { keysOf } from '../platform/core/keys.ts'
-import { nameFirst, plural, quote } from '../platform/core/text.ts'
+import { firstOf, plural, quote } from '../platform/core/text.ts'
 import { durationMsOf } from '../platform/operation/inputs.ts'
 import { formatDuration } from '../platform/report/format.ts'
 import type { Check, ChecksFile } from './checks-file.ts'
@@ -63,8 +63,6 @@ export function judgeTable(two: TwoTables, rules: ChecksFile['tables'], backupMs
   return rows.outcome === 'fail' ? rows : ([columns, rows].find(({ outcome }) => outcome === 'unknown') ?? rows)
 }
 
-const maxNamed = 3
-
 /** A column that the restored table has and the original has not is no loss. */
 function judgeColumns({ columns, changed }: ListedTable, twin: ListedTable, backupMs: number): Compared {
   const types = new Map(twin.columns.map(({ name, type }) => [name, type]))
@@ -73,7 +71,7 @@ function judgeColumns({ columns, changed }: ListedTable, twin: ListedTable, back
   if (lost.length === 0 && other === undefined) return pass
   const reason =
     lost.length > 0
-      ? `lacks the ${lost.length === 1 ? 'column' : 'columns'} ${nameFirst(lost, maxNamed)}`
+      ? `lacks the ${lost.length === 1 ? 'column' : 'columns'} ${firstOf(3, lost)}`
       : `its column ${quote(other?.name ?? '', 60)} is ${quote(types.get(other?.name ?? '') ?? '', 60)}, and ${quote(other?.type ?? '', 60)} in the original`
   return changed * 1000 > backupMs
     ? unknown(`${reason}, and the original was changed after the backup; verify a newer backup`)

@@ -69,11 +69,8 @@ export const findingLines = ({ findings }: AuditResult): readonly Line[] =>
 function evidenceOf({ evidence, names = [] }: AuditFinding): Line {
   if (names.length === 0) return [trusted(`${evidence}.`)]
   const listed = names.map((name) => say`${name}`)
-  return say`${trusted(evidence)}: ${joinFirst(listed, maxNames)}.`
+  return say`${trusted(evidence)}: ${joinFirst(3, listed)}.`
 }
-
-/** Names that a finding lists. The result has all of them. */
-const maxNames = 3
 
 const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]): Line =>
   say`Not checked: ${trusted(what)}${name === undefined ? [] : say` of ${name}`}: ${untrustedSentence(reason)}`
@@ -108,8 +105,8 @@ function foldFindings(findings: readonly AuditFinding[]): readonly (readonly [Au
 
 const namesOf = (same: readonly AuditFinding[]): Line =>
   joinFirst(
-    same.map(({ name }) => say`${name}`),
     10,
+    same.map(({ name }) => say`${name}`),
   )
 
 const findingTable = ({ findings, unit = '' }: AuditResult): Block =>

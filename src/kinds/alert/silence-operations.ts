@@ -292,13 +292,10 @@ function judgeAlerts(alerts: readonly ReachedAlert[]): Verdict {
   return refused.length === 0 ? pass : { status: 'fail', reasons: [say`${counted(refused.length, 'alert')} refused: ${namesOf(refused)}`] }
 }
 
-/** The most alerts that one sentence names. */
-const maxNamed = 5
-
 const namesOf = (alerts: readonly ReachedAlert[]): Line =>
   joinFirst(
+    5,
     alerts.map(({ name }) => [untrusted(name)]),
-    maxNamed,
   )
 
 const moment = (iso: string | undefined): Inline => trusted(iso === undefined ? '–' : formatMoment(iso))

@@ -1,5 +1,5 @@
 import { isMapping } from '../../platform/core/keys.ts'
-import { nameFirst } from '../../platform/core/text.ts'
+import { firstOf } from '../../platform/core/text.ts'
 import { withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
 import { type Body, type DeclaredObject, type Kind, listOf, pageFor, type ResolveContext, type ResolvedDeclaration } from '../kind.ts'
@@ -19,9 +19,6 @@ function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: 
   const tiles = arrangeTiles(listOf(body.tiles).map(withRaw), declared, context)
   return { body: { ...body, tiles, ...(isMapping(raw) && raw) }, diagnostics: world.diagnostics }
 }
-
-/** Tiles that a summary names. */
-const maxNamedTiles = 12
 
 /** `Errors (stacked bar, Traces)`, `Rows (number, SQL)`. A file can leave the chart out, or its type. */
 function describeTile({ name, config }: Body, nameOf: (id: unknown) => string): string {
@@ -49,9 +46,9 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
     clearWith: clearing(declaredDashboard),
     resolve: resolveDashboard,
     summarize: ({ tiles }, nameOf) =>
-      nameFirst(
+      firstOf(
+        12,
         listOf(tiles).map((tile) => describeTile(tile, nameOf)),
-        maxNamedTiles,
       ) || 'no tiles',
     toBody: toDashboardBody,
     page: ({ id }) => pageFor('dashboards', id),

@@ -95,8 +95,8 @@ const maxNamed = 5
 function notEvaluatedWords(alerts: Applied['notEvaluated'] = []): Line {
   if (alerts.length === 0) return []
   const names = joinFirst(
-    alerts.map(({ key }) => say`${key}`),
     maxNamed,
+    alerts.map(({ key }) => say`${key}`),
   )
   const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
   const due = latest === '' ? [] : [trusted(`, by ${formatMoment(latest)}`)]

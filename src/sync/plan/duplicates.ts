@@ -83,15 +83,11 @@ function findTwinsOf<D extends Declared>(
     const [wanted, found] = [kept, twin].map((stored) => comparable(kind, kind.toBody(moves.move(stored))))
     const differing = diffFields(wanted, found).map(({ path }) => path.replace(/Id$/, ''))
     const reason =
-      differing.length > 0
-        ? `that differs in ${listFirst(differing, maxNamedFields, (count) => `${count} more`).join(', ')}`
-        : moves.findObstacle(twin)
+      differing.length > 0 ? `that differs in ${listFirst(differing, 5, (count) => `${count} more`).join(', ')}` : moves.findObstacle(twin)
     return reason === undefined ? { action: 'delete', reason: 'and equal to it' } : { action: 'release', reason }
   }
   return alike.filter(({ stored }) => stored !== kept).map((twin) => ({ ...twin, declared: one, kept, ...decide(twin.stored) }))
 }
-
-const maxNamedFields = 5
 
 function equals(kind: Kind, desired: Body, stored: StoredObject): boolean {
   const sides = sidesOf(kind, desired, stored)

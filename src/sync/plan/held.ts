@@ -27,7 +27,7 @@ export function hold(change: Create | Update, { adopted, candidates = [] }: Pair
     }
   }
   const { id, stored } = change
-  const paths = listFirst([...new Set(fields.map(({ path }) => path))], maxNamed, (count) => `${count} more`).join(', ')
+  const paths = listFirst([...new Set(fields.map(({ path }) => path))], 5, (count) => `${count} more`).join(', ')
   if (adopted === undefined || adopted === true)
     return { ...held, id, stored, reason: `the unmanaged ${label} ${describeStored(stored)} differs (${paths})${unadopted}` }
   const isService = adopted.declared === digest
@@ -74,8 +74,6 @@ function waysInFile({ key, id, location }: Held, { declared, adopted }: Pair, ki
     `to create another one, ${kind.hasUniqueNames || isShared ? 'choose another name' : 'set adopt to false'}`,
   ]
 }
-
-const maxNamed = 5
 
 /** YAML reads digits, with one `e` or without, as a number. */
 const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)

@@ -135,10 +135,8 @@ function links(objects: readonly PlannedObject[]): Block {
   const linked = objects.flatMap(({ kind, key, name, url }) =>
     url === undefined ? [] : [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`],
   )
-  return paragraph(linked.length === 0 ? [] : say`In the web app: ${joinFirst(linked, maxLinks)}`)
+  return paragraph(linked.length === 0 ? [] : say`In the web app: ${joinFirst(20, linked)}`)
 }
-
-const maxLinks = 20
 
 /** More drawings would hide the rest of the report. */
 const maxOpenLayouts = 3
@@ -166,8 +164,8 @@ type Named = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
 
 const namesOf = (objects: readonly Named[]): Line =>
   joinFirst(
-    objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`),
     maxNamed,
+    objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`),
   )
 
 interface SentenceParts {

@@ -12,7 +12,7 @@ import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, type Location } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
-import { nameFirst } from '../../platform/core/text.ts'
+import { firstOf } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimates, estimateAlerts, findUnmatched } from '../../signals/backtest/estimate.ts'
 import type { TimeRange } from '../../signals/backtest/evaluate.ts'
@@ -130,7 +130,7 @@ async function whyNotRun({ api, files }: QueryContext): Promise<string | undefin
 function noteAll(checks: readonly Check[], reason: string): readonly Diagnostic[] {
   const [first] = checks
   if (first === undefined) return []
-  const names = nameFirst([...new Set(checks.map(({ subject }) => subject.name))], maxNamed)
+  const names = firstOf(5, [...new Set(checks.map(({ subject }) => subject.name))])
   return [toNote(first.subject.location, `The queries of what the plan changes were not run (${names}): ${reason}`)]
 }
 
@@ -482,11 +482,9 @@ function joinEqual(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...groups.values()].flatMap((alike) => {
     const [first, ...others] = alike
     if (first === undefined || alike.length < minEqual) return alike
-    return [{ ...first, message: `${first.message} (also ${nameFirst(others.map(subjectOf), maxNamed)})` }]
+    return [{ ...first, message: `${first.message} (also ${firstOf(5, others.map(subjectOf))})` }]
   })
 }
-
-const maxNamed = 5
 
 const describeUnrun = (count: number): readonly Diagnostic[] =>
   count === 0

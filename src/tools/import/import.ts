@@ -6,7 +6,7 @@ import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { nameFirst, plural, quote } from '../../platform/core/text.ts'
+import { firstOf, plural, quote } from '../../platform/core/text.ts'
 import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
 import { type Block, countFacts } from '../../platform/report/blocks.ts'
@@ -201,7 +201,7 @@ async function compareAll(context: ImportContext, imported: readonly Imported[])
     if (found === undefined && api.profile.isSelfHosted)
       throw inputError(
         'connection',
-        `"${quote(connection, 60)}" is not a connection of the server, which has ${nameFirst(names, 10) || 'none'}`,
+        `"${quote(connection, 60)}" is not a connection of the server, which has ${firstOf(10, names) || 'none'}`,
       )
     checked[i] = await compareQueries({ api, service, nowMs: clock.now(), connectionId: found?.id ?? '' }, translated)
     await progress({ done: i + 1, total: imported.length, line: say`rule ${title}`, result: async () => ({}) })
