@@ -4,7 +4,7 @@ import { collectionPath, defineCollection } from '../../platform/api/collection.
 import { type Target, under } from '../../platform/api/path.ts'
 import { nameOrEmpty, readOne, wireId } from '../../platform/api/wire.ts'
 import { isMapping } from '../../platform/core/keys.ts'
-
+import { quote } from '../../platform/core/text.ts'
 import { type Body, type InvalidField, listOf, type StoredObject, withoutServerFields } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
 
@@ -74,6 +74,21 @@ export const dashboardCollection = defineCollection<Dashboard, Body>({
   schema: dashboardSchema,
   toBody: toDashboardBody,
 })
+
+/** The display type in a tile's configuration; undefined without one. */
+export const displayTypeOf = ({ config }: Body): unknown => (isMapping(config) ? config.displayType : undefined)
+
+/** An update of the dashboard deletes the alerts on tiles of any other type. */
+const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
+
+/** The display type of a tile that cannot have alerts; undefined for a tile that can, and for an unknown type. */
+export function typeWithoutAlerts(tile: Body): string | undefined {
+  const type = displayTypeOf(tile)
+  return typeof type !== 'string' || alertableTypes.includes(type) ? undefined : type
+}
+
+export const explainTypeWithoutAlerts = (type: string): string =>
+  `a tile of type ${quote(type, 40)} cannot have alerts; types that can: ${alertableTypes.join(', ')}`
 
 const validationSchema = z.object({
   valid: z.boolean(),

@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { alertableTypes, thresholdTypes } from '../../kinds/alert/alert.ts'
+import { thresholdTypes } from '../../kinds/alert/alert.ts'
 import { type AlertInterval, alertIntervals, isAtBorder, startMsOf } from '../../kinds/alert/schedule.ts'
+import { typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
 import { tableOfSource } from '../../kinds/source/source-sql.ts'
 import { quote } from '../../platform/core/text.ts'
@@ -111,8 +112,8 @@ const savedSearchPart = z.object({
 /** Why the server never compares anything for an alert on this tile; undefined where it does, or may do. */
 function explainNeverEvaluated(tile: Body): string | undefined {
   const config = tilePart.safeParse(tile.config)
-  if (!config.success || alertableTypes.includes(config.data.displayType)) return undefined
-  return `never evaluated: the server accepts alerts on a tile of type ${quote(config.data.displayType, 40)}, and ignores them`
+  const type = config.success ? typeWithoutAlerts({ config: config.data }) : undefined
+  return type && `never evaluated: the server accepts alerts on a tile of type ${quote(type, 40)}, and ignores them`
 }
 
 /** `alert` and `watched` in the form of the API. */

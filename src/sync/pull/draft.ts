@@ -1,7 +1,7 @@
-import { displayTypeOf } from '../../kinds/alert/alert.ts'
 import { type AlertQuery, queryDashboardKey, toTileConfig } from '../../kinds/alert-query.ts'
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
+import { displayTypeOf } from '../../kinds/dashboard/dashboard-wire.ts'
 import { createDirectory } from '../../kinds/directory.ts'
 import { type Body, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
