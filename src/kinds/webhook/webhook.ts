@@ -151,11 +151,11 @@ function toBody(stored: StoredObject): Body {
   return { ...Object.fromEntries(hidden), ...shown }
 }
 
-const isKnown = (value: unknown): boolean => secretsIn(value).every(({ isSet }) => isSet)
+const isKnownToRun = (value: unknown): boolean => secretsIn(value).every(({ isSet }) => isSet)
 
 /** Repeats what this run does not know: the stored URL, and headers that the server keeps. */
 function carryOver(desired: Body, stored: Body): Body {
-  const unknown = secretFields.filter((field) => !isKnown(desired[field]))
+  const unknown = secretFields.filter((field) => !isKnownToRun(desired[field]))
   const kept = Object.fromEntries(unknown.flatMap((field) => (stored[field] === undefined ? [] : [[field, stored[field]]])))
   return { ...Object.fromEntries(Object.entries(desired).filter(([field]) => !unknown.includes(field))), ...kept }
 }
@@ -226,8 +226,8 @@ function reviewUnset(names: readonly string[], desired: Body, stored: Body | und
   if (stored === undefined && !isWrite)
     return { rule: 'secret-not-compared', message: `${notSet}; apply needs ${names.length === 1 ? 'it' : 'them'}` }
   if (stored === undefined || resends) return error(`${notSet}, so the secret cannot be sent; set ${list} in the environment of the run`)
-  const moves = stored.service !== desired.service || (isKnown(desired.url) && !isEqual(stored.url, desired.url))
-  if (moves && !isKnown([desired.headers, desired.queryParams]))
+  const moves = stored.service !== desired.service || (isKnownToRun(desired.url) && !isEqual(stored.url, desired.url))
+  if (moves && !isKnownToRun([desired.headers, desired.queryParams]))
     return error(`${notSet}, and the server drops headers and query parameters when the URL or the service changes; set ${list}`)
   return { rule: 'secret-not-compared', message: `secret not compared, because ${notSet}` }
 }

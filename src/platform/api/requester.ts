@@ -6,7 +6,7 @@ import { type RetryPolicy, retryPolicyFor } from '../http/retry.ts'
 import { type FailedAttempt, inSeconds, type SendDeps, sendWithRetries, startDeadline } from '../http/send.ts'
 import type { Exchange, Transport } from '../http/transport.ts'
 import { ApiError, type ConnectionInputs, explainFailure, isOutcomeUnknown, type RequestFacts } from './api-error.ts'
-import { type AttemptFailure, type AttemptSuccess, attempt } from './attempt.ts'
+import { type AttemptFailure, type AttemptSuccess, sendAndRead } from './attempt.ts'
 import { type Applied, type Call, isWrite, maxBasisAgeMs, type Reconciled, type ToSend } from './call.ts'
 import { shortPath } from './path.ts'
 import type { Profile } from './profiles.ts'
@@ -146,7 +146,7 @@ function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId,
     if (isWrite(call.request)) writes?.sent()
     let answered: { status: number; headers: AttemptSuccess<T>['headers'] } | undefined
     try {
-      const outcome = await attempt({ transport, exchange, read: call.read, redact: redactFor(call), nowMs: clock.now })
+      const outcome = await sendAndRead({ transport, exchange, read: call.read, redact: redactFor(call), nowMs: clock.now })
       if (isWrite(call.request) && 'failure' in outcome && outcome.failure.writeOutcome !== 'unknown') writes?.notApplied()
       const answer = 'success' in outcome ? outcome.success : outcome.failure
       if (answer.status !== undefined) answered = { status: answer.status, headers: answer.headers }
@@ -241,7 +241,7 @@ function createNotes({ clock, note }: SendDeps): Note {
 }
 
 /** `GET /v1/… answered 200 in 84 ms, request id …, 96 of 100 requests left for 8.0 s`. */
-function describeAnswer({ method, url }: Exchange, outcome: Awaited<ReturnType<typeof attempt>>, ms: number): string {
+function describeAnswer({ method, url }: Exchange, outcome: Awaited<ReturnType<typeof sendAndRead>>, ms: number): string {
   const { status, headers, requestId } = 'success' in outcome ? outcome.success : outcome.failure
   const window = readRateLimitWindow(headers)
   const detail = 'success' in outcome ? '' : outcome.failure.detail

@@ -321,14 +321,14 @@ export const refuseVariables = (texts: readonly (string | null | undefined)[]): 
 
 const aggregates = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile'] as const
 
-const isKnown = (aggFn: string): aggFn is (typeof aggregates)[number] => aggregates.some((one) => one === aggFn)
+const isRequestable = (aggFn: string): aggFn is (typeof aggregates)[number] => aggregates.some((one) => one === aggFn)
 
 /** The types of metrics whose answers equal what the server compares. */
 const exactMetrics = ['gauge', 'histogram'] as const
 
 /** Why the values of a series are not what the server compares; undefined where they are. */
 function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item): Refusal | undefined {
-  if (!isKnown(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
+  if (!isRequestable(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
   if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
   if (toField(valueExpression ?? '') === undefined)
     return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }
