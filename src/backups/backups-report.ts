@@ -7,7 +7,7 @@ import { type Block, statusLooks } from '../platform/report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration } from '../platform/report/format.ts'
 import type { Report, Verdict } from '../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../platform/report/table.ts'
-import { byWorst, type DataQualityIssue, type Trend, type UnknownReason } from './backup-rules.ts'
+import { type BackupDataIssue, byWorst, type Trend, type UnknownReason } from './backup-rules.ts'
 import { backupTable } from './backups.ts'
 import type { BackupsResult, JudgedService } from './backups-schemas.ts'
 
@@ -198,7 +198,7 @@ function listWarnings(check: JudgedService, minSizeRatio: number | undefined): r
   return [...unreadable, ...sizeWarnings(check, minSizeRatio), ...dataQualityIssues.map((issue): Line => [trusted(issueWords[issue])])]
 }
 
-const issueWords: Readonly<Record<DataQualityIssue, string>> = {
+const issueWords: Readonly<Record<BackupDataIssue, string>> = {
   'missing-status': 'the last successful backup has no status. It has an end, so it counts as successful.',
   'unknown-status': 'a newer backup has no known status.',
   'missing-date': 'backups without a date are left out.',
