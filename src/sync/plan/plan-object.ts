@@ -73,13 +73,13 @@ function planCreate(pair: Pair, body: Body, digest: string, around: ChangeContex
   }
 }
 
-interface Compared {
+interface ComparedObject {
   readonly body: Body
   readonly sides: BodyPair
   readonly digest: string
 }
 
-function planUpdate(pair: Pair & { readonly found: MarkedObject }, { body, sides, digest }: Compared, around: ChangeContext): Update {
+function planUpdate(pair: Pair & { readonly found: MarkedObject }, { body, sides, digest }: ComparedObject, around: ChangeContext): Update {
   const { declared, found, takeover } = pair
   const { kind } = around
   const common = describe(pair, body, digest, around)

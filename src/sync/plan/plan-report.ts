@@ -160,9 +160,9 @@ const isRenamed = ({ action, takeover }: PlannedObject): boolean => action === '
 /** The most objects that one sentence names. */
 const maxNamed = 5
 
-type Named = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
+type NamedObject = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
 
-const namesOf = (objects: readonly Named[]): Line =>
+const namesOf = (objects: readonly NamedObject[]): Line =>
   joinFirst(
     maxNamed,
     objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`),
@@ -175,7 +175,7 @@ interface SentenceParts {
 }
 
 /** A sentence about objects, with a table of them where they are more than it names. */
-function aboutObjects(title: string, objects: readonly Named[], toLine: (parts: SentenceParts) => Line): readonly Block[] {
+function aboutObjects(title: string, objects: readonly NamedObject[], toLine: (parts: SentenceParts) => Line): readonly Block[] {
   const { length: count } = objects
   if (count === 0) return []
   const all = table(undefined, objects, {

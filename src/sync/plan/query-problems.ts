@@ -239,14 +239,14 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
   const plan = { ...planned.plan, changes: [...changes, ...others] }
   const compared = await compareAlerts({ ...planned, plan }, { profile }, { fromMs: nowMs, untilMs: nowMs })
   /** The alerts of an SLO count the same events. */
-  const isRepeated = ({ change }: Compared): boolean =>
+  const isRepeated = ({ change }: ComparedAlert): boolean =>
     isOfSlo(change) && compared.find((one) => makerOf(one.change) === makerOf(change))?.change !== change
   return compared.flatMap((one) => (one.next === undefined || isRepeated(one) ? [] : checksOfAlert(one, asking, isOnlyOnChanged)))
 }
 
-type Compared = Awaited<ReturnType<typeof compareAlerts>>[number]
+type ComparedAlert = Awaited<ReturnType<typeof compareAlerts>>[number]
 
-function checksOfAlert(compared: Compared, asking: Asking, isOnlyOnChanged: boolean): readonly Check[] {
+function checksOfAlert(compared: ComparedAlert, asking: Asking, isOnlyOnChanged: boolean): readonly Check[] {
   const { change, next, watched } = compared
   const about = {
     subject: subjectOfAlert(change),
@@ -267,7 +267,7 @@ const subjectOfAlert = (change: Change): Subject => ({
 })
 
 /** Whether the plan changes what the server runs for an alert. */
-function hasOtherQuery({ change, isChanged, now, next, watched }: Compared, asking: Asking): boolean {
+function hasOtherQuery({ change, isChanged, now, next, watched }: ComparedAlert, asking: Asking): boolean {
   const isComparable = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
   if (isComparable || now === undefined) return isChanged
   const [before, after] = [watched.now, watched.next].map((one) => JSON.stringify(probeWatched(one, change, asking)))
@@ -276,7 +276,7 @@ function hasOtherQuery({ change, isChanged, now, next, watched }: Compared, aski
 
 const intervalOf = ({ desired }: Change): AlertInterval => alertIntervals.find((one) => one === desired?.interval) ?? '1h'
 
-const probeOfSlo = (next: Compared['next']): Probe | undefined =>
+const probeOfSlo = (next: ComparedAlert['next']): Probe | undefined =>
   next !== undefined && 'series' in next ? { series: next, columns: [], left: [] } : undefined
 
 const probeWatched = (watched: Watched | undefined, change: Change, { planned }: Asking) =>
