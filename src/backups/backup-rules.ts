@@ -47,7 +47,7 @@ export type UnknownReason = (typeof unknownReasons)[number]
 /** `missing-status`: the last successful backup has an end but no status. The other issues are about backups that were left out. */
 export const dataQualityIssues = ['missing-status', 'unknown-status', 'missing-date'] as const
 
-export type DataQualityIssue = (typeof dataQualityIssues)[number]
+export type BackupDataIssue = (typeof dataQualityIssues)[number]
 
 export interface Aged<B> {
   readonly backup: B
@@ -66,7 +66,7 @@ interface Freshness<B> {
   readonly unknownReason?: UnknownReason
   /** Until then, a service without a backup is new enough to have none. */
   readonly firstDueMs?: number
-  readonly issues: DataQualityIssue[]
+  readonly issues: BackupDataIssue[]
 }
 
 /** Difference between clocks that is tolerated. A backup dated further in the future makes the outcome `unknown`. */
@@ -169,8 +169,8 @@ function findIssues<B extends BackupTimes>(
   newer: readonly Classified<B>[],
   undated: readonly B[],
   lastSuccessful: Classified<B> | undefined,
-): DataQualityIssue[] {
-  const issues: DataQualityIssue[] = []
+): BackupDataIssue[] {
+  const issues: BackupDataIssue[] = []
   if (lastSuccessful !== undefined && lastSuccessful.backup.status === undefined) issues.push('missing-status')
   if (newer.some(({ state }) => state === 'unknown')) issues.push('unknown-status')
   // A backup in progress changes no outcome, whatever its start.

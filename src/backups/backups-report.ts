@@ -2,12 +2,12 @@
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
 import { join, joinFirst, joinSome, type Line, say, toPlainText, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
-import { listFirst, nameFirst, plural, quote, sparkline } from '../platform/core/text.ts'
-import type { Block } from '../platform/report/blocks.ts'
+import { firstOf, listFirst, plural, quote, sparkline } from '../platform/core/text.ts'
+import { type Block, statusLooks } from '../platform/report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration } from '../platform/report/format.ts'
 import type { Report, Verdict } from '../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../platform/report/table.ts'
-import { byWorst, type DataQualityIssue, type Trend, type UnknownReason } from './backup-rules.ts'
+import { type BackupDataIssue, byWorst, type Trend, type UnknownReason } from './backup-rules.ts'
 import { backupTable } from './backups.ts'
 import type { BackupsResult, JudgedService } from './backups-schemas.ts'
 
@@ -66,7 +66,7 @@ function nameFailures(failed: Services, services: Services): Line {
   const [has, fails] = failed.length === 1 ? ['has', 'fails'] : ['have', 'fail']
   const verb = isUnknown ? 'could not be checked' : failed.some(isFreshEnough) ? `${fails} the check` : `${has} no fresh backup`
   const named = failed.map((check) => say`${labelOf(check, services)} (${shortReason(check)})`)
-  return say`${failed.length} of ${services.length} services ${trusted(verb)}: ${joinFirst(named, maxNamed)}.`
+  return say`${failed.length} of ${services.length} services ${trusted(verb)}: ${joinFirst(maxNamed, named)}.`
 }
 
 /** `search is stale, catalog has no backup`. */
@@ -146,8 +146,8 @@ function explainFailure([check, ...alike]: Services, services: Services): Line {
       return say`The first backup of service ${service} is still in progress after ${trusted(`${formatDuration(ageMs ?? 0)}, ${limitWords(check)}.`)}`
     case 'unknown':
       return say`The backups of ${trusted(alike.length === 0 ? 'service' : 'services')} ${joinFirst(
-        [check, ...alike].map((one) => say`${labelOf(one, services)}`),
         maxNamed,
+        [check, ...alike].map((one) => say`${labelOf(one, services)}`),
       )} could not be checked: ${
         failure === undefined ? [trusted(unknownWords[unknownReason ?? 'unknown-status'])] : explainError(failure)
       }.`
@@ -198,7 +198,7 @@ function listWarnings(check: JudgedService, minSizeRatio: number | undefined): r
   return [...unreadable, ...sizeWarnings(check, minSizeRatio), ...dataQualityIssues.map((issue): Line => [trusted(issueWords[issue])])]
 }
 
-const issueWords: Readonly<Record<DataQualityIssue, string>> = {
+const issueWords: Readonly<Record<BackupDataIssue, string>> = {
   'missing-status': 'the last successful backup has no status. It has an end, so it counts as successful.',
   'unknown-status': 'a newer backup has no known status.',
   'missing-date': 'backups without a date are left out.',
@@ -267,8 +267,8 @@ export function reportChecks(result: BackupsResult): Report {
       ...failureBlocks(services),
       ...correctionBlocks(services),
       ...[
-        result.drills.length > 0 && say`Left out, because they belong to restore drills: ${nameFirst(result.drills, maxNamed)}.`,
-        result.leftOutFiles && say`Files without a result about these services: ${nameFirst(result.leftOutFiles, maxNamed)}.`,
+        result.drills.length > 0 && say`Left out, because they belong to restore drills: ${firstOf(maxNamed, result.drills)}.`,
+        result.leftOutFiles && say`Files without a result about these services: ${firstOf(maxNamed, result.leftOutFiles)}.`,
       ].flatMap((line): readonly Block[] => (line ? [{ kind: 'paragraph', line }] : [])),
       ...services.map((check): Block => ({ kind: 'details', title: backupsTitle(check, services), blocks: [backupTable(check.backups)] })),
     ],
@@ -357,8 +357,8 @@ const serviceTable = (services: readonly JudgedService[], minSizeRatio: number |
   })
 
 function iconOf(check: JudgedService, minSizeRatio: number | undefined): string {
-  if (!check.passes) return '❌'
-  return listWarnings(check, minSizeRatio).length > 0 ? '⚠️' : '✅'
+  if (!check.passes) return statusLooks.fail.sign
+  return statusLooks[listWarnings(check, minSizeRatio).length > 0 ? 'warn' : 'pass'].sign
 }
 
 const trendTable = (services: readonly JudgedService[]): Block =>

@@ -4,11 +4,12 @@ import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs, minuteMs } from '../platform/core/durations.ts'
 import { type Line, say, trusted, untrustedSentence } from '../platform/core/line.ts'
 import { listFirst, plural } from '../platform/core/text.ts'
+import { skippedSign, statusLooks } from '../platform/report/blocks.ts'
 import { formatDuration } from '../platform/report/format.ts'
 import { pass, type Report, type Verdict } from '../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../platform/report/table.ts'
 import { backupDetails } from './backups.ts'
-import { type Compared, comparedOutcomes, passes, restoreStatuses } from './restore-rules.ts'
+import { type ComparedPart, comparedOutcomes, passes, restoreStatuses } from './restore-rules.ts'
 
 const compared = { name: z.string(), outcome: z.enum(comparedOutcomes), reason: z.string().describe('Empty for `pass`.') }
 const held = z
@@ -98,16 +99,16 @@ export function judgeVerification(result: RestoreResult, { maxRestoreMinutes, ma
   return warnings.length === 0 ? pass : { status: 'warn', reasons: nameReasons(warnings) }
 }
 
-const nameReasons = (all: readonly (Compared & { readonly name: string })[]): readonly Line[] =>
+const nameReasons = (all: readonly (ComparedPart & { readonly name: string })[]): readonly Line[] =>
   listFirst(
     all.map(({ name, reason }): Line => say`${name}: ${untrustedSentence(reason)}`),
     10,
     (rest): Line => say`${rest} more`,
   )
 
-const order: readonly Compared['outcome'][] = ['fail', 'unknown', 'warn', 'pass', 'skipped']
+const order: readonly ComparedPart['outcome'][] = ['fail', 'unknown', 'warn', 'pass', 'skipped']
 
-const sorted = <T extends Compared>(all: readonly T[]): readonly T[] =>
+const sorted = <T extends ComparedPart>(all: readonly T[]): readonly T[] =>
   all.toSorted((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome))
 
 const headlines: Readonly<Record<RestoreResult['restoreStatus'], string>> = {
@@ -125,14 +126,14 @@ function scopeOf({ tables }: RestoreResult): string {
   return `rows of ${withRows.length} of ${plural(all.length, 'table')}, newest time of ${withTime.length}`
 }
 
-const signs = { fail: ['❌', 'fail'], unknown: ['⚠️', 'warn'], warn: ['⚠️', 'warn'], pass: ['✅', 'pass'], skipped: ['–', 'pass'] } as const
+const statuses = { fail: 'fail', unknown: 'warn', warn: 'warn', pass: 'pass', skipped: 'pass' } as const
 
-const outcomeCell = ({ outcome, reason }: Compared): Cell => [
-  trusted(`${signs[outcome][0]} ${outcome}`),
+const outcomeCell = ({ outcome, reason }: ComparedPart): Cell => [
+  trusted(`${outcome === 'skipped' ? skippedSign : statusLooks[statuses[outcome]].sign} ${outcome}`),
   ...(reason === '' ? [] : say`: ${untrustedSentence(reason)}`),
 ]
 
-const statusOf = ({ outcome }: Compared) => signs[outcome][1]
+const statusOf = ({ outcome }: ComparedPart) => statuses[outcome]
 
 export function reportVerification(result: RestoreResult): Report {
   const { originalName, restoredName, versions, ranBy } = result

@@ -1,7 +1,7 @@
 // The rules of verify-restore: pure functions over what two services hold. A value that is missing never counts as verified.
 import { type Decimal, fromText } from '../platform/core/decimal.ts'
 import { keysOf } from '../platform/core/keys.ts'
-import { nameFirst, plural, quote } from '../platform/core/text.ts'
+import { firstOf, plural, quote } from '../platform/core/text.ts'
 import { durationMsOf } from '../platform/operation/inputs.ts'
 import { formatDuration } from '../platform/report/format.ts'
 import type { Check, ChecksFile } from './checks-file.ts'
@@ -10,22 +10,22 @@ import { type Counted, hasOwnRows, type ListedTable, type TimeColumn, type Timed
 export const comparedOutcomes = ['pass', 'warn', 'fail', 'unknown', 'skipped'] as const
 
 /** `unknown` was not compared, so that nothing is verified. `skipped` need not be compared. `warn` passes with a difference. */
-export interface Compared {
+export interface ComparedPart {
   readonly outcome: (typeof comparedOutcomes)[number]
   /** A reason without a full stop; empty for `pass`. */
   readonly reason: string
 }
 
-export const passes = (outcome: Compared['outcome']): boolean => outcome === 'pass' || outcome === 'warn'
+export const passes = (outcome: ComparedPart['outcome']): boolean => outcome === 'pass' || outcome === 'warn'
 
 /** Differences without a loss. */
 const maybe = '; late events, merges, TTL and deletes after the backup can explain a difference'
 
-const pass: Compared = { outcome: 'pass', reason: '' }
-const warn = (reason: string): Compared => ({ outcome: 'warn', reason })
-const fail = (reason: string): Compared => ({ outcome: 'fail', reason })
-export const unknown = (reason: string): Compared => ({ outcome: 'unknown', reason })
-const skipped = (reason: string): Compared => ({ outcome: 'skipped', reason })
+const pass: ComparedPart = { outcome: 'pass', reason: '' }
+const warn = (reason: string): ComparedPart => ({ outcome: 'warn', reason })
+const fail = (reason: string): ComparedPart => ({ outcome: 'fail', reason })
+export const unknown = (reason: string): ComparedPart => ({ outcome: 'unknown', reason })
+const skipped = (reason: string): ComparedPart => ({ outcome: 'skipped', reason })
 
 export const isIgnored = ({ key, database }: ListedTable, { ignore }: ChecksFile['tables']): boolean =>
   ignore.includes(key) || ignore.includes(`${database}.*`)
@@ -35,14 +35,14 @@ export interface TwoTables {
   readonly listed: ListedTable
   /** Undefined where it was not restored. */
   readonly twin: ListedTable | undefined
-  readonly original: Held | undefined
-  readonly restored: Held | undefined
+  readonly original: HeldRows | undefined
+  readonly restored: HeldRows | undefined
 }
 
 /** All rows of a table, and what one of its columns says about their times. */
-export type Held = ({ readonly total: number } & Partial<TimedRows>) | Unread
+export type HeldRows = ({ readonly total: number } & Partial<TimedRows>) | Unread
 
-type Rows = Exclude<Held, Unread>
+type Rows = Exclude<HeldRows, Unread>
 
 /** The column with the most rows from before the backup: a time that changes later, or one of the future, has fewer. */
 export const chooseTime = (columns: readonly TimeColumn[], original: Counted): TimeColumn | undefined =>
@@ -50,10 +50,10 @@ export const chooseTime = (columns: readonly TimeColumn[], original: Counted): T
     ? columns[0]
     : columns.toSorted((a, b) => (original.times.get(b.name)?.before ?? 0) - (original.times.get(a.name)?.before ?? 0))[0]
 
-export const toHeld = (counted: Counted, column: TimeColumn | undefined): Held =>
+export const toHeld = (counted: Counted, column: TimeColumn | undefined): HeldRows =>
   'unread' in counted ? counted : { total: counted.total, ...(column && counted.times.get(column.name)) }
 
-export function judgeTable(two: TwoTables, rules: ChecksFile['tables'], backupMs: number): Compared {
+export function judgeTable(two: TwoTables, rules: ChecksFile['tables'], backupMs: number): ComparedPart {
   const { listed, twin, original, restored } = two
   if (isIgnored(listed, rules)) return skipped('ignored by the file')
   if (twin === undefined) return judgeMissing(listed, original, backupMs)
@@ -63,24 +63,22 @@ export function judgeTable(two: TwoTables, rules: ChecksFile['tables'], backupMs
   return rows.outcome === 'fail' ? rows : ([columns, rows].find(({ outcome }) => outcome === 'unknown') ?? rows)
 }
 
-const maxNamed = 3
-
 /** A column that the restored table has and the original has not is no loss. */
-function judgeColumns({ columns, changed }: ListedTable, twin: ListedTable, backupMs: number): Compared {
+function judgeColumns({ columns, changed }: ListedTable, twin: ListedTable, backupMs: number): ComparedPart {
   const types = new Map(twin.columns.map(({ name, type }) => [name, type]))
   const lost = columns.filter(({ name }) => !types.has(name)).map(({ name }) => quote(name, 60))
   const other = columns.find(({ name, type }) => types.has(name) && types.get(name) !== type)
   if (lost.length === 0 && other === undefined) return pass
   const reason =
     lost.length > 0
-      ? `lacks the ${lost.length === 1 ? 'column' : 'columns'} ${nameFirst(lost, maxNamed)}`
+      ? `lacks the ${lost.length === 1 ? 'column' : 'columns'} ${firstOf(3, lost)}`
       : `its column ${quote(other?.name ?? '', 60)} is ${quote(types.get(other?.name ?? '') ?? '', 60)}, and ${quote(other?.type ?? '', 60)} in the original`
   return changed * 1000 > backupMs
     ? unknown(`${reason}, and the original was changed after the backup; verify a newer backup`)
     : fail(`${reason}; if the original was changed after the backup, verify a newer one`)
 }
 
-function judgeHeld(original: Held | undefined, restored: Held | undefined, rules: ChecksFile['tables']): Compared {
+function judgeHeld(original: HeldRows | undefined, restored: HeldRows | undefined, rules: ChecksFile['tables']): ComparedPart {
   if (original === undefined || 'unread' in original) return unknown(`not compared with the original: ${original?.unread ?? 'not counted'}`)
   if (restored === undefined || 'unread' in restored) return unknown(`not compared: ${restored?.unread ?? 'not counted'}`)
   return judgeRows(original, restored, rules)
@@ -112,7 +110,7 @@ export function alignRows(original: Rows, restored: Rows): { readonly theirs: Al
   return { theirs: align(original), ours: align(restored) }
 }
 
-function judgeRows(original: Rows, restored: Rows, { newestWithin, minRowRatio }: ChecksFile['tables']): Compared {
+function judgeRows(original: Rows, restored: Rows, { newestWithin, minRowRatio }: ChecksFile['tables']): ComparedPart {
   if (original.total === 0) return skipped('the original has no rows')
   const { theirs, ours } = alignRows(original, restored)
   const isKnown = tellsNewer(original, restored)
@@ -135,7 +133,7 @@ function judgeRows(original: Rows, restored: Rows, { newestWithin, minRowRatio }
 }
 
 /** A table that was made after the backup has no rows from before it. The server does not say when a table was made, only when it changed. */
-function judgeMissing({ name, changed }: ListedTable, original: Held | undefined, backupMs: number): Compared {
+function judgeMissing({ name, changed }: ListedTable, original: HeldRows | undefined, backupMs: number): ComparedPart {
   if (name === '' || changed * 1000 <= backupMs) return fail('is missing')
   if (original !== undefined && 'total' in original && original.later === original.total) return skipped('made after the backup')
   return fail('is missing; if it was made after the backup, list it in tables.ignore of the file')
@@ -144,7 +142,7 @@ function judgeMissing({ name, changed }: ListedTable, original: Held | undefined
 type Value = { readonly value: string } | Unread
 
 /** `original` is undefined for a check without `tolerance`. */
-export function judgeCheck(check: Check, restored: Value, original: Value | undefined): Compared {
+export function judgeCheck(check: Check, restored: Value, original: Value | undefined): ComparedPart {
   if ('unread' in restored) return unknown(restored.unread)
   const value = toNumber(restored.value)
   if (value === undefined) return fail(`is ${restored.value}, which is not a number`)
@@ -174,7 +172,7 @@ const toNumber = (text: string): Decimal | undefined =>
 export const restoreStatuses = ['verified', 'different', 'started', 'not-started'] as const
 
 /** `rows` are those of the restored service that were compared. Without any, nothing is verified. */
-export function judgeRestore(isRunning: boolean, compared: readonly Compared[], rows: number): (typeof restoreStatuses)[number] {
+export function judgeRestore(isRunning: boolean, compared: readonly ComparedPart[], rows: number): (typeof restoreStatuses)[number] {
   if (!isRunning) return 'not-started'
   if (compared.some(({ outcome }) => outcome === 'fail')) return 'different'
   return rows > 0 && compared.every(({ outcome }) => outcome !== 'unknown') ? 'verified' : 'started'

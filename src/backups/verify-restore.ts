@@ -23,7 +23,7 @@ import {
 import {
   alignRows,
   chooseTime,
-  type Held,
+  type HeldRows,
   isIgnored,
   judgeCheck,
   judgeRestore,
@@ -206,9 +206,10 @@ function sharedTimes(table: ListedTable, twin: ListedTable | undefined): readonl
   return shared.slice(0, shared[0]?.isKey ? 1 : maxTimes)
 }
 
-function describeHeld({ original, restored }: Readonly<Record<'original' | 'restored', Held | undefined>>) {
+function describeHeld({ original, restored }: Readonly<Record<'original' | 'restored', HeldRows | undefined>>) {
   if (original === undefined || 'unread' in original || restored === undefined || 'unread' in restored) {
-    const describe = (held: Held | undefined) => (held !== undefined && 'total' in held ? { rows: held.total, newest: held.newest } : held)
+    const describe = (held: HeldRows | undefined) =>
+      held !== undefined && 'total' in held ? { rows: held.total, newest: held.newest } : held
     return { original: describe(original), restored: describe(restored) }
   }
   const { theirs, ours } = alignRows(original, restored)

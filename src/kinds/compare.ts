@@ -7,7 +7,7 @@ import {
   elementOf,
   fieldOf,
   formOf,
-  isKnown,
+  isInForm,
   isServerDefault,
   ownValue,
   type Schema,
@@ -18,19 +18,22 @@ import type { Body, Kind, StoredObject } from './kind.ts'
 // keeps them. Empty fields, and fields with the server's default, count as absent.
 
 /** The stored and the declared object, reduced to the fields that files manage, with the same ids in both. */
-export interface Sides {
+export interface BodyPair {
   readonly stored: Body
   readonly declared: Body
-  /** The declared object, with its empty fields. */
-  readonly given: Body
+  readonly declaredWithEmpty: Body
 }
 
 /** Prepares a comparison of the desired body with the stored object. */
-export function sidesOf(kind: Kind, desired: Body, stored: StoredObject): Sides {
+export function sidesOf(kind: Kind, desired: Body, stored: StoredObject): BodyPair {
   const body = kind.toBody(stored)
   const declared = kind.carryOver(desired, body)
   const compared = kind.comparedPart?.(body, declared) ?? body
-  return { stored: kind.canonical(managedPart(compared, declared, kind.schema)), declared: kind.canonical(declared), given: declared }
+  return {
+    stored: kind.canonical(managedPart(compared, declared, kind.schema)),
+    declared: kind.canonical(declared),
+    declaredWithEmpty: declared,
+  }
 }
 
 /** Both sides without empty fields and the server's defaults. */
@@ -122,9 +125,9 @@ export function managedPart(stored: unknown, declared: unknown, schema: Schema |
   const form = formOf(schema, declared ?? stored)
   // Another form of the same thing: all of it is replaced, so all of it is compared.
   if (form === undefined || formOf(schema, stored) !== form) return stored
-  const given = isMapping(declared) ? declared : {}
-  const kept = Object.entries(stored).filter(([key]) => isKnown(form, key) || Object.hasOwn(given, key) || key === 'id')
-  return Object.fromEntries(kept.map(([key, value]) => [key, managedPart(value, ownValue(given, key), fieldOf(form, key))]))
+  const wanted = isMapping(declared) ? declared : {}
+  const kept = Object.entries(stored).filter(([key]) => isInForm(form, key) || Object.hasOwn(wanted, key) || key === 'id')
+  return Object.fromEntries(kept.map(([key, value]) => [key, managedPart(value, ownValue(wanted, key), fieldOf(form, key))]))
 }
 
 /** The declared value, with the unmanaged parts of the stored one. */
@@ -139,7 +142,7 @@ export function overlay(declared: unknown, stored: unknown, schema: Schema | und
   if (!isMapping(declared) || !isMapping(stored)) return declared
   const form = formOf(schema, declared)
   if (form === undefined || formOf(schema, stored) !== form) return declared
-  const unmanaged = Object.entries(stored).filter(([key]) => !isKnown(form, key) && !Object.hasOwn(declared, key))
+  const unmanaged = Object.entries(stored).filter(([key]) => !isInForm(form, key) && !Object.hasOwn(declared, key))
   const own = Object.entries(declared).map(([key, value]) => [key, overlay(value, ownValue(stored, key), fieldOf(form, key))] as const)
   return Object.fromEntries([...unmanaged, ...own])
 }

@@ -1,6 +1,7 @@
 import { didYouMean } from '../platform/core/names.ts'
 import { pluralOf, quote } from '../platform/core/text.ts'
-import { addressOf, PendingId, placeOfTile } from './kind-names.ts'
+import { addressOf, kindLabels, placeOfTile } from './kind-names.ts'
+import { PendingId } from './pending-id.ts'
 
 export interface Named {
   /** Pending for an object that files declare and the service does not have yet. */
@@ -40,13 +41,7 @@ export interface Directory {
   withoutNames(objects: readonly Named[]): Directory
 }
 
-const nouns: Readonly<Record<ReferableKind, string>> = {
-  dashboard: 'dashboard',
-  savedSearch: 'saved search',
-  source: 'source',
-  webhook: 'webhook',
-  connection: 'connection',
-}
+const nouns: Readonly<Record<ReferableKind, string>> = { ...kindLabels, connection: 'connection' }
 
 /** Indexes the objects of the service by name and by id. */
 export function createDirectory({

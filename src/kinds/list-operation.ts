@@ -6,7 +6,7 @@ import type { Target } from '../platform/api/path.ts'
 import { toFailure } from '../platform/core/errors.ts'
 import { counted, type Line, nameOrId, say, textOrDash, trusted, untrusted } from '../platform/core/line.ts'
 import { pluralOf } from '../platform/core/text.ts'
-import { judgeCutList, listOutput, mayBeCut, toListResult } from '../platform/operation/listing.ts'
+import { judgeCutList, listOutput, mayBeCutField, toListResult } from '../platform/operation/listing.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import { type Choices, type Selectable, type SelectField, selectInput, valuesOf } from '../platform/operation/select.ts'
 import { type Cell, table } from '../platform/report/table.ts'
@@ -105,7 +105,7 @@ export function defineList<T extends StoredObject>({ kind, list, markers = noMar
     details: z.object({
       items: z.array(listing.schema).describe(`The ${labels} as the API returned them.`),
       owners: ownersDetail,
-      mayBeCut,
+      mayBeCut: mayBeCutField,
     }),
     example: listing.example,
     async run({ api, service }, { select }) {

@@ -7,7 +7,8 @@ import type { Target } from '../platform/api/path.ts'
 import { untrusted } from '../platform/core/line.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import { table } from '../platform/report/table.ts'
-import { type Alert, alertCollection, canCarryAlerts, displayTypeOf } from './alert/alert.ts'
+import { type Alert, alertCollection } from './alert/alert.ts'
+import { typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
 import { type Body, storedLabelOf, type TargetRemoval, watchedNames, withWatchedNames } from './kind.ts'
 
 /** The alerts that the server deletes with a write. */
@@ -48,6 +49,7 @@ export function findLostTiles(before: readonly Body[], after: readonly Body[]): 
   return before.flatMap((tile) => {
     const next = kept.get(tile.id)
     if (next === undefined) return [{ tile, reason: 'is deleted' }]
-    return canCarryAlerts(next) ? [] : [{ tile, reason: `gets the type ${String(displayTypeOf(next))}, which cannot have alerts` }]
+    const type = typeWithoutAlerts(next)
+    return type === undefined ? [] : [{ tile, reason: `gets the type ${type}, which cannot have alerts` }]
   })
 }

@@ -128,8 +128,8 @@ function withoutMarker({ above, below }: FoundMarker): string {
   return before + (hadBlank && !after.startsWith('\n') ? ' ' : '') + after
 }
 
-/** The text with the marker as its last line. */
-export function withTextMarker(text: string | null | undefined, marker: OwnershipMarker): string {
+/** The text with the marker as its last line. A value that is not a text counts as an empty one. */
+export function withTextMarker(text: unknown, marker: OwnershipMarker): string {
   const { project, key, digest, queryTile } = marker
   const tile = queryTile === undefined ? [] : [`wkq:${queryTile}`]
   const line = [`watchkeeper: ${project} ${key} ${digest}`, ...originOf(marker), ...tile].join(' ')
@@ -137,16 +137,18 @@ export function withTextMarker(text: string | null | undefined, marker: Ownershi
   return own === '' ? line : `${own}\n\n${line}`
 }
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
 /** The text without its markers. */
-export function withoutTextMarker(text: string | null | undefined): string {
-  const own = withoutTextSecrets(withoutTextSnapshot(text ?? ''))
+export function withoutTextMarker(text: unknown): string {
+  const own = withoutTextSecrets(withoutTextSnapshot(textOf(text)))
   const found = findMarker(own, markerText)
   return found === undefined ? own : withoutMarker(found)
 }
 
 /** The ownership marker in a text; undefined without one, and for a value that is not a text. */
 export function readTextMarker(text: unknown): StoredMarker | undefined {
-  const [, project, key, digest, parts = ''] = (typeof text === 'string' ? findMarker(text, markerText)?.match : undefined) ?? []
+  const [, project, key, digest, parts = ''] = findMarker(textOf(text), markerText)?.match ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
   const [, queryTile] = / wkq:([\w-]{2,})/.exec(parts) ?? []
   return { project, projectName: project, key, digest, token: textStyle.token(project, key), ...readOrigin(parts.split(' ')), queryTile }
@@ -160,7 +162,7 @@ export function withQueryTile(text: string, tileId: string): string {
 
 /** The new text of an object, with the markers of its old one. */
 export function keepTextMarkers(text: string, marked: unknown): string {
-  const before = typeof marked === 'string' ? marked : ''
+  const before = textOf(marked)
   const line = findMarker(withoutTextSnapshot(before), markerText)?.match[0]
   if (line === undefined) return text
   const own = withoutTextMarker(text)
@@ -199,7 +201,7 @@ function withoutTextSnapshot(text: string): string {
 
 /** The snapshot marker in a text; undefined without one. */
 export function readTextSnapshot(text: unknown): SnapshotMarker | undefined {
-  const found = typeof text === 'string' ? findMarker(text, snapshotText) : undefined
+  const found = findMarker(textOf(text), snapshotText)
   return found && readSnapshot(found.match)
 }
 
@@ -222,7 +224,7 @@ function withoutTextSecrets(text: string): string {
 
 /** The digests of hidden values in a text; undefined without any. */
 export function readTextSecrets(text: unknown): SecretsMarker | undefined {
-  const [, salt, fields] = (typeof text === 'string' ? findMarker(text, secretsText)?.match : undefined) ?? []
+  const [, salt, fields] = findMarker(textOf(text), secretsText)?.match ?? []
   if (salt === undefined || fields === undefined) return undefined
   const digests = fields.matchAll(/(\w+):(\w+)/g).map(([, field = '', digest = '']) => [field, digest] as const)
   return { salt, digests: Object.fromEntries(digests) }
@@ -289,29 +291,42 @@ export function readTagMarker(tags: unknown): StoredMarker | undefined {
   return { project, digest, token: `${project}:${key}`, key: key.startsWith('#') ? undefined : key, ...readOrigin(listTags(tags)) }
 }
 
-type TaggedBody = Readonly<Record<string, unknown>>
+type MarkedBody = Readonly<Record<string, unknown>>
 
 /** The markers of a kind that has tags. */
 export const tagMarkers = {
   ownership: 'marker',
   markedField: 'tags',
-  tokenOf: ({ tags }: TaggedBody) => readTagMarker(tags)?.token,
+  tokenOf: ({ tags }: MarkedBody) => readTagMarker(tags)?.token,
   markerStyle: tagStyle,
-  readMarker: ({ tags }: TaggedBody) => readTagMarker(tags),
-  withMarker: (body: TaggedBody, marker: OwnershipMarker) => ({
+  readMarker: ({ tags }: MarkedBody) => readTagMarker(tags),
+  withMarker: (body: MarkedBody, marker: OwnershipMarker) => ({
     ...body,
     tags: [...withoutMarkerTags(body.tags), ...toMarkerTags(marker)],
   }),
-  withoutMarker: (body: TaggedBody) => ({ ...body, tags: withoutMarkerTags(body.tags) }),
-  readSnapshot: ({ tags }: TaggedBody) => readTagSnapshot(tags),
-  withSnapshot: (body: TaggedBody, digest: string) => ({ ...body, tags: withTagSnapshot(listTags(body.tags), digest) }),
+  withoutMarker: (body: MarkedBody) => ({ ...body, tags: withoutMarkerTags(body.tags) }),
+  readSnapshot: ({ tags }: MarkedBody) => readTagSnapshot(tags),
+  withSnapshot: (body: MarkedBody, digest: string) => ({ ...body, tags: withTagSnapshot(listTags(body.tags), digest) }),
 } as const
+
+/** The markers of a kind that has a text in this field. */
+export const textMarkers = (field: string) =>
+  ({
+    ownership: 'marker',
+    markedField: field,
+    tokenOf: (body: MarkedBody) => readTextMarker(body[field])?.token,
+    markerStyle: textStyle,
+    readMarker: (body: MarkedBody) => readTextMarker(body[field]),
+    withMarker: (body: MarkedBody, marker: OwnershipMarker) => ({ ...body, [field]: withTextMarker(body[field], marker) }),
+    withoutMarker: (body: MarkedBody) => ({ ...body, [field]: withoutTextMarker(body[field]) }),
+    readSnapshot: (body: MarkedBody) => readTextSnapshot(body[field]),
+    withSnapshot: (body: MarkedBody, digest: string) => ({ ...body, [field]: withTextSnapshot(textOf(body[field]), digest) }),
+  }) as const
 
 /** The marker of an alert is in its note, or in its message where the server has no notes. */
 export const alertMarkers = {
-  ownership: 'marker',
-  markerStyle: textStyle,
-  readMarker: ({ note, message }: Readonly<Record<string, unknown>>) => readTextMarker(note) ?? readTextMarker(message),
+  ...textMarkers('note'),
+  readMarker: ({ note, message }: MarkedBody) => readTextMarker(note) ?? readTextMarker(message),
 } as const
 
 /** The markers of a kind whose API has no field for one. */
@@ -319,8 +334,8 @@ export const noMarkers = {
   ownership: 'identity',
   markerStyle: { projectToken: () => '', token: () => '' },
   readMarker: () => undefined,
-  withMarker: (body: TaggedBody) => body,
-  withoutMarker: (body: TaggedBody) => body,
+  withMarker: (body: MarkedBody) => body,
+  withoutMarker: (body: MarkedBody) => body,
   readSnapshot: () => undefined,
-  withSnapshot: (body: TaggedBody) => body,
+  withSnapshot: (body: MarkedBody) => body,
 } as const

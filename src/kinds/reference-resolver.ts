@@ -3,11 +3,11 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../platform/core/diag
 import { didYouMean } from '../platform/core/names.ts'
 import { quote } from '../platform/core/text.ts'
 import { ownValue } from '../platform/documents/schema.ts'
-import { alertableTypes, canCarryAlerts, displayTypeOf } from './alert/alert.ts'
+import { explainTypeWithoutAlerts, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
 import { tilesNamed } from './dashboard/query-tiles.ts'
 import type { Lookup, Named, ReferableKind } from './directory.ts'
 import type { Body, DeclaredObject, FileContext, ResolveContext } from './kind.ts'
-import { PendingId } from './kind-names.ts'
+import { PendingId } from './pending-id.ts'
 
 export const nameRules = {
   'unknown-name': { severity: 'error', description: 'A reference names an object that the service does not have.' },
@@ -55,9 +55,8 @@ function findTile(tiles: readonly Body[], spelled: unknown): { readonly tile: Bo
 }
 
 function checkTile(tile: Body): { readonly tile: Body } | { readonly message: string } {
-  if (canCarryAlerts(tile)) return { tile }
-  const type = quote(String(displayTypeOf(tile)), 40)
-  return { message: `a tile of type ${type} cannot have alerts; types that can: ${alertableTypes.join(', ')}` }
+  const type = typeWithoutAlerts(tile)
+  return type === undefined ? { tile } : { message: explainTypeWithoutAlerts(type) }
 }
 
 const objectId = /^[0-9a-f]{24}$/

@@ -2,8 +2,9 @@ import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rule
 import { didYouMean } from '../platform/core/names.ts'
 import { quote } from '../platform/core/text.ts'
 import { ownValue } from '../platform/documents/schema.ts'
-import { alertableTypes, type DeclaredAlert } from './alert/alert.ts'
+import type { DeclaredAlert } from './alert/alert.ts'
 import type { DeclaredDashboard } from './dashboard/dashboard.ts'
+import { explainTypeWithoutAlerts, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
 import type { Body, DeclaredObject } from './kind.ts'
 import { addressOf, type KindName } from './kind-names.ts'
 import { type Declared, isOf, previousKeyOf } from './kinds.ts'
@@ -176,20 +177,12 @@ function checkTile(alert: CheckedAlert, key: string, { tiles }: DeclaredDashboar
         `dashboard ${key} has several tiles named "${quote(tile, 60)}"; rename them so that each name is unique`,
       ),
     ]
-  const type = target.config?.displayType
   if (target.config !== undefined && lacksInterval(target.config)) {
     const message = `the SQL of tile "${quote(tile, 60)}" must use the interval, such as $__timeInterval(column) or {intervalSeconds:Int64}`
     return [diagnostic(alert, 'sql-without-interval', ['tile'], message)]
   }
-  if (type === undefined || alertableTypes.includes(type)) return []
-  return [
-    diagnostic(
-      alert,
-      'tile-without-alerts',
-      ['tile'],
-      `a tile of type ${type} cannot have alerts; types that can: ${alertableTypes.join(', ')}`,
-    ),
-  ]
+  const type = typeWithoutAlerts(target)
+  return type === undefined ? [] : [diagnostic(alert, 'tile-without-alerts', ['tile'], explainTypeWithoutAlerts(type))]
 }
 
 /** The server wants a query over time to use the length of its buckets, as a parameter or by one of its macros. */

@@ -4,7 +4,7 @@
 import { slowDigestOfText } from '../platform/core/digest.ts'
 import { isExactNumber } from '../platform/core/json.ts'
 import { secretPrefix } from '../platform/core/names.ts'
-import { webhookSecrets } from '../platform/http/proxy.ts'
+import { webhookSecrets } from '../platform/http/webhook-url.ts'
 import { canonicalText } from './marker.ts'
 
 type Body = Readonly<Record<string, unknown>>

@@ -5,16 +5,16 @@ import type * as z from 'zod'
 import { digestOfText } from '../platform/core/digest.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
 import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../platform/documents/schema.ts'
-import { diffFields, type FieldChange, normalForm, partnerOf, type Sides } from './compare.ts'
+import { type BodyPair, diffFields, type FieldChange, normalForm, partnerOf } from './compare.ts'
 import type { Body, Kind } from './kind.ts'
 import { canonicalText, snapshotLength } from './marker.ts'
 
 /** Equal as long as neither the stored object nor the declaration changes, whatever defaults this version of the tool knows. */
-export const snapshotOf = ({ stored, declared }: Pick<Sides, 'stored' | 'declared'>): string =>
+export const snapshotOf = ({ stored, declared }: Pick<BodyPair, 'stored' | 'declared'>): string =>
   digestOfText(canonicalText({ stored, declared }), snapshotLength)
 
 /** The differences that known defaults do not explain. */
-export const diffSides = ({ schema }: Kind, { stored, declared }: Pick<Sides, 'stored' | 'declared'>): readonly FieldChange[] =>
+export const diffSides = ({ schema }: Kind, { stored, declared }: Pick<BodyPair, 'stored' | 'declared'>): readonly FieldChange[] =>
   diffFields(normalForm(stored, schema), normalForm(declared, schema))
 
 /** The changes in the service since the last apply. */
@@ -29,7 +29,7 @@ interface Drift {
 
 interface DriftInput {
   readonly kind: Kind
-  readonly sides: Sides
+  readonly sides: BodyPair
   /** The snapshot of the last apply; undefined where there is none. */
   readonly snapshot: string | undefined
   readonly common: CommonValues
@@ -55,7 +55,7 @@ export type CommonValues = ReadonlySet<string>
 const minObjects = 2
 
 /** Finds values that the server fills in everywhere. `all` are objects whose declarations have not changed since they were applied. */
-export function findCommonValues(kind: Kind, all: readonly Sides[]): CommonValues {
+export function findCommonValues(kind: Kind, all: readonly BodyPair[]): CommonValues {
   const fields = all.flatMap((sides) => undeclaredFields(sides, kind.schema))
   const common = new Set<string>()
   for (const [place, values] of Map.groupBy(fields, (field) => field.place)) {
@@ -77,20 +77,23 @@ interface UndeclaredField {
 
 type FieldPath = readonly PropertyKey[]
 
-const undeclaredFields = (sides: Sides, schema: Schema): readonly UndeclaredField[] => [...walk(sides, schema, [])]
+const undeclaredFields = (sides: BodyPair, schema: Schema): readonly UndeclaredField[] => [...walk(sides, schema, [])]
 
-interface ThreeValues {
-  readonly stored: unknown
-  readonly declared: unknown
-  readonly given: unknown
-}
+type ValuePair = Readonly<Record<keyof BodyPair, unknown>>
 
-function* walk({ stored, declared, given }: ThreeValues, schema: Schema | undefined, path: FieldPath): Generator<UndeclaredField> {
+function* walk(
+  { stored, declared, declaredWithEmpty: whole }: ValuePair,
+  schema: Schema | undefined,
+  path: FieldPath,
+): Generator<UndeclaredField> {
   if (Array.isArray(stored)) {
     const element = elementOf(schema)
     const partnerIn = (items: unknown, item: unknown, i: number) => partnerOf(item, i, Array.isArray(items) ? items : [])
     for (const [i, item] of stored.entries())
-      yield* walk({ stored: item, declared: partnerIn(declared, item, i), given: partnerIn(given, item, i) }, element, [...path, i])
+      yield* walk({ stored: item, declared: partnerIn(declared, item, i), declaredWithEmpty: partnerIn(whole, item, i) }, element, [
+        ...path,
+        i,
+      ])
     return
   }
   const form = isMapping(stored) && isMapping(declared) ? formOf(schema, declared) : undefined
@@ -98,9 +101,10 @@ function* walk({ stored, declared, given }: ThreeValues, schema: Schema | undefi
   if (form === undefined || formOf(schema, stored) !== form) return
   for (const key of Object.keys(form.shape)) {
     const [value, wanted] = [ownValue(stored, key), ownValue(declared, key)]
-    if (!isEmpty(wanted)) yield* walk({ stored: value, declared: wanted, given: ownValue(given, key) }, fieldOf(form, key), [...path, key])
+    if (!isEmpty(wanted))
+      yield* walk({ stored: value, declared: wanted, declaredWithEmpty: ownValue(whole, key) }, fieldOf(form, key), [...path, key])
     // A field that a file declares as empty must stay empty.
-    else if (ownValue(given, key) === undefined)
+    else if (ownValue(whole, key) === undefined)
       yield { place: `${idOfForm(form)}.${key}`, path: [...path, key], value, isKnownDefault: isServerDefault(form, key, value) }
   }
 }
@@ -117,7 +121,7 @@ function idOfForm(form: z.ZodObject): number {
 }
 
 /** The undeclared fields that were added since the snapshot, if nothing else has changed: none, or all that are not known defaults. */
-const addedSince = (snapshot: string, sides: Sides, unknown: readonly UndeclaredField[]): readonly UndeclaredField[] | undefined =>
+const addedSince = (snapshot: string, sides: BodyPair, unknown: readonly UndeclaredField[]): readonly UndeclaredField[] | undefined =>
   [[], unknown].find((fields) => snapshotOf({ ...sides, stored: withoutFields(sides.stored, fields) }) === snapshot)
 
 const withoutFields = (stored: Body, fields: readonly UndeclaredField[]): Body =>

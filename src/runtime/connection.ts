@@ -1,4 +1,4 @@
-import type { Connection, Credentials } from '../platform/api/client.ts'
+import type { ApiConnection, Credentials } from '../platform/api/client.ts'
 import { type Profile, profileNamed, queryEndpointUrl } from '../platform/api/profiles.ts'
 import { type Diagnostic, inputDiagnostic, missingInput } from '../platform/core/diagnostics.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
@@ -11,7 +11,7 @@ import type { Scope } from '../platform/operation/operation.ts'
 import type { GivenSettings } from './settings.ts'
 
 /** Where a run sends its requests, and how. */
-export interface RunConnection extends Omit<Connection, 'userAgent'> {
+export interface RunConnection extends Omit<ApiConnection, 'userAgent'> {
   /** Whether the key travels without TLS. */
   readonly isUnencrypted: boolean
 }
@@ -67,7 +67,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
 }
 
 interface ResolvedQueryEndpoint {
-  readonly endpoint?: Connection['queryEndpoint']
+  readonly endpoint?: ApiConnection['queryEndpoint']
   readonly diagnostics: readonly Diagnostic[]
 }
 

@@ -3,7 +3,8 @@ import { secretPrefix, toEnvironmentName, toKebab } from '../platform/core/names
 import { basicPair, createRedact, minSecretLength, type Redact, redactDeep } from '../platform/core/secrets.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import { metaOf } from '../platform/documents/schema.ts'
-import { proxySecrets, readProxySettings, webhookSecrets } from '../platform/http/proxy.ts'
+import { proxySecrets, readProxySettings } from '../platform/http/proxy.ts'
+import { webhookSecrets } from '../platform/http/webhook-url.ts'
 import { settingsSchema } from '../platform/operation/inputs.ts'
 import type { Values } from './decode.ts'
 

@@ -219,7 +219,7 @@ export async function publish(
 ): Promise<number> {
   const { directory, used, summaryFile } = publisher
   const failures: string[] = []
-  const attempt = async (what: string, write: () => void | Promise<void>): Promise<boolean> => {
+  const tryToWrite = async (what: string, write: () => void | Promise<void>): Promise<boolean> => {
     try {
       await write()
       return true
@@ -231,14 +231,14 @@ export async function publish(
   // The text of a large result is garbage before the other files are made.
   const publishResult = async ({ forFile, forOutput }: ResultTexts): Promise<void> => {
     const isWritten =
-      resultFile !== undefined && (await attempt('the result file', () => writeFileFrom(directory, resultFile, forFile, used)))
+      resultFile !== undefined && (await tryToWrite('the result file', () => writeFileFrom(directory, resultFile, forFile, used)))
     if (isWritten) await addUsed(used, directory, resultFile)
     const file = isWritten ? resultFile : ''
-    await attempt('the outputs', () => publisher.setOutputs?.({ ...outputs, result: forOutput, 'result-file': file }))
+    await tryToWrite('the outputs', () => publisher.setOutputs?.({ ...outputs, result: forOutput, 'result-file': file }))
   }
   await publishResult(toResultTexts(document))
   failures.push(...(await writeOutputFiles(files, directory, used)))
-  if (summary && summaryFile !== undefined) await attempt('the summary', () => writeSummary(blocks, summaryFile))
+  if (summary && summaryFile !== undefined) await tryToWrite('the summary', () => writeSummary(blocks, summaryFile))
   for (const line of failures) publisher.warn(line)
   return failures.length
 }

@@ -18,7 +18,7 @@ import { decodeAll, parseFields, type Values } from './decode.ts'
 import { adviseOnName } from './new-names.ts'
 import {
   type GivenSettings,
-  hasVariable,
+  hasInputVariable,
   isEmptyText,
   pick,
   type RunRequest,
@@ -112,7 +112,7 @@ function explainEmpty(one: Diagnostic, { inputs, env, isAction = false }: RunReq
   const name = one.location.file
   const variable = toEnvironmentName(name)
   if (!isMissingInput(one) || !one.message.startsWith('is missing')) return one
-  const isEmptyVariable = hasVariable(toCamel(name)) && env[variable]?.trim() === ''
+  const isEmptyVariable = hasInputVariable(toCamel(name)) && env[variable]?.trim() === ''
   if (one.message.startsWith('is missing or') && !isEmptyVariable) return one
   const isEmptyInput = isAction && !inputs[toCamel(name)]
   if (!isEmptyVariable && !isEmptyInput) return one

@@ -10,7 +10,7 @@ import { version } from '../platform/core/version.ts'
 import { type Cancellation, createWriteLog } from '../platform/http/cancellation.ts'
 import type { Files } from '../platform/operation/files.ts'
 import type { Settings } from '../platform/operation/inputs.ts'
-import type { Context, Effect, Progress, ReadDeployments, Review, Scope } from '../platform/operation/operation.ts'
+import type { Confirmation, Context, Effect, Progress, ReadDeployments, Scope } from '../platform/operation/operation.ts'
 import type { ResultDocument, RunResult, RunSubject } from '../platform/operation/result.ts'
 import { withoutEmptyBlocks } from '../platform/report/blocks.ts'
 import { pass } from '../platform/report/report.ts'
@@ -33,7 +33,7 @@ export interface RunDeps {
   readonly cancellation: Cancellation
   readonly files: Files
   /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
-  readonly confirm?: ((review: Review) => Promise<boolean>) | undefined
+  readonly confirm?: ((review: Confirmation) => Promise<boolean>) | undefined
   /** Reads deployments with the token of GitHub, until the deadline of the run. Absent outside of the action. */
   readonly readDeployments?:
     | ((token: string, period: Parameters<ReadDeployments>[0] & { readonly remainingMs: number }) => ReturnType<ReadDeployments>)
@@ -236,7 +236,7 @@ const withoutCredentials = (files: Files, redact: Redact): Files => ({
 })
 
 async function demandConfirmation(
-  { blocks, question }: Review,
+  { blocks, question }: Confirmation,
   input: RunInput,
   { confirm, clock }: RunDeps,
   redact: Redact,

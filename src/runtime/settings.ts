@@ -60,7 +60,7 @@ export async function readSettings(request: RunRequest, files: Files) {
   const diagnosticFor: DiagnosticFor = (name, message) => {
     const key = toKebab(name)
     if (request.inputs[name] !== undefined) return inputDiagnostic(key, message)
-    if (hasVariable(name) && env[toEnvironmentName(key)]?.trim()) return inputDiagnostic(toEnvironmentName(key), message)
+    if (hasInputVariable(name) && env[toEnvironmentName(key)]?.trim()) return inputDiagnostic(toEnvironmentName(key), message)
     const location = Object.hasOwn(ofEnvironment, name) ? environment?.document.locationOf([key]) : config.locationOf(name)
     return location === undefined ? inputDiagnostic(key, message) : { ...inputDiagnostic(key, `${key}: ${message}`), location }
   }
@@ -129,13 +129,13 @@ const sourceOf = (values: Values, source: string): Readonly<Record<string, strin
   Object.fromEntries(Object.keys(values).map((name) => [name, source]))
 
 /** Whether the input has a variable in the environment. */
-export const hasVariable = (name: string): boolean =>
+export const hasInputVariable = (name: string): boolean =>
   settingNames.includes(name) || [...variableInputs, ...fileInputs].includes(toKebab(name))
 
 /** The inputs in the variables of the process, each as `WATCHKEEPER_` and its name. */
 export function readVariables(shape: Shape, env: Variables): Values {
   const found = Object.keys(shape)
-    .filter(hasVariable)
+    .filter(hasInputVariable)
     .map((name) => [name, env[toEnvironmentName(toKebab(name))]?.trim()] as const)
   return decodeAll(shape, Object.fromEntries(found.filter(([, text]) => text)))
 }

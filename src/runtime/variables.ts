@@ -2,7 +2,7 @@
 
 import { type Diagnostic, inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName } from '../platform/core/names.ts'
-import { nameFirst, quote } from '../platform/core/text.ts'
+import { firstOf, quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import { fileInputs, settingsSchema } from '../platform/operation/inputs.ts'
 import { inputNames, variableInputs } from './input-names.ts'
@@ -65,9 +65,7 @@ function describeMeant(variable: string, meant: string): string {
   return `unknown variable; did you mean the input ${meant}? It has no variable, because ${rule}`
 }
 
-const maxNamed = 10
-
 function describeUnknown(variables: readonly string[]): string {
   const named = variables.map((variable) => quote(variable, 60))
-  return `Unknown variables with the prefix ${prefix} are ignored: ${nameFirst(named, maxNamed)}. No input has such a name.`
+  return `Unknown variables with the prefix ${prefix} are ignored: ${firstOf(10, named)}. No input has such a name.`
 }

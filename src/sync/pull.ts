@@ -14,7 +14,7 @@ import { type Context, defineOperation, type Given } from '../platform/operation
 import { selectInput } from '../platform/operation/select.ts'
 import type { Declarations } from './declarations/declarations.ts'
 import { environmentInput, variableIn } from './declarations/environment.ts'
-import { type Found, filesInput, findDeclarations, skippedDirectories, withSources } from './declarations/find-declarations.ts'
+import { type FoundDeclarations, filesInput, findDeclarations, skippedDirectories, withSources } from './declarations/find-declarations.ts'
 import { nameInstances } from './declarations/group-diagnostics.ts'
 import { lintRules } from './declarations/lint.ts'
 import { resolveProject } from './declarations/project.ts'
@@ -197,7 +197,7 @@ async function readTexts(paths: readonly string[], files: Files): Promise<Readon
 }
 
 /** Finds the declarations in these texts. A first pull starts without files. */
-async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, project: string): Promise<Found> {
+async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, project: string): Promise<FoundDeclarations> {
   const paths = [...texts.keys()].sort()
   const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
   return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } }, { project })

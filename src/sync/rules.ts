@@ -12,7 +12,6 @@ import { findingRules } from './declarations/find-declarations.ts'
 import { incidentRules } from './declarations/incidents.ts'
 import { lintRules } from './declarations/lint.ts'
 import { projectRules } from './declarations/project.ts'
-import { repairRules } from './plan/duplicates.ts'
 import { evaluationRules } from './plan/evaluations.ts'
 import { matchRules } from './plan/match.ts'
 import { adoptionRules, repositoryRules } from './plan/ownership.ts'
@@ -20,6 +19,7 @@ import { convergenceRules, guardRules, lostNameRules, useRules } from './plan/pl
 import { alertProtectionRules } from './plan/protect-alerts.ts'
 import { serverRules } from './plan/server-check.ts'
 import { tileWriteRules } from './plan/tile-writes.ts'
+import { repairRules } from './plan/twins.ts'
 
 const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...queryRules, ...sloRules, ...incidentRules }
 

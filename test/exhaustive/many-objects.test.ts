@@ -11,7 +11,7 @@ import { savedSearchCollection } from '../../src/kinds/saved-search/saved-search
 import { profileNamed } from '../../src/platform/api/profiles.ts'
 import { systemClock } from '../../src/platform/core/clock.ts'
 import { reconcileOutcome } from '../../src/sync/apply/reconcile.ts'
-import { findDuplicates } from '../../src/sync/apply/verify.ts'
+import { findTwinsOfCreated } from '../../src/sync/apply/verify.ts'
 import { type Declarations, readDeclarations } from '../../src/sync/declarations/declarations.ts'
 import { type Change, changesOf } from '../../src/sync/plan/change.ts'
 import { planChanges } from '../../src/sync/plan/plan-changes.ts'
@@ -152,7 +152,7 @@ describe('ten thousand objects', () => {
       const list = indexStored({ items }, types.alert)
       const reviewed = created.map((change) => reconcileOutcome({ change, kind: 'created' }, list, change.desired ?? {}, types.alert))
       expect(reviewed.filter(({ id, serverChanged }) => id === undefined || serverChanged !== undefined)).toEqual([])
-      expect(findDuplicates(changes, { alert: list }, types)).toEqual([])
+      expect(findTwinsOfCreated(changes, { alert: list }, types)).toEqual([])
     })
     expect(ms).toBeLessThan(maxMs)
   })

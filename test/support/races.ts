@@ -1,6 +1,6 @@
 // Several runs against one service at the same time, on a clock that never waits. Each request takes as long as a seed says, so that the same
 // seed gives the same order of requests.
-import type { Rules } from '../../src/platform/api/call.ts'
+import type { RequestRules } from '../../src/platform/api/call.ts'
 import type { WriteApi } from '../../src/platform/api/client.ts'
 import type { Clock } from '../../src/platform/core/clock.ts'
 import { createVirtualClock } from './clocks.ts'
@@ -48,7 +48,7 @@ export function createRace(): Race {
     clock,
     through: ({ waitMs, latencyMs }) => {
       const delayed =
-        <Call extends { readonly rules?: Rules<unknown> | undefined }, T>(send: (call: Call) => Promise<T>) =>
+        <Call extends { readonly rules?: RequestRules<unknown> | undefined }, T>(send: (call: Call) => Promise<T>) =>
         async (call: Call): Promise<T> => {
           const wait = waitMs()
           if (wait > 0) await clock.sleep(wait)

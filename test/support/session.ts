@@ -2,7 +2,7 @@
 
 import { demo, type Emulator, type Fault } from '../../src/emulator/index.ts'
 import { ApiError } from '../../src/platform/api/api-error.ts'
-import { type ApiSession, type Connection, openApi } from '../../src/platform/api/client.ts'
+import { type ApiConnection, type ApiSession, openApi } from '../../src/platform/api/client.ts'
 import { profileNamed } from '../../src/platform/api/profiles.ts'
 import type { Clock } from '../../src/platform/core/clock.ts'
 import { createVirtualClock, type VirtualClock } from './clocks.ts'
@@ -24,12 +24,12 @@ export const service = { organizationId: demo.organizationId, serviceId: demo.se
 
 export function openSession(
   url: string,
-  more: Partial<Connection> = {},
+  more: Partial<ApiConnection> = {},
   clock: VirtualClock | Clock = createVirtualClock(Date.now()),
 ): TestSession {
   const notes: string[] = []
   const [stop, abort] = [new AbortController(), new AbortController()]
-  const connection: Connection = {
+  const connection: ApiConnection = {
     baseUrl: new URL(url),
     profile: cloud,
     observabilityPath: cloud.observabilityPath,
@@ -47,7 +47,7 @@ export function openSession(
 
 interface SessionOptions {
   readonly faults?: readonly Fault[]
-  readonly connection?: Partial<Connection>
+  readonly connection?: Partial<ApiConnection>
 }
 
 /** Opens a session, hands it over, and closes it whatever comes. */

@@ -1,7 +1,7 @@
 import { parse } from 'yaml'
 import { demo, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts'
 import { canonicalText } from '../../src/kinds/marker.ts'
-import { type Connection, readOnly, type WriteApi } from '../../src/platform/api/client.ts'
+import { type ApiConnection, readOnly, type WriteApi } from '../../src/platform/api/client.ts'
 import type { Target } from '../../src/platform/api/path.ts'
 import { profileNamed } from '../../src/platform/api/profiles.ts'
 import type { Clock } from '../../src/platform/core/clock.ts'
@@ -42,7 +42,7 @@ type Secrets = Readonly<Record<string, string>>
 /** An emulator, or a server with keys and ids of its own. */
 export interface SiteServer {
   readonly url: string
-  readonly connection?: Partial<Connection>
+  readonly connection?: Partial<ApiConnection>
   readonly service?: typeof service
   readonly project?: string
   /** Variables of the process with secrets of webhooks. */

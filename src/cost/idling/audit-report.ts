@@ -1,7 +1,7 @@
 import { isDay } from '../../platform/core/dates.ts'
 import type { Decimal } from '../../platform/core/decimal.ts'
 import { counted, join, joinFirst, joinSome, type Line, say, strong, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import type { Block } from '../../platform/report/blocks.ts'
+import { type Block, severityLooks } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
 import type { Report, Verdict } from '../../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../../platform/report/table.ts'
@@ -69,11 +69,8 @@ export const findingLines = ({ findings }: AuditResult): readonly Line[] =>
 function evidenceOf({ evidence, names = [] }: AuditFinding): Line {
   if (names.length === 0) return [trusted(`${evidence}.`)]
   const listed = names.map((name) => say`${name}`)
-  return say`${trusted(evidence)}: ${joinFirst(listed, maxNames)}.`
+  return say`${trusted(evidence)}: ${joinFirst(3, listed)}.`
 }
-
-/** Names that a finding lists. The result has all of them. */
-const maxNames = 3
 
 const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]): Line =>
   say`Not checked: ${trusted(what)}${name === undefined ? [] : say` of ${name}`}: ${untrustedSentence(reason)}`
@@ -95,9 +92,6 @@ function factsOf({ savingsLow, savingsHigh, unit = '', maxSavings, services, fin
   })
 }
 
-const signs = { error: '❌', warning: '⚠️', note: 'ℹ️' } as const
-const statuses = { error: 'fail', warning: 'warn', note: 'pass' } as const
-
 type AuditFinding = AuditResult['findings'][number]
 
 /** Findings without an amount that differ only in their service are one row. */
@@ -111,8 +105,8 @@ function foldFindings(findings: readonly AuditFinding[]): readonly (readonly [Au
 
 const namesOf = (same: readonly AuditFinding[]): Line =>
   joinFirst(
-    same.map(({ name }) => say`${name}`),
     10,
+    same.map(({ name }) => say`${name}`),
   )
 
 const findingTable = ({ findings, unit = '' }: AuditResult): Block =>
@@ -120,12 +114,12 @@ const findingTable = ({ findings, unit = '' }: AuditResult): Block =>
     'Findings',
     foldFindings(findings),
     {
-      Service: (same) => [trusted(`${signs[same[0].severity]} `), ...namesOf(same)],
+      Service: (same) => [trusted(`${severityLooks[same[0].severity].sign} `), ...namesOf(same)],
       Finding: ([one]) => evidenceOf(one),
       [`>${unit} a month`]: ([one]) => amountCell(one),
       Rule: ([{ rule }]) => trusted(rule),
     },
-    ([{ severity }]) => statuses[severity],
+    ([{ severity }]) => severityLooks[severity].status,
   )
 
 function amountCell({ low, high, notEstimable }: AuditFinding): Cell {

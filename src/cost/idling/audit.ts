@@ -9,14 +9,14 @@ import { type AuditRule, auditRules } from './audit-rules.ts'
 import { dailyCompute, profileOf, type Usage } from './facts.ts'
 import {
   type AuditOptions,
+  type AuditSubject,
   type Finding,
-  type Found,
   findStoppedWarehouses,
   goneStates,
-  labelOf,
   type ServiceRule,
-  type Subject,
+  serviceLabelOf,
   serviceRules,
+  type UnratedFinding,
   unusedDays,
 } from './findings.ts'
 import { intersect, lengthMs } from './intervals.ts'
@@ -79,7 +79,7 @@ export function sumSavings(findings: readonly Finding[]): { readonly low: number
   return { low: ends.reduce((sum, { low }) => sum + low, 0), high: ends.reduce((sum, { high }) => sum + high, 0) }
 }
 
-function subjectOf(service: ListedService, options: AuditOptions): Subject {
+function subjectOf(service: ListedService, options: AuditOptions): AuditSubject {
   const { facts, alerts, isAlwaysOn } = options
   const listed = alerts.get(service.id)
   const { alerts: ownAlerts, isTargetUnknown } =
@@ -98,12 +98,12 @@ function subjectOf(service: ListedService, options: AuditOptions): Subject {
   }
 }
 
-function toAudited({ service, facts, profile, alwaysOn, monthlyCompute }: Subject): AuditedService {
+function toAudited({ service, facts, profile, alwaysOn, monthlyCompute }: AuditSubject): AuditedService {
   const { id, state, idleScaling, idleTimeoutMinutes } = service
   const timeout = idleTimeoutMinutes === undefined ? '' : `after ${formatDuration(idleTimeoutMinutes * minuteMs)}`
   return {
     id,
-    name: labelOf(service, facts.services),
+    name: serviceLabelOf(service, facts.services),
     state: state ?? 'unknown',
     idling: idleScaling === undefined ? 'unknown' : idleScaling ? timeout : 'off',
     isAlwaysOn: alwaysOn,
@@ -112,7 +112,7 @@ function toAudited({ service, facts, profile, alwaysOn, monthlyCompute }: Subjec
   }
 }
 
-function toFinding(rule: ServiceRule, subject: Subject, settings: LintSettings): readonly Finding[] {
+function toFinding(rule: ServiceRule, subject: AuditSubject, settings: LintSettings): readonly Finding[] {
   const found = serviceRules[rule](subject)
   const { service, facts, monthlyCompute = Number.POSITIVE_INFINITY } = subject
   if (found === undefined) return []
@@ -120,10 +120,10 @@ function toFinding(rule: ServiceRule, subject: Subject, settings: LintSettings):
   // The rate of an awake hour is a mean, so that the hours of some days may seem to cost more than they did.
   const isAboveCompute = found.about === undefined && estimate !== undefined && 'high' in estimate && estimate.high > monthlyCompute
   const limited = isAboveCompute ? { estimate: { low: 0, high: monthlyCompute } } : {}
-  return withSeverity(rule, { serviceId: service.id, name: labelOf(service, facts.services), ...found, about, ...limited }, settings)
+  return withSeverity(rule, { serviceId: service.id, name: serviceLabelOf(service, facts.services), ...found, about, ...limited }, settings)
 }
 
-function withSeverity(rule: AuditRule, found: Found, settings: LintSettings): readonly Finding[] {
+function withSeverity(rule: AuditRule, found: UnratedFinding, settings: LintSettings): readonly Finding[] {
   const severity = settings[rule] ?? auditRules[rule].severity
   return severity === 'off' ? [] : [{ rule, severity, ...found }]
 }
@@ -141,7 +141,7 @@ function listUnchecked({ facts, alerts, budgets, settings }: AuditOptions, servi
     what,
     reason,
     isFailure: true,
-    ...(service && { name: labelOf(service, facts.services) }),
+    ...(service && { name: serviceLabelOf(service, facts.services) }),
   })
   return [
     ...('failure' in activities ? [failed('how long services sleep', activities.failure)] : []),

@@ -17,7 +17,7 @@ import { type DailyCompute, minDays, type Reason, reasons, type ServiceProfile }
 import { type AlertSchedule, awakeBy, runningAlert, scheduleOf } from './schedules.ts'
 
 /** What a finding costs, in credits a month of 30 days. */
-export type Estimate =
+export type CostEstimate =
   | { readonly low: number; readonly high: number }
   /** Why there is no number. */
   | { readonly reason: string }
@@ -33,7 +33,7 @@ export interface Finding {
   /** The alerts or services that the evidence is about. */
   readonly names?: readonly string[]
   /** Absent for findings that cost nothing by themselves. */
-  readonly estimate?: Estimate
+  readonly estimate?: CostEstimate
   /** The exact change, as a command of the vendor's command line. */
   readonly command?: string
   /** What to know before the change, or how to make it without a command. A whole sentence. */
@@ -68,7 +68,7 @@ export const maySleep = (service: ListedService): boolean =>
   service.idleScaling === true && !isStopped(service) && !goneStates.includes(service.state ?? '')
 
 /** A service with everything that its rules look at. */
-export interface Subject extends AuditOptions {
+export interface AuditSubject extends AuditOptions {
   readonly service: ListedService
   readonly profile: ServiceProfile | Reason
   readonly ownAlerts: readonly Alert[]
@@ -80,13 +80,13 @@ export interface Subject extends AuditOptions {
   readonly monthlyCompute: number | undefined
 }
 
-export type Found = Omit<Finding, 'rule' | 'severity'>
+export type UnratedFinding = Omit<Finding, 'rule' | 'severity'>
 
-type ServiceFinding = Omit<Found, 'name' | 'serviceId' | 'about'> & { readonly about?: string }
+type ServiceFinding = Omit<UnratedFinding, 'name' | 'serviceId' | 'about'> & { readonly about?: string }
 
 export type ServiceRule = Exclude<AuditRule, 'stopped-warehouse'>
 
-export const serviceRules: Readonly<Record<ServiceRule, (subject: Subject) => ServiceFinding | undefined>> = {
+export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) => ServiceFinding | undefined>> = {
   'idling-off': findIdlingOff,
   'open-to-scanners': findOpenToScanners,
   'rarely-sleeps': findRarelySleeps,
@@ -97,15 +97,15 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: Subject) => Se
 }
 
 /** Whether a service may sleep, and is not meant to be awake all the time. */
-const isIdler = ({ service, alwaysOn }: Subject): boolean => !alwaysOn && maySleep(service)
+const isIdler = ({ service, alwaysOn }: AuditSubject): boolean => !alwaysOn && maySleep(service)
 
 const scaleCommand = (id: string, settings: string): string => `clickhousectl cloud service scale ${id} ${settings}`
 
 const updateCommand = (id: string, settings: string): string => `clickhousectl cloud service update ${id} ${settings}`
 
-function findIdlingOff({ service, alwaysOn, monthlyCompute, facts }: Subject): ServiceFinding | undefined {
+function findIdlingOff({ service, alwaysOn, monthlyCompute, facts }: AuditSubject): ServiceFinding | undefined {
   if (service.idleScaling !== false || alwaysOn || isStopped(service)) return undefined
-  const estimate: Estimate =
+  const estimate: CostEstimate =
     monthlyCompute === undefined
       ? { reason: reasons['failure' in facts.usage ? 'no-usage' : 'no-compute'] }
       : { low: 0, high: monthlyCompute }
@@ -120,7 +120,7 @@ function findIdlingOff({ service, alwaysOn, monthlyCompute, facts }: Subject): S
 
 const anywhere: readonly string[] = ['0.0.0.0/0', '::/0']
 
-function findOpenToScanners(subject: Subject): ServiceFinding | undefined {
+function findOpenToScanners(subject: AuditSubject): ServiceFinding | undefined {
   const { service, profile } = subject
   const open = (service.ipAccessList ?? []).map(({ source }) => source).filter((source) => anywhere.includes(source))
   if (!isIdler(subject) || open.length === 0) return undefined
@@ -146,7 +146,7 @@ const oftenAwake = 0.9
 /** The shortest idle timeout that can be set. Source: the vendor's OpenAPI document of 2026-07-31. */
 const minTimeoutMs = 5 * minuteMs
 
-function findRarelySleeps(subject: Subject): ServiceFinding | undefined {
+function findRarelySleeps(subject: AuditSubject): ServiceFinding | undefined {
   const { service, profile, ownAlerts, monthlyCompute = 0 } = subject
   const evidence = isIdler(subject) ? (neverSeenAsleep(subject) ?? awakeMost(profile)) : undefined
   if (evidence === undefined) return undefined
@@ -161,13 +161,13 @@ function findRarelySleeps(subject: Subject): ServiceFinding | undefined {
   }
 }
 
-const awakeMost = (profile: Subject['profile']): string | undefined =>
+const awakeMost = (profile: AuditSubject['profile']): string | undefined =>
   typeof profile === 'string' || profile.awakeShare < oftenAwake
     ? undefined
     : `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}`
 
 /** A service that is always awake may have no activities, so that they do not say since when it is awake. Its usage indicates it. */
-function neverSeenAsleep({ service, profile, compute, facts: { activities } }: Subject): string | undefined {
+function neverSeenAsleep({ service, profile, compute, facts: { activities } }: AuditSubject): string | undefined {
   const final = compute.filter(({ isFinal }) => isFinal)
   if (service.state !== 'running' || profile !== 'too-few-days' || final.length < minDays || final.some(({ credits }) => credits <= 0))
     return undefined
@@ -180,7 +180,7 @@ const percent = (share: number): string => `${Math.round(share * 100)}%`
 /** Alerts whose evaluations cover less of the awake time do not matter much. */
 const minCovered = 0.2
 
-function findAlerts(subject: Subject): ServiceFinding | undefined {
+function findAlerts(subject: AuditSubject): ServiceFinding | undefined {
   if (!isIdler(subject)) return undefined
   const { service, profile, ownAlerts, isTargetUnknown, facts } = subject
   const timeoutMs = (service.idleTimeoutMinutes ?? 0) * minuteMs
@@ -199,7 +199,7 @@ function findAlerts(subject: Subject): ServiceFinding | undefined {
   const before = frequent.map(({ schedule }) => schedule)
   const shortestMs = Math.min(...before.map((schedule) => schedule.intervalMs))
   const longer = alertIntervals.find((name) => intervalMs[name] > Math.max(timeoutMs, shortestMs))
-  const estimate = (): Estimate => {
+  const estimate = (): CostEstimate => {
     if (typeof profile === 'string') return { reason: reasons[profile] }
     if (isTargetUnknown) return { reason: reasons['target-unknown'] }
     if (sleepsThroughAlerts(profile, ownAlerts.flatMap(runningAlert))) return { reason: reasons['alerts-do-not-wake'] }
@@ -219,7 +219,7 @@ function findAlerts(subject: Subject): ServiceFinding | undefined {
 /** A service without compute usage on so many final days is a finding. */
 export const unusedDays = 14
 
-function findUnused({ service, compute, facts }: Subject): ServiceFinding | undefined {
+function findUnused({ service, compute, facts }: AuditSubject): ServiceFinding | undefined {
   const since = compute.filter(({ isFinal }) => isFinal).at(-unusedDays)?.day
   // Usage that is not final yet is use, too, and a service that is younger than the days had no chance.
   if ('failure' in facts.usage || since === undefined || compute.some(({ day, credits }) => day >= since && credits > 0)) return undefined
@@ -238,16 +238,16 @@ function findUnused({ service, compute, facts }: Subject): ServiceFinding | unde
 }
 
 /** What the warehouse itself costs: storage and backups, from the cheapest final day to the mean. */
-function storageOf({ records }: Usage, warehouseId: string | undefined): Estimate | undefined {
+function storageOf({ records }: Usage, warehouseId: string | undefined): CostEstimate | undefined {
   const days = records
     .filter((record) => record.entityType === 'datawarehouse' && record.locked && (record.warehouseId ?? record.entityId) === warehouseId)
     .map(({ total }) => total.toNumber())
   return days.length === 0 ? undefined : { low: Math.min(...days) * monthDays, high: mean(days) * monthDays }
 }
 
-export function findStoppedWarehouses(services: readonly ListedService[], { usage }: CostFacts): readonly Found[] {
+export function findStoppedWarehouses(services: readonly ListedService[], { usage }: CostFacts): readonly UnratedFinding[] {
   const byWarehouse = Map.groupBy(services, ({ dataWarehouseId }) => dataWarehouseId)
-  return [...byWarehouse].flatMap(([id, members]): readonly Found[] => {
+  return [...byWarehouse].flatMap(([id, members]): readonly UnratedFinding[] => {
     if (id === undefined || 'failure' in usage || !members.every(isStopped)) return []
     const estimate = storageOf(usage, id)
     if (estimate === undefined || 'reason' in estimate || estimate.high <= 0) return []
@@ -255,7 +255,7 @@ export function findStoppedWarehouses(services: readonly ListedService[], { usag
       {
         name: usage.records.find(({ entityType, warehouseId }) => entityType === 'datawarehouse' && warehouseId === id)?.entityName || id,
         evidence: 'Every service of the warehouse is stopped, and its storage and backups still cost credits',
-        names: members.map((member) => labelOf(member, services)),
+        names: members.map((member) => serviceLabelOf(member, services)),
         estimate,
         command: members.map((member) => `clickhousectl cloud service delete ${member.id}`).join('\n'),
         advice: 'A deleted service and its data cannot be restored. Keep an export if you may need the data.',
@@ -265,7 +265,7 @@ export function findStoppedWarehouses(services: readonly ListedService[], { usag
   })
 }
 
-function findWithoutBudget({ service, budgets, facts }: Subject): ServiceFinding | undefined {
+function findWithoutBudget({ service, budgets, facts }: AuditSubject): ServiceFinding | undefined {
   if (budgets === undefined || 'failure' in facts.usage) return undefined
   const { records } = facts.usage
   const own = records.filter((record) => (record.serviceId ?? record.entityId) === service.id && !record.total.eq(0))
@@ -282,7 +282,7 @@ function coversAny(scope: BudgetScope, own: Usage['records'], all: Usage['record
   return isTagged && recordsInScope(own, scope, all).length > 0
 }
 
-function findWithoutTags({ service }: Subject): ServiceFinding | undefined {
+function findWithoutTags({ service }: AuditSubject): ServiceFinding | undefined {
   if (service.tags?.length !== 0) return undefined
   return {
     about: `tags ${service.id}`,
@@ -292,7 +292,7 @@ function findWithoutTags({ service }: Subject): ServiceFinding | undefined {
 }
 
 /** The name of a service, with the id where another one has that name. */
-export function labelOf({ name, id }: ListedService, all: readonly ListedService[]): string {
+export function serviceLabelOf({ name, id }: ListedService, all: readonly ListedService[]): string {
   if (!name) return id
   return all.some((other) => other.name === name && other.id !== id) ? `${name} (${id})` : name
 }

@@ -8,7 +8,7 @@ import { type Context, defineOperation, type Given } from '../../platform/operat
 import { type CreditBalance, type CreditBalances, readCreditBalances, totalOfBalances, usableBalances } from './credit-balances.ts'
 import { type CreditForecast, forecastCredits, latestFinalDays } from './credit-forecast.ts'
 import { judgeCredits, reportCredits } from './credits-report.ts'
-import { creditsDetails, creditsInput, creditsOutput, runOutDay } from './credits-schemas.ts'
+import { creditsDetails, creditsInput, creditsOutput, creditsRunOutDay } from './credits-schemas.ts'
 import { isRounding } from './data-quality.ts'
 import { whyNotTrusted } from './phrases.ts'
 import { maxWindowDays, readUsageCost } from './usage-api.ts'
@@ -42,7 +42,7 @@ export const checkCredits = defineOperation({
       trialCredits: trial.length === 0 ? undefined : totalOfBalances(trial),
       creditsPerDay: isEstimated ? forecast.perDay.expected : undefined,
       daysLeft: isEstimated ? forecast.daysLeft.expected : undefined,
-      creditsRunOutOn: isEstimated ? runOutDay(forecast) : undefined,
+      creditsRunOutOn: isEstimated ? creditsRunOutDay(forecast) : undefined,
       expiringCredits: isEstimated ? forecast.expiring.expected : undefined,
       checkedAt: new Date(nowMs).toISOString(),
       creditUnit: 'failure' in usage ? 'credits' : usage.unit,

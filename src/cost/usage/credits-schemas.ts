@@ -46,7 +46,7 @@ export const creditsDetails = () =>
 export type Credits = z.output<typeof creditsOutput> & z.output<ReturnType<typeof creditsDetails>>
 
 /** Undefined for credits that last for longer than any estimate makes sense. */
-export const runOutDay = ({ daysLeft, course }: Estimated): Day | undefined =>
+export const creditsRunOutDay = ({ daysLeft, course }: Estimated): Day | undefined =>
   daysLeft.expected >= horizonDays ? undefined : course.at(-1)?.date
 
 export type Estimated = Extract<CreditForecast, { status: 'estimated' }>

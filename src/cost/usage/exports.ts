@@ -1,7 +1,7 @@
 import type { Day } from '../../platform/core/dates.ts'
 import { type Decimal, fromText, zero } from '../../platform/core/decimal.ts'
 import type { Block } from '../../platform/report/blocks.ts'
-import { type Cell, renderCsv } from '../../platform/report/csv.ts'
+import { type CsvCell, renderCsv } from '../../platform/report/csv.ts'
 import { type Charge, focusRows } from '../../platform/report/focus.ts'
 import { type MetricFamily, renderOpenMetrics } from '../../platform/report/openmetrics.ts'
 import type { BudgetOutcome } from './budgets.ts'
@@ -12,7 +12,7 @@ import type { UsageResult } from './result.ts'
 /** One row for each record, one column for each metric. */
 export const exportCsv = (result: UsageResult): Generator<string> => renderCsv(csvRows(result))
 
-function* csvRows({ records, unit }: UsageResult): Generator<readonly Cell[]> {
+function* csvRows({ records, unit }: UsageResult): Generator<readonly CsvCell[]> {
   const metrics = [...new Set(records.flatMap((record) => Object.keys(record.metrics)))].sort()
   yield ['date', 'entity_type', 'entity_id', 'entity_name', 'warehouse_id', 'service_id', 'final', 'unit', 'total', ...metrics]
   for (const record of records) {
@@ -20,7 +20,7 @@ function* csvRows({ records, unit }: UsageResult): Generator<readonly Cell[]> {
     const amounts = [total, ...metrics.map((metric) => record.metrics[metric])]
     yield [
       ...[date, entityType, entityId, entityName, warehouseId, serviceId, String(locked), unit],
-      ...amounts.map((amount): Cell => amount && { number: amount.toFixed() }),
+      ...amounts.map((amount): CsvCell => amount && { number: amount.toFixed() }),
     ]
   }
 }

@@ -4,9 +4,9 @@ import { drillTag } from '../../platform/api/services.ts'
 import { type Day, formatDay, formatDays, formatMoment } from '../../platform/core/dates.ts'
 import { type Decimal, formatRounded, percentOf, sum } from '../../platform/core/decimal.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { counted, join, type Line, say, type Trusted, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
-import { andMore, capitalize, listFirst, plural, progressBar } from '../../platform/core/text.ts'
-import { type Block, paragraph } from '../../platform/report/blocks.ts'
+import { counted, join, joinFirst, type Line, say, type Trusted, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
+import { capitalize, listFirst, plural, progressBar } from '../../platform/core/text.ts'
+import { type Block, paragraph, statusLooks } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../../platform/report/format.ts'
 import type { Report, Verdict } from '../../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../../platform/report/table.ts'
@@ -411,9 +411,6 @@ function describeHistoryFailure(
     : say`The usage records for ${days} are inconsistent${effect}. ${untrustedSentence(reason)}`
 }
 
-/** Entities that a sentence names. */
-const maxNamedEntities = 10
-
 function leftOutDays({ leftOut, fromDate, toDate, ofFromDate, ofToDate }: Compared): readonly Line[] {
   if (leftOut.length === 0) return []
   const [own, other] = [period(ofFromDate, ofToDate), period(fromDate, toDate)]
@@ -425,14 +422,13 @@ function leftOutDays({ leftOut, fromDate, toDate, ofFromDate, ofToDate }: Compar
 function addedAndRemoved({ added, removed, ...comparison }: Compared, labelOf: ReturnType<typeof createLabels>): readonly Line[] {
   const before = trusted(comparedWords[comparison.with])
   const list = (entities: Compared['added']): Line =>
-    join(
-      entities.slice(0, maxNamedEntities).map(({ name, ...entity }) => say`${labelOf({ ...entity, entityName: name })}`),
-      ', ',
+    joinFirst(
+      10,
+      entities.map(({ name, ...entity }) => say`${labelOf({ ...entity, entityName: name })}`),
     )
-  const more = ({ length }: readonly unknown[]): string => andMore(length, maxNamedEntities)
   return [
-    ...(added.length === 0 ? [] : [say`New since ${before}: ${list(added)}${trusted(more(added))}.`]),
-    ...(removed.length === 0 ? [] : [say`Only in ${before}: ${list(removed)}${trusted(more(removed))}.`]),
+    ...(added.length === 0 ? [] : [say`New since ${before}: ${list(added)}.`]),
+    ...(removed.length === 0 ? [] : [say`Only in ${before}: ${list(removed)}.`]),
   ]
 }
 
@@ -441,15 +437,13 @@ const money = (amount: Decimal): Trusted => trusted(formatMoney(amount))
 /** Failures first. */
 const statusOrder: readonly BudgetOutcome['status'][] = ['fail', 'warn', 'pass']
 
-const statusSigns = { pass: '✅', warn: '⚠️', fail: '❌' } as const
-
 function budgetTable({ budgets: inFile, unit, toDate }: UsageResult): Block {
   const budgets = inFile.toSorted((a, b) => statusOrder.indexOf(a.status) - statusOrder.indexOf(b.status))
   return table(
     'Budgets',
     budgets,
     {
-      Budget: ({ status, name, scope }) => [trusted(`${statusSigns[status]} `), untrusted(name), ...scopeWords(scope)],
+      Budget: ({ status, name, scope }) => [trusted(`${statusLooks[status].sign} `), untrusted(name), ...scopeWords(scope)],
       [`>Used (${unit})`]: ({ used, limit }) => trusted(formatMoneyPair(used, limit)[0]),
       '>Limit': ({ used, limit }) => trusted(formatMoneyPair(used, limit)[1]),
       Share: shareCell,

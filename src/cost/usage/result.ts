@@ -111,7 +111,7 @@ export const usageDetails = () =>
 export const usageResultSchema = () => z.object({ ...usageOutput.shape, ...usageDetails().shape })
 
 /** The result as JSON values: what `usageResultSchema` encodes. */
-export function toDocument(result: UsageResult): z.input<ReturnType<typeof usageResultSchema>> {
+export function toUsageDocument(result: UsageResult): z.input<ReturnType<typeof usageResultSchema>> {
   const { budgetUsedPercent, comparison, budgets } = result
   return {
     ...toTexts(result),

@@ -26,7 +26,7 @@ import { describeIssue } from './phrases.ts'
 import { allReadings, findHistoryFailure, type Readings, readUsage } from './readings.ts'
 import { provisionalOf } from './records.ts'
 import { judgeUsage, reportUsage, usageLines } from './report.ts'
-import { gateModes, toDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
+import { gateModes, toUsageDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
 import { findSpikes, minBaselineDays } from './spikes.ts'
 
 const countedInput = grouped('What is counted', {
@@ -120,7 +120,7 @@ export const usageCost = defineOperation({
     focus: async (result, { billingCycleDay }) => (await exports()).exportFocus(result, billingCycleDay),
     openmetrics: async (result, _, blocks) => (await exports()).exportMetrics(result, blocks),
   },
-  toDocument,
+  toDocument: toUsageDocument,
 })
 
 // Few runs need them.

@@ -3,7 +3,7 @@ import { describeMismatch } from '../../platform/core/mismatch.ts'
 import { version } from '../../platform/core/version.ts'
 import type { Failure } from '../../platform/http/failure.ts'
 import { type RetryPolicy, retryPolicyFor } from '../../platform/http/retry.ts'
-import { attempt, type SendDeps, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
+import { type SendDeps, sendOnce, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
 import { type Answer, createTransport, type Exchange } from '../../platform/http/transport.ts'
 import { describeAnswer, failureOfAnswer, GitHubError } from './failure.ts'
 import type { GitHubRun } from './run.ts'
@@ -42,7 +42,7 @@ export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, lim
       if (cancellation.stop.aborted) throw new GitHubError({ detail: 'canceled before it was sent' })
       const leftMs = Math.floor(remainingMs())
       if (leftMs <= 0) throw new GitHubError({ detail: 'the time limit is reached' })
-      const outcome = await attempt(transport, {
+      const outcome = await sendOnce(transport, {
         ...given,
         userAgent: `watchkeeper/${version}`,
         timeoutMs: Math.min(limits.requestMs, leftMs),

@@ -1,9 +1,7 @@
 import { slackTrusted, slackUntrusted, terminalUntrusted } from '../../platform/core/escape.ts'
 import { type Inline, type Line, toPlainText } from '../../platform/core/line.ts'
-import type { Status } from '../../platform/report/blocks.ts'
+import { statusLooks } from '../../platform/report/blocks.ts'
 import { firstLineOf, type Message, originLineOf } from './message.ts'
-
-const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
 
 /** The body of the request, before it becomes JSON. */
 export const formats = { slack: toSlack, teams: toTeams, json: toJson } as const satisfies Record<string, (message: Message) => object>
@@ -14,7 +12,7 @@ function toSlack(message: Message) {
   const links = pagesOf(message).map(({ title, url }) => `<${slackTrusted(url)}|${title}>`)
   const origin = [slackLine(originLineOf(message)), ...links].filter((part) => part !== '')
   const lines = [
-    `${emoji[status]} ${slackLine(firstLineOf(message))}`,
+    `${statusLooks[status].sign} ${slackLine(firstLineOf(message))}`,
     ...[...milestones, ...details].map((line) => `• ${slackLine(line)}`),
     ...(origin.length === 0 ? [] : [origin.join(' · ')]),
     slackLine(footer),
@@ -44,7 +42,7 @@ function toTeams(message: Message) {
   const { status, milestones, details, footer } = message
   const [origin, pages] = [originLineOf(message), pagesOf(message)]
   const body = [
-    textBlock([{ kind: 'trusted', text: `${emoji[status]} ` }, ...firstLineOf(message)]),
+    textBlock([{ kind: 'trusted', text: `${statusLooks[status].sign} ` }, ...firstLineOf(message)]),
     ...[...milestones, ...details].map((line) => textBlock([{ kind: 'trusted', text: '• ' }, ...line], {}, 'Small')),
     ...(origin.length === 0 ? [] : [textBlock(origin)]),
     textBlock(footer, { isSubtle: true, size: 'Small' }, origin.length === 0 ? 'Default' : 'Small'),

@@ -6,7 +6,7 @@ import { version } from '../../platform/core/version.ts'
 import { describeFailedRequest, type Failure, failureOfStatus } from '../../platform/http/failure.ts'
 import { isReadableOnTheWay, type ProxySettings, readProxySettings } from '../../platform/http/proxy.ts'
 import { type RetryPolicy, retryPolicyFor } from '../../platform/http/retry.ts'
-import { attempt, inSeconds, type SendDeps, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
+import { inSeconds, type SendDeps, sendOnce, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
 import { createTransport } from '../../platform/http/transport.ts'
 import { formats } from './formats.ts'
 import type { Message } from './message.ts'
@@ -65,7 +65,7 @@ async function deliver({ url, body, proxy, redact }: Delivery, deps: SendDeps): 
   const describe = (failure: Failure): string => redact(explain(failure, url))
 
   async function tryOnce() {
-    const outcome = await attempt(transport, {
+    const outcome = await sendOnce(transport, {
       method: 'POST',
       url,
       body,

@@ -1,3 +1,4 @@
+import { alertFields } from '../product/alerts.ts'
 import { isJsonObject, type JsonObject } from '../store.ts'
 
 // The properties of request bodies in the vendor's OpenAPI document of 2026-07-31, with its additions of 2026-09. Only their names are
@@ -102,12 +103,8 @@ const dashboard = {
 
 const channel = fields('type emailRecipients webhookId webhookService slackChannelId severity')
 
-const alert = {
-  ...fields('dashboardId tileId savedSearchId groupBy threshold thresholdMax interval scheduleOffsetMinutes scheduleStartAt source'),
-  ...fields('thresholdType name message note numConsecutiveWindows'),
-  channel,
-  channels: [channel],
-} as const
+/** The document has the fields of alerts that the product has, with more in channels. */
+const alert = { ...fields(alertFields.join(' ')), channel, channels: [channel] } as const
 
 const sourceBase = {
   ...fields('id name section disabled kind connection from timestampValueExpression'),

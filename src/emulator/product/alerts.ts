@@ -44,30 +44,31 @@ const onSavedSearch = z.object({ source: z.literal('saved_search'), groupBy: z.s
 const onTile = z.object({ source: z.literal('tile'), tileId: z.string().min(1), dashboardId: z.string().min(1) })
 
 /** The limits of `scheduleStartAt` depend on the server's clock. */
-const createAlertSchema = (nowMs: number) =>
-  z
-    .object({
-      channel: channel.optional(),
-      channels: channels.optional(),
-      interval: z.enum(Object.keys(minutesOf) as [Interval, ...Interval[]]), // zod 3 asks for a tuple.
-      scheduleOffsetMinutes: z.number().int().min(0).max(1439).optional(),
-      scheduleStartAt: createStartSchema(nowMs),
-      threshold: z.number(),
-      thresholdType,
-      thresholdMax: z.number().optional(),
-      // The default is never used, because both forms below require a source.
-      source: z.nativeEnum({ saved_search: 'saved_search', tile: 'tile' } as const).default('saved_search'),
-      name: z.string().min(1).max(512).nullish(),
-      message: z.string().min(1).max(4096).nullish(),
-      note: z.string().min(1).max(4096).nullish(),
-      numConsecutiveWindows: z.number().int().min(1).nullish(),
-    })
-    .and(onSavedSearch.or(onTile))
-    .superRefine(checkChannels)
-    .superRefine(checkSchedule)
-    .superRefine(checkRange)
+const onAnything = (nowMs: number) =>
+  z.object({
+    channel: channel.optional(),
+    channels: channels.optional(),
+    interval: z.enum(Object.keys(minutesOf) as [Interval, ...Interval[]]), // zod 3 asks for a tuple.
+    scheduleOffsetMinutes: z.number().int().min(0).max(1439).optional(),
+    scheduleStartAt: createStartSchema(nowMs),
+    threshold: z.number(),
+    thresholdType,
+    thresholdMax: z.number().optional(),
+    // The default is never used, because both forms below require a source.
+    source: z.nativeEnum({ saved_search: 'saved_search', tile: 'tile' } as const).default('saved_search'),
+    name: z.string().min(1).max(512).nullish(),
+    message: z.string().min(1).max(4096).nullish(),
+    note: z.string().min(1).max(4096).nullish(),
+    numConsecutiveWindows: z.number().int().min(1).nullish(),
+  })
 
-type AlertBody = z.output<ReturnType<typeof createAlertSchema>>
+/** The names of the fields that a body can have. */
+export const alertFields: readonly string[] = [onAnything(0), onSavedSearch, onTile].flatMap(({ shape }) => Object.keys(shape))
+
+const createAlertSchema = (nowMs: number) =>
+  onAnything(nowMs).and(onSavedSearch.or(onTile)).superRefine(checkChannels).superRefine(checkSchedule).superRefine(checkRange)
+
+export type AlertBody = z.output<ReturnType<typeof createAlertSchema>>
 
 interface ChannelFields {
   readonly channel?: WebhookChannel | undefined
@@ -169,18 +170,20 @@ function checkTile({ config: { configType, displayType, sqlTemplate } }: Tile): 
 
 const channelsOf = ({ channel, channels }: AlertBody): readonly WebhookChannel[] => channels ?? (channel === undefined ? [] : [channel])
 
+/** Fields that are stored and shown as a body has them, and null without a value. */
+const plainFields = ['name', 'message', 'note', 'threshold', 'interval', 'numConsecutiveWindows', 'thresholdType'] as const
+
+type PlainPart = Pick<Alert, (typeof plainFields)[number]>
+
+const plainPart = (fields: { readonly [Field in keyof PlainPart]?: unknown }): PlainPart =>
+  Object.fromEntries(plainFields.map((field) => [field, fields[field] ?? null])) as unknown as PlainPart // A stored alert was validated.
+
 /** The fields that a body sets. An update keeps the other fields. */
-const toFields = (body: AlertBody) =>
+export const toFields = (body: AlertBody) =>
   ({
     ...toTarget(body),
     channels: channelsOf(body).map((channel) => ({ ...channel })),
-    interval: body.interval,
-    threshold: body.threshold,
-    thresholdType: body.thresholdType,
-    name: body.name ?? null,
-    message: body.message ?? null,
-    note: body.note ?? null,
-    numConsecutiveWindows: body.numConsecutiveWindows ?? null,
+    ...plainPart(body),
     ...(body.thresholdMax !== undefined && { thresholdMax: body.thresholdMax }),
     ...toSchedule(body),
   }) satisfies Partial<Alert>
@@ -206,21 +209,14 @@ function toSchedule({ scheduleStartAt, scheduleOffsetMinutes }: AlertBody): Pick
 
 /** A field that is not set is null or absent, depending on the field. */
 function toAlertView(alert: Alert): JsonObject {
-  const { id, teamId, source, state, interval, threshold, thresholdType, thresholdMax, scheduleStartAt, channels } = alert
-  const { name, message, note, numConsecutiveWindows, executionErrors, createdAt, updatedAt } = alert
+  const { id, teamId, thresholdMax, scheduleStartAt, source, state, channels, executionErrors, createdAt, updatedAt } = alert
   const { dashboardId, tileId, savedSearchId, groupBy, scheduleOffsetMinutes, silenced } = alert
   const [channel] = channels
   return {
     id,
-    name,
-    message,
-    note: note ?? null,
-    threshold,
+    ...plainPart(alert),
     thresholdMax,
-    interval,
     scheduleStartAt,
-    numConsecutiveWindows: numConsecutiveWindows ?? null,
-    thresholdType,
     source,
     state,
     ...(channel !== undefined && { channel, channels }),

@@ -1,5 +1,6 @@
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import type { DemoIds } from '../deterministic.ts'
+import { type AlertBody, toFields } from '../product/alerts.ts'
 import type { Alert, Dashboard, JsonObject, SavedSearch, Service, Source, Tile } from '../store.ts'
 import type { ServiceName } from './demo.ts'
 
@@ -234,7 +235,7 @@ export function createSavedSearches(ids: DemoIds, { name, sources, teamId }: Ser
 }
 
 interface AlertOverrides {
-  readonly thresholdType?: string
+  readonly thresholdType?: AlertBody['thresholdType']
   readonly state?: Alert['state']
   /** Default `oncall`. */
   readonly webhook?: string
@@ -245,7 +246,7 @@ type AlertSpec = readonly [
   dashboard: string,
   tile: string,
   threshold: number,
-  interval: string,
+  interval: AlertBody['interval'],
   message: string,
   overrides?: AlertOverrides,
 ]
@@ -308,19 +309,17 @@ function createAlert(ids: DemoIds, { dashboards, webhooks, teamId }: Service, sp
   return {
     id: ids.objectId(),
     teamId,
-    source: 'tile',
-    dashboardId: dashboard?.id ?? null,
-    tileId: dashboard?.tiles.find((tile) => tile.name === tileName)?.id ?? null,
-    savedSearchId: null,
-    groupBy: null,
-    threshold,
-    thresholdType,
-    interval,
-    channels: [{ type: 'webhook', webhookId: webhooks.find((one) => one.name === webhook)?.id ?? '' }],
-    name,
-    message,
-    note: null,
-    numConsecutiveWindows: null,
+    ...toFields({
+      source: 'tile',
+      dashboardId: dashboard?.id ?? '',
+      tileId: dashboard?.tiles.find((tile) => tile.name === tileName)?.id ?? '',
+      threshold,
+      thresholdType,
+      interval,
+      channels: [{ type: 'webhook', webhookId: webhooks.find((one) => one.name === webhook)?.id ?? '' }],
+      name,
+      message,
+    }),
     state,
   }
 }

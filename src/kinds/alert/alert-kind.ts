@@ -18,17 +18,9 @@ import {
   type ResolvedDeclaration,
   watchedPlaceOf,
 } from '../kind.ts'
-import { PendingId } from '../kind-names.ts'
-import {
-  readTextMarker,
-  readTextSnapshot,
-  textStyle,
-  withoutMarkerTags,
-  withoutTextMarker,
-  withQueryTile,
-  withTextMarker,
-  withTextSnapshot,
-} from '../marker.ts'
+import { kindLabels } from '../kind-names.ts'
+import { textMarkers, withoutMarkerTags, withoutTextMarker, withQueryTile } from '../marker.ts'
+import { PendingId } from '../pending-id.ts'
 import { createReferenceResolver } from '../reference-resolver.ts'
 import { spellQuery, uniqueNameOf, withPlainNumbers } from '../spell.ts'
 import {
@@ -67,11 +59,10 @@ export function createAlertKind(
   definition: z.ZodObject = declaredAlert,
 ): Kind<DeclaredObject<DeclaredAlert>> {
   const left = fieldsLeftToService(definition)
-  const markedText = ({ note }: Body): string => (typeof note === 'string' ? note : '')
-  const readMarker = (body: Body) => readTextMarker(body.note)
+  const markers = textMarkers('note')
   const kind: Kind<DeclaredObject<DeclaredAlert>> = {
     name: 'alert',
-    label: 'alert',
+    label: kindLabels.alert,
     collection: alertCollection,
     schema: wireSchema(definition).extend({ source: z.enum(alertSources).optional() }),
     clearWith: clearing(definition),
@@ -82,29 +73,20 @@ export function createAlertKind(
     },
     summarize: summarizeAlert,
     toBody: toAlertBody,
-    ownership: 'marker',
-    tokenOf: (body) => readMarker(body)?.token,
-    markerStyle: textStyle,
-    markedField: 'note',
     placeOf: watchedPlaceOf,
-    readMarker,
-    withMarker: (body, marker) => ({
-      ...body,
-      note: withTextMarker(markedText(body), { ...marker, ...(hasQuery in body && { queryTile: '-' }) }),
-    }),
+    ...markers,
+    withMarker: (body, marker) => markers.withMarker(body, { ...marker, ...(hasQuery in body && { queryTile: '-' }) }),
     completeMarker({ note, ...body }) {
       const sealed = typeof note === 'string' && typeof body.tileId === 'string' ? withQueryTile(note, body.tileId) : note
       return { ...body, ...(note !== undefined && { note: sealed }) }
     },
     withoutMarker: ({ note, tags, ...body }) => {
-      const own = withoutTextMarker(markedText({ note }))
+      const own = withoutTextMarker(note)
       return { ...body, ...(own !== '' && { note: own }), ...ownTags(tags) }
     },
-    readSnapshot: (body) => readTextSnapshot(body.note),
-    withSnapshot: (body, digest) => ({ ...body, note: withTextSnapshot(markedText(body), digest) }),
     canonical: (body) =>
       // The line of a marker includes the blanks before it, so trailing blanks do not count without a marker either.
-      withoutEmpty(effectiveFields({ ...body, note: withoutTextMarker(markedText(body)).trimEnd() })),
+      withoutEmpty(effectiveFields({ ...body, note: withoutTextMarker(body.note).trimEnd() })),
     carryOver: (desired, stored) => {
       // An update without them makes them of what the alert watches. A gateway may answer them, and not know them in a request.
       const own = { ...stored, ...ownTags(stored.tags) }
@@ -124,7 +106,7 @@ export function createAlertKind(
       defaultFields: ['dashboard', 'interval', 'channel'],
     },
     toFile(body, context) {
-      const marker = readMarker(body)
+      const marker = markers.readMarker(body)
       const isQuery = marker === undefined || marker.queryTile === body.tileId
       return spellAlert(comparable(kind, body), isQuery ? context : onTileOfOthers(context), definition)
     },

@@ -8,7 +8,7 @@ import { counted, nameOrId, say, trusted, untrusted } from '../../platform/core/
 import { quote } from '../../platform/core/text.ts'
 import { metaOf, ownValue, type Schema } from '../../platform/documents/schema.ts'
 import { choice } from '../../platform/operation/inputs.ts'
-import { judgeCutList, listOutput, mayBeCut, toListResult } from '../../platform/operation/listing.ts'
+import { judgeCutList, listOutput, mayBeCutField, toListResult } from '../../platform/operation/listing.ts'
 import { defineOperation, noFields } from '../../platform/operation/operation.ts'
 import { findNames } from '../collections.ts'
 import { composeCreate } from '../compare.ts'
@@ -66,7 +66,7 @@ export const listAlerts = defineOperation({
     namesFailure: z.string().optional().describe('Why names are missing, where a list could not be read.'),
     owners: ownersDetail,
     silencedUntil: z.record(z.string(), z.string()).describe('End of the silence of each alert that is silenced now, by id.'),
-    mayBeCut,
+    mayBeCut: mayBeCutField,
   }),
   example: { select: ['state=ALERT'] },
   async run({ api, service, clock }, input) {

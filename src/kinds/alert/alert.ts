@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import { defineCollection } from '../../platform/api/collection.ts'
 import { wireId, wireNumber } from '../../platform/api/wire.ts'
-import { isEmpty, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
+import { isEmpty, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 
 import { alertQuery } from '../alert-query.ts'
 import { adoption, byKey, nameDescription, word } from '../fields.ts'
 import { type Body, type StoredObject, withoutServerFields } from '../kind.ts'
+import { kindLabels } from '../kind-names.ts'
 import { executionErrorSchema } from './evaluation.ts'
 import { alertIntervals } from './schedule.ts'
 
@@ -118,23 +119,11 @@ export function toUtc(text: string): string {
 /** The requests for alerts. */
 export const alertCollection = defineCollection<Alert, Body>({
   name: 'alerts',
-  noun: 'alert',
+  noun: kindLabels.alert,
   listing: 'paged',
   schema: alertSchema,
   toBody: toAlertBody,
 })
-
-/** Display types whose tiles keep their alerts: an update of the dashboard deletes alerts on any other. */
-export const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
-
-/** The display type in a tile's configuration; undefined without one. */
-export const displayTypeOf = ({ config }: Body): unknown => (isMapping(config) ? config.displayType : undefined)
-
-/** A tile of an unknown type is assumed to carry alerts. */
-export function canCarryAlerts(tile: Body): boolean {
-  const type = displayTypeOf(tile)
-  return typeof type !== 'string' || alertableTypes.includes(type)
-}
 
 /** The API accepts 4096 characters in a message or a note. The markers of this tool need part of them. */
 const maxTextLength = 3800

@@ -10,7 +10,7 @@ import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, type Inline, joinFirst, type Line, say, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural, quote } from '../../platform/core/text.ts'
 import { duration, durationMsOf, integer } from '../../platform/operation/inputs.ts'
-import { type Context, defineOperation, type Review } from '../../platform/operation/operation.ts'
+import { type Confirmation, type Context, defineOperation } from '../../platform/operation/operation.ts'
 import { type Condition, describeConditions, isSelected, type SelectField } from '../../platform/operation/select.ts'
 import type { Block } from '../../platform/report/blocks.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
@@ -179,7 +179,7 @@ const refuseUnknown =
 interface StartChange {
   decide(alert: Alert, nowMs: number): Decision
   /** All alerts with their decisions; `count` of them would be written. */
-  reviewOf(alerts: readonly ReachedAlert[], count: number): Review
+  reviewOf(alerts: readonly ReachedAlert[], count: number): Confirmation
 }
 
 /**
@@ -292,13 +292,10 @@ function judgeAlerts(alerts: readonly ReachedAlert[]): Verdict {
   return refused.length === 0 ? pass : { status: 'fail', reasons: [say`${counted(refused.length, 'alert')} refused: ${namesOf(refused)}`] }
 }
 
-/** The most alerts that one sentence names. */
-const maxNamed = 5
-
 const namesOf = (alerts: readonly ReachedAlert[]): Line =>
   joinFirst(
+    5,
     alerts.map(({ name }) => [untrusted(name)]),
-    maxNamed,
   )
 
 const moment = (iso: string | undefined): Inline => trusted(iso === undefined ? '–' : formatMoment(iso))

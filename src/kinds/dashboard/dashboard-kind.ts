@@ -1,8 +1,9 @@
 import { isMapping } from '../../platform/core/keys.ts'
-import { nameFirst } from '../../platform/core/text.ts'
+import { firstOf } from '../../platform/core/text.ts'
 import { withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
 import { type Body, type DeclaredObject, type Kind, listOf, pageFor, type ResolveContext, type ResolvedDeclaration } from '../kind.ts'
+import { kindLabels } from '../kind-names.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createReferenceResolver } from '../reference-resolver.ts'
 import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
@@ -18,9 +19,6 @@ function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: 
   const tiles = arrangeTiles(listOf(body.tiles).map(withRaw), declared, context)
   return { body: { ...body, tiles, ...(isMapping(raw) && raw) }, diagnostics: world.diagnostics }
 }
-
-/** Tiles that a summary names. */
-const maxNamedTiles = 12
 
 /** `Errors (stacked bar, Traces)`, `Rows (number, SQL)`. A file can leave the chart out, or its type. */
 function describeTile({ name, config }: Body, nameOf: (id: unknown) => string): string {
@@ -38,7 +36,7 @@ const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw)
 export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
   const kind: Kind<DeclaredObject<DeclaredDashboard>> = {
     name: 'dashboard',
-    label: 'dashboard',
+    label: kindLabels.dashboard,
     collection: dashboardCollection,
     schema: declaredDashboard,
     hasHiddenParts: true,
@@ -48,9 +46,9 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
     clearWith: clearing(declaredDashboard),
     resolve: resolveDashboard,
     summarize: ({ tiles }, nameOf) =>
-      nameFirst(
+      firstOf(
+        12,
         listOf(tiles).map((tile) => describeTile(tile, nameOf)),
-        maxNamedTiles,
       ) || 'no tiles',
     toBody: toDashboardBody,
     page: ({ id }) => pageFor('dashboards', id),

@@ -4,8 +4,9 @@ import { collectionPath, defineCollection } from '../../platform/api/collection.
 import { type Target, under } from '../../platform/api/path.ts'
 import { nameOrEmpty, readOne, wireId } from '../../platform/api/wire.ts'
 import { isMapping } from '../../platform/core/keys.ts'
-
+import { quote } from '../../platform/core/text.ts'
 import { type Body, type InvalidField, listOf, type StoredObject, withoutServerFields } from '../kind.ts'
+import { kindLabels } from '../kind-names.ts'
 
 /** A dashboard as the API returns it. Unknown fields are kept. */
 export const dashboardSchema = z.looseObject({
@@ -68,11 +69,26 @@ const lacksMetricValue = ({ aggFn, metricName, metricType, valueExpression }: Bo
 /** The requests for dashboards. */
 export const dashboardCollection = defineCollection<Dashboard, Body>({
   name: 'dashboards',
-  noun: 'dashboard',
+  noun: kindLabels.dashboard,
   listing: 'whole',
   schema: dashboardSchema,
   toBody: toDashboardBody,
 })
+
+/** The display type in a tile's configuration; undefined without one. */
+export const displayTypeOf = ({ config }: Body): unknown => (isMapping(config) ? config.displayType : undefined)
+
+/** An update of the dashboard deletes the alerts on tiles of any other type. */
+const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
+
+/** The display type of a tile that cannot have alerts; undefined for a tile that can, and for an unknown type. */
+export function typeWithoutAlerts(tile: Body): string | undefined {
+  const type = displayTypeOf(tile)
+  return typeof type !== 'string' || alertableTypes.includes(type) ? undefined : type
+}
+
+export const explainTypeWithoutAlerts = (type: string): string =>
+  `a tile of type ${quote(type, 40)} cannot have alerts; types that can: ${alertableTypes.join(', ')}`
 
 const validationSchema = z.object({
   valid: z.boolean(),
@@ -87,7 +103,7 @@ export async function validateDashboard(api: ReadApi, service: Target, body: Bod
   const { valid, errors } = await api.read({
     request: { method: 'POST', isSafe: true, path: under(collectionPath(api, service, 'dashboards'), 'validate'), body: withoutIds(body) },
     read: readOne(validationSchema),
-    about: { noun: 'dashboard', missing: 'service', permission: 'observability' },
+    about: { noun: kindLabels.dashboard, missing: 'service', permission: 'observability' },
   })
   if (valid) return []
   const invalid = errors.map((error) => ({ path: error.path ?? '', message: error.message }))

@@ -1,5 +1,5 @@
 import type { WriteApi } from '../../platform/api/client.ts'
-import type { SendOptions, Update, Updated } from '../../platform/api/collection.ts'
+import type { ObjectUpdate, SendOptions, Updated } from '../../platform/api/collection.ts'
 import { callTool, patchToolName, readTool } from '../../platform/api/mcp.ts'
 import type { Target } from '../../platform/api/path.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
@@ -20,7 +20,7 @@ export type DashboardPatch = { readonly name: string; readonly tags: readonly st
 export async function patchDashboard(
   api: WriteApi,
   service: Target,
-  { id, compose, ...update }: Omit<Update<Dashboard, DashboardPatch>, 'via'>,
+  { id, compose, ...update }: Omit<ObjectUpdate<Dashboard, DashboardPatch>, 'via'>,
   options?: SendOptions,
 ): Promise<Updated<Dashboard>> {
   let sent: { readonly patch: DashboardPatch; readonly merged: Dashboard } | undefined

@@ -34,7 +34,7 @@ export function spellDashboard(kind: Kind, body: Body, context: FileContext): Bo
 }
 
 /** A tile in the file. */
-interface TileInFile {
+interface SpelledTile {
   readonly spelled: Body
   /** The tile in the expanded form, with its place in the grid. */
   readonly declared: Body
@@ -42,10 +42,10 @@ interface TileInFile {
   readonly row: number | undefined
 }
 
-type TilesInFile = ReadonlyMap<unknown, TileInFile>
+type SpelledTiles = ReadonlyMap<unknown, SpelledTile>
 
 /** The tiles of the file by id. */
-function readTiles(spelled: unknown, declared: readonly Body[]): TilesInFile {
+function readTiles(spelled: unknown, declared: readonly Body[]): SpelledTiles {
   const rows = ownValue(spelled, 'rows')
   // The expanded form has the tiles in this order.
   const tiles = Array.isArray(rows)
@@ -60,7 +60,7 @@ const identityOf = (tile: Body): unknown => tile.id ?? tile
 const rawIn = (spelled: unknown): readonly string[] => Object.keys(ownValue(spelled, 'raw') ?? {})
 
 /** The grid places tiles by their coordinates, so a file can list them in any order. New tiles come last. */
-function inFileOrder(tiles: readonly Body[], tilesInFile: TilesInFile): readonly Body[] {
+function inFileOrder(tiles: readonly Body[], tilesInFile: SpelledTiles): readonly Body[] {
   const ids = [...tilesInFile.keys()]
   const indexOf = (tile: Body): number => (tilesInFile.has(identityOf(tile)) ? ids.indexOf(identityOf(tile)) : ids.length)
   const nameOf = ({ name }: Body): string => String(name ?? '')
@@ -76,7 +76,7 @@ const tileSchema = declaredDashboard.shape.tiles.element
 
 interface TileContext {
   readonly context: FileContext
-  readonly tilesInFile: TilesInFile
+  readonly tilesInFile: SpelledTiles
 }
 
 /** Spells a tile with its place in `x`, `y`, `w` and `h`. */
@@ -114,12 +114,12 @@ interface LayoutInput {
   /** Spelled tiles, with `x`, `y`, `w` and `h`. */
   readonly tiles: readonly Body[]
   readonly containers: readonly Body[]
-  readonly tilesInFile: TilesInFile
+  readonly tilesInFile: SpelledTiles
   /** Whether tiles without a place in the file stay so, unless they were moved. */
   readonly keepsAutomatic: boolean
 }
 
-interface Layout {
+interface SpelledLayout {
   readonly fields: Body
   /** The tiles in the order of the expanded form. */
   readonly order: readonly Body[]
@@ -136,7 +136,7 @@ function spellLayout(input: Omit<LayoutInput, 'keepsAutomatic'>, rows: unknown):
 }
 
 /** Whether automatic places, and the containers of rows, are those of the service. */
-function isSameLayout({ fields, order }: Layout, { tiles, containers }: Pick<LayoutInput, 'tiles' | 'containers'>): boolean {
+function isSameLayout({ fields, order }: SpelledLayout, { tiles, containers }: Pick<LayoutInput, 'tiles' | 'containers'>): boolean {
   const { value } = expandDashboard({ name: '', ...fields })
   const layoutOf = (tile: Body): Body => ({ ...placeOf(tile), containerId: tile.containerId, tabId: tile.tabId })
   const boxes = containers.map(({ collapsed = false, ...others }) => ({ ...others, collapsed }))
@@ -160,7 +160,7 @@ function spellPlace(tile: Body, { tilesInFile, keepsAutomatic }: LayoutInput, of
   return spelled?.x === undefined && tileInFile.shape.at.safeParse(at).success ? { name, at, ...others } : { ...tile, y: inRow }
 }
 
-const inTiles = (input: LayoutInput): Layout => ({
+const inTiles = (input: LayoutInput): SpelledLayout => ({
   fields: {
     tiles: input.tiles.map((tile) => spellPlace(tile, input)),
     ...(input.containers.length > 0 && { containers: input.containers }),
@@ -169,24 +169,24 @@ const inTiles = (input: LayoutInput): Layout => ({
 })
 
 /** A row of the result: a container, or one without a name, with its index in the file. */
-interface Row {
+interface SpelledRow {
   readonly container?: Body | undefined
   readonly index?: number
 }
 
 /** Rows with a name in the order of the containers; those without one stay where they are. */
-function inRows(input: LayoutInput, inFile: readonly Body[]): Layout {
+function inRows(input: LayoutInput, inFile: readonly Body[]): SpelledLayout {
   const { tiles, containers, tilesInFile } = input
   const isStored = ({ name, id = containerIdOf(String(name)) }: Body): boolean => containers.some((one) => one.id === id)
   const left = [...containers]
-  const kept = inFile.flatMap((row, index): Row[] => {
+  const kept = inFile.flatMap((row, index): SpelledRow[] => {
     if (row.name === undefined) return [{ index }]
     return isStored(row) ? [{ container: left.shift() }] : []
   })
   const hasUnnamed = kept.some(({ container }) => container === undefined)
-  const rows: readonly Row[] = [...(hasUnnamed ? [] : [{}]), ...kept, ...left.map((container) => ({ container }))]
+  const rows: readonly SpelledRow[] = [...(hasUnnamed ? [] : [{}]), ...kept, ...left.map((container) => ({ container }))]
   const unnamed = rows.filter(({ container }) => container === undefined)
-  const rowOf = (tile: Body): Row | undefined => {
+  const rowOf = (tile: Body): SpelledRow | undefined => {
     if (tile.containerId !== undefined) return rows.find(({ container }) => container?.id === tile.containerId)
     const index = tilesInFile.get(ownValue(tile, itemId))?.row
     return unnamed.find((row) => index !== undefined && row.index === index) ?? unnamed.at(-1)

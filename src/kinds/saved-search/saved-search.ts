@@ -5,6 +5,7 @@ import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
 import { adoption, declaredTags, sourceFields } from '../fields.ts'
 import { type Body, type DeclaredObject, type Kind, pageFor, withoutServerFields } from '../kind.ts'
+import { kindLabels } from '../kind-names.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createReferenceResolver } from '../reference-resolver.ts'
 import { spellFields } from '../spell.ts'
@@ -24,7 +25,7 @@ export type SavedSearch = z.output<typeof savedSearchSchema>
 /** The requests for saved searches. */
 export const savedSearchCollection = defineCollection<SavedSearch, Body>({
   name: 'saved-searches',
-  noun: 'saved search',
+  noun: kindLabels.savedSearch,
   listing: 'paged',
   schema: savedSearchSchema,
   toBody: withoutServerFields,
@@ -64,7 +65,7 @@ export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
 export function createSavedSearchKind(): Kind<DeclaredObject<DeclaredSavedSearch>> {
   const kind: Kind<DeclaredObject<DeclaredSavedSearch>> = {
     name: 'savedSearch',
-    label: 'saved search',
+    label: kindLabels.savedSearch,
     collection: savedSearchCollection,
     schema: declaredSavedSearch,
     canRewrite: true,

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { defineCollection } from '../../platform/api/collection.ts'
 import { nameOrEmpty, wireId } from '../../platform/api/wire.ts'
 import { type Body, withoutServerFields } from '../kind.ts'
+import { kindLabels } from '../kind-names.ts'
 
 /** Kinds that the API documents; an answer may hold others. */
 export const sourceKinds = ['log', 'trace', 'metric', 'session', 'promql'] as const
@@ -14,7 +15,7 @@ export type Source = z.output<typeof sourceSchema>
 /** The requests for sources. */
 export const sourceCollection = defineCollection<Source, Body>({
   name: 'sources',
-  noun: 'source',
+  noun: kindLabels.source,
   listing: 'whole',
   schema: sourceSchema,
   toBody: withoutServerFields,

@@ -15,8 +15,9 @@ import {
   type ResolvedDeclaration,
   withoutServerFields,
 } from '../kind.ts'
-import { PendingId } from '../kind-names.ts'
+import { kindLabels } from '../kind-names.ts'
 import { noMarkers } from '../marker.ts'
+import { PendingId } from '../pending-id.ts'
 import { createReferenceResolver, spellConnection } from '../reference-resolver.ts'
 import { sourceCollection } from './source-wire.ts'
 
@@ -308,7 +309,7 @@ const requiredFields: readonly string[] = ['name', 'kind', 'connection', 'from']
 /** The kind of sources. */
 export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   name: 'source',
-  label: 'source',
+  label: kindLabels.source,
   collection: sourceCollection,
   schema: wireSchema(declaredSource),
   referredToAs: 'source',

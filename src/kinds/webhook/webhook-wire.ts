@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { defineCollection } from '../../platform/api/collection.ts'
 import { nameOrEmpty, wireId } from '../../platform/api/wire.ts'
 import type { Body, StoredObject } from '../kind.ts'
+import { kindLabels } from '../kind-names.ts'
 import { revealSecrets, StoredSecret, secretTextsIn } from '../secret.ts'
 
 const text = z.string().nullish()
@@ -29,7 +30,7 @@ export function toWebhookBody({ id: _, ...fields }: StoredObject): Body {
 /** The requests for webhooks. The API has no GET by id. */
 export const webhookCollection = defineCollection<Webhook, Body>({
   name: 'webhooks',
-  noun: 'webhook',
+  noun: kindLabels.webhook,
   listing: 'paged',
   schema: storedWebhookSchema,
   toBody: toWebhookBody,

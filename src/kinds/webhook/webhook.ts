@@ -19,16 +19,8 @@ import {
   type SecretUse,
   type StoredObject,
 } from '../kind.ts'
-import {
-  readTextMarker,
-  readTextSecrets,
-  readTextSnapshot,
-  textStyle,
-  withoutTextMarker,
-  withTextMarker,
-  withTextSecrets,
-  withTextSnapshot,
-} from '../marker.ts'
+import { kindLabels } from '../kind-names.ts'
+import { readTextMarker, readTextSecrets, textMarkers, withoutTextMarker, withTextSecrets } from '../marker.ts'
 import {
   describeSecrets,
   digestOfSecret,
@@ -159,11 +151,11 @@ function toBody(stored: StoredObject): Body {
   return { ...Object.fromEntries(hidden), ...shown }
 }
 
-const isKnown = (value: unknown): boolean => secretsIn(value).every(({ isSet }) => isSet)
+const isKnownToRun = (value: unknown): boolean => secretsIn(value).every(({ isSet }) => isSet)
 
 /** Repeats what this run does not know: the stored URL, and headers that the server keeps. */
 function carryOver(desired: Body, stored: Body): Body {
-  const unknown = secretFields.filter((field) => !isKnown(desired[field]))
+  const unknown = secretFields.filter((field) => !isKnownToRun(desired[field]))
   const kept = Object.fromEntries(unknown.flatMap((field) => (stored[field] === undefined ? [] : [[field, stored[field]]])))
   return { ...Object.fromEntries(Object.entries(desired).filter(([field]) => !unknown.includes(field))), ...kept }
 }
@@ -186,9 +178,9 @@ const comparedPart = (stored: Body, declared: Body): Body =>
 
 /** Adds the digests of what the API will not answer. */
 function completeMarker(body: Body): Body {
-  const text = markedText(body)
+  const text = body.description
   // A webhook that loses its marker loses the digests, too.
-  if (readTextMarker(text) === undefined) return body
+  if (typeof text !== 'string' || readTextMarker(text) === undefined) return body
   const given = hiddenFields(body.service).filter((field) => body[field] !== undefined && !(isMapping(body[field]) && isEmpty(body[field])))
   const kept = given.map((field) => body[field]).find((value) => value instanceof HiddenValue)
   const salt = kept instanceof HiddenValue ? kept.salt : createSalt()
@@ -234,8 +226,8 @@ function reviewUnset(names: readonly string[], desired: Body, stored: Body | und
   if (stored === undefined && !isWrite)
     return { rule: 'secret-not-compared', message: `${notSet}; apply needs ${names.length === 1 ? 'it' : 'them'}` }
   if (stored === undefined || resends) return error(`${notSet}, so the secret cannot be sent; set ${list} in the environment of the run`)
-  const moves = stored.service !== desired.service || (isKnown(desired.url) && !isEqual(stored.url, desired.url))
-  if (moves && !isKnown([desired.headers, desired.queryParams]))
+  const moves = stored.service !== desired.service || (isKnownToRun(desired.url) && !isEqual(stored.url, desired.url))
+  if (moves && !isKnownToRun([desired.headers, desired.queryParams]))
     return error(`${notSet}, and the server drops headers and query parameters when the URL or the service changes; set ${list}`)
   return { rule: 'secret-not-compared', message: `secret not compared, because ${notSet}` }
 }
@@ -261,21 +253,18 @@ function toFile(body: Body, { key, spelled }: FileContext): Body {
     urlFrom: inFile('urlFrom') ?? `${secretPrefix}${key.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_URL`,
     headersFrom: inFile('headersFrom'),
     queryParamsFrom: inFile('queryParamsFrom'),
-    description: withoutTextMarker(markedText(body)).trimEnd() || undefined,
+    description: withoutTextMarker(body.description).trimEnd() || undefined,
     body: body.body instanceof HiddenValue ? inFile('body') : body.body,
   }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-const markedText = ({ description }: Body): string => (typeof description === 'string' ? description : '')
-
 /** The kind of webhooks. */
 export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   name: 'webhook',
-  label: 'webhook',
+  label: kindLabels.webhook,
   collection: webhookCollection,
   schema: webhookBody,
-  ownership: 'marker',
   referredToAs: 'webhook',
   hasUniqueNames: true,
   notInFiles: 'its URL, headers and query parameters',
@@ -294,15 +283,8 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
       : `the API hides a part of it; to manage it, write it into a file by hand, with ${fields.join(' and ')}`
   },
   toBody,
-  markerStyle: textStyle,
-  markedField: 'description',
-  tokenOf: ({ description }) => readTextMarker(description)?.token,
-  readMarker: ({ description }) => readTextMarker(description),
-  withMarker: (body, marker) => ({ ...body, description: withTextMarker(markedText(body), marker) }),
-  withoutMarker: (body) => ({ ...body, description: withoutTextMarker(markedText(body)) }),
-  readSnapshot: ({ description }) => readTextSnapshot(description),
-  withSnapshot: (body, digest) => ({ ...body, description: withTextSnapshot(markedText(body), digest) }),
-  canonical: (body) => withoutEmpty(describeSecrets({ ...body, description: withoutTextMarker(markedText(body)).trimEnd() })),
+  ...textMarkers('description'),
+  canonical: (body) => withoutEmpty(describeSecrets({ ...body, description: withoutTextMarker(body.description).trimEnd() })),
   carryOver,
   comparedPart,
   completeMarker,

@@ -6,7 +6,7 @@ import { readRateLimitWindow } from '../http/rate-limit.ts'
 import type { Method, RetryDecision } from '../http/retry.ts'
 import type { FailedAttempt } from '../http/send.ts'
 import type { AttemptFailure } from './attempt.ts'
-import { type ApiRequest, isWrite, type Subject } from './call.ts'
+import { type ApiRequest, isWriteRequest, type Subject } from './call.ts'
 import { oldestRelease } from './server-version.ts'
 
 /** The inputs that the address and the key of a request come from. */
@@ -73,7 +73,7 @@ type ApiErrorDetails = Omit<ApiError, 'name' | 'stack' | 'cause'>
 export const isOutcomeUnknown = (
   request: Pick<ApiRequest, 'method' | 'isSafe'>,
   end: Pick<FailedAttempt<AttemptFailure>, 'isOutcomeUnknown'>,
-): boolean => isWrite(request) && end.isOutcomeUnknown
+): boolean => isWriteRequest(request) && end.isOutcomeUnknown
 
 /** Classifies and explains the last failed attempt of a request. `nowMs` is in milliseconds since the epoch. */
 export function explainFailure(facts: RequestFacts, end: FailedAttempt<AttemptFailure>, nowMs: number): ApiErrorDetails {
@@ -241,7 +241,7 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
       if (failure.cause !== 'unreadable') return ''
       return facts.isSelfHosted ? notServedAdvice(facts) : 'Check whether a proxy or a login page answers instead of the API.'
     case 'canceled':
-      return isWrite(facts) ? `The server may still have applied it: check the ${noun} before you run this again.` : ''
+      return isWriteRequest(facts) ? `The server may still have applied it: check the ${noun} before you run this again.` : ''
     default:
       return ''
   }

@@ -3,7 +3,7 @@ import type { Redact } from '../core/secrets.ts'
 import { quote } from '../core/text.ts'
 import { type Failure, failureOfStatus } from '../http/failure.ts'
 import type { Headers } from '../http/rate-limit.ts'
-import { attempt as sendOnce } from '../http/send.ts'
+import { sendOnce } from '../http/send.ts'
 import type { Answer, Exchange, Transport } from '../http/transport.ts'
 import { errorMessageOf, type Reader, requestIdOf } from './wire.ts'
 
@@ -35,7 +35,7 @@ interface AttemptOptions<T> {
 }
 
 /** Sends a request once and classifies the answer. Resolves to a failure instead of throwing, except for bugs. */
-export async function attempt<T>(options: AttemptOptions<T>): Promise<AttemptResult<T>> {
+export async function sendAndRead<T>(options: AttemptOptions<T>): Promise<AttemptResult<T>> {
   const outcome = await sendOnce(options.transport, options.exchange)
   return 'failure' in outcome ? outcome : judge(outcome.answer, options)
 }

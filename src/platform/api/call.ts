@@ -8,7 +8,7 @@ export interface Call<T> {
   readonly request: ApiRequest
   readonly read: Reader<T>
   readonly about: Subject
-  readonly rules?: Rules<T> | undefined
+  readonly rules?: RequestRules<T> | undefined
 }
 
 /** What is sent to the API. */
@@ -37,7 +37,7 @@ export interface Subject {
 }
 
 /** Rules that decide whether a request is sent, and sent again. */
-export interface Rules<T> {
+export interface RequestRules<T> {
   /** The run does not depend on the answer. Only a rejection by the rate limit is retried. */
   readonly isOptional?: boolean
   /** The server may still work on the request after a timeout, so it is sent again only after other failures. */
@@ -59,7 +59,7 @@ interface Basis<T> {
   /** Returns the time at which the read was answered, in monotonic milliseconds. */
   readAtMs(): number
   /** Returns what to send instead, or the outcome if there is nothing to send any more. Throws if nothing may be sent. */
-  readAgain(): Promise<ToSend | Applied<T>>
+  readAgain(): Promise<ToSend | AppliedWrite<T>>
 }
 
 /** The body of a write, undefined for none. */
@@ -68,7 +68,7 @@ export interface ToSend {
 }
 
 /** The outcome of a write without another request: the object as it is stored. */
-export interface Applied<T> {
+export interface AppliedWrite<T> {
   readonly applied: T
 }
 
@@ -76,7 +76,7 @@ export interface Applied<T> {
 export const maxBasisAgeMs = 2000
 
 /** The outcome of a write whose answer was lost, found by reading the object. */
-export type Reconciled<T> = 'not-applied' | Applied<T> | 'changed-by-others'
+export type Reconciled<T> = 'not-applied' | AppliedWrite<T> | 'changed-by-others'
 
 /** Whether the request may store something. */
-export const isWrite = ({ method, isSafe }: Pick<ApiRequest, 'method' | 'isSafe'>): boolean => method !== 'GET' && !isSafe
+export const isWriteRequest = ({ method, isSafe }: Pick<ApiRequest, 'method' | 'isSafe'>): boolean => method !== 'GET' && !isSafe

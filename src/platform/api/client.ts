@@ -57,7 +57,7 @@ export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
 export type Credentials = { readonly keyId: string; readonly keySecret: string } | { readonly accessKey: string }
 
 /** Address, keys and limits of requests. */
-export interface Connection {
+export interface ApiConnection {
   /** Base url that `parseApiUrl` accepted. */
   readonly baseUrl: URL
   readonly profile: Profile
@@ -99,7 +99,7 @@ const queryInputs: ConnectionInputs = {
 }
 
 /** Opens a session with the API. It sends no request before the first call. `close` ends it, including running requests. */
-export function openApi(connection: Connection, options: SessionOptions): ApiSession {
+export function openApi(connection: ApiConnection, options: SessionOptions): ApiSession {
   const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs, queryEndpoint } = connection
   const { clock } = options
   // When one of several requests fails, the others would go on, and be retried, long after the report.

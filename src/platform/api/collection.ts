@@ -3,7 +3,7 @@ import { holds, isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { pluralOf, quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
-import type { ApiRequest, Reconciled, Rules, Subject } from './call.ts'
+import type { ApiRequest, Reconciled, RequestRules, Subject } from './call.ts'
 import type { ReadApi, WriteApi } from './client.ts'
 import { type ApiPath, isResourceId, isServer, path, root, servicePath, type Target, under } from './path.ts'
 import { type Page, type Reader, readList, readNothing, readOne } from './wire.ts'
@@ -36,7 +36,7 @@ export interface Collection<T extends { readonly id: string }, Body> {
    * Replaces an object by what `compose` makes of it; what the body leaves out may be cleared. The write starts at most `maxBasisAgeMs`
    * after the object was read. After a lost answer it is sent again only if the object still is as it was before.
    */
-  update(api: WriteApi, service: Target, update: Update<T, Body>, options?: SendOptions): Promise<Updated<T>>
+  update(api: WriteApi, service: Target, update: ObjectUpdate<T, Body>, options?: SendOptions): Promise<Updated<T>>
   /** Returns false when it was gone already. With a check, it is sent at most `maxBasisAgeMs` after the read that was checked. */
   remove(api: WriteApi, service: Target, id: string, options?: RemoveOptions<T>): Promise<boolean>
 }
@@ -47,7 +47,7 @@ export interface Reading<T> {
   readonly readAtMs: number
 }
 
-export interface Update<T, Body> {
+export interface ObjectUpdate<T, Body> {
   readonly id: string
   /** Used instead of a GET as long as it is recent. */
   readonly reading?: Reading<T> | undefined
@@ -64,7 +64,7 @@ export interface Updated<T> {
 }
 
 /** Options for runs with many requests. A request that was not sent yet is not sent after `notAfter` is aborted. */
-export type SendOptions = Pick<Rules<unknown>, 'notAfter' | 'onRejected' | 'isOptional'>
+export type SendOptions = Pick<RequestRules<unknown>, 'notAfter' | 'onRejected' | 'isOptional'>
 
 interface RemoveOptions<T> extends SendOptions {
   /** Throws to keep the object. Called for every reading of the object. */
@@ -127,7 +127,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     demandResourceId(id, noun)
     return `${all(api, service)}${path`/${id}`}` as ApiPath // Two paths, one after the other, are a path.
   }
-  async function get(api: ReadApi, service: Target, id: string, rules?: SendOptions & Pick<Rules<T>, 'onAnswer'>): Promise<T> {
+  async function get(api: ReadApi, service: Target, id: string, rules?: SendOptions & Pick<RequestRules<T>, 'onAnswer'>): Promise<T> {
     if (reads === 'one') return api.read({ request: { method: 'GET', path: one(api, service, id) }, read, about, rules })
     const { items, readAtMs } = await list(api, service, rules)
     const found = items.find((item) => item.id === id)

@@ -6,8 +6,8 @@ import { type RetryPolicy, retryPolicyFor } from '../http/retry.ts'
 import { type FailedAttempt, inSeconds, type SendDeps, sendWithRetries, startDeadline } from '../http/send.ts'
 import type { Exchange, Transport } from '../http/transport.ts'
 import { ApiError, type ConnectionInputs, explainFailure, isOutcomeUnknown, type RequestFacts } from './api-error.ts'
-import { type AttemptFailure, type AttemptSuccess, attempt } from './attempt.ts'
-import { type Applied, type Call, isWrite, maxBasisAgeMs, type Reconciled, type ToSend } from './call.ts'
+import { type AttemptFailure, type AttemptSuccess, sendAndRead } from './attempt.ts'
+import { type AppliedWrite, type Call, isWriteRequest, maxBasisAgeMs, type Reconciled, type ToSend } from './call.ts'
 import { shortPath } from './path.ts'
 import type { Profile } from './profiles.ts'
 
@@ -75,7 +75,7 @@ export function createRequester(options: RequesterOptions): Requester {
     await endpoint.transport.ready()
 
     /** Admits the next attempt. Where that fails, and the last attempt may have been applied, throws the error of the last attempt. */
-    function admitNext(last: Failed | undefined): Promise<Admitted | Applied<T>> {
+    function admitNext(last: Failed | undefined): Promise<Admitted | AppliedWrite<T>> {
       // A failed attempt was not applied if the object was read again.
       if (last === undefined || rules.reconcile !== undefined || !isOutcomeUnknown(request, last)) return admit(facts, body, rules)
       // A write with an unknown outcome is sent again only where that changes nothing.
@@ -85,7 +85,7 @@ export function createRequester(options: RequesterOptions): Requester {
     }
 
     /** Finds out whether a lost write was applied. Undefined where it was not, or where nothing can tell. */
-    async function lookUp(failed: Failed): Promise<Applied<T> | undefined> {
+    async function lookUp(failed: Failed): Promise<AppliedWrite<T> | undefined> {
       // An address that redirects does not serve the API: there is nothing to read.
       if (rules.reconcile === undefined || !isOutcomeUnknown(request, failed) || failed.failure.cause === 'redirect') return undefined
       const found = await reconcile(rules.reconcile, errorOf(failed))
@@ -143,11 +143,11 @@ function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId,
 
   return async <T>(call: Call<T>, exchange: Exchange, admission: Admission) => {
     const startedAtMs = clock.monotonicMs()
-    if (isWrite(call.request)) writes?.sent()
+    if (isWriteRequest(call.request)) writes?.sent()
     let answered: { status: number; headers: AttemptSuccess<T>['headers'] } | undefined
     try {
-      const outcome = await attempt({ transport, exchange, read: call.read, redact: redactFor(call), nowMs: clock.now })
-      if (isWrite(call.request) && 'failure' in outcome && outcome.failure.writeOutcome !== 'unknown') writes?.notApplied()
+      const outcome = await sendAndRead({ transport, exchange, read: call.read, redact: redactFor(call), nowMs: clock.now })
+      if (isWriteRequest(call.request) && 'failure' in outcome && outcome.failure.writeOutcome !== 'unknown') writes?.notApplied()
       const answer = 'success' in outcome ? outcome.success : outcome.failure
       if (answer.status !== undefined) answered = { status: answer.status, headers: answer.headers }
       if (answer.requestId !== undefined) onRequestId(answer.requestId)
@@ -189,9 +189,13 @@ function createAdmit(
    * Resolves when the request may be sent, and its basis is recent; it must then be sent at once. Resolves to the outcome where nothing has
    * to be sent any more. Throws kind `deadline` when its turn comes too late, and kind `canceled` when `notAfter` is aborted before.
    */
-  return async function admit<T>(facts: LabeledFacts, body: unknown, rules: NonNullable<Call<T>['rules']>): Promise<Admitted | Applied<T>> {
+  return async function admit<T>(
+    facts: LabeledFacts,
+    body: unknown,
+    rules: NonNullable<Call<T>['rules']>,
+  ): Promise<Admitted | AppliedWrite<T>> {
     const { basis, notAfter } = rules
-    let current: ToSend | Applied<T> = { body }
+    let current: ToSend | AppliedWrite<T> = { body }
     // On a slow machine or server, what was read may be older than the limit once it is known what to send. Reading it again would not help.
     let readingMs = 0
     const isOutdated = (): boolean => basis !== undefined && clock.monotonicMs() - basis.readAtMs() > Math.max(maxBasisAgeMs, readingMs)
@@ -241,7 +245,7 @@ function createNotes({ clock, note }: SendDeps): Note {
 }
 
 /** `GET /v1/… answered 200 in 84 ms, request id …, 96 of 100 requests left for 8.0 s`. */
-function describeAnswer({ method, url }: Exchange, outcome: Awaited<ReturnType<typeof attempt>>, ms: number): string {
+function describeAnswer({ method, url }: Exchange, outcome: Awaited<ReturnType<typeof sendAndRead>>, ms: number): string {
   const { status, headers, requestId } = 'success' in outcome ? outcome.success : outcome.failure
   const window = readRateLimitWindow(headers)
   const detail = 'success' in outcome ? '' : outcome.failure.detail
@@ -275,7 +279,7 @@ function requestFactsOf(
     permission: about.permission && profile.permissions[about.permission],
     method,
     isSafe,
-    isCreate: method === 'POST' && isWrite(request) && rules?.reconcile === undefined,
+    isCreate: method === 'POST' && isWriteRequest(request) && rules?.reconcile === undefined,
     path: `${baseUrl.pathname.replace(/\/$/, '')}${path}`,
     label: `${method} ${shortPath(path) || baseUrl.pathname}`,
     origin: baseUrl.origin,

@@ -2,7 +2,7 @@ import { once } from '../core/concurrency.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { parseJson } from '../core/json.ts'
 import { isMapping } from '../core/keys.ts'
-import { attempt } from '../http/send.ts'
+import { sendOnce } from '../http/send.ts'
 import type { Transport } from '../http/transport.ts'
 
 /** The first release of HyperDX with all requests that this tool needs. */
@@ -45,7 +45,7 @@ export function besideApiUrl(baseUrl: URL, path: string): URL {
 const toHealthUrl = (baseUrl: URL): URL => besideApiUrl(baseUrl, '/health')
 
 async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }: VersionOptions): Promise<string | undefined> {
-  const outcome = await attempt(transport, {
+  const outcome = await sendOnce(transport, {
     method: 'GET',
     url: toHealthUrl(baseUrl),
     body: undefined,

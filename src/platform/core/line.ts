@@ -85,7 +85,7 @@ export const join = (lines: readonly Line[], separator: string): Line =>
   lines.flatMap((line, i) => (i === 0 ? line : [trusted(separator), ...line]))
 
 /** `a, b and 3 more`. */
-export const joinFirst = (names: readonly Line[], max: number): Line => [
+export const joinFirst = (max: number, names: readonly Line[]): Line => [
   ...join(names.slice(0, max), ', '),
   ...(names.length > max ? [trusted(andMore(names.length, max))] : []),
 ]

@@ -52,7 +52,7 @@ export const listFirst = <T>(items: readonly T[], max: number, more: (count: num
 export const andMore = (count: number, max: number): string => (count > max ? ` and ${count - max} more` : '')
 
 /** `a, b and 3 more`. */
-export const nameFirst = (names: readonly string[], max: number): string => `${names.slice(0, max).join(', ')}${andMore(names.length, max)}`
+export const firstOf = (max: number, names: readonly string[]): string => `${names.slice(0, max).join(', ')}${andMore(names.length, max)}`
 
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 

@@ -98,9 +98,9 @@ export const elementOf = (schema: Schema | undefined): Schema | undefined => {
   return core instanceof z.ZodArray ? core.element : undefined
 }
 
-export const isKnown = (form: z.ZodObject, key: string): boolean => Object.hasOwn(form.shape, key)
+export const isInForm = (form: z.ZodObject, key: string): boolean => Object.hasOwn(form.shape, key)
 
-export const fieldOf = (form: z.ZodObject, key: string): Schema | undefined => (isKnown(form, key) ? form.shape[key] : undefined)
+export const fieldOf = (form: z.ZodObject, key: string): Schema | undefined => (isInForm(form, key) ? form.shape[key] : undefined)
 
 /** The keys of a map, in whichever of its forms. */
 export function knownKeys(field: Schema | undefined): readonly string[] {
@@ -151,7 +151,7 @@ export function nearestOption(union: z.ZodUnion, value: unknown): Schema | undef
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const keys = Object.keys(value)
   const similarity = (form: Form): number => {
-    const known = keys.filter((key) => isKnown(form.schema, key)).length
+    const known = keys.filter((key) => isInForm(form.schema, key)).length
     return known - (keys.length - known) - 2 * compareLiterals(form, value).contradictions
   }
   let best: { readonly option: Schema; readonly score: number } | undefined

@@ -37,23 +37,8 @@ export function isReadableOnTheWay(url: URL, proxy: ProxySettings): boolean {
   return url.protocol === 'http:' && !(isLoopback(url.hostname) && isLoopback(receiver))
 }
 
-/** Accepts the address of a webhook: https, or plain http for loopback addresses. Its path and query hold a secret. */
-export function isWebhookUrl(text: string): boolean {
-  if (!/^https?:\/\/[^\s\\/?#@]+(?:[/?][^\s\\#]*)?$/i.test(text) || !URL.canParse(text)) return false
-  const { protocol, hostname } = new URL(text)
-  return protocol === 'https:' || isLoopback(hostname)
-}
-
-/** The secret part of the address of a webhook, as written and as sent: its path and query. A text that is not accepted is secret as a whole. */
-export function webhookSecrets(text: string): readonly string[] {
-  if (!isWebhookUrl(text)) return [text]
-  const { pathname, search } = new URL(text)
-  const path = `${pathname}${search}`
-  return [text.replace(/^https?:\/\/[^/?]+/i, ''), path, tryDecode(path) ?? path]
-}
-
-// The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1.
-const isLoopback = (hostname: string): boolean =>
+/** Whether a host is this machine. The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1. */
+export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 
 /** URLs of proxies, and the hosts that are reached without one, separated by commas. */
@@ -131,7 +116,7 @@ export const proxySecrets = (settings: ProxySettings): readonly string[] =>
 export const proxyUsers = (settings: ProxySettings): readonly string[] => credentialsOf(settings).map(({ user }) => user)
 
 /** Undefined where a `%` begins no escape sequence. */
-function tryDecode(text: string): string | undefined {
+export function tryDecode(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch {

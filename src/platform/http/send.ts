@@ -24,7 +24,7 @@ export function startDeadline(clock: Clock, deadlineMs: number): () => number {
 export const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 /** Sends a request once. Resolves to the answer with its status, or to a failure when no whole answer came, or a redirect. */
-export async function attempt(
+export async function sendOnce(
   transport: Transport,
   exchange: Exchange,
 ): Promise<{ readonly answer: Answer } | { readonly failure: Failure }> {

@@ -4,7 +4,7 @@ import { defaultProfile, profileNames } from '../api/profiles.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import { minSecretLength } from '../core/secrets.ts'
 import { metaOf } from '../documents/schema.ts'
-import { isWebhookUrl } from '../http/proxy.ts'
+import { isWebhookUrl } from '../http/webhook-url.ts'
 import { reportsInput } from './reports.ts'
 
 declare module 'zod' {

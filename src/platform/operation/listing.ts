@@ -9,7 +9,7 @@ export const listOutput = z.object({
   ids: z.array(z.string()).describe('Their ids, as a JSON array.'),
 })
 
-export const mayBeCut = z.boolean().describe('Whether the list may be incomplete because it is as long as a page.')
+export const mayBeCutField = z.boolean().describe('Whether the list may be incomplete because it is as long as a page.')
 
 /** The objects of a list for which all conditions hold. */
 export function toListResult<T extends { readonly id: string }>(

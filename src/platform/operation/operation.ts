@@ -68,7 +68,7 @@ export interface Context<E extends Effect, S extends Scope> {
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
   /** Asks the person at the terminal. Throws kind `canceled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */
-  readonly confirm: ((review: Review) => Promise<void>) | undefined
+  readonly confirm: ((review: Confirmation) => Promise<void>) | undefined
   /** Writes a line about a decision to the debug log. Without the log, nothing happens. */
   debug(line: string): void
   /** Reports progress of a long operation. Awaited, because a killed run leaves nothing else behind. */
@@ -76,7 +76,7 @@ export interface Context<E extends Effect, S extends Scope> {
 }
 
 /** What a person confirms. */
-export interface Review {
+export interface Confirmation {
   readonly blocks: readonly Block[]
   readonly question: string
 }

@@ -6,6 +6,24 @@ export const statuses = ['pass', 'warn', 'fail', 'error'] as const
 
 export type Status = (typeof statuses)[number]
 
+/** How a status looks: in Markdown and messages, as a word on a page, and in a terminal. Color is never the only sign. */
+export const statusLooks = {
+  pass: { sign: '✅', word: 'Passed', terminal: '✔', color: 'green' },
+  warn: { sign: '⚠️', word: 'Warning', terminal: '▲ warning:', color: 'yellow' },
+  fail: { sign: '❌', word: 'Failed', terminal: '✖ failed:', color: 'red' },
+  error: { sign: '🛑', word: 'Error', terminal: '✖ error:', color: 'red' },
+} as const satisfies Record<Status, object>
+
+/** How a diagnostic looks, and the status of a row about it. */
+export const severityLooks = {
+  error: { ...statusLooks.fail, status: 'fail' },
+  warning: { ...statusLooks.warn, status: 'warn' },
+  note: { sign: 'ℹ️', color: 'cyan', status: 'pass' },
+} as const satisfies Record<Severity, object>
+
+/** The sign of what was not checked. */
+export const skippedSign = '–'
+
 export interface Column {
   readonly title: string
   /** Numbers are aligned to the right. */
@@ -151,14 +169,12 @@ function isEmptyBlock(block: Block): boolean {
   }
 }
 
-const severityWords: Readonly<Record<Severity, string>> = { error: '❌ error', warning: '⚠️ warning', note: 'ℹ️ note' }
-
 /** Diagnostics for a medium with tables. */
 export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table'> => ({
   kind: 'table',
   columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
   rows: diagnostics.map(({ severity, location, message, rule }) => [
-    [trusted(severityWords[severity])],
+    [trusted(`${severityLooks[severity].sign} ${severity}`)],
     [untrusted(formatLocation(location))],
     untrustedSentence(message),
     [trusted(rule)],

@@ -1,13 +1,13 @@
 import { printable } from '../core/text.ts'
 
 /** A number in plain decimals, or untrusted text. */
-export type Cell = { readonly number: string } | string | undefined
+export type CsvCell = { readonly number: string } | string | undefined
 
 /** A write to a file for each line would take longer than making the lines. */
 const pieceLength = 64 * 1024
 
 /** CSV by RFC 4180, in pieces of whole lines, so that a large file is never in memory. A spreadsheet runs no text in it as a formula. */
-export function* renderCsv(rows: Iterable<readonly Cell[]>): Generator<string> {
+export function* renderCsv(rows: Iterable<readonly CsvCell[]>): Generator<string> {
   let piece = ''
   for (const row of rows) {
     piece += `${row.map(toCell).join(',')}\r\n`
@@ -20,7 +20,7 @@ export function* renderCsv(rows: Iterable<readonly Cell[]>): Generator<string> {
 
 const plainNumber = /^-?\d+(?:\.\d+)?$/
 
-function toCell(cell: Cell): string {
+function toCell(cell: CsvCell): string {
   if (cell === undefined) return ''
   if (typeof cell !== 'string') return plainNumber.test(cell.number) ? cell.number : quoted(cell.number)
   return quoted(cell)

@@ -10,7 +10,7 @@
 // - csv.ts escapes texts: a formula gets an apostrophe, and a control character is spelled out.
 import { addDays, type Day } from '../core/dates.ts'
 import { type Decimal, fromText } from '../core/decimal.ts'
-import type { Cell } from './csv.ts'
+import type { CsvCell } from './csv.ts'
 
 export interface Charge {
   readonly date: Day
@@ -49,9 +49,9 @@ interface Price {
 /** ISO 4217 for "no currency". Without a price, amounts are in the provider's unit. */
 const noCurrency = 'XXX'
 
-type Column = (charge: Charge, provider: Provider) => Cell
+type Column = (charge: Charge, provider: Provider) => CsvCell
 
-const number = (value: Decimal): Cell => ({ number: value.toFixed() })
+const number = (value: Decimal): CsvCell => ({ number: value.toFixed() })
 
 const instant = (day: Day): string => `${day}T00:00:00Z`
 
@@ -129,7 +129,7 @@ const columns: Readonly<Record<string, Column>> = {
 }
 
 /** A row with the names of the columns, and one for each charge. */
-export function* focusRows(charges: Iterable<Charge>, provider: Provider): Generator<readonly Cell[]> {
+export function* focusRows(charges: Iterable<Charge>, provider: Provider): Generator<readonly CsvCell[]> {
   yield Object.keys(columns)
   for (const charge of charges) yield Object.values(columns).map((column) => column(charge, provider))
 }

@@ -1,9 +1,7 @@
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
 import { type Line, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
 import { plural, printable, sparkline } from '../core/text.ts'
-import { type Block, type BlockOf, type Point, type Status, toTable } from './blocks.ts'
-
-const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
+import { type Block, type BlockOf, type Point, statusLooks, toTable } from './blocks.ts'
 
 type BlockBody = Exclude<Block, { kind: 'footer' }>
 
@@ -60,7 +58,7 @@ function renderBlock(block: BlockBody, space: BytesLeft): string | undefined {
 function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>): string {
   switch (block.kind) {
     case 'verdict':
-      return `### ${emoji[block.status]} ${renderLine(block.line)}`
+      return `### ${statusLooks[block.status].sign} ${renderLine(block.line)}`
     case 'paragraph':
       return renderLine(block.line)
     case 'list':

@@ -2,7 +2,7 @@ import { htmlText, htmlUntrusted } from '../core/escape.ts'
 import { type Line, toPlainText, untrustedSentence } from '../core/line.ts'
 import { printable } from '../core/text.ts'
 import { version } from '../core/version.ts'
-import { type Block, type BlockOf, type LayoutTile, markSigns, type Point, type Status, tileMarks, toTable } from './blocks.ts'
+import { type Block, type BlockOf, type LayoutTile, markSigns, type Point, type Status, statusLooks, tileMarks, toTable } from './blocks.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
 /** Renders a report as one self-contained page. The page loads nothing and runs only its own script. */
@@ -59,7 +59,7 @@ const renderBlocks = (blocks: readonly Block[], charts: PageChart[]): string => 
 function renderBlock(block: Block, charts: PageChart[]): string {
   switch (block.kind) {
     case 'verdict':
-      return `<h1 class="${block.status}"><span class="word">${statusWords[block.status]}</span>${lineToHtml(block.line)}</h1>`
+      return `<h1 class="${block.status}"><span class="word">${statusLooks[block.status].word}</span>${lineToHtml(block.line)}</h1>`
     case 'paragraph':
       return `<p>${lineToHtml(block.line)}</p>`
     case 'list':
@@ -97,8 +97,6 @@ const isLong = (value: Line): boolean => toPlainText(value).length > 35
 const diffTags = { '+': 'ins', '-': 'del', '~': 'mark', ' ': 'span' } as const
 
 const wrapped = (tag: string, html: string): string => `<${tag}>${html}</${tag}>`
-
-const statusWords: Readonly<Record<Status, string>> = { pass: 'Passed', warn: 'Warning', fail: 'Failed', error: 'Error' }
 
 function renderTable({ title, columns, rows, statuses = [] }: BlockOf<'table'>): string {
   const side = (column: number, cell: Line = []): string => {

@@ -3,7 +3,7 @@ import { formatLocation, mostSevere } from '../core/diagnostics.ts'
 import { terminalUntrusted } from '../core/escape.ts'
 import { type Line, maxSentenceLength, type Untrusted } from '../core/line.ts'
 import { printable, sparkline } from '../core/text.ts'
-import type { Block, BlockOf, Status } from './blocks.ts'
+import { type Block, type BlockOf, severityLooks, statusLooks } from './blocks.ts'
 
 interface TerminalStyle {
   readonly color: boolean
@@ -16,13 +16,6 @@ interface TerminalStyle {
 const widthOf = ({ width = Number.POSITIVE_INFINITY }: TerminalStyle): number => width
 
 const restOf = ({ rest = 'the summary of the run' }: TerminalStyle): string => rest
-
-const signs: Readonly<Record<Status, { readonly sign: string; readonly color: 'green' | 'yellow' | 'red' }>> = {
-  pass: { sign: '✔', color: 'green' },
-  warn: { sign: '▲ warning:', color: 'yellow' },
-  fail: { sign: '✖ failed:', color: 'red' },
-  error: { sign: '✖ error:', color: 'red' },
-}
 
 type Format = Parameters<typeof styleText>[0]
 
@@ -39,8 +32,8 @@ export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): 
 function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
   switch (block.kind) {
     case 'verdict': {
-      const { sign, color } = signs[block.status]
-      return wrap(`${paint(style, [color, 'bold'], sign)} ${renderLine(block.line, style)}`, widthOf(style))
+      const { terminal, color } = statusLooks[block.status]
+      return wrap(`${paint(style, [color, 'bold'], terminal)} ${renderLine(block.line, style)}`, widthOf(style))
     }
     case 'paragraph':
       return wrap(renderLine(block.line, style), widthOf(style))
@@ -185,8 +178,6 @@ function wrapParts(parts: readonly string[], separator: string, width: number): 
 
 const diffColors = { '+': 'green', '-': 'red', '~': 'yellow' } as const
 
-const diagnosticColors = { error: 'red', warning: 'yellow', note: 'cyan' } as const
-
 const maxDiagnostics = 100
 
 /** One line for each diagnostic in the format of compilers, so that terminals and editors turn the locations into links. */
@@ -197,7 +188,7 @@ function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: Termi
   const lines = shown.map(({ severity, message, rule }, i) => {
     const location = locations[i] ?? ''
     const blanks = ' '.repeat(width - displayWidth(location))
-    const label = paint(style, diagnosticColors[severity], severity.padEnd('warning'.length))
+    const label = paint(style, severityLooks[severity].color, severity.padEnd('warning'.length))
     return `${location}${blanks}  ${label}  ${terminalUntrusted(message, maxSentenceLength)}  ${paint(style, 'dim', `(${rule})`)}`
   })
   const rest = diagnostics.length - shown.length

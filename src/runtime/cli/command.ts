@@ -32,17 +32,17 @@ export interface Command {
   readonly notes?: readonly string[]
   /** What to do about an option that it does not have. */
   explainOption?(name: string): string | undefined
-  run(given: Given): Promise<number>
+  run(given: GivenArguments): Promise<number>
 }
 
-export interface Given {
+export interface GivenArguments {
   /** Values by the name of the option. A switch is `true`, and a list has one item a line. */
   readonly options: Readonly<Record<string, string>>
   readonly words: readonly string[]
 }
 
 /** Throws a WrongUse, which quotes no value: it may be a secret in the wrong place. */
-export function parseArguments(command: Command, args: readonly string[]): Given {
+export function parseArguments(command: Command, args: readonly string[]): GivenArguments {
   const known = new Map(command.options.map((option) => [option.name, option]))
   const types = command.options.map(({ name, kind }) => [name, { type: takesValue(kind) ? 'string' : 'boolean' }] as const)
   const { tokens } = parseArgs({ args, options: Object.fromEntries(types), strict: false, tokens: true })

@@ -91,7 +91,7 @@ function explainOption(name: string): string | undefined {
 }
 
 /** The secrets among the arguments, where they are not accepted. No message may quote them. */
-export const secretsIn = (args: readonly string[]): readonly string[] =>
+export const secretArguments = (args: readonly string[]): readonly string[] =>
   args.flatMap((arg, i) => {
     const [, name = '', value] = /^--?([^=]+)(?:=(.*))?$/s.exec(arg) ?? []
     return secretNames.includes(name) ? (value ?? args[i + 1] ?? []) : []

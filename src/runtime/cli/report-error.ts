@@ -5,13 +5,13 @@ import { jsonLine } from '../../platform/core/escape.ts'
 import { credentialsIn, toSafeError } from '../credentials.ts'
 import { footerOf, toErrorResult, withNextCommand } from '../run-result.ts'
 import { WrongUse } from './command.ts'
-import { secretsIn } from './operation-command.ts'
+import { secretArguments } from './operation-command.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Prints an error outside of a run: wrong use, or an exception that nothing caught. Resolves to its exit code. */
 export async function reportError(thrown: unknown, args: readonly string[], { env, stdout, stderr }: Terminal): Promise<number> {
   const raised = thrown instanceof WrongUse ? new WatchkeeperError('input', thrown.message) : thrown
-  const error = toSafeError(raised, () => [...secretsIn(args), ...credentialsIn({}, env)])
+  const error = toSafeError(raised, () => [...secretArguments(args), ...credentialsIn({}, env)])
   stderr.write(`${error.message}\n`)
   const [operation = ''] = args.filter(isOperationName)
   if (args.includes('--json')) {

@@ -10,7 +10,7 @@ import { settingsSchema } from '../../platform/operation/inputs.ts'
 import type { Operation } from '../../platform/operation/operation.ts'
 import { commonResultSchema } from '../../platform/operation/result.ts'
 import { adviseOnName } from '../new-names.ts'
-import { hasVariable } from '../settings.ts'
+import { hasInputVariable } from '../settings.ts'
 import { commandLine, exitCodesOf } from './operation-command.ts'
 
 /** The outputs of every operation, by kebab-case name. */
@@ -53,7 +53,7 @@ function describeInput(name: string, schema: z.core.$ZodType, positional?: strin
   return {
     name: toKebab(name),
     ...(name === positional ? { isPositional: true } : { option: `--${toKebab(name)}` }),
-    ...(hasVariable(name) && { variable: toEnvironmentName(toKebab(name)) }),
+    ...(hasInputVariable(name) && { variable: toEnvironmentName(toKebab(name)) }),
     type: type ?? (Array.isArray(choices) ? [...new Set(choices.map((one) => typeof one))] : 'string'),
     ...(choices !== undefined && { choices }),
     required: isRequired(schema),

@@ -2,7 +2,7 @@
 
 import { operationNames } from '../../operations.ts'
 import { type ProfileName, profileNames } from '../../platform/api/profiles.ts'
-import { type Command, type CommandOption, type Given, requireChoice, WrongUse } from './command.ts'
+import { type Command, type CommandOption, type GivenArguments, requireChoice, WrongUse } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
 export const createTools = (terminal: Terminal): readonly Command[] => [
@@ -101,5 +101,9 @@ const choiceOption = (name: string, text: string, choices: readonly string[]): C
   choices,
 })
 
-const chosen = <const T extends string>(options: Given['options'], name: string, choices: readonly T[], standard: NoInfer<T>): T =>
-  options[name] === undefined ? standard : requireChoice(`Option --${name}`, options[name], choices)
+const chosen = <const T extends string>(
+  options: GivenArguments['options'],
+  name: string,
+  choices: readonly T[],
+  standard: NoInfer<T>,
+): T => (options[name] === undefined ? standard : requireChoice(`Option --${name}`, options[name], choices))

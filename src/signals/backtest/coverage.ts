@@ -1,5 +1,5 @@
 import { intervalMs } from '../../kinds/alert/schedule.ts'
-import { type Condition, evaluatedPart, type TimeRange, windowStarts } from './evaluate.ts'
+import { type AlertCondition, evaluatedPart, type TimeRange, windowStarts } from './evaluate.ts'
 import type { SeriesItem, SeriesRow } from './series-api.ts'
 
 // How much of a backtest has data: rows of the source, whatever the alert's own condition is. An alert that is quiet where its source is
@@ -19,7 +19,7 @@ export interface Coverage {
 export const minCoverage = 90
 
 /** `100%`, `4.2%`. Never rounds to 100%. */
-export const formatShare = (share: number): string => `${Math.floor(share * 1000) / 10}%`
+export const formatCoverage = (share: number): string => `${Math.floor(share * 1000) / 10}%`
 
 /** Counts all rows of a source of logs or traces. */
 export const rowsOf = (sourceId: string): SeriesItem => ({ sourceId, aggFn: 'count', where: '', whereLanguage: 'sql', groupBy: [] })
@@ -33,7 +33,7 @@ export function sourceSeries({ sourceId, metricName, metricDataType }: SeriesIte
 }
 
 /** `rows` are those of the source, in windows that divide those of the alert. */
-export function toCoverage(rows: readonly Pick<SeriesRow, 'startMs'>[], condition: Condition, range: TimeRange): Coverage {
+export function toCoverage(rows: readonly Pick<SeriesRow, 'startMs'>[], condition: AlertCondition, range: TimeRange): Coverage {
   const lengthMs = intervalMs[condition.interval]
   const filled = new Set(rows.map(({ startMs }) => Math.floor(startMs / lengthMs) * lengthMs))
   const windows = windowStarts(evaluatedPart(condition, range), lengthMs)

@@ -9,7 +9,7 @@ import { clip } from '../../platform/core/text.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import { type Coverage, rowsOf, sourceSeries, toCoverage } from './coverage.ts'
 import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange, type WindowValues, windowStarts } from './evaluate.ts'
-import type { AlertQuery, SeriesQuery, WindowsQuery } from './query.ts'
+import type { BacktestQuery, SeriesQuery, WindowsQuery } from './query.ts'
 import type { Refusal } from './read-rows.ts'
 import type { TimeBudget } from './read-windows.ts'
 import { maxSeries, type SeriesItem, type SeriesRequest, type SeriesRow } from './series-api.ts'
@@ -74,7 +74,7 @@ const maxWindows = 10_080
 const maxConcurrent = 4
 
 /** Requests each series once, whatever the number of alerts that compare it, and evaluates the alerts. */
-export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
+export async function estimateAlerts(queries: readonly (BacktestQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
   const budget = createBudget(options, finestSteps(queries))
   const wanted = new Map(queries.flatMap((query) => ('reason' in query ? [] : [[keyOf(query), query] as const])))
   // A raw SQL tile needs many requests, which might not last for all.
@@ -96,10 +96,10 @@ export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[],
   return { estimates, requests: budget.sent, readRows: budget.readRows }
 }
 
-const keyOf = (query: AlertQuery): string => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
+const keyOf = (query: BacktestQuery): string => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
 
 /** What a query asks for, without how its answer is compared. */
-export const requestOf = (query: AlertQuery): readonly SeriesItem[] | WindowSql => ('series' in query ? query.series : query.sql)
+export const requestOf = (query: BacktestQuery): readonly SeriesItem[] | WindowSql => ('series' in query ? query.series : query.sql)
 
 interface Rows {
   readonly rows: readonly SeriesRow[]
@@ -107,7 +107,7 @@ interface Rows {
   readonly sourceRows: readonly SeriesRow[] | undefined
 }
 
-function toEstimate(query: AlertQuery, answer: Rows, { range }: EstimateOptions): Estimate {
+function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptions): Estimate {
   const coverage = answer.sourceRows && toCoverage(answer.sourceRows, query.condition, range)
   if (coverage !== undefined && coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage }
   const part = evaluatedPart(query.condition, range)
@@ -124,7 +124,7 @@ function toEstimate(query: AlertQuery, answer: Rows, { range }: EstimateOptions)
 }
 
 /** The source, or the metric, that a query reads. Of several series, the last one is compared. */
-const sourceOf = (query: AlertQuery): SeriesItem | undefined =>
+const sourceOf = (query: BacktestQuery): SeriesItem | undefined =>
   'series' in query
     ? query.series.slice(-1).map(sourceSeries)[0]
     : query.sql.sourceId === undefined
@@ -132,7 +132,7 @@ const sourceOf = (query: AlertQuery): SeriesItem | undefined =>
       : rowsOf(query.sql.sourceId)
 
 /** The shortest step of the alerts on each source, which divides all others. */
-function finestSteps(queries: readonly (AlertQuery | Refusal)[]): ReadonlyMap<string, AlertInterval> {
+function finestSteps(queries: readonly (BacktestQuery | Refusal)[]): ReadonlyMap<string, AlertInterval> {
   const finest = new Map<string, AlertInterval>()
   for (const query of queries) {
     if ('reason' in query) continue
@@ -144,7 +144,7 @@ function finestSteps(queries: readonly (AlertQuery | Refusal)[]): ReadonlyMap<st
 }
 
 interface Budget extends Pick<Estimates, 'readRows'> {
-  ask(query: AlertQuery): Promise<Rows | Refusal>
+  ask(query: BacktestQuery): Promise<Rows | Refusal>
   /** Requests sent so far. */
   sent(): number
 }
@@ -195,7 +195,7 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     return true
   }
 
-  async function ask(query: AlertQuery): Promise<Rows | Refusal> {
+  async function ask(query: BacktestQuery): Promise<Rows | Refusal> {
     const span = { ...range, fromMs: range.fromMs - query.lookbackMs }
     if (windowStarts(range, intervalMs[query.step]).length === 0) return { reason: `the range has no whole window of ${query.step}` }
     const source = requestSource(query, 'series' in query ? requestsOf(query, span).count : 0)
@@ -207,7 +207,7 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
 
   /** Reserves the requests of a query and of its source. Alerts on the same source share one request for it. */
   function requestSource(
-    query: AlertQuery,
+    query: BacktestQuery,
     ownCount: number,
   ): { readonly rows: Promise<readonly SeriesRow[] | Refusal> | undefined } | Refusal {
     const source = sourceOf(query)

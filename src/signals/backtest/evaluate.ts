@@ -6,7 +6,7 @@ import { dayMs } from '../../platform/core/durations.ts'
 // a condition give windows, states and notifications. test/unit/backtest compares it with the recorded notifications.
 
 /** What an alert compares its values with. */
-export interface Condition {
+export interface AlertCondition {
   readonly thresholdType: ThresholdType
   readonly threshold: number
   /** The upper end of `between` and `not_between`. */
@@ -55,7 +55,7 @@ export function windowStarts({ fromMs, untilMs }: TimeRange, lengthMs: number): 
 }
 
 /** Whether a value violates the threshold. The server's `above` includes the threshold, and `below` does not. */
-export function isBreach({ thresholdType, threshold, thresholdMax = threshold }: Condition, value: number): boolean {
+export function isBreach({ thresholdType, threshold, thresholdMax = threshold }: AlertCondition, value: number): boolean {
   switch (thresholdType) {
     case 'above':
       return value >= threshold
@@ -91,13 +91,13 @@ interface GroupState {
 const memoryMs = 7 * dayMs
 
 /** The part of the range in which the alert is evaluated. */
-export const evaluatedPart = ({ startMs = 0 }: Condition, { fromMs, untilMs }: TimeRange): TimeRange => ({
+export const evaluatedPart = ({ startMs = 0 }: AlertCondition, { fromMs, untilMs }: TimeRange): TimeRange => ({
   fromMs: Math.max(fromMs, startMs),
   untilMs,
 })
 
 /** Evaluates window after window, beginning without a history. */
-export function evaluate(condition: Condition, series: WindowValues, range: TimeRange): readonly EvaluatedWindow[] {
+export function evaluate(condition: AlertCondition, series: WindowValues, range: TimeRange): readonly EvaluatedWindow[] {
   const lengthMs = intervalMs[condition.interval]
   const states = new Map<string, GroupState>()
   return windowStarts(evaluatedPart(condition, range), lengthMs).map((startMs) => {
@@ -139,7 +139,7 @@ interface Compared {
 type States = ReadonlyMap<string, GroupState>
 
 /** What the server compares in one window, by group. */
-function compareRows(condition: Condition, rows: readonly GroupValue[], states: States): ReadonlyMap<string, Compared> {
+function compareRows(condition: AlertCondition, rows: readonly GroupValue[], states: States): ReadonlyMap<string, Compared> {
   const compared = worstOfEachGroup(condition, rows)
   const isZeroBreach = isBreach(condition, 0)
   const breachingBefore = [...states].filter(([, { isBreaching }]) => isBreaching).map(([group]) => group)
@@ -154,7 +154,7 @@ function compareRows(condition: Condition, rows: readonly GroupValue[], states: 
 }
 
 /** The compared row of each group: a row that violates the threshold wins over the others. */
-function worstOfEachGroup(condition: Condition, rows: readonly GroupValue[]): Map<string, Compared> {
+function worstOfEachGroup(condition: AlertCondition, rows: readonly GroupValue[]): Map<string, Compared> {
   const compared = new Map<string, Compared>()
   for (const { group, value } of rows) {
     if (value === null) continue

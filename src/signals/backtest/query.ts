@@ -1,10 +1,11 @@
 import * as z from 'zod'
-import { alertableTypes, thresholdTypes } from '../../kinds/alert/alert.ts'
+import { thresholdTypes } from '../../kinds/alert/alert.ts'
 import { type AlertInterval, alertIntervals, isAtBorder, startMsOf } from '../../kinds/alert/schedule.ts'
+import { typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
 import { tableOfSource } from '../../kinds/source/source-sql.ts'
 import { quote } from '../../platform/core/text.ts'
-import type { Condition, GroupValue, TimeRange } from './evaluate.ts'
+import type { AlertCondition, GroupValue, TimeRange } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
 import { type Combination, type ReadResult, type Refusal, type RowFormat, readRows } from './read-rows.ts'
 import type { SeriesItem, SeriesRow } from './series-api.ts'
@@ -19,7 +20,7 @@ export type Watched =
 
 /** How the server compares the rows of an answer. */
 interface Comparison {
-  readonly condition: Condition
+  readonly condition: AlertCondition
   /** The length of the windows to request. */
   readonly step: AlertInterval
   /** Length of the range before the first evaluated window that is requested, too. */
@@ -45,11 +46,11 @@ export interface WindowsQuery extends Comparison {
 }
 
 /** What to request, and how the server compares the answer. */
-export type AlertQuery = SeriesQuery | WindowsQuery
+export type BacktestQuery = SeriesQuery | WindowsQuery
 
 /** What an alert on a tile with raw SQL compares, where counts give the same numbers. */
 export type SqlValues = Pick<SeriesQuery, 'series' | 'step' | 'lookbackMs' | 'isAdditive' | 'hasTextGroups' | 'read'> &
-  Pick<Condition, 'isGrouped'>
+  Pick<AlertCondition, 'isGrouped'>
 
 /** Undefined for a query whose values only the server can compute. */
 export type FindSqlValues = (sqlTemplate: string, interval: AlertInterval) => SqlValues | undefined
@@ -111,12 +112,12 @@ const savedSearchPart = z.object({
 /** Why the server never compares anything for an alert on this tile; undefined where it does, or may do. */
 function explainNeverEvaluated(tile: Body): string | undefined {
   const config = tilePart.safeParse(tile.config)
-  if (!config.success || alertableTypes.includes(config.data.displayType)) return undefined
-  return `never evaluated: the server accepts alerts on a tile of type ${quote(config.data.displayType, 40)}, and ignores them`
+  const type = config.success ? typeWithoutAlerts({ config: config.data }) : undefined
+  return type && `never evaluated: the server accepts alerts on a tile of type ${quote(type, 40)}, and ignores them`
 }
 
 /** `alert` and `watched` in the form of the API. */
-export function toAlertQuery(alert: Body, watched: Watched, findSqlValues: FindSqlValues = () => undefined): AlertQuery | Refusal {
+export function toAlertQuery(alert: Body, watched: Watched, findSqlValues: FindSqlValues = () => undefined): BacktestQuery | Refusal {
   const parsed = alertPart.safeParse(alert)
   if (!parsed.success) return { reason: `the alert has an unexpected form at ${parsed.error.issues[0]?.path.join('.')}` }
   const never = 'tile' in watched ? explainNeverEvaluated(watched.tile) : undefined
@@ -129,7 +130,7 @@ export function toAlertQuery(alert: Body, watched: Watched, findSqlValues: FindS
 }
 
 /** Why counts in SQL cannot replace the values of charts, which ClickHouse Cloud does not have; undefined where they can. */
-export function refuseWithoutCharts(query: AlertQuery, watched: Watched): Refusal | undefined {
+export function refuseWithoutCharts(query: BacktestQuery, watched: Watched): Refusal | undefined {
   if (!('series' in query)) return undefined
   const isChart = 'tile' in watched && tilePart.safeParse(watched.tile.config).data?.configType !== 'sql'
   if (isChart)
@@ -152,7 +153,7 @@ function refuseSchedule(alert: AlertPart): Refusal | undefined {
   return thresholdType.endsWith('between') && thresholdMax == null ? { reason: `${thresholdType} needs thresholdMax` } : undefined
 }
 
-const toCondition = (alert: AlertPart, groupBy: string | null | undefined): Condition => ({
+const toCondition = (alert: AlertPart, groupBy: string | null | undefined): AlertCondition => ({
   thresholdType: alert.thresholdType,
   threshold: alert.threshold,
   thresholdMax: alert.thresholdMax ?? undefined,
@@ -165,7 +166,7 @@ const toCondition = (alert: AlertPart, groupBy: string | null | undefined): Cond
 /** Each window is requested as it is evaluated. */
 const requested = ({ interval }: AlertPart) => ({ step: interval, lookbackMs: 0 })
 
-function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValues: FindSqlValues): AlertQuery | Refusal {
+function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValues: FindSqlValues): BacktestQuery | Refusal {
   const parsed = tilePart.safeParse(tile.config)
   if (!parsed.success) return { reason: 'the tile has no configuration that the API shows' }
   const { configType, sqlTemplate, sourceId, groupBy, asRatio, formulas } = parsed.data
@@ -202,7 +203,7 @@ function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValu
   }
 }
 
-function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['sources']): AlertQuery | Refusal {
+function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['sources']): BacktestQuery | Refusal {
   const { displayType, sqlTemplate, connectionId, sourceId } = config
   if (typeof connectionId !== 'string') return { reason: 'the tile has no connection' }
   const template = sqlTemplate ?? ''
@@ -258,7 +259,7 @@ function readEachValue(rows: readonly SeriesRow[]): ReadResult {
   return { values }
 }
 
-function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | undefined): AlertQuery | Refusal {
+function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | undefined): BacktestQuery | Refusal {
   const parsed = savedSearchPart.safeParse(savedSearch)
   if (!parsed.success || typeof parsed.data.sourceId !== 'string') return { reason: 'the saved search has an unexpected form' }
   const { sourceId, where, whereLanguage, select } = parsed.data
@@ -320,14 +321,14 @@ export const refuseVariables = (texts: readonly (string | null | undefined)[]): 
 
 const aggregates = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile'] as const
 
-const isKnown = (aggFn: string): aggFn is (typeof aggregates)[number] => aggregates.some((one) => one === aggFn)
+const isRequestable = (aggFn: string): aggFn is (typeof aggregates)[number] => aggregates.some((one) => one === aggFn)
 
 /** The types of metrics whose answers equal what the server compares. */
 const exactMetrics = ['gauge', 'histogram'] as const
 
 /** Why the values of a series are not what the server compares; undefined where they are. */
 function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item): Refusal | undefined {
-  if (!isKnown(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
+  if (!isRequestable(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
   if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
   if (toField(valueExpression ?? '') === undefined)
     return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }

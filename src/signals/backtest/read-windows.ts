@@ -2,7 +2,7 @@ import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
 import type { SqlAnswer, SqlColumn, SqlRow } from '../../platform/api/sql.ts'
 import { spellVariable } from '../../platform/core/input-spelling.ts'
-import { nameFirst, quote } from '../../platform/core/text.ts'
+import { firstOf, quote } from '../../platform/core/text.ts'
 import type { Refusal } from './read-rows.ts'
 import { type SeriesRow, toUnsent } from './series-api.ts'
 import { renderBatch, renderWindow, type WindowSql, windowColumn } from './window-sql.ts'
@@ -204,13 +204,11 @@ function findColumns(all: readonly SqlColumn[], shape: WindowSql['shape']): Colu
 export function whyNeverEvaluated(columns: readonly SqlColumn[], shape: WindowSql['shape']): string | undefined {
   const has = (kind: ColumnKind): boolean => columns.some(({ type }) => kindOfType(type) === kind)
   if (!has('number')) {
-    const types = nameFirst([...new Set(columns.map(({ type }) => quote(type, 60)))], maxNamedTypes)
+    const types = firstOf(3, [...new Set(columns.map(({ type }) => quote(type, 60)))])
     return `the query has no column that is a number, but ${types}; convert one, such as with toFloat64`
   }
   return shape === 'over-time' && !has('time') ? 'the query has no column that is a time' : undefined
 }
-
-const maxNamedTypes = 3
 
 /** One for each group. Of a tile over time, the server takes the rows whose time is the start of the window. */
 function toSeriesRows(rows: readonly SqlRow[], startMs: number, { numbers, time }: Columns): readonly SeriesRow[] {

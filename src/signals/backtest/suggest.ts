@@ -1,5 +1,5 @@
 import { intervalMs } from '../../kinds/alert/schedule.ts'
-import { type Condition, type EvaluatedWindow, evaluate, type TimeRange, type WindowValues } from './evaluate.ts'
+import { type AlertCondition, type EvaluatedWindow, evaluate, type TimeRange, type WindowValues } from './evaluate.ts'
 import { summarize } from './summary.ts'
 
 // The condition that notifies as often as wanted, and still detects all incidents.
@@ -29,16 +29,17 @@ const shortcomings = {
 } as const
 
 /** Thresholds that no value lies between have the same effect: which end of the gap they may have depends on the comparison. */
-const directions: Readonly<Partial<Record<Condition['thresholdType'], { readonly isAscending: boolean; readonly includesHigh: boolean }>>> =
-  {
-    above: { isAscending: true, includesHigh: true },
-    above_exclusive: { isAscending: true, includesHigh: false },
-    below: { isAscending: false, includesHigh: true },
-    below_or_equal: { isAscending: false, includesHigh: false },
-  }
+const directions: Readonly<
+  Partial<Record<AlertCondition['thresholdType'], { readonly isAscending: boolean; readonly includesHigh: boolean }>>
+> = {
+  above: { isAscending: true, includesHigh: true },
+  above_exclusive: { isAscending: true, includesHigh: false },
+  below: { isAscending: false, includesHigh: true },
+  below_or_equal: { isAscending: false, includesHigh: false },
+}
 
 /** The fewest windows in a row with which the most sensitive threshold within the limits on notifications detects everything. */
-export function suggestCondition(condition: Condition, values: WindowValues, range: TimeRange, options: SuggestOptions): Suggestion {
+export function suggestCondition(condition: AlertCondition, values: WindowValues, range: TimeRange, options: SuggestOptions): Suggestion {
   const direction = directions[condition.thresholdType]
   if (direction === undefined) return { reason: `${condition.thresholdType} has no direction` }
   const compared = evaluate(condition, values, range).flatMap((window) => window.values)

@@ -214,7 +214,7 @@ const burnRateAlert = ({ key, value }: Slo, policy: BurnRateAlert, recipients: R
   threshold: policy.rate,
   interval: policy.interval,
   ...withoutUndefined(recipients),
-  message: `${value.objective}% in ${value.window}: ${formatShare(budgetShare(policy, value))}% of the error budget is spent in ${policy.long.name} at this rate`,
+  message: `${value.objective}% in ${value.window}: ${formatOneDecimal(budgetShare(policy, value))}% of the error budget is spent in ${policy.long.name} at this rate`,
   note:
     value.note ??
     `The error budget of this SLO is burning ${policy.rate === 1 ? 'at least' : `${policy.rate} times`} as fast as the objective allows, in the last ${policy.long.name} and the last ${policy.short.name}. Look at the dashboard of this alert for the time when it began, and at the latest deployment.`,
@@ -232,7 +232,7 @@ const noDataAlert = ({ key, value }: Slo, recipients: Recipients) => ({
   note: value.note ?? 'There was no event in the last hour. Is the service up, and does its telemetry arrive?',
 })
 
-export const formatShare = (percent: number): string => String(Number(percent.toFixed(1)))
+export const formatOneDecimal = (percent: number): string => String(Number(percent.toFixed(1)))
 
 function dashboard(slo: DeclaredSlo, source: SloSource) {
   const isGrouped = slo.groupBy !== undefined
@@ -289,7 +289,7 @@ function explain(slo: DeclaredSlo): string {
     'A burn rate of 1 spends exactly the budget in the window. Each burn rate below is the smaller one of two windows that end at the end of the time range.',
     ...alerts.map(
       (policy) =>
-        `- ${policy.recipient} at ${policy.rate} over ${policy.long.name} and ${policy.short.name}: ${formatShare(budgetShare(policy, slo))}% of the budget`,
+        `- ${policy.recipient} at ${policy.rate} over ${policy.long.name} and ${policy.short.name}: ${formatOneDecimal(budgetShare(policy, slo))}% of the budget`,
     ),
     '',
     `With fewer than ${slo.minEvents} events in the long window, or none in the short one, the burn rate counts as 0.`,
@@ -313,7 +313,7 @@ function summarize(slo: DeclaredSlo): string {
     if (recipients === undefined) return []
     const shares = burnRateAlerts
       .filter((policy) => policy.recipient === recipient)
-      .map((policy, i) => `${formatShare(budgetShare(policy, slo))}%${i === 0 ? ' of the budget' : ''} in ${policy.long.name}`)
+      .map((policy, i) => `${formatOneDecimal(budgetShare(policy, slo))}%${i === 0 ? ' of the budget' : ''} in ${policy.long.name}`)
     return [`${recipient} at ${shares.join(', ')} → ${channelsOf(recipients)}`]
   })
   const ofSilence = noData === undefined ? [] : [`no data → ${channelsOf(noData)}`]

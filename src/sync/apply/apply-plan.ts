@@ -17,7 +17,7 @@ interface ApplyOptions extends ApplyStateOptions, Omit<WriteContext, 'state' | '
   readonly repairCommand?: string | undefined
 }
 
-interface Applied {
+interface AppliedPlan {
   /** One per change, in the order of the plan. */
   readonly outcomes: readonly Outcome[]
   /** Errors that show only after every request succeeded. */
@@ -29,7 +29,7 @@ interface Applied {
 }
 
 /** Applies the changes in the order of their dependencies, and independent ones at the same time. Each object has its own outcome. */
-export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Applied> {
+export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<AppliedPlan> {
   const { storedObjects, kinds } = options
   const concurrent = createConcurrentRuns({ ...options, lists: indexAll(storedObjects, kinds), listedAtMs: storedObjects.readAtMs })
   const state = createApplyState(options)

@@ -2,7 +2,7 @@ import { kindLabels } from '../../kinds/kind-names.ts'
 import { formatMoment } from '../../platform/core/dates.ts'
 import { counted, join, joinFirst, type Line, say, toPlainText, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
 import { capitalize, listFirst } from '../../platform/core/text.ts'
-import { type Block, countFacts, paragraph } from '../../platform/report/blocks.ts'
+import { type Block, countFacts, paragraph, statusLooks } from '../../platform/report/blocks.ts'
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
 import { table } from '../../platform/report/table.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
@@ -14,7 +14,7 @@ import { type Applied, firstLine, withOutcome, wordsFor } from './apply-verdict.
 /** Outcomes in the order in which they are reported. */
 const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => kind !== 'unchanged')]
 
-const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: '❌', skipped: '⏭️', held: '✋' }
+const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: statusLooks.fail.sign, skipped: '⏭️', held: '✋' }
 
 /** How many objects had each outcome, not how many were planned. */
 export function outcomeFacts(result: Applied): Block {
@@ -95,8 +95,8 @@ const maxNamed = 5
 function notEvaluatedWords(alerts: Applied['notEvaluated'] = []): Line {
   if (alerts.length === 0) return []
   const names = joinFirst(
-    alerts.map(({ key }) => say`${key}`),
     maxNamed,
+    alerts.map(({ key }) => say`${key}`),
   )
   const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
   const due = latest === '' ? [] : [trusted(`, by ${formatMoment(latest)}`)]

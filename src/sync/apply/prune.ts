@@ -45,7 +45,7 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
   await forEachBySection(deletes, (kind) => maxConcurrentWrites(kind, state, api), deleteOne)
 }
 
-/** The reason against deleting a duplicate: the object that should stay is gone, or is not managed any more. */
+/** The reason against deleting a twin: the object that should stay is gone, or is not managed any more. */
 async function missingPartner(
   change: Delete,
   { api, service, kinds }: Pick<WriteContext, 'api' | 'service' | 'kinds'>,

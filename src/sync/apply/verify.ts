@@ -6,10 +6,10 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/d
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
 import { type Change, isDelete, type Plan } from '../plan/change.ts'
-import { adviseRepair } from '../plan/duplicates.ts'
 import { canRepair, matchRules, repairByHand, whyNotCompared } from '../plan/match.ts'
 import { isSuccess, isWritten, type Outcome } from '../plan/outcome.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
+import { adviseRepair } from '../plan/twins.ts'
 import { concurrentRunsPage } from './concurrent-runs.ts'
 import { reconcileOutcome } from './reconcile.ts'
 import type { WriteContext } from './write.ts'
@@ -46,13 +46,13 @@ export async function verifyWrites(
   const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.kind], context))
   // The next plan asks whether it has the tool.
   const canPatch = context.api.profile.isSelfHosted
-  const doubles = findDuplicates(plan.changes, lists, kinds, canPatch)
+  const twins = findTwinsOfCreated(plan.changes, lists, kinds, canPatch)
   const advice = adviseRepair(
-    doubles.map(({ kind }) => kind),
+    twins.map(({ kind }) => kind),
     canPatch,
     context.repairCommand,
   )
-  return { diagnostics: [...doubles.map(({ diagnostic }) => diagnostic), ...advice, ...lost], lists }
+  return { diagnostics: [...twins.map(({ diagnostic }) => diagnostic), ...advice, ...lost], lists }
 }
 
 const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isSuccess(outcome) && isWritten(outcome))
@@ -98,8 +98,8 @@ function missingFields(desired: Body, stored: StoredObject, kind: Kind): readonl
 const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g, '[]')
 
 /** Objects that this run created and another one, too. `canPatch` is whether the server can patch dashboards. */
-export function findDuplicates(changes: readonly Change[], lists: StoredIndexes, kinds: Kinds, canPatch = false) {
-  // Duplicates that the plan deletes are deleted after the verification.
+export function findTwinsOfCreated(changes: readonly Change[], lists: StoredIndexes, kinds: Kinds, canPatch = false) {
+  // Twins that the plan deletes are deleted after the verification.
   const deleted = new Set(changes.filter(isDelete).flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
   return changes.flatMap((change) => {
     if (change.action !== 'create' && change.action !== 'replace') return []

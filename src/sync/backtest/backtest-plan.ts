@@ -1,8 +1,8 @@
 import { intervalMs, isAtBorder, omitStart } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
-import { PendingId } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
+import { PendingId } from '../../kinds/pending-id.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { inputError } from '../../platform/core/errors.ts'
@@ -10,7 +10,7 @@ import { plural } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimate, type EstimateOptions, estimateAlerts, type ReadSeries, requestOf } from '../../signals/backtest/estimate.ts'
 import { evaluatedPart, type TimeRange } from '../../signals/backtest/evaluate.ts'
-import { type AlertQuery, type FindSqlValues, refuseWithoutCharts, toAlertQuery, type Watched } from '../../signals/backtest/query.ts'
+import { type BacktestQuery, type FindSqlValues, refuseWithoutCharts, toAlertQuery, type Watched } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { type AlertEstimate, toAlertEstimate } from '../../signals/backtest/result.ts'
 import { requestSeries } from '../../signals/backtest/series-api.ts'
@@ -73,7 +73,7 @@ interface BacktestContext extends Pick<EstimateOptions, 'api' | 'service' | 'onP
   readonly nowMs: number
 }
 
-type Query = AlertQuery | Refusal | undefined
+type Query = BacktestQuery | Refusal | undefined
 
 interface BacktestComparison {
   readonly change: Change
@@ -137,7 +137,7 @@ export async function backtestPlan(
       })
     }
 
-  async function readIncident(query: AlertQuery, incident: Incident): Promise<IncidentRows['values']> {
+  async function readIncident(query: BacktestQuery, incident: Incident): Promise<IncidentRows['values']> {
     const step = recordedStep(query)
     const span = recordedRange(incident, query, context.nowMs)
     if (span.untilMs < incident.endMs) return { reason: 'the incident is not over' }
@@ -275,7 +275,7 @@ const withoutSilence = ({ desired }: Change, body: Body): Body =>
   desired?.scheduleStartAt == null && isAtBorder(body) ? omitStart(body) : body
 
 /** Changes with everything that a backtest depends on. A text in a note makes no difference, and neither does a start before the range. */
-const fingerprint = (query: AlertQuery, { range }: Pick<ComparisonContext, 'range'>): string =>
+const fingerprint = (query: BacktestQuery, { range }: Pick<ComparisonContext, 'range'>): string =>
   JSON.stringify([requestOf(query), { ...query.condition, startMs: evaluatedPart(query.condition, range).fromMs }])
 
 /** Whether the plan writes the alert, or the dashboard or saved search that it watches. */
@@ -304,7 +304,7 @@ function findDesired({ kinds, plan, storedObjects }: ComparisonContext, kind: 'd
 const watchedBy = (alert: Body, find: Find, { storedObjects }: ComparisonContext): Watched | undefined =>
   alert.source === 'saved_search' ? watchedSearch(alert, find, storedObjects) : watchedTile(alert, find, storedObjects)
 
-function queryOf(alert: Body, watched: Watched | undefined, { findSqlValues, hasCharts }: ComparisonContext): AlertQuery | Refusal {
+function queryOf(alert: Body, watched: Watched | undefined, { findSqlValues, hasCharts }: ComparisonContext): BacktestQuery | Refusal {
   if (watched === undefined) return { reason: 'the API does not show what the alert watches' }
   const query = toAlertQuery(alert, watched, findSqlValues)
   return 'reason' in query || hasCharts ? query : (refuseWithoutCharts(query, watched) ?? query)

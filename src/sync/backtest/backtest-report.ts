@@ -5,7 +5,7 @@ import { type Line, say, trusted, untrustedSentence } from '../../platform/core/
 import { type Block, paragraph } from '../../platform/report/blocks.ts'
 import { formatDuration, formatTimes } from '../../platform/report/format.ts'
 import { type Cell, shown, table } from '../../platform/report/table.ts'
-import { formatShare, minCoverage } from '../../signals/backtest/coverage.ts'
+import { formatCoverage, minCoverage } from '../../signals/backtest/coverage.ts'
 import { type AlertEstimate, estimateSchema } from '../../signals/backtest/result.ts'
 
 export const backtestedAlert = z.object({
@@ -48,7 +48,7 @@ function describeEstimate(estimate: AlertEstimate | undefined): Line {
   // An empty source has its own verdict.
   return verdict === 'no-data' || share * 100 >= minCoverage
     ? outcome
-    : say`${outcome} (data in ${trusted(formatShare(share))} of the time)`
+    : say`${outcome} (data in ${trusted(formatCoverage(share))} of the time)`
 }
 
 /** What every estimate leaves out. */
@@ -109,8 +109,8 @@ function describeCoverage(estimate: AlertEstimate | undefined): Line {
   if (estimate?.windows === 0) return []
   if (estimate?.coverage === undefined) return estimate?.windows === undefined ? [] : [trusted('unknown')]
   const { share, first, last } = estimate.coverage
-  if (share * 100 >= minCoverage || first === undefined || last === undefined) return [trusted(formatShare(share))]
-  return [trusted(`${formatShare(share)} (${formatMoment(first).replace(/ UTC$/, '')} to ${formatMoment(last)})`)]
+  if (share * 100 >= minCoverage || first === undefined || last === undefined) return [trusted(formatCoverage(share))]
+  return [trusted(`${formatCoverage(share)} (${formatMoment(first).replace(/ UTC$/, '')} to ${formatMoment(last)})`)]
 }
 
 const suggestionTable = (alerts: readonly BacktestedAlert[]): Block =>

@@ -1,16 +1,16 @@
 import type { Directory } from '../../kinds/directory.ts'
 import { type AlertTarget, type Body, listOf, type ResolveContext } from '../../kinds/kind.ts'
-import { PendingId } from '../../kinds/kind-names.ts'
 import { isOf, type Kinds } from '../../kinds/kinds.ts'
+import { PendingId } from '../../kinds/pending-id.ts'
 import { digestOfText } from '../../platform/core/digest.ts'
-import { type AlertQuery, type FindSqlValues, toAlertQuery, type Watched, type WindowsQuery } from '../../signals/backtest/query.ts'
+import { type BacktestQuery, type FindSqlValues, toAlertQuery, type Watched, type WindowsQuery } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
-import { type Found, withSources } from '../declarations/find-declarations.ts'
+import { type FoundDeclarations, withSources } from '../declarations/find-declarations.ts'
 
 // What declared alerts compare, from the files only: a recording belongs to such a query, and a replay evaluates it without a server.
 
 export interface DeclaredQuery {
-  readonly query: AlertQuery
+  readonly query: BacktestQuery
   /** Changes with everything that a recording depends on: source, conditions, groups and aggregations. */
   readonly digest: string
 }
@@ -27,7 +27,7 @@ const namesAsIds: Directory = {
 
 /** Queries by the keys of alerts. */
 export async function declaredQueries(
-  found: Pick<Found, 'objects' | 'slos'>,
+  found: Pick<FoundDeclarations, 'objects' | 'slos'>,
   kinds: Kinds,
 ): Promise<ReadonlyMap<string, DeclaredQuery | Refusal>> {
   const { slos } = found
@@ -78,14 +78,14 @@ function watchedBy(
   return tile && { tile }
 }
 
-const toDeclaredQuery = (query: AlertQuery | Refusal): DeclaredQuery | Refusal =>
+const toDeclaredQuery = (query: BacktestQuery | Refusal): DeclaredQuery | Refusal =>
   'reason' in query ? query : { query, digest: digestOfText(JSON.stringify('series' in query ? query.series : declaredSql(query)), 16) }
 
 /** Ids of connections differ between environments. */
 const declaredSql = ({ sql: { template, shape, sourceId } }: WindowsQuery) => ({ template, shape, sourceId })
 
 /** The alerts of SLOs. The name of a source is the id of its series. */
-async function declaredSqlValues(slos: Found['slos']): Promise<FindSqlValues> {
+async function declaredSqlValues(slos: FoundDeclarations['slos']): Promise<FindSqlValues> {
   if (slos.length === 0) return () => undefined
   const [{ findSloAlert }, { unknownSource }] = await Promise.all([
     import('../../signals/slos/slo-alerts.ts'),

@@ -4,7 +4,7 @@ import { counted, join, type Line, say, trusted } from '../../platform/core/line
 import { toKebab } from '../../platform/core/names.ts'
 import { choice, integer } from '../../platform/operation/inputs.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
-import { formatShare, minCoverage } from '../../signals/backtest/coverage.ts'
+import { formatCoverage, minCoverage } from '../../signals/backtest/coverage.ts'
 import type { AlertEstimate } from '../../signals/backtest/result.ts'
 import type { BacktestedAlert } from './backtest-report.ts'
 
@@ -74,4 +74,4 @@ const isSparse = (estimate: AlertEstimate): boolean =>
 const describeSparse = (estimate: AlertEstimate | undefined): Line =>
   estimate?.coverage === undefined
     ? say`an unknown share of windows with data: set the source of its tile, or ${trusted(spellInput('on-missing', 'warn'))}`
-    : say`data in only ${trusted(formatShare(estimate.coverage.share))} of its windows, below ${trusted(`${minCoverage}%`)}`
+    : say`data in only ${trusted(formatCoverage(estimate.coverage.share))} of its windows, below ${trusted(`${minCoverage}%`)}`

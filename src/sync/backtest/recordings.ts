@@ -5,7 +5,7 @@ import { hourMs } from '../../platform/core/durations.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import { quote, shellQuote } from '../../platform/core/text.ts'
 import { evaluate, type TimeRange } from '../../signals/backtest/evaluate.ts'
-import type { AlertQuery } from '../../signals/backtest/query.ts'
+import type { BacktestQuery } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { addUpRows, type Recording, readRecording, recordingRules, writeRecording } from '../../signals/backtest/recording.ts'
 import { isDefaultFiles } from '../declarations/find-declarations.ts'
@@ -30,10 +30,10 @@ const marginMs = 2 * hourMs
 const marginWindows = 6
 
 /** Counts are recorded in steps of five minutes, so that an alert can have another interval later. */
-export const recordedStep = ({ isAdditive, step }: AlertQuery) => (isAdditive && intervalMs[step] > intervalMs['5m'] ? '5m' : step)
+export const recordedStep = ({ isAdditive, step }: BacktestQuery) => (isAdditive && intervalMs[step] > intervalMs['5m'] ? '5m' : step)
 
 /** Whole hours, or whole windows of longer intervals, around the incident and the time that the alert looks back. */
-export function recordedRange({ startMs, endMs }: Incident, { condition, lookbackMs }: AlertQuery, nowMs: number): TimeRange {
+export function recordedRange({ startMs, endMs }: Incident, { condition, lookbackMs }: BacktestQuery, nowMs: number): TimeRange {
   const lengthMs = intervalMs[condition.interval]
   const alignMs = Math.max(hourMs, lengthMs)
   const margin = Math.max(marginMs, marginWindows * lengthMs)
@@ -130,7 +130,7 @@ export function evaluateRecorded(recorded: Recorded): EvaluatedAlert | { readonl
 function explainUnserved(
   recording: Recording,
   { startMs, endMs }: Incident,
-  { condition, step, isAdditive, lookbackMs }: AlertQuery,
+  { condition, step, isAdditive, lookbackMs }: BacktestQuery,
 ): string | undefined {
   const lengthMs = intervalMs[condition.interval]
   const isServed = recording.step === step || (recording.isAdditive && isAdditive && intervalMs[step] % intervalMs[recording.step] === 0)
@@ -141,7 +141,7 @@ function explainUnserved(
     : undefined
 }
 
-function evaluateRecording(recording: Recording, { condition, step, lookbackMs, read }: AlertQuery): EvaluatedAlert {
+function evaluateRecording(recording: Recording, { condition, step, lookbackMs, read }: BacktestQuery): EvaluatedAlert {
   const rows = recording.step === step ? recording.rows : addUpRows(recording.rows, intervalMs[step])
   const range = { fromMs: recording.fromMs + lookbackMs, untilMs: recording.untilMs }
   const values = read(rows, range)

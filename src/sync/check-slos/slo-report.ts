@@ -20,12 +20,12 @@ export function judgeSlos(result: SloResult, { minBudgetLeft, maxBurnRate }: Slo
   if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
   if (result.asleep) return { status: minBudgetLeft === undefined && maxBurnRate === undefined ? 'warn' : 'fail', reasons: [asleep()] }
   const failures = result.slos.flatMap((slo) => [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)])
-  if (failures.length > 0) return { status: 'fail', reasons: firstOf(failures), cause: causeOf(result, { minBudgetLeft, maxBurnRate }) }
+  if (failures.length > 0) return { status: 'fail', reasons: someReasons(failures), cause: causeOf(result, { minBudgetLeft, maxBurnRate }) }
   const warnings = result.slos.flatMap((slo): readonly Line[] => {
     if (slo.status === 'not-enough-data') return [say`${sloName(slo)} has not enough data`]
     return slo.status === 'spent' ? [say`the error budget of ${sloName(slo)} is spent`] : []
   })
-  return warnings.length > 0 ? { status: 'warn', reasons: firstOf(warnings) } : pass
+  return warnings.length > 0 ? { status: 'warn', reasons: someReasons(warnings) } : pass
 }
 
 /** `checkout spends its error budget`, of the first SLO that fails. */
@@ -45,7 +45,7 @@ function causeOf(
 /** An SLO can have thousands of groups. The table and the result have all of them. */
 const maxReasons = 20
 
-const firstOf = (reasons: readonly Line[]): readonly Line[] => listFirst(reasons, maxReasons, (rest) => say`${rest} more`)
+const someReasons = (reasons: readonly Line[]): readonly Line[] => listFirst(reasons, maxReasons, (rest) => say`${rest} more`)
 
 const asleep = (): Line =>
   say`the service is asleep, and a query would wake it; set ${trusted(spellVariable('wake-service', 'true'))} to allow that`

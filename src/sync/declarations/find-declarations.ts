@@ -30,7 +30,7 @@ export const filesInput = fields
   .default(defaultFiles)
 
 /** The objects include those of the SLOs. */
-export interface Found extends Omit<Declarations, 'slos' | 'incidents'> {
+export interface FoundDeclarations extends Omit<Declarations, 'slos' | 'incidents'> {
   readonly paths: readonly string[]
   readonly slos: readonly Slo[]
   readonly incidents: readonly Incident[]
@@ -62,7 +62,7 @@ export async function findDeclarations(
   globs: readonly string[],
   { files, profile, lintSettings, environment }: FindContext,
   { prune = false, allowEmpty = false, project }: FindOptions = {},
-): Promise<Found> {
+): Promise<FoundDeclarations> {
   const { paths, skipped } = await files.find(globs, 'files')
   const isEmpty = paths.length === 0
   const missing = isEmpty ? globs : globs.filter((glob) => isPlain(glob) && !paths.some((path) => isAt(path, plainPath(glob))))
@@ -88,7 +88,7 @@ export async function findDeclarations(
   return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }
 }
 
-type Expanded = Omit<Found, 'paths' | 'incidents'> & Pick<Declarations, 'incidents'>
+type Expanded = Omit<FoundDeclarations, 'paths' | 'incidents'> & Pick<Declarations, 'incidents'>
 
 async function expandSlos(read: Declarations): Promise<Expanded> {
   if (read.slos.length === 0) return { ...read, slos: [] }
@@ -98,7 +98,7 @@ async function expandSlos(read: Declarations): Promise<Expanded> {
 }
 
 /** The declarations with the sources of the service in the queries of SLOs. */
-export async function withSources<F extends Pick<Found, 'objects' | 'slos'>>(
+export async function withSources<F extends Pick<FoundDeclarations, 'objects' | 'slos'>>(
   found: F,
   sources: readonly Source[],
 ): Promise<{ readonly found: F; readonly diagnostics: readonly Diagnostic[] }> {

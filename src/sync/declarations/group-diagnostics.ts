@@ -1,5 +1,5 @@
 import { type Diagnostic, formatLocation, type Location } from '../../platform/core/diagnostics.ts'
-import { nameFirst } from '../../platform/core/text.ts'
+import { firstOf } from '../../platform/core/text.ts'
 
 /** The fewest repeats that become one diagnostic. */
 const minRepeats = 3
@@ -27,9 +27,6 @@ export function collapseRepeats(diagnostics: readonly Diagnostic[]): readonly Di
 /** The lines of repeats that a diagnostic names. */
 const maxNamedLines = 3
 
-/** The instances that a diagnostic names. */
-const maxNamedInstances = 3
-
 export const inInstance = ({ instance }: Location): string => (instance === undefined ? '' : ` (instance ${instance})`)
 
 /** Names the instance in each message, and makes one diagnostic of the same message at the same place for several instances. */
@@ -44,7 +41,7 @@ export function nameInstances(diagnostics: readonly Diagnostic[]): readonly Diag
     if (first?.location.instance === undefined) return [first, ...others].filter((one) => one !== undefined)
     if (others.length === 0) return [{ ...first, message: `${first.message}${inInstance(first.location)}` }]
     const names = [...new Set([first, ...others].flatMap(({ location }) => location.instance ?? []))]
-    return [{ ...first, message: `${first.message} (instances ${nameFirst(names, maxNamedInstances)})` }]
+    return [{ ...first, message: `${first.message} (instances ${firstOf(3, names)})` }]
   })
 }
 

@@ -1,5 +1,5 @@
 import { kindLabels } from '../../kinds/kind-names.ts'
-import { clip, nameFirst, plural } from '../../platform/core/text.ts'
+import { clip, firstOf, plural } from '../../platform/core/text.ts'
 import type { Block, DiffLine } from '../../platform/report/blocks.ts'
 import { type SideNames, toDiffLines } from '../../platform/report/diff-lines.ts'
 import { wrap } from '../../platform/report/terminal.ts'
@@ -69,9 +69,6 @@ function templateOf({ instance = '', id: _, url: __, layout: ___, ...object }: P
   return JSON.stringify(object, (_field, value: unknown) => (Array.isArray(value) ? value.map(withoutKey).toSorted() : withoutKey(value)))
 }
 
-/** Instances that an entry names. */
-const maxNamed = 10
-
 function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideNames): Entry {
   if (object === undefined) return { lines: [], isShort: true }
   const { kind, key, name, action, id, file, line, notes, summary, fields, origin } = object
@@ -81,8 +78,7 @@ function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideName
       ? [`changed ${origin === 'files' ? 'in' : 'outside of'} the files since the last apply`]
       : []
   const instances = others.flatMap(({ instance }) => instance ?? [])
-  const same =
-    instances.length === 0 ? [] : [`the same for ${plural(instances.length, 'more instance')}: ${nameFirst(instances, maxNamed)}`]
+  const same = instances.length === 0 ? [] : [`the same for ${plural(instances.length, 'more instance')}: ${firstOf(10, instances)}`]
   const shown = summary === undefined ? fields : []
   return {
     lines: [

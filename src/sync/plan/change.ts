@@ -48,7 +48,7 @@ export interface Create<K extends KindName = KindName> extends ChangedObject<K> 
 /** A declared object that exists. */
 export interface Update<K extends KindName = KindName> extends ChangedObject<K> {
   readonly action: 'update' | 'replace' | 'adopt' | 'mark' | 'unchanged'
-  /** Location of the declaration; undefined for an alert that moves from a duplicate, and that no file declares. */
+  /** Location of the declaration; undefined for an alert that moves from a twin, and that no file declares. */
   readonly location?: Location | undefined
   readonly madeFrom?: string | undefined
   /** The body to send, before it is merged with the stored object. */
@@ -105,7 +105,7 @@ export interface Delete<K extends KindName = KindName> extends ChangedObject<K> 
   readonly desired?: undefined
   readonly id: string
   readonly stored: StoredObject
-  /** The id of the object that stays in place of a duplicate. */
+  /** The id of the object that stays in place of a twin. */
   readonly keeps?: string
 }
 

@@ -3,8 +3,9 @@
 import { adoptedIds } from '../../kinds/adopt.ts'
 import { compareBodies } from '../../kinds/compare.ts'
 import { type Body, describeStored, type Kind, listOf, watchedPlaceOf } from '../../kinds/kind.ts'
-import { addressOf, PendingId, placeOfTile, replacePending } from '../../kinds/kind-names.ts'
+import { addressOf, placeOfTile } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
+import { PendingId, replacePending } from '../../kinds/pending-id.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { toKebab } from '../../platform/core/names.ts'
@@ -26,7 +27,7 @@ export function hold(change: Create | Update, { adopted, candidates = [] }: Pair
     }
   }
   const { id, stored } = change
-  const paths = listFirst([...new Set(fields.map(({ path }) => path))], maxNamed, (count) => `${count} more`).join(', ')
+  const paths = listFirst([...new Set(fields.map(({ path }) => path))], 5, (count) => `${count} more`).join(', ')
   if (adopted === undefined || adopted === true)
     return { ...held, id, stored, reason: `the unmanaged ${label} ${describeStored(stored)} differs (${paths})${unadopted}` }
   const isService = adopted.declared === digest
@@ -74,8 +75,6 @@ function waysInFile({ key, id, location }: Held, { declared, adopted }: Pair, ki
   ]
 }
 
-const maxNamed = 5
-
 /** YAML reads digits, with one `e` or without, as a number. */
 const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)
 
@@ -108,7 +107,7 @@ export function holdDependents<C extends Create | Update | Held>(
 }
 
 /** Creates with the name or the place that a held object without a marker still has: nothing is created beside it. */
-export function holdDoubles(
+export function holdTwins(
   changes: readonly (Create | Update | Held)[],
   pairs: readonly Pair[],
   kind: Kind,

@@ -5,7 +5,7 @@ import type { ReadApi } from '../../platform/api/client.ts'
 import { type Diagnostic, errorsIn, formatLocation } from '../../platform/core/diagnostics.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import type { Context } from '../../platform/operation/operation.ts'
-import { adviseOnEmpty, type Found, findDeclarations, withSources } from '../declarations/find-declarations.ts'
+import { adviseOnEmpty, type FoundDeclarations, findDeclarations, withSources } from '../declarations/find-declarations.ts'
 import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { resolveProject } from '../declarations/project.ts'
 import { type Change, notesOf, type Plan } from './change.ts'
@@ -31,7 +31,7 @@ export interface LoadedFiles {
   readonly project: string
   /** The name of the environment. */
   readonly environment?: string | undefined
-  readonly found: Found
+  readonly found: FoundDeclarations
   /** All that was found wrong so far. */
   readonly diagnostics: readonly Diagnostic[]
 }

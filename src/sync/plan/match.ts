@@ -281,8 +281,8 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
   const ids = holders.map(({ stored }) => stored.id).join(', ')
   const named = adoptedIds(declared.value.adopt).flatMap(({ id }) => holders.find(({ stored }) => stored.id === id) ?? [])
   if (named.length === 1) {
-    const copies = holders.filter((one) => one !== named[0]).map(({ stored }) => stored.id)
-    const message = `${copies.join(', ')} ${copies.length === 1 ? 'has' : 'have'} this ownership marker, too, and ${copies.length === 1 ? 'is' : 'are'} left as it is, because adopt names ${named[0]?.stored.id}`
+    const twins = holders.filter((one) => one !== named[0]).map(({ stored }) => stored.id)
+    const message = `${twins.join(', ')} ${twins.length === 1 ? 'has' : 'have'} this ownership marker, too, and ${twins.length === 1 ? 'is' : 'are'} left as it is, because adopt names ${named[0]?.stored.id}`
     return {
       found: named[0],
       diagnostic: exceptionalDiagnostic(matchRules, 'duplicate-marker', declared.location, `${addressOf(declared)}: ${message}`),
@@ -508,7 +508,7 @@ function demandKnownForm(declared: Declared, match: Match, finder: Finder): Matc
 }
 
 /** An error for orphans with the same marker, because it is unknown which of them is the copy. */
-export function findDuplicateOrphans(orphans: readonly MarkedObject[], { name, label }: Kind): readonly Diagnostic[] {
+export function findTwinOrphans(orphans: readonly MarkedObject[], { name, label }: Kind): readonly Diagnostic[] {
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
     const ids = alike.map(({ stored }) => describeStored(stored)).join(', ')

@@ -49,9 +49,6 @@ interface OwnedObject extends MarkedObject {
   readonly kind: Pick<Kind, 'label'>
 }
 
-/** The objects that a message names. */
-const maxNamed = 3
-
 /** Finds objects of the project that another repository applied. `owned` are all objects with the marker of the project. */
 export function checkRepository(run: RunRepository | undefined, owned: readonly OwnedObject[]): readonly Diagnostic[] {
   if (run === undefined) return []
@@ -68,7 +65,7 @@ export function checkRepository(run: RunRepository | undefined, owned: readonly 
   )
   return [...others].map(([digest, objects]) => {
     const names = objects.map(({ kind, stored }) => `${kind.label} ${describeStored(stored)}`)
-    const named = listFirst(names, maxNamed, (count) => `and ${count} more`).join(', ')
+    const named = listFirst(names, 3, (count) => `and ${count} more`).join(', ')
     const effect = run.effect === 'write' ? '; nothing was written' : '; apply would write nothing'
     const advice =
       others.size > 1

@@ -1,5 +1,5 @@
 import { declarationDigest } from '../../kinds/adopt.ts'
-import { type Sides, sidesOf } from '../../kinds/compare.ts'
+import { type BodyPair, sidesOf } from '../../kinds/compare.ts'
 import { createDirectory, type Directory, type Planned } from '../../kinds/directory.ts'
 import {
   type AlertTarget,
@@ -12,9 +12,10 @@ import {
   storedLabelOf,
   type TileOwners,
 } from '../../kinds/kind.ts'
-import { addressOf, type KindName, kindNames, mapKinds, PendingId, replacePending } from '../../kinds/kind-names.ts'
+import { addressOf, type KindName, kindNames, mapKinds } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
+import { PendingId, replacePending } from '../../kinds/pending-id.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import { findCommonValues } from '../../kinds/snapshot.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
@@ -23,12 +24,11 @@ import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
 import { type Change, type Create, changesOf, type Delete, type Held, isHeld, isTakeover, type Plan, type Update } from './change.ts'
-import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './duplicates.ts'
-import { holdDependents, holdDoubles, nothingSettled, reportHeld, type Settled, settle, slotOf, withWays } from './held.ts'
+import { holdDependents, holdTwins, nothingSettled, reportHeld, type Settled, settle, slotOf, withWays } from './held.ts'
 import {
   type AdoptCommand,
   type AdoptFrom,
-  findDuplicateOrphans,
+  findTwinOrphans,
   type Identified,
   identifyObjects,
   type MatchResult,
@@ -52,6 +52,7 @@ import { protectAlerts } from './protect-alerts.ts'
 import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
 import { findTileOwners, keepProjectDashboard, withoutTilesOf } from './tile-owners.ts'
 import { isDashboardWrite, planTileWrites } from './tile-writes.ts'
+import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './twins.ts'
 
 export interface PlanOptions {
   readonly project: string
@@ -95,8 +96,8 @@ export async function planWithPatches(
   options: PlanOptions,
 ): Promise<Plan> {
   const plan = planChanges(declarations, storedObjects, options)
-  const isDoubled = plan.diagnostics.some((one) => isAboutMarkers(one) || one.rule === 'kept-duplicate')
-  return (isDoubled || plan.changes.some(dependsOnPatches)) && (await api.hasPatchTool())
+  const hasTwins = plan.diagnostics.some((one) => isAboutMarkers(one) || one.rule === 'kept-duplicate')
+  return (hasTwins || plan.changes.some(dependsOnPatches)) && (await api.hasPatchTool())
     ? planChanges(declarations, storedObjects, { ...options, canPatch: true })
     : plan
 }
@@ -177,8 +178,8 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
   if (renamed.length > 0) return { project: options.project, changes: [], orphans: [], diagnostics: renamed, seen: {} }
   const waiting = reportHeld(held, options.waitsForHeld === true || repairs.deletes.length > 0)
-  const copies = options.prune === true ? parts.flatMap(({ kind, orphans }) => findDuplicateOrphans(orphans, kinds[kind])) : []
-  const found = [...reported, ...advice, ...copies, ...waiting, ...losses.diagnostics, ...tileWrites.diagnostics]
+  const twinOrphans = options.prune === true ? parts.flatMap(({ kind, orphans }) => findTwinOrphans(orphans, kinds[kind])) : []
+  const found = [...reported, ...advice, ...twinOrphans, ...waiting, ...losses.diagnostics, ...tileWrites.diagnostics]
   return {
     project: options.project,
     changes: losses.changes.map((change) => keepWhenRecreated(change, kinds[change.kind])),
@@ -251,7 +252,7 @@ interface KindPlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
   /** With the objects of this type as they are after the plan. */
   readonly directory: Directory
   readonly kind: KindName
-  /** The objects that `repairDuplicates` does not keep. */
+  /** The twins that `repairDuplicates` does not keep. */
   readonly twins: readonly Twin[]
   readonly changes: readonly (Create | Update | Held)[]
   readonly diagnostics: readonly Diagnostic[]
@@ -270,7 +271,7 @@ interface PlannerOptions extends Omit<KindsOptions, 'tileOwners' | 'indexes' | '
 interface ResolvedPair {
   readonly pair: Pair
   readonly desired: ResolvedDeclaration
-  readonly sides: Sides | undefined
+  readonly sides: BodyPair | undefined
 }
 
 /** Plans the objects of one kind. */
@@ -308,7 +309,7 @@ function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOpt
     const isCut = [...(pair.declared.queries?.values() ?? [])].some((key) => settled.untiled.has(key))
     return isCut && change.action === 'mark' ? { ...change, action: 'unchanged' as const } : change
   })
-  const changes = holdDoubles(holdDependents(planned, options.held, options.kinds), pairs, kind)
+  const changes = holdTwins(holdDependents(planned, options.held, options.kinds), pairs, kind)
   const reviewed = compared.flatMap(({ pair, desired }, i) => {
     const change = changes[i]
     const resends = resendSecrets && change?.action === 'update'
@@ -347,7 +348,7 @@ function storedTileOf({ kind, key, tile }: PendingId, { dashboards, tilesOf }: R
   return id === undefined ? undefined : tilesOf(id).find(({ name }) => name === tile)?.id
 }
 
-/** The deletes of duplicates and of orphans, in the reverse order of the kinds. */
+/** The deletes of twins and of orphans, in the reverse order of the kinds. */
 function planDeletes(parts: readonly KindPlan[], repairs: readonly Delete[], kinds: Kinds, prune: Prune): readonly Delete[] {
   const order = parts.map(({ kind }) => kind)
   const orphans = prune === true ? parts.toReversed().flatMap((part) => part.orphans.map((one) => planDelete(kinds[part.kind], one))) : []
@@ -366,7 +367,8 @@ const toPlanned = ({ declared, found }: Pair): Planned => ({
 const isAsApplied = ({ declared, found }: Pair): boolean =>
   found?.marker !== undefined && found.marker.digest === declarationDigest(declared.value)
 
-const unchangedDeclarations = ({ pair, sides }: ResolvedPair): readonly Sides[] => (sides !== undefined && isAsApplied(pair) ? [sides] : [])
+const unchangedDeclarations = ({ pair, sides }: ResolvedPair): readonly BodyPair[] =>
+  sides !== undefined && isAsApplied(pair) ? [sides] : []
 
 const keepWhenRecreated = (change: Change, { recreate }: Kind): Change =>
   change.action === 'replace' && recreate !== undefined ? { ...change, desired: recreate(change.desired, change.stored) } : change

@@ -49,7 +49,7 @@ export function checkGuards(
     const message = `the list of ${pluralOf(kindLabels[kind])} ${incompleteLists[kind]}; nothing is created or deleted based on such a list`
     return [diagnosticOf(guardRules, 'incomplete-list', first.location ?? { file: 'prune' }, message)]
   })
-  // Deletes of duplicates do not count: a duplicate that is as declared can be deleted without a loss.
+  // Deletes of twins do not count: a twin that is as declared can be deleted without a loss.
   const deletes = changes.filter(isDelete).filter(({ keeps }) => keeps === undefined).length
   if (deletes <= maxDeletes) return affected
   const message = `${deletes} objects would be deleted, but max-deletes allows ${maxDeletes}; check the plan, then raise max-deletes`

@@ -39,9 +39,9 @@ export type PlanFile = z.output<typeof planFileSchema>
 
 type PlannedChange = z.output<typeof plannedChange>
 
-type Planned = Pick<PlanningResult, 'plan' | 'kinds' | 'environment'>
+type PlanOfFile = Pick<PlanningResult, 'plan' | 'kinds' | 'environment'>
 
-export function toPlanFile({ plan, kinds, environment }: Planned, target: Target, prune: Prune): PlanFile {
+export function toPlanFile({ plan, kinds, environment }: PlanOfFile, target: Target, prune: Prune): PlanFile {
   const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, kinds))
   const content = { project: plan.project, ...(environment !== undefined && { environment }), ...target, prune, seen: plan.seen, changes }
   return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }

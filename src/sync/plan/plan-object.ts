@@ -1,9 +1,9 @@
 import { declarationDigest } from '../../kinds/adopt.ts'
-import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides, sidesOf } from '../../kinds/compare.ts'
+import { addedFields, type BodyPair, comparable, type FieldChange, findUnclearable, normalForm, sidesOf } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, storedLabelOf } from '../../kinds/kind.ts'
-import { PendingId } from '../../kinds/kind-names.ts'
 import { type Declared, labelOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
+import { PendingId } from '../../kinds/pending-id.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
@@ -29,7 +29,7 @@ interface ChangeContext {
 }
 
 /** Plans one object. `body` is the desired one without a marker; `sides` are undefined for an object that does not exist yet. */
-export function planChange(pair: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Create | Update | Held {
+export function planChange(pair: Pair, body: Body, sides: BodyPair | undefined, around: ChangeContext): Create | Update | Held {
   const { declared, found, takeover } = pair
   const { kind } = around
   const digest = declarationDigest(declared.value)
@@ -73,13 +73,13 @@ function planCreate(pair: Pair, body: Body, digest: string, around: ChangeContex
   }
 }
 
-interface Compared {
+interface ComparedObject {
   readonly body: Body
-  readonly sides: Sides
+  readonly sides: BodyPair
   readonly digest: string
 }
 
-function planUpdate(pair: Pair & { readonly found: MarkedObject }, { body, sides, digest }: Compared, around: ChangeContext): Update {
+function planUpdate(pair: Pair & { readonly found: MarkedObject }, { body, sides, digest }: ComparedObject, around: ChangeContext): Update {
   const { declared, found, takeover } = pair
   const { kind } = around
   const common = describe(pair, body, digest, around)
@@ -140,7 +140,7 @@ interface FieldComparison {
 }
 
 /** `digest` is that of the declaration as it is now. */
-function compare({ stored, marker }: MarkedObject, sides: Sides, digest: string, { kind, common }: ChangeContext): FieldComparison {
+function compare({ stored, marker }: MarkedObject, sides: BodyPair, digest: string, { kind, common }: ChangeContext): FieldComparison {
   const snapshot = marker === undefined ? undefined : kind.readSnapshot(kind.toBody(stored))?.digest
   if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
   const differences = diffSides(kind, sides)

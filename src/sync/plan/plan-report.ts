@@ -135,10 +135,8 @@ function links(objects: readonly PlannedObject[]): Block {
   const linked = objects.flatMap(({ kind, key, name, url }) =>
     url === undefined ? [] : [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`],
   )
-  return paragraph(linked.length === 0 ? [] : say`In the web app: ${joinFirst(linked, maxLinks)}`)
+  return paragraph(linked.length === 0 ? [] : say`In the web app: ${joinFirst(20, linked)}`)
 }
-
-const maxLinks = 20
 
 /** More drawings would hide the rest of the report. */
 const maxOpenLayouts = 3
@@ -162,12 +160,12 @@ const isRenamed = ({ action, takeover }: PlannedObject): boolean => action === '
 /** The most objects that one sentence names. */
 const maxNamed = 5
 
-type Named = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
+type NamedObject = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
 
-const namesOf = (objects: readonly Named[]): Line =>
+const namesOf = (objects: readonly NamedObject[]): Line =>
   joinFirst(
-    objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`),
     maxNamed,
+    objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`),
   )
 
 interface SentenceParts {
@@ -177,7 +175,7 @@ interface SentenceParts {
 }
 
 /** A sentence about objects, with a table of them where they are more than it names. */
-function aboutObjects(title: string, objects: readonly Named[], toLine: (parts: SentenceParts) => Line): readonly Block[] {
+function aboutObjects(title: string, objects: readonly NamedObject[], toLine: (parts: SentenceParts) => Line): readonly Block[] {
   const { length: count } = objects
   if (count === 0) return []
   const all = table(undefined, objects, {

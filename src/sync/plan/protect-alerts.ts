@@ -104,12 +104,9 @@ export function describeUsers(
   const [first, ...others] = uses
   if (first === undefined) return undefined
   const names = others.map(({ alert }) => describeStored(alert))
-  const listed = listFirst(names, maxNamed - 1, (count) => `${count} more`).join(', ')
+  const listed = listFirst(names, 4, (count) => `${count} more`).join(', ')
   return `the alert ${describeStored(first.alert)} ${first.use}${listed === '' ? '' : `; so do ${listed}`}`
 }
-
-/** The most alerts that a message names. */
-const maxNamed = 5
 
 const incompleteList = 'the list of alerts may be incomplete, because it is as long as a page'
 

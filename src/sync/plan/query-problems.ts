@@ -2,8 +2,9 @@
 
 import { type AlertInterval, alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { type Body, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
-import { addressOf, type PendingId, replacePending } from '../../kinds/kind-names.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
+import { type PendingId, replacePending } from '../../kinds/pending-id.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import { maxQueryMs, type SqlQuery } from '../../platform/api/sql.ts'
@@ -11,7 +12,7 @@ import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, type Location } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
-import { nameFirst } from '../../platform/core/text.ts'
+import { firstOf } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimates, estimateAlerts, findUnmatched } from '../../signals/backtest/estimate.ts'
 import type { TimeRange } from '../../signals/backtest/evaluate.ts'
@@ -129,7 +130,7 @@ async function whyNotRun({ api, files }: QueryContext): Promise<string | undefin
 function noteAll(checks: readonly Check[], reason: string): readonly Diagnostic[] {
   const [first] = checks
   if (first === undefined) return []
-  const names = nameFirst([...new Set(checks.map(({ subject }) => subject.name))], maxNamed)
+  const names = firstOf(5, [...new Set(checks.map(({ subject }) => subject.name))])
   return [toNote(first.subject.location, `The queries of what the plan changes were not run (${names}): ${reason}`)]
 }
 
@@ -238,14 +239,14 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
   const plan = { ...planned.plan, changes: [...changes, ...others] }
   const compared = await compareAlerts({ ...planned, plan }, { profile }, { fromMs: nowMs, untilMs: nowMs })
   /** The alerts of an SLO count the same events. */
-  const isRepeated = ({ change }: Compared): boolean =>
+  const isRepeated = ({ change }: ComparedAlert): boolean =>
     isOfSlo(change) && compared.find((one) => makerOf(one.change) === makerOf(change))?.change !== change
   return compared.flatMap((one) => (one.next === undefined || isRepeated(one) ? [] : checksOfAlert(one, asking, isOnlyOnChanged)))
 }
 
-type Compared = Awaited<ReturnType<typeof compareAlerts>>[number]
+type ComparedAlert = Awaited<ReturnType<typeof compareAlerts>>[number]
 
-function checksOfAlert(compared: Compared, asking: Asking, isOnlyOnChanged: boolean): readonly Check[] {
+function checksOfAlert(compared: ComparedAlert, asking: Asking, isOnlyOnChanged: boolean): readonly Check[] {
   const { change, next, watched } = compared
   const about = {
     subject: subjectOfAlert(change),
@@ -266,7 +267,7 @@ const subjectOfAlert = (change: Change): Subject => ({
 })
 
 /** Whether the plan changes what the server runs for an alert. */
-function hasOtherQuery({ change, isChanged, now, next, watched }: Compared, asking: Asking): boolean {
+function hasOtherQuery({ change, isChanged, now, next, watched }: ComparedAlert, asking: Asking): boolean {
   const isComparable = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
   if (isComparable || now === undefined) return isChanged
   const [before, after] = [watched.now, watched.next].map((one) => JSON.stringify(probeWatched(one, change, asking)))
@@ -275,7 +276,7 @@ function hasOtherQuery({ change, isChanged, now, next, watched }: Compared, aski
 
 const intervalOf = ({ desired }: Change): AlertInterval => alertIntervals.find((one) => one === desired?.interval) ?? '1h'
 
-const probeOfSlo = (next: Compared['next']): Probe | undefined =>
+const probeOfSlo = (next: ComparedAlert['next']): Probe | undefined =>
   next !== undefined && 'series' in next ? { series: next, columns: [], left: [] } : undefined
 
 const probeWatched = (watched: Watched | undefined, change: Change, { planned }: Asking) =>
@@ -481,11 +482,9 @@ function joinEqual(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...groups.values()].flatMap((alike) => {
     const [first, ...others] = alike
     if (first === undefined || alike.length < minEqual) return alike
-    return [{ ...first, message: `${first.message} (also ${nameFirst(others.map(subjectOf), maxNamed)})` }]
+    return [{ ...first, message: `${first.message} (also ${firstOf(5, others.map(subjectOf))})` }]
   })
 }
-
-const maxNamed = 5
 
 const describeUnrun = (count: number): readonly Diagnostic[] =>
   count === 0

@@ -10,7 +10,7 @@ import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { nameFirst, plural, quote } from '../../platform/core/text.ts'
+import { firstOf, plural, quote } from '../../platform/core/text.ts'
 import { type Change, changesOf, isTakeover, isWrite, type Plan, type Write } from './change.ts'
 
 export const tileWriteRules = {
@@ -92,7 +92,7 @@ function planTileWrite(change: Write, options: TileWriteOptions): Write {
   if (patchedTileIds?.length === 0 || !mayLose) return result
   const rewrites = writtenTiles(result, options.kind).map(({ name }) => quote(String(name ?? ''), 60))
   if (!isOfOthers(change, options)) return { ...result, rewrites }
-  const named = rewrites.length === 0 ? '' : ` (${nameFirst(rewrites, maxNamedTiles)})`
+  const named = rewrites.length === 0 ? '' : ` (${firstOf(maxNamedTiles, rewrites)})`
   const note = `writes ${plural(rewrites.length, 'tile')} again${named}, and loses the parts that the API does not return`
   const written = { ...result, notes: [...notes, note], rewrites }
   return written.action === 'adopt' ? { ...written, action: 'update' } : written
@@ -160,9 +160,9 @@ function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
     changes.filter(({ rewrites }) => isLikely === (rewrites !== undefined)),
   )
   const listOfKeys = (list: readonly Write[]): string =>
-    nameFirst(
-      list.map(({ key, name }) => key || quote(name, 60)),
+    firstOf(
       maxNamedTiles,
+      list.map(({ key, name }) => key || quote(name, 60)),
     )
   const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${listOfKeys(likely)}), without the parts that the API does not return. ${waysOut()}. These parts are ${hiddenParts}`
   const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${listOfKeys(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`

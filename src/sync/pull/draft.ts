@@ -1,7 +1,7 @@
-import { displayTypeOf } from '../../kinds/alert/alert.ts'
 import { type AlertQuery, queryDashboardKey, toTileConfig } from '../../kinds/alert-query.ts'
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
+import { displayTypeOf } from '../../kinds/dashboard/dashboard-wire.ts'
 import { createDirectory } from '../../kinds/directory.ts'
 import { type Body, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
@@ -24,7 +24,7 @@ import { changesInFiles } from '../plan/query-changes.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
 import { fileFor, type NewObject, type SelectedObject, selectObjects } from './select.ts'
-import { isEqual, type Sides } from './splice-yaml.ts'
+import { type BeforeAfter, isEqual } from './splice-yaml.ts'
 import { writeNewFile } from './write-yaml.ts'
 
 export interface DraftInput {
@@ -221,7 +221,7 @@ interface Drafted {
   /** The place of the template, for an object of a file with instances. */
   readonly template?: Location
   /** The declaration with the name that its tile gets, and the object if the template gets this name. */
-  readonly inTemplate?: Sides & { readonly object: PulledObject }
+  readonly inTemplate?: BeforeAfter & { readonly object: PulledObject }
 }
 
 const whyShared = 'the file uses an anchor or alias here, and pull does not edit it; change the file, or run apply'
@@ -299,7 +299,7 @@ function spellChange(
   one: Declared,
   { desired = {}, stored }: Change & { readonly stored: StoredObject },
   { kinds, isQueryTile, ...others }: DraftContext,
-): Sides {
+): BeforeAfter {
   const { kind: name, key, written: spelled } = one
   const kind: Kind = kinds[name]
   const body = kind.toBody(stored)
@@ -350,9 +350,9 @@ interface Existing {
   /** Whether the values of the service stay out of the file. */
   readonly isKept: boolean
   /** The declaration with the name that its tile gets. */
-  readonly followed: Sides | undefined
+  readonly followed: BeforeAfter | undefined
   /** Undefined where nothing of the service goes into the file. */
-  readonly sides: Sides | undefined
+  readonly sides: BeforeAfter | undefined
   /** Why it is left out. */
   readonly excludedReason: string | undefined
 }
@@ -385,7 +385,11 @@ const leftOut = ({ object, same: { isHidden } }: Existing, reason: string, more:
   isHidden: isHidden === true,
 })
 
-function updated({ change, object, same, isKept }: Existing, sides: Sides, overridden: readonly OverriddenField[] = []): PulledObject {
+function updated(
+  { change, object, same, isKept }: Existing,
+  sides: BeforeAfter,
+  overridden: readonly OverriddenField[] = [],
+): PulledObject {
   const { stored, name } = change
   if (stored === undefined) return same.object
   const fields = fieldsOf(isKept ? [] : change.fields, sides)
@@ -437,7 +441,7 @@ function draftInstance(existing: Existing): Drafted {
 }
 
 /** The fields of a change, and the new name of a tile: a plan finds the tile by its id, and so does not show it. */
-function fieldsOf(fields: readonly FieldChange[], { before, after }: Sides): readonly FieldChange[] {
+function fieldsOf(fields: readonly FieldChange[], { before, after }: BeforeAfter): readonly FieldChange[] {
   if (isEqual(before.tile, after.tile) || fields.some(({ path }) => path === 'tile')) return fields
   return [...fields, { path: 'tile', before: after.tile, after: before.tile }]
 }
@@ -446,7 +450,7 @@ function fieldsOf(fields: readonly FieldChange[], { before, after }: Sides): rea
  * The declaration of an object that stays as it is, with the name that its tile gets in the files; undefined where the name stays. A
  * dashboard that the files do not declare has the name already.
  */
-function followTile(one: Declared, { desired, stored }: Change, { kinds, ...context }: DraftContext): Sides | undefined {
+function followTile(one: Declared, { desired, stored }: Change, { kinds, ...context }: DraftContext): BeforeAfter | undefined {
   const { kind: name, key, written: spelled } = one
   const kind: Kind = kinds[name]
   const tile = ownValue(spelled, 'tile')
@@ -494,7 +498,7 @@ function editOfTemplate(group: readonly Drafted[], texts: DraftInput['texts']): 
   return { kind, key, before: { tile: before.tile }, after: { tile: after.tile } }
 }
 
-function whyNotEdited({ kind, madeFrom }: Declared, { before, after }: Sides, { explainSecret }: DraftContext): string | undefined {
+function whyNotEdited({ kind, madeFrom }: Declared, { before, after }: BeforeAfter, { explainSecret }: DraftContext): string | undefined {
   if (madeFrom !== undefined) return `differs from what ${madeFrom} makes, and pull does not edit it; change the file, or run apply`
   return explainSecret(after, before) ?? explainUnwritable(after, kind)
 }
@@ -522,7 +526,7 @@ export function explainUnwritable(fields: Body, kind: KindName): string | undefi
   return error && schemaDiagnostics(error, { value: fields, locationOf: nowhere, locationOfKey: nowhere }, schema)[0]?.message
 }
 
-const differingFields = ({ before, after }: Sides): readonly OverriddenField[] =>
+const differingFields = ({ before, after }: BeforeAfter): readonly OverriddenField[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((field) => !isEqual(before[field], after[field]))
     .map((field) => ({ field, value: after[field] }))

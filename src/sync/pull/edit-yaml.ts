@@ -5,7 +5,7 @@ import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { fileSchemas } from '../../kinds/kinds.ts'
 import { isEmpty, isMapping } from '../../platform/core/keys.ts'
 import { defaultOf, ownValue, type Shape } from '../../platform/documents/schema.ts'
-import { findPair, isEqual, type Sides, spliceYaml } from './splice-yaml.ts'
+import { type BeforeAfter, findPair, isEqual, spliceYaml } from './splice-yaml.ts'
 import { documentOptions } from './write-yaml.ts'
 
 /** An object as the file has it, and as it gets it. */
@@ -74,7 +74,7 @@ function isShared(root: YAMLMap, { kind, key }: Edit): boolean {
 const isAnchored = (node: unknown): boolean => isAlias(node) || ownValue(node, 'anchor') !== undefined
 
 /** A section whose last object goes away goes away, too. */
-function toSides(root: YAMLMap, edits: readonly Edit[], defaults: unknown): Sides {
+function toSides(root: YAMLMap, edits: readonly Edit[], defaults: unknown): BeforeAfter {
   const bySection = [...Map.groupBy(edits, ({ kind }) => kind)].map(([kind, all]) => {
     const inherited = ownValue(defaults, sections[kind])
     const objects = all.map((edit) => ({

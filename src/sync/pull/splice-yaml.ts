@@ -23,7 +23,7 @@ import { ownValue } from '../../platform/documents/schema.ts'
 import { createNode, createRoot, createSection, defaultIndentation, type Indentation, openLists, toText } from './write-yaml.ts'
 
 /** What a map is in the file, and what it gets. Fields that are in neither stay as they are. */
-export interface Sides<Value = Body> {
+export interface BeforeAfter<Value = Body> {
   readonly before: Value
   readonly after: Value
 }
@@ -35,7 +35,7 @@ interface Spliced {
 }
 
 /** Edits the objects of a file. None of them has an anchor or alias. */
-export function spliceYaml(text: string, document: Document.Parsed, sides: Sides): Spliced {
+export function spliceYaml(text: string, document: Document.Parsed, sides: BeforeAfter): Spliced {
   const splicer = new Splicer(text, document)
   return { text: splicer.editRoot(sides), replacedExpressions: splicer.replacedExpressions }
 }
@@ -91,7 +91,7 @@ class Splicer {
   }
 
   /** The whole text with other values. */
-  editRoot(sides: Sides): string {
+  editRoot(sides: BeforeAfter): string {
     const { contents: root } = this.#document
     if (!isMap(root)) throw new Error('declarations are a map')
     const { start, end, text } = this.#splice(root, sides.before, sides.after, []) ?? this.#replaceRoot(root, sides.after)
@@ -122,7 +122,7 @@ class Splicer {
     return { start: first.start, end: last.end, text }
   }
 
-  #chunksOf(node: Collection, parts: readonly Part[], { before, after }: Sides<unknown>, path: Path): readonly Chunk[] {
+  #chunksOf(node: Collection, parts: readonly Part[], { before, after }: BeforeAfter<unknown>, path: Path): readonly Chunk[] {
     if (isMap(node) && isMapping(before) && isMapping(after)) return this.#editMap(node, parts, { before, after }, path)
     if (isSeq(node) && Array.isArray(before) && Array.isArray(after) && before.length === parts.length)
       return this.#editSeq(node, parts, { before, after }, path)
@@ -147,7 +147,7 @@ class Splicer {
     return parts
   }
 
-  #editMap(map: YAMLMap, parts: readonly Part[], sides: Sides, path: Path): readonly Chunk[] {
+  #editMap(map: YAMLMap, parts: readonly Part[], sides: BeforeAfter, path: Path): readonly Chunk[] {
     const { before, after } = sides
     if (path.length > 2 && hasConflictingFields(map, sides)) return []
     const kept = parts.flatMap((part, index): Chunk[] => {
@@ -163,7 +163,7 @@ class Splicer {
   }
 
   /** Each new field comes behind those that come before it in a new file. */
-  #insertFields(kept: readonly Chunk[], map: YAMLMap, { before, after }: Sides, path: Path): readonly Chunk[] {
+  #insertFields(kept: readonly Chunk[], map: YAMLMap, { before, after }: BeforeAfter, path: Path): readonly Chunk[] {
     const chunks = [...kept]
     const names = Object.keys(after)
     for (const [i, name] of names.entries()) {
@@ -178,7 +178,7 @@ class Splicer {
     return chunks
   }
 
-  #editSeq(seq: YAMLSeq, parts: readonly Part[], { before, after }: Sides<readonly unknown[]>, path: Path): readonly Chunk[] {
+  #editSeq(seq: YAMLSeq, parts: readonly Part[], { before, after }: BeforeAfter<readonly unknown[]>, path: Path): readonly Chunk[] {
     const left = new Map(identifyItems(before).map((identity, index) => [identity, index]))
     const identities = identifyItems(after)
     const inPath = [...path, '']
@@ -312,7 +312,7 @@ function detectIndentation({ contents }: Document.Parsed, text: string): Indenta
 const kindFields: readonly string[] = ['displayType', 'configType', 'type', 'mode', 'operator', 'kind']
 
 /** Whether fields that only the file has, such as an id in place of a name, would contradict the new values. */
-function hasConflictingFields(map: YAMLMap, { before, after }: Sides): boolean {
+function hasConflictingFields(map: YAMLMap, { before, after }: BeforeAfter): boolean {
   const hasOwnFields = map.items.some(({ key }) => !Object.hasOwn(before, keyText(key)))
   return (
     hasOwnFields &&

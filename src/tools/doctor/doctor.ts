@@ -22,7 +22,7 @@ import { type ErrorKind, toWatchkeeperError } from '../../platform/core/errors.t
 import { type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural, pluralOf } from '../../platform/core/text.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
-import type { Block } from '../../platform/report/blocks.ts'
+import { type Block, skippedSign, statusLooks } from '../../platform/report/blocks.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import { pass } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
@@ -260,11 +260,11 @@ function headlineOf(checks: readonly Check[]): Line {
   return [trusted(`${countOf(checks, 'ok')} checks passed${skipped === 0 ? '' : `, ${skipped} skipped`}`)]
 }
 
-const outcomeWords = { ok: '✅ ok', warning: '⚠️ warning', failed: '❌ failed', skipped: '– skipped' } as const
+const signs = { ok: statusLooks.pass.sign, warning: statusLooks.warn.sign, failed: statusLooks.fail.sign, skipped: skippedSign } as const
 
 const checkTable = (checks: readonly Check[]): Block =>
   table(undefined, checks, {
     Check: ({ name }) => trusted(name),
-    Outcome: ({ outcome }) => trusted(outcomeWords[outcome]),
+    Outcome: ({ outcome }) => trusted(`${signs[outcome]} ${outcome}`),
     Detail: ({ detail, advice }) => untrustedSentence(advice ?? detail),
   })

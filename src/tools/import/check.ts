@@ -13,14 +13,14 @@ import type { Reduction } from './shape.ts'
 import { translateTime } from './time.ts'
 import type { Translated } from './translate.ts'
 
-export const comparisonSchema = z.object({
+export const queryComparisonSchema = z.object({
   windows: z.int().describe('Compared windows.'),
   withValues: z.int().describe('Windows in which the original had a value.'),
   difference: z.string().optional().describe('The first window that differs, and its values.'),
   reason: z.string().optional().describe('Why nothing was compared.'),
 })
 
-export type Comparison = z.output<typeof comparisonSchema>
+export type Comparison = z.output<typeof queryComparisonSchema>
 
 export interface CheckAccess {
   readonly api: ReadApi

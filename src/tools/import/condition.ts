@@ -4,7 +4,7 @@ import type { ThresholdType } from '../../kinds/alert/alert.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import { refuse } from '../../signals/backtest/window-sql.ts'
-import { type GrafanaQuery, type GrafanaRule, toText } from './grafana-file.ts'
+import { type GrafanaQuery, type GrafanaRule, textOrEmpty } from './grafana-file.ts'
 import type { Reduction } from './shape.ts'
 
 interface Evaluator {
@@ -110,7 +110,7 @@ function refuseExpression({ refId, model }: GrafanaQuery): never {
   return refuse(`the expression ${what}. Write it in the SQL of one query`)
 }
 
-const typeOf = (value: unknown): string => (isMapping(value) ? toText(value.type) : '')
+const typeOf = (value: unknown): string => (isMapping(value) ? textOrEmpty(value.type) : '')
 
 const paramsOf = (value: unknown): readonly unknown[] => (isMapping(value) && Array.isArray(value.params) ? value.params : [])
 

@@ -111,7 +111,7 @@ export function readImportedFile(content: string, file: string): ImportedFile {
     return (Array.isArray(own) ? own : []).map((value: unknown, r): RuleInFile => {
       const { ruleGroup, folderUID } = isMapping(value) ? value : {}
       const path = Array.isArray(document.value) ? [r] : isGroup ? ['rules', r] : ['groups', g, 'rules', r]
-      const names = { group: toText(name ?? title ?? ruleGroup), folder: toText(folder ?? folderUid ?? folderUID) }
+      const names = { group: textOrEmpty(name ?? title ?? ruleGroup), folder: textOrEmpty(folder ?? folderUid ?? folderUID) }
       return { value, ...names, interval, location: formatLocation(document.locationOf(path)) }
     })
   })
@@ -123,13 +123,13 @@ export function readImportedFile(content: string, file: string): ImportedFile {
 const knownInGroup = /^(?:org(?:Id|ID)|name|title|folder|folderUid|interval|rules)$/
 
 /** The text of a name or a number; empty for anything else. */
-export const toText = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
+export const textOrEmpty = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
 
 const unitSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 }
 
 /** `1m30s`, or a number of seconds; undefined for anything else. */
 export function toSeconds(value: unknown): number | undefined {
-  const given = toText(value).trim()
+  const given = textOrEmpty(value).trim()
   if (/^\d{1,9}$/.test(given)) return Number(given)
   if (!/^(?:\d{1,9}(?:ms|[smhdwy]))+$/.test(given)) return undefined
   return [...given.matchAll(/(\d+)(ms|[smhdwy])/g)].reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0), 0)

@@ -6,7 +6,7 @@ import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { nameFirst, plural, quote } from '../../platform/core/text.ts'
+import { firstOf, plural, quote } from '../../platform/core/text.ts'
 import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
 import { type Block, countFacts } from '../../platform/report/blocks.ts'
@@ -14,10 +14,10 @@ import { pass, type Report, type Verdict } from '../../platform/report/report.ts
 import { table } from '../../platform/report/table.ts'
 import { claimKey } from '../../sync/pull/select.ts'
 import { type NewFields, writeNewFile } from '../../sync/pull/write-yaml.ts'
-import { type Comparison, compareQueries, comparisonSchema } from './check.ts'
+import { type Comparison, compareQueries, queryComparisonSchema } from './check.ts'
 import { isExpression } from './condition.ts'
 import { readImportedFile } from './grafana-file.ts'
-import { type Outcome, outcomeSchema, translateRule, withoutEffect } from './translate.ts'
+import { type ImportOutcome, outcomeSchema, translateRule, withoutEffect } from './translate.ts'
 import { type DashboardOutcome, dashboardOutcome, translateDashboard } from './web-app.ts'
 
 const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
@@ -52,7 +52,7 @@ const input = z.strictObject({
 
 const importedRule = outcomeSchema.extend({
   key: z.string().optional().describe('Key of the alert. Absent for rules that are not written.'),
-  check: comparisonSchema.optional(),
+  check: queryComparisonSchema.optional(),
 })
 
 const importedDashboard = dashboardOutcome.extend({ key: z.string().optional().describe('Key of the dashboard. Absent if it is refused.') })
@@ -80,7 +80,7 @@ type Rule = Result['rules'][number]
 type ImportContext = Context<'read', 'none'>
 
 /** The key is that of the alert. */
-type Imported = Outcome & { readonly key?: string }
+type Imported = ImportOutcome & { readonly key?: string }
 
 type ImportedDashboard = DashboardOutcome & { readonly key?: string }
 
@@ -201,7 +201,7 @@ async function compareAll(context: ImportContext, imported: readonly Imported[])
     if (found === undefined && api.profile.isSelfHosted)
       throw inputError(
         'connection',
-        `"${quote(connection, 60)}" is not a connection of the server, which has ${nameFirst(names, 10) || 'none'}`,
+        `"${quote(connection, 60)}" is not a connection of the server, which has ${firstOf(10, names) || 'none'}`,
       )
     checked[i] = await compareQueries({ api, service, nowMs: clock.now(), connectionId: found?.id ?? '' }, translated)
     await progress({ done: i + 1, total: imported.length, line: say`rule ${title}`, result: async () => ({}) })

@@ -17,15 +17,15 @@ import {
   querySchema,
   type RuleInFile,
   ruleSchema,
+  textOrEmpty,
   toSeconds,
-  toText,
 } from './grafana-file.ts'
 import { alertTexts } from './macros.ts'
 import { type AlertSql, toAlertSql } from './shape.ts'
 import { translateTime } from './time.ts'
 
 /** What the person who imports decides, by the names in Grafana. */
-export interface Choices {
+export interface ImportChoices {
   readonly connections: ReadonlyMap<string, string>
   /** `*` is for rules without a contact point of their own. */
   readonly webhooks: ReadonlyMap<string, string>
@@ -49,13 +49,20 @@ export const outcomeSchema = z.object({
   reason: z.string().optional().describe('Why the rule is refused, and what to do.'),
 })
 
-export type Outcome = z.output<typeof outcomeSchema> & { readonly translated?: Translated }
+export type ImportOutcome = z.output<typeof outcomeSchema> & { readonly translated?: Translated }
 
-export function translateRule(rule: RuleInFile, choices: Choices): Outcome {
+export function translateRule(rule: RuleInFile, choices: ImportChoices): ImportOutcome {
   const { data, error } = ruleSchema.safeParse(rule.value)
   const { uid, title } = isMapping(rule.value) ? rule.value : {}
   const { folder, group, location } = rule
-  const common = { folder, group, location, uid: toText(uid), title: toText(title) || toText(uid) || 'rule without title', differences: [] }
+  const common = {
+    folder,
+    group,
+    location,
+    uid: textOrEmpty(uid),
+    title: textOrEmpty(title) || textOrEmpty(uid) || 'rule without title',
+    differences: [],
+  }
   if (error !== undefined)
     return { ...common, result: 'refused', reason: `${error.issues[0]?.path.join('.') || 'the rule'} is missing or wrong` }
   if (data.isPaused === true) return { ...common, result: 'paused' }
@@ -71,7 +78,7 @@ export function translateRule(rule: RuleInFile, choices: Choices): Outcome {
 
 const ofDashboard = 'the query uses a variable of a dashboard; write its value'
 
-function translate(rule: GrafanaRule, inFile: RuleInFile, choices: Choices): Translated & { readonly differences: string[] } {
+function translate(rule: GrafanaRule, inFile: RuleInFile, choices: ImportChoices): Translated & { readonly differences: string[] } {
   if (!isEmpty(rule.record)) return refuse('a recording rule sends no notification; leave it in Grafana')
   if (rule.title.trim() === '') return refuse('the rule has no title')
   if (rule.title.length > 512) return refuse('the title has more than 512 characters')
@@ -100,7 +107,7 @@ function translate(rule: GrafanaRule, inFile: RuleInFile, choices: Choices): Tra
  */
 function readSchedule(rule: GrafanaRule, { interval: given }: RuleInFile, differences: string[]) {
   if (given == null) return refuse('the export has no interval of its group; export the group, or all rules as a provisioning file')
-  const seconds = toSeconds(given) || refuse(`the interval ${quote(toText(given), 40)} of the group is not a duration`)
+  const seconds = toSeconds(given) || refuse(`the interval ${quote(textOrEmpty(given), 40)} of the group is not a duration`)
   const pending = isEmpty(rule.for) ? 0 : (toSeconds(rule.for) ?? refuse(`the duration ${quote(String(rule.for), 40)} in for is not known`))
   const interval = alertIntervals.find((one) => one !== '30s' && intervalMs[one] >= seconds * 1000)
   if (interval === undefined) return refuse('the group is evaluated less often than once a day, the longest interval')
@@ -113,16 +120,16 @@ function readSchedule(rule: GrafanaRule, { interval: given }: RuleInFile, differ
   return { interval, windows }
 }
 
-function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connections }: Choices): string {
+function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connections }: ImportChoices): string {
   const { type, uid } = isMapping(model?.datasource) ? model.datasource : {}
-  const name = datasourceUid ?? toText(uid)
+  const name = datasourceUid ?? textOrEmpty(uid)
   if (isGiven(type) && type !== 'grafana-clickhouse-datasource')
-    return refuse(`${quote(refId, 40)} reads a data source of type ${quote(toText(type), 60)}; leave the rule in Grafana`)
+    return refuse(`${quote(refId, 40)} reads a data source of type ${quote(textOrEmpty(type), 60)}; leave the rule in Grafana`)
   const advice = `if it is ClickHouse, set ${spellInput('connection', `${quote(name, 60)}=NAME`)}`
   return connections.get(name) ?? refuse(`the data source ${quote(name, 60)} has no connection; ${advice}`)
 }
 
-function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: Choices): string {
+function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: ImportChoices): string {
   const name = own?.receiver ?? '*'
   const contact = own == null ? 'a rule without a contact point' : `the contact point ${quote(name, 60)}`
   return webhooks.get(name) ?? refuse(`${contact} has no webhook; set ${spellInput('webhook', `${quote(name, 60)}=NAME`)}`)
@@ -140,7 +147,12 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
   if (readsLater)
     differences.push('rows after the end of a window count, too, so that a late evaluation and a backtest can have other values')
   const [direction = ''] = /^(?:above|below)/.exec(evaluator.thresholdType) ?? []
-  const found = toAlertSql(sql, reduction, isClassic ? worstOf[direction] : undefined, /^(?:1|table)$/i.test(toText(query.model?.format)))
+  const found = toAlertSql(
+    sql,
+    reduction,
+    isClassic ? worstOf[direction] : undefined,
+    /^(?:1|table)$/i.test(textOrEmpty(query.model?.format)),
+  )
   if (found.unsorted !== undefined) differences.push(found.unsorted)
   if (found.mayHaveRows) differences.push('the query may have several rows, of which the first counts; Grafana would fail')
   if (isClassic && found.isGrouped) return refuse('a classic condition about several groups can only be above or below a number')
@@ -152,9 +164,9 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
 
 function sqlOf({ refId, model }: GrafanaQuery): string {
   const { rawSql, format } = model ?? {}
-  if (/^(?:2|3|logs|traces?)$/i.test(toText(format))) return refuse('the query returns logs or traces, and no number')
-  if (toText(rawSql).length > 30_000) return refuse('the query has more than 30,000 characters')
-  return toText(rawSql).trim() || refuse(`${quote(refId, 40)} has no SQL in rawSql`)
+  if (/^(?:2|3|logs|traces?)$/i.test(textOrEmpty(format))) return refuse('the query returns logs or traces, and no number')
+  if (textOrEmpty(rawSql).length > 30_000) return refuse('the query has more than 30,000 characters')
+  return textOrEmpty(rawSql).trim() || refuse(`${quote(refId, 40)} has no SQL in rawSql`)
 }
 
 const worstOf: Readonly<Record<string, 'max' | 'min'>> = { above: 'max', below: 'min' }

@@ -7,7 +7,7 @@ import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
 import { isEmpty, isMapping } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
-import { elementOf, fieldOf, formOf, isKnown, ownValue, type Schema } from '../../platform/documents/schema.ts'
+import { elementOf, fieldOf, formOf, isInForm, ownValue, type Schema } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics } from '../../platform/documents/validate.ts'
 
 export const dashboardOutcome = z.object({
@@ -103,7 +103,7 @@ function carry(web: Body, schema: Schema | undefined, fields: Readonly<Record<st
     if (isEmpty(value) || assumedValues[field] === value) return []
     const convert = Object.hasOwn(fields, field) ? fields[field] : undefined
     const converted = Object.entries(convert?.(value, web, lose) ?? { [field]: value })
-    if (converted.every(([name]) => isKnown(form, name))) return converted
+    if (converted.every(([name]) => isInForm(form, name))) return converted
     lose(`${field} ${describe(value)} is left out${ownValue(effects, field) ?? ': the API has no field for it'}`)
     return []
   })
@@ -251,7 +251,7 @@ function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: u
   }
   const fields = {
     ...chartFields,
-    ...(isKnown(form, 'where') && { where: condition('where', 'lucene') }),
+    ...(isInForm(form, 'where') && { where: condition('where', 'lucene') }),
     connection: (value: unknown) => ({ connectionId: connectionOf(value) }),
   }
   // A search without columns shows those of its source.

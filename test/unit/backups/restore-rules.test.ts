@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ChecksFile, readChecksFile } from '../../../src/backups/checks-file.ts'
 import {
   chooseTime,
-  type Held,
+  type HeldRows,
   judgeCheck,
   judgeRestore,
   judgeTable,
@@ -34,7 +34,7 @@ const logs: ListedTable = {
   columns: [column('Timestamp', 'DateTime64(9)'), column('Body', 'String')],
 }
 
-type Rows = Exclude<Held, { readonly unread: string }>
+type Rows = Exclude<HeldRows, { readonly unread: string }>
 
 /** Rows that are all from before the backup. */
 const rows = (total: number, minutesBefore = 1, more: Partial<Rows> = {}): Rows => ({

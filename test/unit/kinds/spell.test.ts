@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createDirectory } from '../../../src/kinds/directory.ts'
 import type { Body, FileContext } from '../../../src/kinds/kind.ts'
-import { PendingId } from '../../../src/kinds/kind-names.ts'
 import { createKinds } from '../../../src/kinds/kinds.ts'
+import { PendingId } from '../../../src/kinds/pending-id.ts'
 import { written } from '../../support/declarations.ts'
 import { cloud, line, nowMs, remoteStateOf, shop, tile } from '../../support/plans.ts'
 

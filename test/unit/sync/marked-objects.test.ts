@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createKinds } from '../../../src/kinds/kinds.ts'
 import { profileNamed } from '../../../src/platform/api/profiles.ts'
 import { reconcileOutcome } from '../../../src/sync/apply/reconcile.ts'
-import { findDuplicates } from '../../../src/sync/apply/verify.ts'
+import { findTwinsOfCreated } from '../../../src/sync/apply/verify.ts'
 import type { Change } from '../../../src/sync/plan/change.ts'
 import type { Outcome } from '../../../src/sync/plan/outcome.ts'
 import { findDesired, indexStored } from '../../../src/sync/plan/stored-objects.ts'
@@ -69,7 +69,7 @@ describe('an outcome in the light of the list', () => {
 
 describe('a marker on two objects', () => {
   const duplicates = (one: Change, ...ids: readonly string[]) =>
-    findDuplicates([one], { alert: list(ids.map((id) => stored(id))) }, kinds).map(({ diagnostic }) => diagnostic)
+    findTwinsOfCreated([one], { alert: list(ids.map((id) => stored(id))) }, kinds).map(({ diagnostic }) => diagnostic)
 
   it('a marker on two objects is a diagnostic with every id', () => {
     const [diagnostic, ...others] = duplicates(change, 'a', 'b', 'c')
@@ -96,6 +96,6 @@ describe('a marker on two objects', () => {
       notes: [],
       fields: [],
     }
-    expect(findDuplicates([change, remove], { alert: list([stored('a'), stored('b')]) }, kinds)).toEqual([])
+    expect(findTwinsOfCreated([change, remove], { alert: list([stored('a'), stored('b')]) }, kinds)).toEqual([])
   })
 })

@@ -5,14 +5,14 @@ import type { TlsOptions } from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import { alertCollection } from '../../../../src/kinds/alert/alert.ts'
 import type { ApiError } from '../../../../src/platform/api/api-error.ts'
-import type { Connection } from '../../../../src/platform/api/client.ts'
+import type { ApiConnection } from '../../../../src/platform/api/client.ts'
 import { createCertificate } from '../../../support/certificates.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 import { type Play, startRawServer, type Wire } from '../../../support/raw-server.ts'
 import { apiErrorOf, openSession, service } from '../../../support/session.ts'
 
 /** Tries to create an alert twice. */
-async function create(url: string, more: Partial<Connection> = {}): Promise<{ error: ApiError; notes: readonly string[] }> {
+async function create(url: string, more: Partial<ApiConnection> = {}): Promise<{ error: ApiError; notes: readonly string[] }> {
   const session = openSession(url, { maxAttempts: 2, ...more })
   const error = await apiErrorOf(alertCollection.create(session.api, service, {}))
   await session.close()

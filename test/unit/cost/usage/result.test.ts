@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import * as z from 'zod'
-import { toDocument, type UsageResult, usageResultSchema } from '../../../../src/cost/usage/result.ts'
+import { toUsageDocument, type UsageResult, usageResultSchema } from '../../../../src/cost/usage/result.ts'
 import type { Day } from '../../../../src/platform/core/dates.ts'
 import { type Decimal, fromText } from '../../../../src/platform/core/decimal.ts'
 import { usageRecord } from '../../../support/usage.ts'
@@ -110,7 +110,7 @@ it('writes every field as its schema encodes it, with all digits of amounts of a
     fc.property(fc.array(digits, { minLength: 1, maxLength: 60 }), (amounts) => {
       let used = 0
       const result = resultOf(() => amounts[used++ % amounts.length] ?? fromText('0'))
-      expect(toDocument(result)).toEqual(z.encode(usageResultSchema(), result))
+      expect(toUsageDocument(result)).toEqual(z.encode(usageResultSchema(), result))
     }),
     { numRuns: 40 },
   )
@@ -120,7 +120,7 @@ it('writes an increase as an amount or a percentage, as it was given', () => {
   const comparison = resultOf(() => fromText('1')).comparison
   if (comparison === undefined) throw new Error('the result has no comparison')
   const written = (maxIncrease: typeof comparison.maxIncrease) =>
-    toDocument({ ...resultOf(() => fromText('1')), comparison: { ...comparison, maxIncrease } }).comparison?.maxIncrease
+    toUsageDocument({ ...resultOf(() => fromText('1')), comparison: { ...comparison, maxIncrease } }).comparison?.maxIncrease
   expect(written({ kind: 'amount', amount: fromText('0.0000001') })).toBe('0.0000001')
   expect(written({ kind: 'percent', percent: fromText('12.345') })).toBe('12.345%')
   expect(written(undefined)).toBeUndefined()
@@ -132,5 +132,5 @@ it('writes an increase as an amount or a percentage, as it was given', () => {
     maxIncrease: { kind: 'percent' as const, percent: fromText('20') },
   }
   const result = { ...resultOf(() => fromText('1')), comparison: without }
-  expect(toDocument(result)).toEqual(z.encode(usageResultSchema(), result))
+  expect(toUsageDocument(result)).toEqual(z.encode(usageResultSchema(), result))
 })

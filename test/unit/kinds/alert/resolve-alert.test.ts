@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { listOf } from '../../../../src/kinds/kind.ts'
-import { addressOf, PendingId } from '../../../../src/kinds/kind-names.ts'
+import { addressOf } from '../../../../src/kinds/kind-names.ts'
+import { PendingId } from '../../../../src/kinds/pending-id.ts'
 import { afterApply, messagesOf, planOf, remoteStateWith } from '../../../support/plans.ts'
 import { errors, many, shop, slow, tile } from '../../../support/shop-declaration.ts'
 

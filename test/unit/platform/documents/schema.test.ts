@@ -4,7 +4,7 @@ import {
   elementOf,
   fieldOf,
   formOf,
-  isKnown,
+  isInForm,
   isText,
   knownKeys,
   nearestOption,
@@ -46,8 +46,8 @@ describe('the form of a value', () => {
   })
 
   it('knows its own fields, and none that every object inherits', () => {
-    expect(isKnown(line, 'width')).toBe(true)
-    expect(['toString', 'height'].map((key) => isKnown(line, key))).toEqual([false, false])
+    expect(isInForm(line, 'width')).toBe(true)
+    expect(['toString', 'height'].map((key) => isInForm(line, key))).toEqual([false, false])
     expect(fieldOf(line, 'width')).toBe(line.shape.width)
     expect(fieldOf(line, 'toString')).toBeUndefined()
   })

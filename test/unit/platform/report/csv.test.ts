@@ -2,10 +2,10 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { printable } from '../../../../src/platform/core/text.ts'
-import { type Cell, renderCsv } from '../../../../src/platform/report/csv.ts'
+import { type CsvCell, renderCsv } from '../../../../src/platform/report/csv.ts'
 import { anyCodePoint, forEachEntry, hostile } from '../../../support/corpus.ts'
 
-const csvOf = (rows: Iterable<readonly Cell[]>): string => [...renderCsv(rows)].join('')
+const csvOf = (rows: Iterable<readonly CsvCell[]>): string => [...renderCsv(rows)].join('')
 
 const readBack = (csv: string): readonly (readonly string[])[] => parse(csv, { record_delimiter: '\r\n' })
 
@@ -29,7 +29,7 @@ describe('renderCsv', () => {
       expect(rest).toEqual([])
     }))
 
-  it.each<[string, Cell, string]>([
+  it.each<[string, CsvCell, string]>([
     ['a formula', '=1+1', "'=1+1"],
     ['a formula that starts with a sign', '-1+cmd|x', "'-1+cmd|x"],
     ['a formula behind a tab', '\t=1', "'\\t=1"],
@@ -60,7 +60,7 @@ describe('renderCsv', () => {
 
   it('makes a large file in pieces of whole lines, from rows that need not be in memory together', () => {
     let made = 0
-    const rows = function* (): Generator<readonly Cell[]> {
+    const rows = function* (): Generator<readonly CsvCell[]> {
       for (; made < 20_000; made++) yield [`row ${made}`, { number: '1' }]
     }
     const pieces = renderCsv(rows())

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { describeThreshold, thresholdTypes } from '../../../../src/kinds/alert/alert.ts'
 import {
-  type Condition,
+  type AlertCondition,
   type EvaluatedWindow,
   evaluate,
   type GroupValue,
@@ -15,7 +15,7 @@ import { drawWindows, summarize } from '../../../../src/signals/backtest/summary
 const minute = 60_000
 const dayMs = 86_400_000
 
-const condition = (more: Partial<Condition> = {}): Condition => ({
+const condition = (more: Partial<AlertCondition> = {}): AlertCondition => ({
   thresholdType: 'above',
   threshold: 5,
   thresholdMax: undefined,
@@ -33,7 +33,7 @@ const groups = (windows: readonly Readonly<Record<string, number>>[]): WindowVal
   new Map(windows.map((window, i) => [i * minute, Object.entries(window).map(([group, value]): GroupValue => ({ group, value }))]))
 
 /** `!` for a notification, `?` for a breach without one, `o` for "OK again", `.` for none of them. */
-function run(values: WindowValues, minutes: number, more: Partial<Condition> = {}): string {
+function run(values: WindowValues, minutes: number, more: Partial<AlertCondition> = {}): string {
   return evaluate(condition(more), values, { fromMs: 0, untilMs: minutes * minute })
     .map(({ notifications, resolved, isBreaching }) => {
       if (notifications > 1) return String(notifications)
@@ -42,7 +42,7 @@ function run(values: WindowValues, minutes: number, more: Partial<Condition> = {
     .join('')
 }
 
-const perMinute = (values: readonly (number | null | undefined)[], more: Partial<Condition> = {}): string =>
+const perMinute = (values: readonly (number | null | undefined)[], more: Partial<AlertCondition> = {}): string =>
   run(series(values), values.length, more)
 
 describe('windows', () => {
@@ -189,7 +189,7 @@ describe('suggested conditions', () => {
   const rareLows = series(counts.map((count) => 50 - count))
   const suggest = (
     maxNotifications: number,
-    more: Partial<Condition> = {},
+    more: Partial<AlertCondition> = {},
     { detectsAll = always, isQuietOutside = always }: Partial<Omit<SuggestOptions, 'maxNotifications'>> = {},
   ) => suggestCondition(condition(more), rare, week, { maxNotifications, detectsAll, isQuietOutside })
 

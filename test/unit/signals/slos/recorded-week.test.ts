@@ -8,7 +8,7 @@ import { intervalMs } from '../../../../src/kinds/alert/schedule.ts'
 import { isOf } from '../../../../src/kinds/kinds.ts'
 import { digestOfText } from '../../../../src/platform/core/digest.ts'
 import { type EvaluatedWindow, evaluate } from '../../../../src/signals/backtest/evaluate.ts'
-import { type AlertQuery, toAlertQuery } from '../../../../src/signals/backtest/query.ts'
+import { type BacktestQuery, toAlertQuery } from '../../../../src/signals/backtest/query.ts'
 import type { Refusal } from '../../../../src/signals/backtest/read-rows.ts'
 import type { SeriesRow } from '../../../../src/signals/backtest/series-api.ts'
 import { readSlos, resolveSlos, sourceOf } from '../../../../src/signals/slos/expand-slos.ts'
@@ -252,7 +252,7 @@ describe('the alerts of SLOs in the product', () => {
   })
 })
 
-function sloQueries(): ReadonlyMap<string, AlertQuery | Refusal> {
+function sloQueries(): ReadonlyMap<string, BacktestQuery | Refusal> {
   const { slos } = readSlos(readText(read('recorded-week.yml')).slos, [])
   const { objects } = resolveSlos(slos, sources)
   const boards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value.tiles]))
@@ -266,7 +266,7 @@ function sloQueries(): ReadonlyMap<string, AlertQuery | Refusal> {
   )
 }
 
-function backtest(run: Run, name: string, query: AlertQuery | Refusal | undefined): readonly EvaluatedWindow[] {
+function backtest(run: Run, name: string, query: BacktestQuery | Refusal | undefined): readonly EvaluatedWindow[] {
   if (query === undefined || 'reason' in query) throw new Error(`${name}: ${query?.reason}`)
   const rows = countRows(expectationOf(name))
   return ticksOf(run).flatMap((ticks) => {
@@ -277,7 +277,7 @@ function backtest(run: Run, name: string, query: AlertQuery | Refusal | undefine
   })
 }
 
-const lengthOf = ({ condition }: AlertQuery): number => intervalMs[condition.interval]
+const lengthOf = ({ condition }: BacktestQuery): number => intervalMs[condition.interval]
 
 /** As `POST /charts/series` counts: the number of series 0 is that of all events, and of series 1 that of the good ones. */
 function countRows(expectation: Expectation): readonly SeriesRow[] {

@@ -7,7 +7,7 @@ import { readCondition } from '../../../../src/tools/import/condition.ts'
 import { type RuleInFile, readImportedFile, toSeconds } from '../../../../src/tools/import/grafana-file.ts'
 import { toAlertSql } from '../../../../src/tools/import/shape.ts'
 import { translateTime } from '../../../../src/tools/import/time.ts'
-import { type Outcome, translateRule } from '../../../../src/tools/import/translate.ts'
+import { type ImportOutcome, translateRule } from '../../../../src/tools/import/translate.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 import { mutate, randomFrom } from '../../../support/random.ts'
 
@@ -25,7 +25,7 @@ const { rules, notes } = readImportedFile(text, 'rules.yml')
 
 const outcomes = rules.map((rule) => translateRule(rule, choices))
 
-function titled(title: string): Outcome {
+function titled(title: string): ImportOutcome {
   const found = outcomes.find((one) => one.title.endsWith(`: ${title}`))
   if (found === undefined) throw new Error(`no rule ${title}`)
   return found

@@ -27,7 +27,7 @@ export interface Twin extends MarkedObject {
   readonly kept: StoredObject
   /** `leave`: nothing is written to it, because this server has no write that keeps all of it. */
   readonly action: 'delete' | 'release' | 'leave'
-  /** Why it is not deleted; for a duplicate that is deleted, why it can be. */
+  /** Why it is not deleted; for a twin that is deleted, why it can be. */
   readonly reason: string
 }
 
@@ -83,15 +83,11 @@ function findTwinsOf<D extends Declared>(
     const [wanted, found] = [kept, twin].map((stored) => comparable(kind, kind.toBody(moves.move(stored))))
     const differing = diffFields(wanted, found).map(({ path }) => path.replace(/Id$/, ''))
     const reason =
-      differing.length > 0
-        ? `that differs in ${listFirst(differing, maxNamedFields, (count) => `${count} more`).join(', ')}`
-        : moves.findObstacle(twin)
+      differing.length > 0 ? `that differs in ${listFirst(differing, 5, (count) => `${count} more`).join(', ')}` : moves.findObstacle(twin)
     return reason === undefined ? { action: 'delete', reason: 'and equal to it' } : { action: 'release', reason }
   }
   return alike.filter(({ stored }) => stored !== kept).map((twin) => ({ ...twin, declared: one, kept, ...decide(twin.stored) }))
 }
-
-const maxNamedFields = 5
 
 function equals(kind: Kind, desired: Body, stored: StoredObject): boolean {
   const sides = sidesOf(kind, desired, stored)
@@ -180,7 +176,7 @@ export function planRepairs({ kinds, twins, alerts, planned, moves }: RepairInpu
   return { writes: [...released, ...moved], deletes }
 }
 
-/** How to repair the duplicates of these kinds: one more diagnostic after those that name them. */
+/** How to repair the twins of these kinds: one more diagnostic after those that name them. */
 export function adviseRepair(doubled: readonly Kind[], canPatch: boolean, command: string | undefined): readonly Diagnostic[] {
   const repairable = doubled.map((kind) => canRepair(kind, canPatch))
   if (command === undefined || !repairable.includes(true)) return []

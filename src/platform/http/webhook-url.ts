@@ -1,0 +1,16 @@
+import { isLoopback, tryDecode } from './proxy.ts'
+
+/** Accepts the address of a webhook: https, or plain http for loopback addresses. Its path and query hold a secret. */
+export function isWebhookUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s\\/?#@]+(?:[/?][^\s\\#]*)?$/i.test(text) || !URL.canParse(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || isLoopback(hostname)
+}
+
+/** The secret part of the address of a webhook, as written and as sent: its path and query. A text that is not accepted is secret as a whole. */
+export function webhookSecrets(text: string): readonly string[] {
+  if (!isWebhookUrl(text)) return [text]
+  const { pathname, search } = new URL(text)
+  const path = `${pathname}${search}`
+  return [text.replace(/^https?:\/\/[^/?]+/i, ''), path, tryDecode(path) ?? path]
+}
