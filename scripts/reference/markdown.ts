@@ -13,7 +13,7 @@ const inputTable = (fields: readonly FieldFacts[]): string => table(['input', 'm
 
 const inputRow = (field: FieldFacts): readonly string[] => [
   code(field.name),
-  field.setting === undefined ? field.description : `${field.description} ${places[field.setting]}`,
+  [field.description, field.note, field.setting && places[field.setting]].filter(Boolean).join(' '),
   field.accepts,
   field.isRequired ? 'required' : field.default === undefined ? '' : code(field.default),
 ]

@@ -114,8 +114,8 @@ export async function readRestores(files: Files, globs: readonly string[], organ
   const results: Evidence[] = []
   const unusable: string[] = []
   const leftOut: string[] = []
-  for (const path of (await files.find(globs, 'files')).paths) {
-    const read = readEvidence(await files.read(path, 'files'), organization)
+  for (const path of (await files.find(globs, 'results')).paths) {
+    const read = readEvidence(await files.read(path, 'results'), organization)
     if (read === undefined) continue
     if ('result' in read) results.push({ ...read.result, path, atMs: Date.parse(read.result.checkedAt) })
     else if ('unusable' in read) unusable.push(`${quote(path)} ${read.unusable}`)

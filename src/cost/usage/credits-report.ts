@@ -25,8 +25,7 @@ export function judgeCredits(result: Credits, given: CreditsInput): Verdict {
   return { status: first.level, sentence: first.line, reasons: others.map(({ line }) => line), ...(first.cause && { cause: first.cause }) }
 }
 
-const hasLimit = ({ minDaysLeft, warnDaysLeft, maxExpiring }: CreditsInput): boolean =>
-  [minDaysLeft, warnDaysLeft, maxExpiring].some((limit) => limit !== undefined)
+const hasLimit = ({ minDaysLeft, maxExpiring }: CreditsInput): boolean => minDaysLeft !== undefined || maxExpiring !== undefined
 
 /** An organization that pays afterwards has no credits, which is not the same as none left. */
 function availabilityReasons({ remainingCredits, balances }: Credits, given: CreditsInput): readonly Reason[] {
@@ -47,26 +46,20 @@ function forecastReasons(result: Credits, given: CreditsInput): readonly Reason[
 
 /** More than all remaining credits cannot expire, so that a larger limit needs no estimate. */
 function notEstimatedReasons(reason: string, remaining: Decimal, given: CreditsInput): readonly Reason[] {
-  const { minDaysLeft, warnDaysLeft, maxExpiring } = given
-  const reasonFor = (level: Reason['level'], name: string, isUnchecked: boolean): readonly Reason[] =>
-    isUnchecked ? [{ level, line: say`${trusted(name)} was not checked, because ${untrustedSentence(reason.replace(/\.$/, ''))}.` }] : []
-  return [
-    ...reasonFor('fail', 'min-days-left', minDaysLeft !== undefined),
-    ...reasonFor('fail', 'max-expiring', maxExpiring?.lt(remaining) === true),
-    ...reasonFor('warn', 'warn-days-left', minDaysLeft === undefined && warnDaysLeft !== undefined),
-  ]
+  const { minDaysLeft, maxExpiring } = given
+  const reasonFor = (name: string, isUnchecked: boolean): readonly Reason[] =>
+    isUnchecked
+      ? [{ level: 'fail', line: say`${trusted(name)} was not checked, because ${untrustedSentence(reason.replace(/\.$/, ''))}.` }]
+      : []
+  return [...reasonFor('min-days-left', minDaysLeft !== undefined), ...reasonFor('max-expiring', maxExpiring?.lt(remaining) === true)]
 }
 
-function daysReasons({ daysLeft }: Estimated, result: Credits, { minDaysLeft, warnDaysLeft }: CreditsInput): readonly Reason[] {
-  const reason = (level: Reason['level'], limit: number, what: string): readonly Reason[] => [
-    {
-      level,
-      line: [trusted(`Prepaid credits last for ${durationWords(daysLeft.expected, result)}. The ${what} is ${plural(limit, 'day')}.`)],
-      cause: say`prepaid credits run out too soon`,
-    },
+function daysReasons({ daysLeft }: Estimated, result: Credits, { minDaysLeft }: CreditsInput): readonly Reason[] {
+  if (minDaysLeft === undefined || daysLeft.expected >= minDaysLeft) return []
+  const line = [
+    trusted(`Prepaid credits last for ${durationWords(daysLeft.expected, result)}. The minimum is ${plural(minDaysLeft, 'day')}.`),
   ]
-  if (minDaysLeft !== undefined && daysLeft.expected < minDaysLeft) return reason('fail', minDaysLeft, 'minimum')
-  return warnDaysLeft !== undefined && daysLeft.expected < warnDaysLeft ? reason('warn', warnDaysLeft, 'warning level') : []
+  return [{ level: 'fail', line, cause: say`prepaid credits run out too soon` }]
 }
 
 function expiringReasons({ expiring }: Estimated, { creditUnit }: Credits, { maxExpiring }: CreditsInput): readonly Reason[] {

@@ -9,11 +9,6 @@ import { dayOn } from './periods.ts'
 
 export const creditsInput = z.strictObject({
   minDaysLeft: integer('The gate fails when the prepaid credits are expected to last for fewer days than this.', 1, horizonDays).optional(),
-  warnDaysLeft: integer(
-    'The gate warns when the prepaid credits are expected to last for fewer days than this.',
-    1,
-    horizonDays,
-  ).optional(),
   maxExpiring: amountInput('The gate fails when more prepaid credits than this are expected to expire unused.').optional(),
   creditPrice: creditPriceInput,
 })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isResourceId, isSegment, isUuid } from '../api/path.ts'
+import { isSegment, isUuid } from '../api/path.ts'
 import { defaultProfile, profileNames } from '../api/profiles.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import { minSecretLength } from '../core/secrets.ts'
@@ -15,6 +15,8 @@ declare module 'zod' {
     actionDefault?: string
     /** A variable of the action, or an option of only the command line and the library. Absent for an input of the action. */
     setting?: 'variable' | 'option'
+    /** What is special about the input in this operation. The description is the same for all of them. */
+    note?: string
   }
 }
 
@@ -23,6 +25,9 @@ export const variable = <const T extends z.ZodType>(field: T): T => field.meta({
 
 /** An option of the command line and the library, for which the action has neither an input nor a variable. */
 export const optionOnly = <const T extends z.ZodType>(field: T): T => field.meta({ ...metaOf(field), setting: 'option' })
+
+/** The input of several operations, with what is special about it in this one. */
+export const noted = <const T extends z.ZodType>(field: T, note: string): T => field.meta({ ...metaOf(field), note })
 
 /** The inputs under a title of their own in help. */
 export const grouped = <const Shape extends Readonly<Record<string, z.ZodType>>>(group: string, shape: Shape): Shape =>
@@ -56,9 +61,6 @@ export const longText = (description: string, maxLength: number) =>
 export const filePath = (description: string, accepts = 'a path inside the workspace') =>
   oneLine.min(1).max(4096).meta({ description, accepts })
 
-/** A path to write to, relative to the workspace or absolute. `-` is rejected, because it would be a file of that name. */
-export const outputPath = (description: string) => filePath(description, 'a path').refine((path) => path !== '-')
-
 /** The id of an organization or a service. Becomes lower case. */
 export const uuid = (description: string) =>
   z
@@ -67,13 +69,21 @@ export const uuid = (description: string) =>
     .refine(isUuid)
     .meta({ description, accepts: 'a UUID such as 11111111-2222-4333-8444-555555555555' })
 
-/** The id of a dashboard or an alert, which becomes part of a path. */
-export const resourceId = (description: string) =>
-  z.string().refine(isResourceId).meta({ description, accepts: 'an id: letters, digits and ._~-, at most 128' })
+/** What the input `id` says of itself, whatever it is the id of. */
+export const idMeta = {
+  description: 'Id of the alert, dashboard or backup.',
+  accepts: 'an id: letters, digits and ._~-, at most 128; that of a backup is a UUID',
+}
 
 /** One of a few words. */
 export const choice = <const T extends readonly [string, ...string[]]>(options: T, description: string) =>
   z.enum(options).meta({ description, accepts: options.join(', ') })
+
+/** What to do where a gate lacks data. */
+export const onMissingInput = choice(
+  ['fail', 'warn', 'ignore'],
+  'What a gate does where data is missing. By default, it fails.',
+)
 
 /** A boolean; `true` or `false` as text. */
 export const flag = (description: string) => z.boolean().meta({ description, accepts: 'true or false' })
