@@ -148,7 +148,7 @@ export function judgeRestores({ results, unusable }: Restores, serviceId: string
   const others = new Set(results.map(({ originalId }) => originalId)).size
   const explain = (): readonly string[] => {
     if (newest === undefined)
-      return [`files have no verified restore of it${others === 0 ? '' : `, only of ${plural(others, 'other service')}`}`]
+      return [`results have no verified restore of it${others === 0 ? '' : `, only of ${plural(others, 'other service')}`}`]
     const { restoreStatus, path, atMs } = newest
     const when = `its newest restore, ${formatAgo(nowMs - atMs)},`
     if (restoreStatus !== 'verified') return [`${when} is ${quote(restoreStatus, 40)} (${quote(path)})`]

@@ -60,7 +60,9 @@ describe.each(all)('$name', ({ name, operation }) => {
 })
 
 it('an input that several operations have says the same in all of them, so that its name has one meaning', () => {
-  const fields = all.flatMap(({ operation: { input, isOutsideOfAction } }) => (isOutsideOfAction ? [] : Object.entries(input.shape as Shape)))
+  const fields = all.flatMap(({ operation: { input, isOutsideOfAction } }) =>
+    isOutsideOfAction ? [] : Object.entries(input.shape as Shape),
+  )
   const texts = Map.groupBy(fields, ([input]) => input)
   const several = [...texts].filter(([, same]) => new Set(same.map(([, field]) => textInAction(field))).size > 1)
   expect(texts.get('id')?.length).toBeGreaterThan(5)

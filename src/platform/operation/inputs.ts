@@ -80,10 +80,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(options: 
   z.enum(options).meta({ description, accepts: options.join(', ') })
 
 /** What to do where a gate lacks data. */
-export const onMissingInput = choice(
-  ['fail', 'warn', 'ignore'],
-  'What a gate does where data is missing. By default, it fails.',
-)
+export const onMissingInput = choice(['fail', 'warn', 'ignore'], 'What a gate does where data is missing. By default, it fails.')
 
 /** A boolean; `true` or `false` as text. */
 export const flag = (description: string) => z.boolean().meta({ description, accepts: 'true or false' })

@@ -56,7 +56,7 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
       inputs: { period: 'last-30-days', budget: '500' },
       highlights: /^CHC per day/,
     },
-    { title: 'Read the latest backup', operation: 'get-backup', inputs: { id: 'latest' }, highlights: /^Size/ },
+    { title: 'Read the newest backup', operation: 'get-backup', inputs: {}, highlights: /^Size/ },
     {
       title: 'Create an alert on a tile, with a single request',
       operation: 'create-alert',

@@ -14,9 +14,7 @@ import { planDetails, planOutput, toPlanResult } from './plan-result.ts'
 
 /** The plan file is essential, because the output plan-file names it, and a later job applies it. */
 const toPlanFiles = (path: string, content: PlanFile | undefined): readonly OutputFile[] =>
-  path === ''
-    ? []
-    : [{ input: 'planFile', path, content: `${JSON.stringify(content, null, 2)}\n`, isEssential: true, staysInWorkspace: true }]
+  path === '' ? [] : [{ input: 'planFile', path, content: `${JSON.stringify(content, null, 2)}\n`, isEssential: true }]
 
 /** What plan and drift share: both make the same plan, and judge it differently. */
 export const planShape = {

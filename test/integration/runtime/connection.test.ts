@@ -105,7 +105,7 @@ describe('the profile hyperdx', () => {
       'verify-restore',
     ])
     const own: Readonly<Record<string, Record<string, string>>> = {
-      'get-backup': { id: 'latest' },
+      'get-backup': {},
       'usage-cost': { period: 'today' },
       'verify-restore': { original: demo.services.checkout, id: demo.services.checkout },
     }

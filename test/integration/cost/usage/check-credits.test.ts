@@ -123,7 +123,6 @@ describe('a report of credits', () => {
 describe('an organization without prepaid credits', () => {
   it.each<[string, Inputs, string]>([
     ['passes without a limit', {}, 'pass'],
-    ['warns with only a warning level', { 'warn-days-left': '10' }, 'warn'],
     ['warns with max-expiring', { 'max-expiring': '10' }, 'warn'],
     ['fails with min-days-left, because the last credits may be used up', { 'min-days-left': '5' }, 'fail'],
   ])('%s', async (_, inputs, status) => {
@@ -148,7 +147,6 @@ describe('a limit', () => {
   it.each<[Inputs, string, RegExp]>([
     [{ 'min-days-left': '10' }, 'pass', /^$/],
     [{ 'min-days-left': '11' }, 'fail', /^Prepaid credits last for 10 more days \(until .*\)\. The minimum is 11 days\.$/],
-    [{ 'warn-days-left': '30' }, 'warn', /The warning level is 30 days\.$/],
     [{ 'max-expiring': '0' }, 'pass', /^$/],
   ])('%o: %s', async (inputs, status, reason) => {
     fill({ left: 105 })
@@ -161,14 +159,6 @@ describe('a limit', () => {
     expect((await check({ 'max-expiring': '25' })).document.status).toBe('pass')
     const ran = await check({ 'max-expiring': '24' })
     expect([ran.document.status, ran.reason]).toEqual(['fail', '25.00 CHC are expected to expire unused. The maximum is 24.00 CHC.'])
-  })
-
-  it.each<[Inputs, string]>([
-    [{ 'min-days-left': '10', 'warn-days-left': '9' }, 'warn-days-left: is below min-days-left, so the gate would never warn'],
-  ])('is rejected when it would never warn: %o', async (inputs, reason) => {
-    const ran = await check(inputs)
-    expect([ran.exitCode, ran.reason]).toEqual([2, reason])
-    expect(emulator().requests).toHaveLength(0)
   })
 })
 
@@ -185,7 +175,6 @@ describe('an estimate', () => {
       /^min-days-left was not checked, because there are 0 final days of usage in a row, and an estimate needs 7\./,
     )
     expect(ran.reason).toContain('max-expiring was not checked')
-    expect((await check({ 'warn-days-left': '5' })).document.status).toBe('warn')
   })
 
   it('is not needed for a limit above all remaining credits', async () => {
