@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { commonOutputs } from '../../src/runtime/cli/schema.ts'
 import { type FieldFacts, type OperationFacts, settings } from './describe.ts'
 
-/** Only the token and the address have a default in action.yml, and that of the address means none: others would hide the environment and the config file. */
+/** Only the token and the address have a default in action.yml, and that of the address means none: others would hide variables and the config file. */
 export function renderActionYml(operations: readonly OperationFacts[]): string {
   const action = {
     name: 'Watchkeeper',

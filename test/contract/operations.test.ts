@@ -71,7 +71,7 @@ it('an input that several operations have says the same in all of them, so that 
 
 const textInAction = (field: Schema): string => [metaOf(field).description, metaOf(field).accepts].join(' Accepted: ')
 
-it('describes each environment variable in the same words everywhere', () => {
+it('gives each common input a variable of its own', () => {
   const variables = settingNames.map((name) => toEnvironmentName(toKebab(name)))
   expect(new Set(variables).size).toBe(variables.length)
 })

@@ -137,14 +137,16 @@ const addressForm = 'https://host[:port][/path]; http for loopback addresses, an
 
 const keyId = z.string().regex(keyIdGrammar).optional()
 
-const keySecret = (description: string) =>
+const passSecret = (variableName: string): string => `Pass a secret, or set ${variableName}.`
+
+const keySecret = (description: string, variableName: string) =>
   z
     .string()
     .min(minSecretLength)
     .regex(keySecretGrammar)
     .optional()
     .meta({
-      description: `${description} Pass it as a secret or an environment variable.`,
+      description: `${description} ${passSecret(variableName)}`,
       accepts: `at least ${minSecretLength} characters, without control characters`,
       secret: true,
     })
@@ -155,13 +157,13 @@ export const defaultApiUrl = 'auto'
 /** The inputs that all operations share. */
 export const settingsSchema = z.strictObject({
   apiKeyId: keyId.meta({ description: 'Id of the API key.', accepts: 'visible ASCII characters without a colon' }),
-  apiKeySecret: keySecret('Secret of the API key.'),
+  apiKeySecret: keySecret('Secret of the API key.', 'WATCHKEEPER_API_KEY_SECRET'),
   apiKey: z
     .string()
     .regex(tokenGrammar)
     .optional()
     .meta({
-      description: 'Personal API access key, for `profile: hyperdx`. Pass it as a secret or an environment variable.',
+      description: `Personal API access key, for \`profile: hyperdx\`. ${passSecret('WATCHKEEPER_API_KEY')}`,
       accepts: `at least ${minSecretLength} visible ASCII characters`,
       secret: true,
     }),
@@ -170,7 +172,7 @@ export const settingsSchema = z.strictObject({
       'Id of an API key that the query endpoint of the service lists, for operations that run SQL. Not for `profile: hyperdx`, which runs SQL with api-key.',
     accepts: 'visible ASCII characters without a colon',
   }),
-  sqlKeySecret: keySecret('Secret of the key in sql-key-id.'),
+  sqlKeySecret: keySecret('Secret of the key in sql-key-id.', 'WATCHKEEPER_SQL_KEY_SECRET'),
   sqlUrl: variable(
     z.string().optional().meta({
       description: 'Base URL of the query endpoints of ClickHouse Cloud. The default is `https://queries.clickhouse.cloud`.',
@@ -254,7 +256,7 @@ export const settingsSchema = z.strictObject({
     }),
   notifyUrl: z.string().max(2048).refine(isWebhookUrl).optional().meta({
     description:
-      'URL of an incoming webhook of Slack, Teams or another receiver, which gets a message about the run. Pass it as a secret or an environment variable. A failed delivery is a warning.',
+      `URL of an incoming webhook of Slack, Teams or another receiver, which gets a message about the run. ${passSecret('WATCHKEEPER_NOTIFY_URL')} A failed delivery is a warning.`,
     accepts: 'an https URL without user and fragment; http for loopback addresses',
     secret: true,
   }),
@@ -275,7 +277,7 @@ export const settingsSchema = z.strictObject({
 export type Settings = z.output<typeof settingsSchema>
 
 /** Why a file of the repository cannot have a setting: a pull request could change where the key goes. */
-export const notInRepository = 'cannot be set in a file of the repository; set it as an input or an environment variable'
+export const notInRepository = 'cannot be set in a file of the repository; set it as an input or a WATCHKEEPER_ variable'
 
 /**
  * The settings that a config file in the repository may contain. It must not decide where the key goes. A label or a pull-request number

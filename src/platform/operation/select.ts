@@ -134,7 +134,7 @@ export function selectInput(known: readonly SelectField[], { choices = {}, witho
     .max(20)
     .meta({
       description: 'Only what meets all conditions.',
-      accepts: 'conditions, one per line, such as name~checkout',
+      accepts: 'conditions that the operation knows, one per line, such as name~checkout',
       note: `Conditions: ${forms}${without === undefined ? '' : `; without any, ${without}`}.${note === undefined ? '' : ` ${note}`}`,
     })
 }

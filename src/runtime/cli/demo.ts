@@ -27,7 +27,7 @@ interface DemoStep {
   readonly before?: () => void
 }
 
-/** Settings that a job would set once, as environment variables. */
+/** Settings that a job would set once, as variables. */
 function demoEnvironment({ url }: Emulator, profile: ProfileName): Readonly<Record<string, string>> {
   const server = { WATCHKEEPER_API_URL: url, WATCHKEEPER_PROFILE: profile }
   if (profile === 'hyperdx') return { ...server, WATCHKEEPER_API_KEY: demo.apiKeySecret }
