@@ -233,7 +233,7 @@ function reviewUnset(names: readonly string[], desired: Body, stored: Body | und
   const notSet = `${list} ${names.length === 1 ? 'is' : 'are'} not set`
   if (stored === undefined && !isWrite)
     return { rule: 'secret-not-compared', message: `${notSet}; apply needs ${names.length === 1 ? 'it' : 'them'}` }
-  if (stored === undefined || resends) return error(`${notSet}, so the secret cannot be sent; set ${list} as ${names.length === 1 ? 'a variable' : 'variables'} of the run`)
+  if (stored === undefined || resends) return error(`${notSet}, so the secret cannot be sent; set ${list}`)
   const moves = stored.service !== desired.service || (isKnown(desired.url) && !isEqual(stored.url, desired.url))
   if (moves && !isKnown([desired.headers, desired.queryParams]))
     return error(`${notSet}, and the server drops headers and query parameters when the URL or the service changes; set ${list}`)

@@ -254,12 +254,16 @@ export const settingsSchema = z.strictObject({
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it
       actionDefault: '${{ github.token }}',
     }),
-  notifyUrl: z.string().max(2048).refine(isWebhookUrl).optional().meta({
-    description:
-      `URL of an incoming webhook of Slack, Teams or another receiver, which gets a message about the run. ${passSecret('WATCHKEEPER_NOTIFY_URL')} A failed delivery is a warning.`,
-    accepts: 'an https URL without user and fragment; http for loopback addresses',
-    secret: true,
-  }),
+  notifyUrl: z
+    .string()
+    .max(2048)
+    .refine(isWebhookUrl)
+    .optional()
+    .meta({
+      description: `URL of an incoming webhook of Slack, Teams or another receiver, which gets a message about the run. ${passSecret('WATCHKEEPER_NOTIFY_URL')} A failed delivery is a warning.`,
+      accepts: 'an https URL without user and fragment; http for loopback addresses',
+      secret: true,
+    }),
   notifyFormat: variable(
     choice(
       ['slack', 'teams', 'json'],
