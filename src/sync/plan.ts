@@ -3,17 +3,16 @@ import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.
 import { type Gates, gatesWithoutBacktest } from './backtest/gates.ts'
 import { decide, loadFiles, readService } from './plan/make-plan.ts'
 import { factsBesideHeadline, judgeDiagnostics, objectBlocks, planHeadline, toAnnotations } from './plan/plan-report.ts'
-import { type PriceAnswer, priceReview } from './plan/price-review.ts'
+import { gatesWithoutPrice, type PriceAnswer, priceReview } from './plan/price-review.ts'
 import { queryReview } from './plan/query-review.ts'
 import { demandAnswers, judgeReviews, type Review, reviewPlan } from './plan/review.ts'
 import { planShape, showPlan } from './plan/shared-result.ts'
 
 /** In the order of the report. The queries that a backtest has run are not run again. */
-const reviews: readonly Review<Gates & { readonly backtest: boolean; readonly price: boolean }, BacktestAnswer & PriceAnswer>[] = [
-  backtestReview,
-  queryReview,
-  priceReview,
-]
+const reviews: readonly Review<
+  Gates & { readonly backtest: boolean; readonly price: boolean; readonly maxMonthlyIncrease?: number | undefined },
+  BacktestAnswer & PriceAnswer
+>[] = [backtestReview, queryReview, priceReview]
 
 export const plan = defineOperation({
   ...planShape,
@@ -21,7 +20,7 @@ export const plan = defineOperation({
   summary: 'Shows what apply would change, field by field, without writing.',
   input: planShape.input.extend({ ...backtestReview.inputs, ...priceReview.inputs }),
   details: planShape.details.extend({ ...priceReview.details, ...backtestReview.details }),
-  check: ({ values }) => gatesWithoutBacktest(values),
+  check: ({ values }) => [...gatesWithoutBacktest(values), ...gatesWithoutPrice(values)],
   async run(context, input) {
     await demandAnswers(reviews, context, input)
     const loaded = await loadFiles(context, { ...input, effect: 'read' })

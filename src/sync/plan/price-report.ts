@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
-import { counted, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { type Block, paragraph } from '../../platform/report/blocks.ts'
 import { formatDuration } from '../../platform/report/format.ts'
+import { pass, type Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
 
 const credits = (description: string) => z.number().describe(`${description} Credits a month of 30 days, an estimate.`)
@@ -64,6 +65,24 @@ export function priceWords(result: PlanPrice | undefined): Line {
   if (result === undefined || increase === 0) return []
   const { isAtMost, unit = '' } = result
   return say` · ${trusted(`${isAtMost ? 'at most' : 'about'} +${money(increase)} ${unit}`)} a month`
+}
+
+/** An alert without an estimate fails, like an amount above the maximum. */
+export function judgePrice(result: PlanPrice | undefined, max: number | undefined): Verdict {
+  if (result === undefined || max === undefined) return pass
+  const { message, alerts, unit = '' } = result
+  const unknown = alerts.filter(({ status }) => status === 'not-estimable')
+  const names = join(
+    unknown.map(({ name }) => say`${name}`),
+    ', ',
+  )
+  const increase = increaseOf(result)
+  const reasons: readonly Line[] = [
+    ...(message === undefined ? [] : [say`max-monthly-increase could not be checked: ${untrustedSentence(message)}`]),
+    ...(unknown.length === 0 ? [] : [say`max-monthly-increase could not be checked for ${names}`]),
+    ...(increase > max ? [say`the changed alerts add ${trusted(money(increase))} of ${max} ${trusted(unit)} a month`] : []),
+  ]
+  return reasons.length === 0 ? pass : { status: 'fail', reasons }
 }
 
 export function priceBlocks(result: PlanPrice | undefined): readonly Block[] {

@@ -1,8 +1,10 @@
 import { isServer } from '../../platform/api/path.ts'
+import { type Diagnostic, inputDiagnostic } from '../../platform/core/diagnostics.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { flag, grouped } from '../../platform/operation/inputs.ts'
-import { type PlanPrice, planPrice, priceBlocks, priceWords } from './price-report.ts'
+import { toKebab } from '../../platform/core/names.ts'
+import { flag, grouped, integer } from '../../platform/operation/inputs.ts'
+import { judgePrice, type PlanPrice, planPrice, priceBlocks, priceWords } from './price-report.ts'
 import type { Review } from './review.ts'
 
 export interface PriceAnswer {
@@ -11,6 +13,7 @@ export interface PriceAnswer {
 
 interface PriceInput {
   readonly price: boolean
+  readonly maxMonthlyIncrease?: number | undefined
 }
 
 export const priceReview = {
@@ -18,6 +21,11 @@ export const priceReview = {
     price: flag(
       'What changed alerts add to the bill. An estimate: evaluations keep a service awake. Needs permissions to read services, activities and usage. Anyone who can read the report sees the costs. Only with `profile: clickhouse-cloud`.',
     ).default(false),
+    maxMonthlyIncrease: integer(
+      'Fails if alerts add more credits a month. Also if a changed alert has no estimate. Needs `price`.',
+      0,
+      1_000_000_000,
+    ).optional(),
   }),
   details: { price: planPrice.optional().describe('With `price`: what the changed alerts add to the bill.') },
   demand({ profile, service }, { price }) {
@@ -32,4 +40,11 @@ export const priceReview = {
   },
   headline: ({ price }) => priceWords(price),
   blocks: ({ price }) => priceBlocks(price),
+  judge: ({ price }, { maxMonthlyIncrease }) => judgePrice(price, maxMonthlyIncrease),
 } satisfies Review<PriceInput, PriceAnswer>
+
+/** A gate that nothing would judge. */
+export const gatesWithoutPrice = ({ price, maxMonthlyIncrease }: Partial<PriceInput>): readonly Diagnostic[] =>
+  price === true || maxMonthlyIncrease === undefined
+    ? []
+    : [inputDiagnostic(toKebab('maxMonthlyIncrease'), `requires ${spellInput('price', 'true')}`)]

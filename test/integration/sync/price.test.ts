@@ -142,6 +142,21 @@ describe('plan with price: true', () => {
     expect((await plan(alertsEvery('5m'))).text).toContain('the sources use more than one connection')
   })
 
+  it('fails above max-monthly-increase, and where an alert has no estimate', async () => {
+    const judged = async (declared: object, max: string) => {
+      const { document } = await plan(declared, { 'max-monthly-increase': max })
+      return [document.status, document.failureReason]
+    }
+    expect(await judged(alertsEvery('5m'), '100000')).toEqual(['pass', ''])
+    expect(await judged(alertsEvery('5m'), '0')).toEqual(['fail', expect.stringMatching(/: the changed alerts add \d+ of 0 CHC a month$/)])
+    const [source] = serviceOf(emulator()).sources
+    const other = { ...source, id: '65f5e4a35eedc0de00ffffff', kind: 'log', name: 'Other', connection: 'other' }
+    Object.assign(serviceOf(emulator()), { sources: [...serviceOf(emulator()).sources, other] })
+    expect(await judged(alertsEvery('5m'), '100000')).toEqual(['fail', expect.stringContaining('could not be checked for')])
+    const { document } = await plan(alertsEvery('5m'), { price: '', 'max-monthly-increase': '1' })
+    expect(document.failureReason).toContain('max-monthly-increase: requires price: true')
+  })
+
   it('names a missing permission, and does not fail', async () => {
     for (const key of emulator().store.keys)
       key.permissions = key.permissions.filter((one) => one !== 'control-plane:organization:view-activities')
