@@ -1,4 +1,4 @@
-// The entry point of the action. Only this file reads the environment and the signals.
+// The entry point of the action. Only this file reads variables and signals.
 import { prepareForOneRun } from './runtime/one-run.ts'
 
 prepareForOneRun()

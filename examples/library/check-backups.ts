@@ -11,9 +11,9 @@ if (services.length === 0) {
   process.exit(2)
 }
 
-// Address, key and organization come from environment variables, such as WATCHKEEPER_API_KEY_SECRET.
+// Address, key and organization come from variables of the process, such as WATCHKEEPER_API_KEY_SECRET.
 const client = createClient({
-  env: process.env,
+  variables: process.env,
   // A line for each retry and each wait for the rate limit.
   onProgress: (line) => console.error(line),
 })

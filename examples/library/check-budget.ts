@@ -6,8 +6,8 @@ import { ApiError, createClient, InputError } from 'watchkeeper'
 
 const [budget = '1000'] = process.argv.slice(2)
 
-// Address, key and organization come from environment variables, such as WATCHKEEPER_API_KEY_SECRET.
-const client = createClient({ env: process.env })
+// Address, key and organization come from variables of the process, such as WATCHKEEPER_API_KEY_SECRET.
+const client = createClient({ variables: process.env })
 
 try {
   const cost = await client.usageCost({ period: 'month-to-date', budget })

@@ -10,8 +10,8 @@ if (project === undefined) {
   process.exit(2)
 }
 
-// Address, key, organization and service come from environment variables, such as WATCHKEEPER_API_KEY_SECRET.
-const client = createClient({ env: process.env })
+// Address, key, organization and service come from variables of the process, such as WATCHKEEPER_API_KEY_SECRET.
+const client = createClient({ variables: process.env })
 
 const show = (value: unknown): string => (value === undefined ? '(none)' : JSON.stringify(value))
 

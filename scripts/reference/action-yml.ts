@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { commonOutputs } from '../../src/runtime/cli/schema.ts'
 import { type FieldFacts, type OperationFacts, settings } from './describe.ts'
 
-/** Only the token and the address have a default in action.yml, and that of the address means none: others would hide the environment and the config file. */
+/** Only the token and the address have a default in action.yml, and that of the address means none: others would hide variables and the config file. */
 export function renderActionYml(operations: readonly OperationFacts[]): string {
   const action = {
     name: 'Watchkeeper',
@@ -35,11 +35,6 @@ const describeSetting = (field: FieldFacts): Readonly<Record<string, unknown>> =
 const describeInput = ({ description, accepts }: FieldFacts): string =>
   accepts === '' ? description : `${description} Accepted: ${accepts}.`
 
-/** What inputs accept that differ between operations. */
-const accepted: Readonly<Record<string, string>> = {
-  select: 'Accepted: one condition per line, such as `name~checkout`; all must hold. docs/operations.md lists those of each operation.',
-}
-
 /** The fields of all operations by name; each description with the operations that it applies to. */
 function collect(
   operations: readonly OperationFacts[],
@@ -52,7 +47,7 @@ function collect(
     for (const field of operation[kind].filter(isInput)) {
       const texts = users.get(field.name) ?? new Map<string, string[]>()
       users.set(field.name, texts)
-      const text = accepted[field.name] === undefined ? describe(field) : field.description
+      const text = describe(field)
       texts.set(text, [...(texts.get(text) ?? []), operation.name])
     }
   }
@@ -60,7 +55,7 @@ function collect(
     [...users].map(([name, texts]) => [
       name,
       {
-        description: [...[...texts].map(([text, names]) => `${text} (${names.join(', ')})`), accepted[name] ?? ''].join(' ').trimEnd(),
+        description: [...texts].map(([text, names]) => `${text} (${names.join(', ')})`).join(' '),
         ...more,
       },
     ]),

@@ -11,6 +11,8 @@ export interface FieldFacts {
   readonly name: string
   readonly description: string
   readonly accepts: string
+  /** What is special about the input in this operation. */
+  readonly note?: string
   readonly isRequired: boolean
   /** The default as a user would write it. */
   readonly default: string | undefined
@@ -55,7 +57,7 @@ async function describeOperation(name: OperationName): Promise<OperationFacts> {
 
 function describeShape(shape: Shape): readonly FieldFacts[] {
   return Object.entries(shape).map(([name, schema]) => {
-    const { description = '', accepts = '', actionDefault, setting } = metaOf(schema)
+    const { description = '', accepts = '', note, actionDefault, setting } = metaOf(schema)
     const value = defaultOf(schema) ?? actionDefault
     return {
       name: toKebab(name),
@@ -63,6 +65,7 @@ function describeShape(shape: Shape): readonly FieldFacts[] {
       accepts,
       isRequired: isRequired(schema),
       default: value === undefined ? undefined : String(value),
+      ...(note !== undefined && { note }),
       ...(actionDefault !== undefined && { actionDefault }),
       ...(setting !== undefined && { setting }),
     }

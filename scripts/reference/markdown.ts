@@ -13,7 +13,7 @@ const inputTable = (fields: readonly FieldFacts[]): string => table(['input', 'm
 
 const inputRow = (field: FieldFacts): readonly string[] => [
   code(field.name),
-  field.setting === undefined ? field.description : `${field.description} ${places[field.setting]}`,
+  [field.description, field.note, field.setting && places[field.setting]].filter(Boolean).join(' '),
   field.accepts,
   field.isRequired ? 'required' : field.default === undefined ? '' : code(field.default),
 ]
@@ -81,7 +81,7 @@ export function renderOperations(operations: readonly OperationFacts[]): string 
     'The action, the command line and the library have the same operations. An input is a `with:` key of the action, a `--flag` of the command line and a camelCase field of the library:',
     ...operations.filter(({ name }) => name === 'check-slos').map(renderForms),
     'Operations need `organization-id` and `service-id`, or a self-hosted server (`profile: hyperdx`), unless their section says otherwise.',
-    'Each common input, and `project`, also has an environment variable: `WATCHKEEPER_` and its name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`. Where it says *a variable in the action*, set this variable with `env:`, not with `with:`. [command-line.md](command-line.md) describes precedence, the config file and permissions.',
+    'Each common input, and `project`, also has a variable: `WATCHKEEPER_` and its name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`. Where it says *a variable in the action*, set this variable with `env:`, not with `with:`. [command-line.md](command-line.md) describes precedence, the config file and permissions.',
     ...operationGroups.map(({ title, names }) => `**${title}:** ${names.map((name) => `[\`${name}\`](#${name})`).join(', ')}`),
     '## Common inputs',
     inputTable(settings),

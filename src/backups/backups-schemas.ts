@@ -1,14 +1,19 @@
 // What check-backups takes and returns.
 import * as z from 'zod'
 import { isUuid } from '../platform/api/path.ts'
-import { filePath, glob, integer, lines, list, positiveNumber } from '../platform/operation/inputs.ts'
+import { filePath, glob, integer, lines, list, noted, positiveNumber } from '../platform/operation/inputs.ts'
 import { backupDetails, backupOutput } from './backups.ts'
 import { serviceCheck } from './service-check.ts'
 
 const maxLimitHours = 87_600
 
-export const maxAgeInput = (description: string) =>
-  positiveNumber(description, maxLimitHours, `a number of hours above 0 and at most ${maxLimitHours}, such as 26 or 1.5`)
+export const maxAgeInput = positiveNumber(
+  'Maximum age of the backup in hours, counted from its start. An equal age passes.',
+  maxLimitHours,
+  `a number of hours above 0 and at most ${maxLimitHours}, such as 26 or 1.5`,
+).optional()
+
+export const checksInput = filePath('File with policies for backups, and with checks and rules for restored data.').optional()
 
 /** The id of a service in lower case, or its name. */
 const serviceReference = z
@@ -19,9 +24,10 @@ const serviceReference = z
   .transform((text) => (isUuid(text.toLowerCase()) ? text.toLowerCase() : text))
 
 export const backupsInput = z.strictObject({
-  maxAgeHours: maxAgeInput(
-    'Maximum age of the last successful backup in hours, counted from its start. An equal age passes. The default comes from the backup configuration where the API has one, otherwise it is 26.',
-  ).optional(),
+  maxAgeHours: noted(
+    maxAgeInput,
+    'The last successful backup counts. The default comes from the backup configuration where the API has one, otherwise it is 26.',
+  ),
   services: list(
     'The services to check instead of service-id, by name or id.',
     'names or ids, one per line or separated by commas, at most 100',
@@ -32,9 +38,9 @@ export const backupsInput = z.strictObject({
     1,
     'a number above 0 and at most 1, such as 0.5',
   ).optional(),
-  checks: filePath('File with policies for backup configurations. A difference fails.').optional(),
-  requireRestoreDays: integer('Fails without a verified restore in so many days. The evidence is in `files`.', 1, 3650).optional(),
-  files: lines('Results of verify-restore, for `require-restore-days`.', 'globs inside the workspace, one per line', glob).optional(),
+  checks: noted(checksInput, 'A backup configuration that differs from its policies fails.'),
+  requireRestoreDays: integer('Fails without a verified restore in so many days. Its evidence is in `results`.', 1, 3650).optional(),
+  results: lines('Results of verify-restore, for `require-restore-days`.', 'globs inside the workspace, one per line', glob).optional(),
 })
 
 const judgedService = serviceCheck.extend({

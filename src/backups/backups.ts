@@ -2,11 +2,12 @@
 
 import * as z from 'zod'
 import type { ReadApi } from '../platform/api/client.ts'
-import { isUuid, type Service } from '../platform/api/path.ts'
+import type { Service } from '../platform/api/path.ts'
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { counted, type Line, say, trusted, untrusted } from '../platform/core/line.ts'
+import { idMeta, noted, uuid } from '../platform/operation/inputs.ts'
 import { listOutput } from '../platform/operation/listing.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Block } from '../platform/report/blocks.ts'
@@ -53,26 +54,18 @@ export const backupDetails = z.object({
 
 type BackupOutput = z.output<typeof backupOutput> & z.output<typeof backupDetails>
 
-const id = z
-  .string()
-  .transform((id) => id.toLowerCase())
-  .refine((id) => id === 'latest' || isUuid(id))
-  .meta({
-    description: 'Id of the backup, or `latest` for the newest backup of any status.',
-    accepts: 'a uuid, or latest',
-  })
-  .default('latest')
+export const backupId = uuid(idMeta.description).meta(idMeta)
 
 export const getBackup = defineOperation({
-  summary: 'Reads one backup by its id, or the latest one.',
+  summary: 'Reads one backup by its id, or the newest one.',
   effect: 'read',
   scope: 'service',
-  input: z.strictObject({ id }),
+  input: z.strictObject({ id: noted(backupId.optional(), 'The default is the newest backup, of any status.') }),
   output: backupOutput.extend({ id: z.string().describe('Id of the backup.') }),
   details: backupDetails.omit({ backupId: true }).extend({ backup: backupSchema.describe('The backup as the API returned it.') }),
-  example: { id: 'latest' },
+  example: {},
   async run({ api, service, clock }, input) {
-    const backup = input.id === 'latest' ? await findLatest(api, service) : await fetchBackup(api, service, input.id)
+    const backup = input.id === undefined ? await findLatest(api, service) : await fetchBackup(api, service, input.id)
     const { backupId, ...about } = toBackupOutput(backup, clock.now())
     return { id: backupId, ...about, backup }
   },

@@ -24,7 +24,7 @@ export const checkBackups = defineOperation({
   details: backupsDetails,
   example: { maxAgeHours: 26, minSizeRatio: 0.5 },
   check: checkInput,
-  async run(context, { maxAgeHours, minSizeRatio, services, checks, requireRestoreDays, files: globs = [] }) {
+  async run(context, { maxAgeHours, minSizeRatio, services, checks, requireRestoreDays, results = [] }) {
     const { api, organizationId, service, clock, files } = context
     // The YAML parser takes longer to load than the rest of a run without a file.
     const policies =
@@ -39,7 +39,7 @@ export const checkBackups = defineOperation({
     const dated = resolved.listed ?? (read.some(hasNoBackup) ? await findServices(api, organizationId, true) : undefined)
     // The time is read after the answers: a backup that finished while others were read must not be dated in the future.
     const nowMs = clock.now()
-    const restores = await readRestores(files, globs, { organizationId, nowMs })
+    const restores = await readRestores(files, results, { organizationId, nowMs })
     const judged = read.map((one) => {
       const service = dated?.find(({ id }) => id === one.serviceId) ?? { id: one.serviceId, name: '' }
       const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs, createdMs: createdMsOf(service) })
@@ -94,8 +94,8 @@ const withoutDrills = (ids: readonly string[], listed: readonly ListedService[] 
   ids.filter((id) => !listed.some((one) => one.id === id && isOfDrill(one)))
 
 function checkInput({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] {
-  const [one, other] = names.has('files') ? ['require-restore-days', 'files'] : ['files', 'require-restore-days']
-  const isHalf = names.has('files') !== names.has('requireRestoreDays')
+  const [one, other] = names.has('results') ? ['require-restore-days', 'results'] : ['results', 'require-restore-days']
+  const isHalf = names.has('results') !== names.has('requireRestoreDays')
   const half = isHalf ? [missingInput(one, `is missing; ${other} needs it`)] : []
   if (names.has('services') || hasServiceId) return half
   return [

@@ -114,8 +114,8 @@ export async function readRestores(files: Files, globs: readonly string[], organ
   const results: Evidence[] = []
   const unusable: string[] = []
   const leftOut: string[] = []
-  for (const path of (await files.find(globs, 'files')).paths) {
-    const read = readEvidence(await files.read(path, 'files'), organization)
+  for (const path of (await files.find(globs, 'results')).paths) {
+    const read = readEvidence(await files.read(path, 'results'), organization)
     if (read === undefined) continue
     if ('result' in read) results.push({ ...read.result, path, atMs: Date.parse(read.result.checkedAt) })
     else if ('unusable' in read) unusable.push(`${quote(path)} ${read.unusable}`)
@@ -148,7 +148,7 @@ export function judgeRestores({ results, unusable }: Restores, serviceId: string
   const others = new Set(results.map(({ originalId }) => originalId)).size
   const explain = (): readonly string[] => {
     if (newest === undefined)
-      return [`files have no verified restore of it${others === 0 ? '' : `, only of ${plural(others, 'other service')}`}`]
+      return [`results have no verified restore of it${others === 0 ? '' : `, only of ${plural(others, 'other service')}`}`]
     const { restoreStatus, path, atMs } = newest
     const when = `its newest restore, ${formatAgo(nowMs - atMs)},`
     if (restoreStatus !== 'verified') return [`${when} is ${quote(restoreStatus, 40)} (${quote(path)})`]

@@ -5,12 +5,12 @@ import { fetchService, type ListedService } from '../platform/api/services.ts'
 import { minuteMs } from '../platform/core/durations.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { say } from '../platform/core/line.ts'
-import { filePath, positiveNumber, uuid } from '../platform/operation/inputs.ts'
+import { noted, positiveNumber, uuid } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { classifyBackup } from './backup-rules.ts'
-import { toBackupOutput, toHours, toKnownBackup } from './backups.ts'
+import { backupId, toBackupOutput, toHours, toKnownBackup } from './backups.ts'
 import { type Backup, fetchBackup } from './backups-api.ts'
-import { maxAgeInput } from './backups-schemas.ts'
+import { checksInput, maxAgeInput } from './backups-schemas.ts'
 import { type ChecksFile, readChecksFile, toQuery } from './checks-file.ts'
 import {
   type ComparedRows,
@@ -46,14 +46,14 @@ import {
 
 const input = z.strictObject({
   original: uuid('Id of the service that was backed up. `service-id` is the restored one.'),
-  id: uuid('Id of the backup that was restored.'),
-  checks: filePath('File with checks and rules for the comparison. Without it, all tables are compared by the default rules.').optional(),
+  id: noted(backupId, 'It is the backup that was restored.'),
+  checks: noted(checksInput, 'Without it, all tables are compared by the default rules.'),
   maxRestoreMinutes: positiveNumber(
     'Fails when it took longer from the request to restore until the service ran. The run waits no longer than that.',
     100_000,
     'a number of minutes above 0, such as 60',
   ).optional(),
-  maxAgeHours: maxAgeInput('Fails when the backup was older than this at the request to restore it.').optional(),
+  maxAgeHours: noted(maxAgeInput, 'The age at the request to restore the backup counts.'),
 })
 
 export const verifyRestore = defineOperation({

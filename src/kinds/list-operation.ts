@@ -100,7 +100,7 @@ export function defineList<T extends StoredObject>({ kind, list, markers = noMar
     summary: ['Lists the', labels, 'of a service.', listing.note].filter(Boolean).join(' '),
     effect: 'read',
     scope: 'service-or-server',
-    input: z.strictObject({ select: selectInput(`Lists only these ${labels}.`, fields, listing.choices).optional() }),
+    input: z.strictObject({ select: selectInput(fields, { choices: listing.choices }).optional() }),
     output: listOutput,
     details: z.object({
       items: z.array(listing.schema).describe(`The ${labels} as the API returned them.`),

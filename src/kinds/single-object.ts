@@ -1,7 +1,7 @@
 // One object as a document of an operation: with the fields of files, and ids wherever files have names and keys.
 import * as z from 'zod'
 import type { ReadApi } from '../platform/api/client.ts'
-import type { Target } from '../platform/api/path.ts'
+import { isResourceId, type Target } from '../platform/api/path.ts'
 import { inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { InputError, inputError } from '../platform/core/errors.ts'
 import { isMapping } from '../platform/core/keys.ts'
@@ -10,14 +10,15 @@ import { parseWithLocations } from '../platform/documents/parse.ts'
 import { coreOf, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { formatPath } from '../platform/documents/validate.ts'
 import type { Files } from '../platform/operation/files.ts'
-import { longText, resourceId } from '../platform/operation/inputs.ts'
+import { idMeta, longText } from '../platform/operation/inputs.ts'
 import { type DatedLists, listKinds } from './collections.ts'
 import { createDirectory, type Directory, type ReferableKind } from './directory.ts'
 import type { AlertTarget, Body, DeclaredObject, FileContext, Kind, ResolveContext, StoredObject } from './kind.ts'
 import type { KindName } from './kind-names.ts'
 import { connectionCollection } from './source/source-wire.ts'
 
-export const idInput = (label: string) => resourceId(`Id of the ${label}.`)
+/** Becomes part of a path. */
+export const idInput = z.string().refine(isResourceId).meta(idMeta)
 
 export const documentInput = (label: string) =>
   longText(

@@ -27,7 +27,6 @@ export const inputNames: readonly string[] = [
   "max-alerts",
   "max-burn-rate",
   "max-deletes",
-  "max-expiring",
   "max-increase",
   "max-monthly-increase",
   "max-notifications",
@@ -47,13 +46,14 @@ export const inputNames: readonly string[] = [
   "prune",
   "record-group-names",
   "recordings",
+  "remove-declarations",
   "repair",
   "require-restore-days",
+  "results",
   "select",
   "services",
   "severities",
   "warn-budget",
-  "warn-days-left",
   "webhook"
 ]
 

@@ -39,7 +39,7 @@ export const withoutEmptyInputs = (request: RunRequest): Values =>
 export const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 
 /**
- * The common settings that are valid by themselves, in this order of precedence: inputs, environment variables, the file of the
+ * The common settings that are valid by themselves, in this order of precedence: inputs, variables, the file of the
  * environment that `env` names, the config file.
  */
 export async function readSettings(request: RunRequest, files: Files) {
@@ -89,7 +89,7 @@ export async function readSettings(request: RunRequest, files: Files) {
   }
 }
 
-/** A step or a script, which are files of the repository, must not switch off what the environment has set. */
+/** A step or a script, which are files of the repository, must not switch off what a variable has set. */
 function strictestReadOnly(given: readonly unknown[]): Values {
   const values = given.filter((value) => value !== undefined)
   // A value that is not accepted is an error, also where another place has a valid one.
@@ -128,7 +128,7 @@ const findContradictions = ({ path, settings, project }: NamedEnvironment, commo
 const sourceOf = (values: Values, source: string): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.keys(values).map((name) => [name, source]))
 
-/** Whether the input has a variable in the environment. */
+/** Whether the input has a variable. */
 export const hasInputVariable = (name: string): boolean =>
   settingNames.includes(name) || [...variableInputs, ...fileInputs].includes(toKebab(name))
 

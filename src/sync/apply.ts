@@ -6,7 +6,7 @@ import { spellInput } from '../platform/core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
 import { say, toPlainText } from '../platform/core/line.ts'
 import { listFirst, quote } from '../platform/core/text.ts'
-import { filePath, grouped } from '../platform/operation/inputs.ts'
+import { grouped } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { diagnosticReports } from '../platform/report/sarif.ts'
 import { applyPlan } from './apply/apply-plan.ts'
@@ -19,7 +19,7 @@ import { changesOf, countRequests, isDifference, staysAsItIs } from './plan/chan
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { hasErrors, makePlan, type PlanningResult } from './plan/make-plan.ts'
 import { isWritten, type Outcome } from './plan/outcome.ts'
-import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
+import { isIntact, movedSince, type PlanFile, planFileInput, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import { planInput } from './plan/plan-input.ts'
 import { judgeDiagnostics, objectBlocks, planFacts, toAnnotations } from './plan/plan-report.ts'
 import { describeChanges, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
@@ -32,9 +32,7 @@ export const apply = defineOperation({
   asksFirst: true,
   input: planInput.extend({
     ...grouped('Writes', {
-      planFile: filePath(
-        'Applies only the changes that plan saved. If the files or the service have changed since, nothing is written.',
-      ).optional(),
+      planFile: planFileInput,
     }),
   }),
   output: planOutput.extend({ planFile: z.string().describe('The plan file that was applied. Empty without one.') }),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { daysForm, formatMoment, type GivenDays, lastDays, parseDays } from '../platform/core/dates.ts'
+import { choosePeriod, type GivenPeriod, isBillingCycle, periodInput } from '../cost/usage/periods.ts'
+import { dayOf, formatMoment, lastDays } from '../platform/core/dates.ts'
 import { diagnosticSchema, errorsIn } from '../platform/core/diagnostics.ts'
 import { dayMs } from '../platform/core/durations.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
@@ -7,7 +8,7 @@ import { spellInput } from '../platform/core/input-spelling.ts'
 import { counted, type Line, say, trusted, untrustedSentence } from '../platform/core/line.ts'
 import { quote } from '../platform/core/text.ts'
 import type { OutputFile } from '../platform/operation/files.ts'
-import { choice, filePath, flag, grouped, optionOnly } from '../platform/operation/inputs.ts'
+import { flag, grouped, noted, optionOnly } from '../platform/operation/inputs.ts'
 import { defineOperation, noFields } from '../platform/operation/operation.ts'
 import { selectDeclared, selectInput } from '../platform/operation/select.ts'
 import { type Block, countFacts, paragraph } from '../platform/report/blocks.ts'
@@ -17,37 +18,24 @@ import { backtestPlan, daysOf, demandValues, whyNoBacktest } from './backtest/ba
 import { type BacktestedAlert, backtestBlocks, backtestedAlert } from './backtest/backtest-report.ts'
 import { gateInput, judgeBacktest } from './backtest/gates.ts'
 import { checkedIncident, checkIncident, countOutcomes, incidentTable, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
-import { readDirectory, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
+import { readDirectory, recordingsInput, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
 import { changesOf } from './plan/change.ts'
 import { hasErrors, makePlan } from './plan/make-plan.ts'
 import { planInput } from './plan/plan-input.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
-const maxDays = 30
+const maxDays = 31
 
-/** The last N times 24 hours, or whole days in UTC. */
-const backtestPeriod = z
-  .string()
-  .transform((text, context): { readonly lastDays: number } | GivenDays => {
-    const count = lastDays(text, maxDays)
-    const period = count === undefined ? parseDays(text, maxDays) : { lastDays: count }
-    if (period !== undefined) return period
-    context.addIssue({ code: 'custom', message: 'is not a period' })
-    return z.NEVER
-  })
-  .meta({
-    description: 'The period of the backtest, by default `last-7-days`, until now. Days are in UTC.',
-    accepts: `last-N-days, ${daysForm}; at most ${maxDays} days`,
-  })
-
-/** Throws an InputError for a period in the future, and for one that is too long. */
-function rangeOf(period: z.output<typeof backtestPeriod> | undefined, nowMs: number): TimeRange {
-  if (period === undefined) return { fromMs: nowMs - 7 * dayMs, untilMs: nowMs }
-  if ('lastDays' in period) return { fromMs: nowMs - period.lastDays * dayMs, untilMs: nowMs }
-  const fromMs = Date.parse(period.from)
-  const untilMs = Math.min(nowMs, period.to === undefined ? nowMs : Date.parse(period.to) + dayMs)
-  if (fromMs >= nowMs) throw inputError('period', 'is in the future')
-  if (untilMs - fromMs > maxDays * dayMs) throw inputError('period', `is longer than ${maxDays} days`)
+/** The last N times 24 hours, or whole days in UTC. Throws an InputError for a period in the future, and for one that is too long. */
+function rangeOf(period: GivenPeriod = 'last-7-days', nowMs: number): TimeRange {
+  if (isBillingCycle(period)) throw inputError('period', `is ${period}, which is a period of usage; set days`)
+  const tooLong = () => inputError('period', `is longer than ${maxDays} days`)
+  const count = typeof period === 'string' ? lastDays(period, Number.POSITIVE_INFINITY) : undefined
+  if (count !== undefined && count > maxDays) throw tooLong()
+  if (count !== undefined) return { fromMs: nowMs - count * dayMs, untilMs: nowMs }
+  const { from, to } = choosePeriod(period, dayOf(nowMs))
+  const [fromMs, untilMs] = [Date.parse(from), Math.min(nowMs, Date.parse(to) + dayMs)]
+  if (untilMs - fromMs > maxDays * dayMs) throw tooLong()
   return { fromMs, untilMs }
 }
 
@@ -57,19 +45,12 @@ export const backtest = defineOperation({
   scope: 'service-or-server',
   input: planInput.omit({ prune: true, maxDeletes: true, repair: true }).extend({
     ...grouped('What is estimated', {
-      only: choice(
-        ['changed', 'all'],
-        'Only alerts that the files change, or all. The default is `all` with `select`, and else `changed`.',
-      ).optional(),
-      select: selectInput('Estimates only these alerts.', ['key', 'name']).optional(),
-      period: backtestPeriod.optional(),
+      select: selectInput(['key', 'name', 'all'], { without: 'only alerts that the files change' }).optional(),
+      period: noted(periodInput.optional(), `The default is \`last-7-days\`. At most ${maxDays} days.`),
     }),
     ...grouped('Gates', gateInput),
     ...grouped('Output', {
-      recordings: filePath(
-        'Writes to this directory recordings of the incidents of the period, for `replay`.',
-        'a directory inside the workspace',
-      ).optional(),
+      recordings: recordingsInput.optional(),
       recordGroupNames: optionOnly(flag('Records names of groups instead of hashes. They are production data.').default(false)),
     }),
   }),
@@ -104,7 +85,7 @@ export const backtest = defineOperation({
       .describe('With `recordings`: a recording for each incident and alert.'),
     diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes on the files.'),
   }),
-  example: { files: ['alerts.yml'], project: 'shop/alerts', only: 'all' },
+  example: { files: ['alerts.yml'], project: 'shop/alerts', select: ['all'] },
   async run(context, input) {
     const refusal = await whyNoBacktest(context)
     if (refusal !== undefined) throw new WatchkeeperError('refused', `No backtest: ${refusal}.`)
@@ -138,7 +119,7 @@ export const backtest = defineOperation({
       { ...context, nowMs: context.clock.now(), onProgress },
       {
         range,
-        only: input.only ?? (input.select === undefined ? 'changed' : 'all'),
+        only: input.select === undefined ? 'changed' : 'all',
         selected,
         always: ofPeriod.flatMap(({ alerts }) => alerts),
         maxRequests,
@@ -183,7 +164,7 @@ export const backtest = defineOperation({
       errorsIn(result.diagnostics).length > 0
         ? say`The backtest failed`
         : result.alertCount === 0
-          ? say`No alert to backtest: the files change none. Set ${trusted(spellInput('only', 'all'))} to backtest every declared alert`
+          ? say`No alert to backtest: the files change none. Set ${trusted(spellInput('select', 'all'))} to backtest every declared alert`
           : say`Backtest of ${counted(result.alertCount, 'alert')} over ${counted(result.days, 'day')} until ${trusted(formatMoment(result.until))}`,
     blocks: [
       countFacts({

@@ -55,14 +55,14 @@ const pullInputs = z.strictObject({
     ['declared', 'drifted'],
     'What is updated. `declared` updates what the files declare, and adds no other objects. `drifted` updates only objects that were changed in the service while their declarations are as last applied, and replaces no expression.',
   ).optional(),
-  prune: flag(
-    'With `only: drifted`, removes the declarations of alerts, dashboards and saved searches that the service does not have. It cannot know whether an object was deleted or never applied.',
+  removeDeclarations: flag(
+    'Removes the declarations of alerts, dashboards and saved searches that the service does not have. Needs `only: drifted`. It cannot know whether an object was deleted or never applied.',
   ).default(false),
-  select: selectInput(
-    'Pulls only these objects. By default, what the files declare, and other dashboards, saved searches and alerts. A new object has the key of its marker, or one made of its name.',
-    ['name', 'key', 'kind', 'tag'],
-    { kind: kindNames },
-  ).optional(),
+  select: selectInput(['name', 'key', 'kind', 'tag'], {
+    choices: { kind: kindNames },
+    without: 'what the files declare, and other dashboards, saved searches and alerts',
+    note: 'A new object has the key of its marker, or one made of its name.',
+  }).optional(),
 })
 
 export const pull = defineOperation({
@@ -96,9 +96,16 @@ export const pull = defineOperation({
 
 function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly Diagnostic[] {
   return [
-    ...(values.prune === true && values.only !== 'drifted' ? [inputDiagnostic('prune', `requires ${spellInput('only', 'drifted')}`)] : []),
-    ...(values.prune === true && names.has('env')
-      ? [inputDiagnostic('prune', `cannot be used with ${spellInput('env')}, because the files declare the objects of all environments`)]
+    ...(values.removeDeclarations === true && values.only !== 'drifted'
+      ? [inputDiagnostic('remove-declarations', `requires ${spellInput('only', 'drifted')}`)]
+      : []),
+    ...(values.removeDeclarations === true && names.has('env')
+      ? [
+          inputDiagnostic(
+            'remove-declarations',
+            `cannot be used with ${spellInput('env')}, because the files declare the objects of all environments`,
+          ),
+        ]
       : []),
   ]
 }
@@ -123,7 +130,7 @@ type PullContext = Pick<
   readonly api: ReadApi
 }
 
-type PullInput = Pick<DraftInput, 'only' | 'prune' | 'select'> & {
+type PullInput = Pick<DraftInput, 'only' | 'removeDeclarations' | 'select'> & {
   readonly files: readonly string[]
   readonly project?: string | undefined
 }
@@ -146,7 +153,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
-  const { only, prune, select } = input
+  const { only, removeDeclarations, select } = input
   const incompleteLists = only === 'drifted' ? withEmptiedLists(plan, storedObjects) : storedObjects.incompleteLists
   const draftInput = {
     declarations: found,
@@ -155,7 +162,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     kinds,
     globs: input.files,
     only,
-    prune,
+    removeDeclarations,
     select,
     texts,
     variable: variableIn(environment, files.variable),

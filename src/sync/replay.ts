@@ -4,7 +4,6 @@ import { forEachConcurrently } from '../platform/core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, diagnosticSchema, errorsIn, formatLocation } from '../platform/core/diagnostics.ts'
 import { inputError } from '../platform/core/errors.ts'
 import { counted, join, say, untrustedSentence } from '../platform/core/line.ts'
-import { filePath } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation, noFields } from '../platform/operation/operation.ts'
 import { recordingRules } from '../signals/backtest/recording.ts'
 import { declaredQueries } from './backtest/declared-queries.ts'
@@ -17,7 +16,7 @@ import {
   judgeIncidents,
   outcomeCounts,
 } from './backtest/incidents.ts'
-import { type CommandInput, evaluateRecorded, readDirectory, recordCommand, recordingPath } from './backtest/recordings.ts'
+import { type CommandInput, evaluateRecorded, readDirectory, recordCommand, recordingPath, recordingsInput } from './backtest/recordings.ts'
 import { environmentInput, inEnvironment } from './declarations/environment.ts'
 import { filesInput, findDeclarations } from './declarations/find-declarations.ts'
 
@@ -28,7 +27,7 @@ export const replay = defineOperation({
   input: z.strictObject({
     files: filesInput,
     env: environmentInput,
-    recordings: filePath('Directory with recordings, which backtest writes.', 'a directory inside the workspace').default('recordings'),
+    recordings: recordingsInput.default('recordings'),
   }),
   output: noFields,
   details: z.object({

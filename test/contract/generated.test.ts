@@ -86,7 +86,7 @@ describe('action.yml', () => {
     runs: object
   }
 
-  it('sets no default that would hide the environment or the config file, but that of the token and a word for no address', () => {
+  it('sets no default that would hide variables or the config file, but that of the token and a word for no address', () => {
     const defaults = Object.entries(action.inputs).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]]))
     expect(defaults).toEqual([
       ['api-url', defaultApiUrl],

@@ -34,6 +34,14 @@ describe('--help', () => {
     expect(help).not.toContain('[object')
   })
 
+  it('of an input that operations share has what is special in the operation, and schema does, too', async () => {
+    const help = (await helpOf('backtest', '--help')).replace(/\s+/g, ' ')
+    expect(help).toContain('Conditions: key=KEY, name=NAME, name~PART, all; without any, only alerts that the files change')
+    expect(help).toContain('The default is last-7-days')
+    const { inputs } = JSON.parse(await helpOf('schema', 'usage-cost')) as { inputs: readonly { name: string; note?: string }[] }
+    expect(inputs.find(({ name }) => name === 'period')?.note).toBe('The default is `month-to-date`.')
+  })
+
   it('has the options of all commands, and the variables of secrets, behind help options', async () => {
     const help = `${await helpOf('help', 'options')}${await helpOf('plan', '--help')}`
     for (const [name, field] of Object.entries(settingsSchema.shape)) {

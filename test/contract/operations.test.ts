@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createClient } from '../../src/index.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../../src/platform/core/names.ts'
-import { isRequired, metaOf, type Shape } from '../../src/platform/documents/schema.ts'
+import { isRequired, metaOf, type Schema, type Shape } from '../../src/platform/documents/schema.ts'
 import { settingsSchema } from '../../src/platform/operation/inputs.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, storesNothing, useEmulator } from '../support/emulator.ts'
@@ -59,7 +59,19 @@ describe.each(all)('$name', ({ name, operation }) => {
   })
 })
 
-it('describes each environment variable in the same words everywhere', () => {
+it('an input that several operations have says the same in all of them, so that its name has one meaning', () => {
+  const fields = all.flatMap(({ operation: { input, isOutsideOfAction } }) =>
+    isOutsideOfAction ? [] : Object.entries(input.shape as Shape),
+  )
+  const texts = Map.groupBy(fields, ([input]) => input)
+  const several = [...texts].filter(([, same]) => new Set(same.map(([, field]) => textInAction(field))).size > 1)
+  expect(texts.get('id')?.length).toBeGreaterThan(5)
+  expect(several.map(([input]) => input)).toEqual([])
+})
+
+const textInAction = (field: Schema): string => [metaOf(field).description, metaOf(field).accepts].join(' Accepted: ')
+
+it('gives each common input a variable of its own', () => {
   const variables = settingNames.map((name) => toEnvironmentName(toKebab(name)))
   expect(new Set(variables).size).toBe(variables.length)
 })

@@ -76,7 +76,7 @@ it('S6: text of the API stays text, in every part of an answer and in the messag
       ['list-dashboards', `${service}/clickstack/dashboards`, {}],
       ['get-dashboard', `${service}/clickstack/dashboards/${ids.dashboard}`, { id: ids.dashboard }],
       ['list-sources', `${service}/clickstack/sources`, {}],
-      ['get-backup', `${service}/backups`, { id: 'latest' }],
+      ['get-backup', `${service}/backups`, {}],
       ['list-backups', `${service}/backups`, {}],
       ['check-backups', `${service}/backups`, {}],
       ['usage-cost', usagePath, { period: 'today', 'on-missing': 'warn', reports }],

@@ -132,7 +132,7 @@ const dashboard = '{ name: Meet, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4,
 const actions = {
   read: { method: 'GET', inputs: { operation: 'list-sources' } },
   'read a cost': { method: 'GET', inputs: { operation: 'usage-cost', period: 'today', budget: '100000' } },
-  'read a backup': { method: 'GET', inputs: { operation: 'get-backup', id: 'latest' } },
+  'read a backup': { method: 'GET', inputs: { operation: 'get-backup' } },
   create: {
     method: 'POST',
     inputs: {

@@ -170,7 +170,7 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     storedObjects,
     kinds: ofProfile,
     globs,
-    prune: false,
+    removeDeclarations: false,
     texts,
     variable,
     excluded: new Map(Object.entries(excluded)),

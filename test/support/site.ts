@@ -113,7 +113,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
         pull.run(readContextFor(files), {
           files: [...globs],
           project,
-          prune: false,
+          removeDeclarations: false,
           ...input,
         }),
     })

@@ -12,9 +12,9 @@ import { type Severity, severities } from '../../platform/core/diagnostics.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
 import { keysOf } from '../../platform/core/keys.ts'
 import type { Files } from '../../platform/operation/files.ts'
-import { filePath, lines } from '../../platform/operation/inputs.ts'
+import { lines, noted } from '../../platform/operation/inputs.ts'
 import { defineOperation, noFields } from '../../platform/operation/operation.ts'
-import { amountInput } from '../usage/amounts.ts'
+import { amountInput, budgetsInput } from '../usage/amounts.ts'
 import { type Audit, auditServices, awakeByDay } from './audit.ts'
 import { findingLines, judgeAudit, reportAudit } from './audit-report.ts'
 import { type AuditResult, auditDetails } from './audit-result.ts'
@@ -41,7 +41,7 @@ const input = z.strictObject({
     `rule=severity, one per line, such as idling-off=error; the severities are ${ruleSeverities.join(', ')}`,
     z.templateLiteral([z.enum(keysOf<AuditRule>(auditRules)), '=', z.enum(ruleSeverities)]),
   ).optional(),
-  budgets: filePath('The budgets file of usage-cost. With it, services that no budget counts are findings.').optional(),
+  budgets: noted(budgetsInput, 'Services that no budget counts are findings.'),
 })
 
 type AuditInput = z.output<typeof input>

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Decimal, fromText, parseAmount } from '../../platform/core/decimal.ts'
-import { variable } from '../../platform/operation/inputs.ts'
+import { filePath, variable } from '../../platform/operation/inputs.ts'
 
 // A result has decimals, so that every figure is exact. Its document has them as text, so that no JSON parser rounds them.
 const decimalAs = (write: (value: Decimal) => string) =>
@@ -32,6 +32,9 @@ export const amountInput = (description: string) =>
       pattern: '^(0|[1-9][0-9]{0,29})([.][0-9]{1,30})?$',
       minimum: 0,
     })
+
+/** The path of a budgets file. */
+export const budgetsInput = filePath('File with several budgets, each with its own limit, period and scope.').optional()
 
 /** The price of one credit. */
 export const creditPriceSchema = () => z.object({ amount, currency: z.string().describe('ISO 4217 code.') })

@@ -6,7 +6,7 @@ import { InputError, inputError } from '../../platform/core/errors.ts'
 import { parseWithLocations } from '../../platform/documents/parse.ts'
 import { flag } from '../../platform/operation/inputs.ts'
 import { amountInput } from './amounts.ts'
-import { type CurrentPeriod, clipToToday, date, periodInput, resolvePeriod } from './periods.ts'
+import { type CurrentPeriod, clipToToday, date, periodOfBudget, resolvePeriod } from './periods.ts'
 
 const percentGrammar = /^(\d{1,3}(?:\.\d{1,6})?)\s*%$/
 
@@ -83,7 +83,7 @@ const entryFields = z.strictObject({
   name: z.string().min(1).max(128).meta({ description: 'Name of the budget in reports.', accepts: 'a text of at most 128 characters' }),
   limit: amountInput('Limit for the period. The limit is strict: the gate fails above it (>), and an equal amount passes.'),
   warn: warnLevel.optional(),
-  period: periodInput('The period of the budget. The default is that of the run.').optional(),
+  period: periodOfBudget.optional(),
   scope: scope.optional(),
   waiver: waiver.optional(),
   forecast: flag('The budget also fails when the forecast for the whole period is above the limit.').default(false),

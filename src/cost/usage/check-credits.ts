@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import { addDays, type Day, dayOf } from '../../platform/core/dates.ts'
 import type { Decimal } from '../../platform/core/decimal.ts'
-import { type Diagnostic, inputDiagnostic } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
-import { type Context, defineOperation, type Given } from '../../platform/operation/operation.ts'
+import { type Context, defineOperation } from '../../platform/operation/operation.ts'
 import { type CreditBalance, type CreditBalances, readCreditBalances, totalOfBalances, usableBalances } from './credit-balances.ts'
 import { type CreditForecast, forecastCredits, latestFinalDays } from './credit-forecast.ts'
 import { judgeCredits, reportCredits } from './credits-report.ts'
@@ -25,8 +24,7 @@ export const checkCredits = defineOperation({
   get details() {
     return creditsDetails()
   },
-  example: { warnDaysLeft: 30 },
-  check: checkInput,
+  example: { minDaysLeft: 30 },
   async run(context, { creditPrice }) {
     const { api, organizationId, clock } = context
     const nowMs = clock.now()
@@ -57,11 +55,6 @@ export const checkCredits = defineOperation({
   report: reportCredits,
   toDocument: (result) => z.encode(z.object({ ...creditsOutput.shape, ...creditsDetails().shape }), result),
 })
-
-function checkInput({ values: { minDaysLeft, warnDaysLeft } }: Given<typeof creditsInput>): readonly Diagnostic[] {
-  const isNever = minDaysLeft !== undefined && warnDaysLeft !== undefined && warnDaysLeft < minDaysLeft
-  return isNever ? [inputDiagnostic('warn-days-left', 'is below min-days-left, so the gate would never warn')] : []
-}
 
 /** Undefined where the total is that of the balances, or where the answer has none. */
 function differentTotal({ balances, total }: CreditBalances): Decimal | undefined {

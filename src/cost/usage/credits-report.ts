@@ -25,60 +25,31 @@ export function judgeCredits(result: Credits, given: CreditsInput): Verdict {
   return { status: first.level, sentence: first.line, reasons: others.map(({ line }) => line), ...(first.cause && { cause: first.cause }) }
 }
 
-const hasLimit = ({ minDaysLeft, warnDaysLeft, maxExpiring }: CreditsInput): boolean =>
-  [minDaysLeft, warnDaysLeft, maxExpiring].some((limit) => limit !== undefined)
-
 /** An organization that pays afterwards has no credits, which is not the same as none left. */
-function availabilityReasons({ remainingCredits, balances }: Credits, given: CreditsInput): readonly Reason[] {
-  if (remainingCredits !== undefined) return []
+function availabilityReasons({ remainingCredits, balances }: Credits, { minDaysLeft }: CreditsInput): readonly Reason[] {
+  if (remainingCredits !== undefined || minDaysLeft === undefined) return []
   const future = balances.find(({ type, state }) => type === 'prepaid' && state === 'not-started')
   const next = future?.startsAt === undefined ? '' : ` The next ones start on ${plainDay(dayOf(Date.parse(future.startsAt)))}.`
-  const line = (effect: string) => [trusted(`No prepaid credits: none were granted, or all are used up or expired.${next}${effect}`)]
-  if (given.minDaysLeft !== undefined) return [{ level: 'fail', line: line('') }]
-  return hasLimit(given) ? [{ level: 'warn', line: line(' No limit was checked.') }] : []
+  const line = trusted(`No prepaid credits: none were granted, or all are used up or expired.${next}`)
+  return [{ level: 'fail', line: [line] }]
 }
 
-function forecastReasons(result: Credits, given: CreditsInput): readonly Reason[] {
-  const { forecast, remainingCredits } = result
-  if (forecast === undefined || remainingCredits === undefined) return []
-  if (forecast.status === 'not-estimable') return notEstimatedReasons(forecast.reason, remainingCredits, given)
-  return [...daysReasons(forecast, result, given), ...expiringReasons(forecast, result, given)]
-}
-
-/** More than all remaining credits cannot expire, so that a larger limit needs no estimate. */
-function notEstimatedReasons(reason: string, remaining: Decimal, given: CreditsInput): readonly Reason[] {
-  const { minDaysLeft, warnDaysLeft, maxExpiring } = given
-  const reasonFor = (level: Reason['level'], name: string, isUnchecked: boolean): readonly Reason[] =>
-    isUnchecked ? [{ level, line: say`${trusted(name)} was not checked, because ${untrustedSentence(reason.replace(/\.$/, ''))}.` }] : []
-  return [
-    ...reasonFor('fail', 'min-days-left', minDaysLeft !== undefined),
-    ...reasonFor('fail', 'max-expiring', maxExpiring?.lt(remaining) === true),
-    ...reasonFor('warn', 'warn-days-left', minDaysLeft === undefined && warnDaysLeft !== undefined),
-  ]
-}
-
-function daysReasons({ daysLeft }: Estimated, result: Credits, { minDaysLeft, warnDaysLeft }: CreditsInput): readonly Reason[] {
-  const reason = (level: Reason['level'], limit: number, what: string): readonly Reason[] => [
-    {
-      level,
-      line: [trusted(`Prepaid credits last for ${durationWords(daysLeft.expected, result)}. The ${what} is ${plural(limit, 'day')}.`)],
-      cause: say`prepaid credits run out too soon`,
-    },
-  ]
-  if (minDaysLeft !== undefined && daysLeft.expected < minDaysLeft) return reason('fail', minDaysLeft, 'minimum')
-  return warnDaysLeft !== undefined && daysLeft.expected < warnDaysLeft ? reason('warn', warnDaysLeft, 'warning level') : []
-}
-
-function expiringReasons({ expiring }: Estimated, { creditUnit }: Credits, { maxExpiring }: CreditsInput): readonly Reason[] {
-  if (maxExpiring === undefined || !expiring.expected.gt(maxExpiring)) return []
-  const [lost, limit] = formatMoneyPair(expiring.expected, maxExpiring)
-  const line = [trusted(`${lost} ${creditUnit} are expected to expire unused. The maximum is ${limit} ${creditUnit}.`)]
-  return [{ level: 'fail', line, cause: say`too many credits are expected to expire unused` }]
+function forecastReasons(result: Credits, { minDaysLeft }: CreditsInput): readonly Reason[] {
+  const { forecast } = result
+  if (forecast === undefined || minDaysLeft === undefined) return []
+  if (forecast.status === 'not-estimable') {
+    const line = say`min-days-left was not checked, because ${untrustedSentence(forecast.reason.replace(/\.$/, ''))}.`
+    return [{ level: 'fail', line }]
+  }
+  const { expected } = forecast.daysLeft
+  if (expected >= minDaysLeft) return []
+  const line = trusted(`Prepaid credits last for ${durationWords(expected, result)}. The minimum is ${plural(minDaysLeft, 'day')}.`)
+  return [{ level: 'fail', line: [line], cause: say`prepaid credits run out too soon` }]
 }
 
 /** The list may be incomplete, or have a balance that cannot be used. */
-function totalReasons({ apiTotal, balances, creditUnit }: Credits, given: CreditsInput): readonly Reason[] {
-  const level = hasLimit(given) ? 'fail' : 'warn'
+function totalReasons({ apiTotal, balances, creditUnit }: Credits, { minDaysLeft }: CreditsInput): readonly Reason[] {
+  const level = minDaysLeft === undefined ? 'warn' : 'fail'
   const others = balances.filter(({ type, state }) => type === 'other' && state === 'active')
   const unknown = say`${trusted(plural(others.length, 'balance'))} of an unknown type with ${trusted(`${formatMoney(totalOfBalances(others))} ${creditUnit}`)} did not count.`
   const active = totalOfBalances(balances.filter(({ state }) => state === 'active'))

@@ -2,19 +2,13 @@
 import * as z from 'zod'
 import type { Day } from '../../platform/core/dates.ts'
 import { integer } from '../../platform/operation/inputs.ts'
-import { amountInput, creditPriceInput, creditPriceSchema, estimate, exactAmount } from './amounts.ts'
+import { creditPriceInput, creditPriceSchema, estimate, exactAmount } from './amounts.ts'
 import { balanceSchema } from './credit-balances.ts'
 import { type CreditForecast, creditForecastSchema, horizonDays } from './credit-forecast.ts'
 import { dayOn } from './periods.ts'
 
 export const creditsInput = z.strictObject({
   minDaysLeft: integer('The gate fails when the prepaid credits are expected to last for fewer days than this.', 1, horizonDays).optional(),
-  warnDaysLeft: integer(
-    'The gate warns when the prepaid credits are expected to last for fewer days than this.',
-    1,
-    horizonDays,
-  ).optional(),
-  maxExpiring: amountInput('The gate fails when more prepaid credits than this are expected to expire unused.').optional(),
   creditPrice: creditPriceInput,
 })
 

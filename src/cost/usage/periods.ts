@@ -58,19 +58,28 @@ export const dayOn = (description: string) => date.describe(`${description} YYYY
 /** A period by its name, or days. */
 export type GivenPeriod = PeriodName | GivenDays
 
-export const periodInput = (description: string) =>
-  z
-    .string()
-    .transform((text, context): GivenPeriod => {
-      const period = isPeriodName(text) ? text : parseDays(text, maxDays)
-      if (period !== undefined) return period
-      context.addIssue({ code: 'custom', message: 'is not a period' })
-      return z.NEVER
-    })
-    .meta({
-      description: `${description} A period that still runs is read up to today. \`last-N-days\` are the N days that end today.`,
-      accepts: `${[...periodPresets, 'last-N-days'].join(', ')}; ${daysForm}; at most ${maxDays} days`,
-    })
+const periodAccepts = `${[...periodPresets, 'last-N-days'].join(', ')}; ${daysForm}; at most ${maxDays} days`
+
+const period = z.string().transform((text, context): GivenPeriod => {
+  const period = isPeriodName(text) ? text : parseDays(text, maxDays)
+  if (period !== undefined) return period
+  context.addIssue({ code: 'custom', message: 'is not a period' })
+  return z.NEVER
+})
+
+export const periodInput = period.meta({
+  description:
+    'Days to look at, in UTC. A period that still runs ends now. `last-N-days` are N times 24 hours until now; usage has whole days, of which the last is today.',
+  accepts: periodAccepts,
+})
+
+export const periodOfBudget = period.meta({
+  description: 'The period of the budget. The default is that of the run. `last-N-days` are the N days that end today.',
+  accepts: periodAccepts,
+})
+
+export const isBillingCycle = (period: GivenPeriod | undefined): period is 'billing-cycle' | 'previous-billing-cycle' =>
+  period === 'billing-cycle' || period === 'previous-billing-cycle'
 
 /** Whether the given period can have future days. */
 export const mayHaveDaysAhead = (period: GivenPeriod | undefined): boolean =>

@@ -9,19 +9,19 @@ import { toPlainText } from '../../platform/core/line.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { Files } from '../../platform/operation/files.ts'
-import { choice, filePath, grouped, integer, variable } from '../../platform/operation/inputs.ts'
+import { choice, grouped, integer, noted, onMissingInput, variable } from '../../platform/operation/inputs.ts'
 import { defineOperation, type Given } from '../../platform/operation/operation.ts'
 import { selectInput } from '../../platform/operation/select.ts'
-import { amountInput, creditPriceInput } from './amounts.ts'
+import { amountInput, budgetsInput, creditPriceInput } from './amounts.ts'
 import { findBudgetStep } from './budget-steps.ts'
 import { type BudgetOutcome, checkLimit, judgeBudgets, runOutDay } from './budgets.ts'
 import type { Budget } from './budgets-file.ts'
 import { comparedPeriod, compareUsage, comparisonIssue, comparisons, increaseInput } from './comparison.ts'
 import { knownDays, lastDayWithAllRecords, totalByDay, withoutGaps } from './daily-usage.ts'
-import { type DataQualityIssue, findDataQualityIssues, issueLevels } from './data-quality.ts'
+import { type DataQualityIssue, findDataQualityIssues } from './data-quality.ts'
 import { daysWithForecast, forecastSpend } from './forecast.ts'
 import { groupByEntity, groupByMetric } from './groups.ts'
-import { type CurrentPeriod, choosePeriod, daysIn, type GivenPeriod, hasDaysAhead, mayHaveDaysAhead, periodInput } from './periods.ts'
+import { type CurrentPeriod, choosePeriod, daysIn, hasDaysAhead, isBillingCycle, mayHaveDaysAhead, periodInput } from './periods.ts'
 import { describeIssue } from './phrases.ts'
 import { allReadings, findHistoryFailure, type Readings, readUsage } from './readings.ts'
 import { provisionalOf } from './records.ts'
@@ -30,7 +30,7 @@ import { gateModes, toUsageDocument, type UsageResult, usageDetails, usageOutput
 import { findSpikes, minBaselineDays } from './spikes.ts'
 
 const countedInput = grouped('What is counted', {
-  period: periodInput('The period of the report. The default is `month-to-date`.').optional(),
+  period: noted(periodInput.optional(), 'The default is `month-to-date`.'),
   billingCycleDay: variable(
     integer(
       'Day of the month on which a billing cycle starts. The default is 1. In a shorter month, the cycle starts on its last day.',
@@ -42,7 +42,7 @@ const countedInput = grouped('What is counted', {
     comparisons,
     'Compares the usage with earlier days. `previous-period` is the period of equal length that ends the day before. `previous-month-days` are the same days of the previous month, such as 1–21 Oct for 1–21 Nov.',
   ).optional(),
-  select: selectInput('Counts only usage with a tag. The API applies it: `tag=Team`, or `tag=Team=shop`.', ['tag']).optional(),
+  select: selectInput(['tag'], { note: 'A tag of the cloud, such as `tag=Team` or `tag=Team=shop`. The API applies it.' }).optional(),
 })
 
 const gatesInput = grouped('Gates, in credits (above fails, equal passes)', {
@@ -54,15 +54,15 @@ const gatesInput = grouped('Gates, in credits (above fails, equal passes)', {
     'The cost of the period. In usage credits. The limit is strict: the gate fails above it (>), and an equal amount passes.',
   ).optional(),
   warnBudget: amountInput('Only warns above this. An equal amount passes.').optional(),
-  budgets: filePath('File with several budgets. Each has its own limit, period and scope. One run judges all of them.').optional(),
+  budgets: noted(budgetsInput, 'One run judges all of them.'),
   forecastBudget: amountInput(
     'The forecast for the whole period. The gate fails when it is above this amount (>). On the last day and after it, the total counts instead.',
   ).optional(),
   maxIncrease: increaseInput.optional(),
-  onMissing: choice(
-    issueLevels,
-    'Effect of issues with the data. These are no records, days without records, or records that do not add up to the total. By default an issue fails the gate. Missing records of days that have just begun are only a warning.',
-  ).optional(),
+  onMissing: noted(
+    onMissingInput.optional(),
+    'Data is missing if there are no records at all or for some days, or if records do not add up to the total. Missing records of days that have just begun are only a warning.',
+  ),
 })
 
 const shownInput = grouped('Output', {
@@ -90,7 +90,7 @@ export const usageCost = defineOperation({
     const today = dayOf(clock.now())
     const period = choosePeriod(input.period, today, input.billingCycleDay)
     const budgets = await loadBudgets(files, input, today, period)
-    const previous = input.compare && comparedPeriod(input.compare, period, isCycle(input.period))
+    const previous = input.compare && comparedPeriod(input.compare, period, isBillingCycle(input.period))
     const options = {
       today,
       period,
@@ -137,8 +137,6 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
       : []),
   ]
 }
-
-const isCycle = (period: GivenPeriod | undefined): boolean => typeof period === 'string' && period.endsWith('billing-cycle')
 
 /** Another text would be no filter of the API, and more usage would count. */
 const checkTags = ({ values }: Given<typeof usageInput>): readonly Diagnostic[] =>

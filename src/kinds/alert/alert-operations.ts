@@ -50,13 +50,11 @@ const alertOutput = z.object({
 
 const alertDetails = z.object({ alert: alertSchema.describe('The alert as the API returned it.') })
 
-const id = idInput('alert')
-
 export const listAlerts = defineOperation({
   summary: 'Lists the alerts of a service.',
   effect: 'read',
   scope: 'service-or-server',
-  input: z.strictObject({ select: selectAlerts('Lists only these alerts.').optional() }),
+  input: z.strictObject({ select: selectAlerts().optional() }),
   output: listOutput,
   details: z.object({
     items: z.array(alertSchema).describe('The alerts as the API returned them.'),
@@ -95,7 +93,7 @@ export const getAlert = defineOperation({
   summary: 'Reads one alert.',
   effect: 'read',
   scope: 'service-or-server',
-  input: z.strictObject({ id }),
+  input: z.strictObject({ id: idInput }),
   output: alertOutput,
   details: alertDetails.extend({ declaration: declarationDetail('alert') }),
   example: { id: '65f5e4a35eedc0de0000001f' },
@@ -114,7 +112,7 @@ export const deleteAlert = defineOperation({
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: true,
-  input: z.strictObject({ id }),
+  input: z.strictObject({ id: idInput }),
   output: z.object({
     id: z.string().describe('Id of the alert.'),
     changed: z.boolean().describe('Whether the alert existed.'),
@@ -182,7 +180,7 @@ export const updateAlert = defineOperation({
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: true,
-  input: z.strictObject({ id, ...input }),
+  input: z.strictObject({ id: idInput, ...input }),
   output: alertOutput,
   details: alertDetails,
   example: { id: '65f5e4a35eedc0de0000001f', alert: '{ threshold: 10 }' },

@@ -31,8 +31,8 @@ interface ListedAlerts {
   readonly silencedUntil: Readonly<Record<string, string>>
 }
 
-export const selectAlerts = (description: string) =>
-  selectInput(description, ['name', 'state', 'tag', ...ownerFields], { state: alertStates })
+export const selectAlerts = (note?: string) =>
+  selectInput(['name', 'state', 'tag', ...ownerFields], { choices: { state: alertStates }, note })
 
 export const selectableAlert = (alert: Alert): Selectable => ({
   ...selectableOwned(alert, alertMarkers),

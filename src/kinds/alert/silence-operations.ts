@@ -60,7 +60,7 @@ export const silenceAlerts = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   input: z.strictObject({
-    select: selectAlerts('Which alerts. Needs a condition on name, key or project.'),
+    select: selectAlerts('One of them must be about name, key or project.'),
     maxAlerts: integer('Maximum number of alerts that are changed. With more, the operation fails and writes nothing.', 1, 1000).default(
       10,
     ),

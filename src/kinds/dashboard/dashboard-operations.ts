@@ -23,8 +23,6 @@ import { createDashboardKind } from './dashboard-kind.ts'
 import { type Dashboard, dashboardCollection, dashboardFromApi, dashboardSchema, toDashboardBody, withoutIds } from './dashboard-wire.ts'
 import { describeWebAppFile, isWebAppDashboard } from './web-app-file.ts'
 
-const id = idInput('dashboard')
-
 const input = { dashboard: documentInput('dashboard') }
 
 const dashboardOutput = z.object({
@@ -55,7 +53,7 @@ export const getDashboard = defineOperation({
   summary: 'Reads one dashboard with its tiles.',
   effect: 'read',
   scope: 'service-or-server',
-  input: z.strictObject({ id }),
+  input: z.strictObject({ id: idInput }),
   output: dashboardOutput,
   details: dashboardDetails.extend({ declaration: declarationDetail('dashboard') }),
   example: { id: '65f5e4a35eedc0de0000000c' },
@@ -95,7 +93,7 @@ export const updateDashboard = defineOperation({
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: true,
-  input: z.strictObject({ id, ...input }),
+  input: z.strictObject({ id: idInput, ...input }),
   output: dashboardOutput,
   details: dashboardDetails.extend({ lostAlerts }),
   example: {
@@ -156,7 +154,7 @@ export const deleteDashboard = defineOperation({
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: true,
-  input: z.strictObject({ id }),
+  input: z.strictObject({ id: idInput }),
   output: z.object({
     id: z.string().describe('Id of the dashboard.'),
     changed: z.boolean().describe('Whether the dashboard existed.'),

@@ -225,7 +225,7 @@ function reviewUnset(names: readonly string[], desired: Body, stored: Body | und
   const notSet = `${list} ${names.length === 1 ? 'is' : 'are'} not set`
   if (stored === undefined && !isWrite)
     return { rule: 'secret-not-compared', message: `${notSet}; apply needs ${names.length === 1 ? 'it' : 'them'}` }
-  if (stored === undefined || resends) return error(`${notSet}, so the secret cannot be sent; set ${list} in the environment of the run`)
+  if (stored === undefined || resends) return error(`${notSet}, so the secret cannot be sent; set ${list}`)
   const moves = stored.service !== desired.service || (isKnownToRun(desired.url) && !isEqual(stored.url, desired.url))
   if (moves && !isKnownToRun([desired.headers, desired.queryParams]))
     return error(`${notSet}, and the server drops headers and query parameters when the URL or the service changes; set ${list}`)

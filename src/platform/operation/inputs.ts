@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isResourceId, isSegment, isUuid } from '../api/path.ts'
+import { isSegment, isUuid } from '../api/path.ts'
 import { defaultProfile, profileNames } from '../api/profiles.ts'
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import { minSecretLength } from '../core/secrets.ts'
@@ -15,6 +15,8 @@ declare module 'zod' {
     actionDefault?: string
     /** A variable of the action, or an option of only the command line and the library. Absent for an input of the action. */
     setting?: 'variable' | 'option'
+    /** What is special about the input in this operation. The description is the same for all of them. */
+    note?: string
   }
 }
 
@@ -23,6 +25,9 @@ export const variable = <const T extends z.ZodType>(field: T): T => field.meta({
 
 /** An option of the command line and the library, for which the action has neither an input nor a variable. */
 export const optionOnly = <const T extends z.ZodType>(field: T): T => field.meta({ ...metaOf(field), setting: 'option' })
+
+/** The input of several operations, with what is special about it in this one. */
+export const noted = <const T extends z.ZodType>(field: T, note: string): T => field.meta({ ...metaOf(field), note })
 
 /** The inputs under a title of their own in help. */
 export const grouped = <const Shape extends Readonly<Record<string, z.ZodType>>>(group: string, shape: Shape): Shape =>
@@ -56,9 +61,6 @@ export const longText = (description: string, maxLength: number) =>
 export const filePath = (description: string, accepts = 'a path inside the workspace') =>
   oneLine.min(1).max(4096).meta({ description, accepts })
 
-/** A path to write to, relative to the workspace or absolute. `-` is rejected, because it would be a file of that name. */
-export const outputPath = (description: string) => filePath(description, 'a path').refine((path) => path !== '-')
-
 /** The id of an organization or a service. Becomes lower case. */
 export const uuid = (description: string) =>
   z
@@ -67,13 +69,18 @@ export const uuid = (description: string) =>
     .refine(isUuid)
     .meta({ description, accepts: 'a UUID such as 11111111-2222-4333-8444-555555555555' })
 
-/** The id of a dashboard or an alert, which becomes part of a path. */
-export const resourceId = (description: string) =>
-  z.string().refine(isResourceId).meta({ description, accepts: 'an id: letters, digits and ._~-, at most 128' })
+/** What the input `id` says of itself, whatever it is the id of. */
+export const idMeta = {
+  description: 'Id of the alert, dashboard or backup.',
+  accepts: 'an id: letters, digits and ._~-, at most 128; that of a backup is a UUID',
+}
 
 /** One of a few words. */
 export const choice = <const T extends readonly [string, ...string[]]>(options: T, description: string) =>
   z.enum(options).meta({ description, accepts: options.join(', ') })
+
+/** What to do where a gate lacks data. */
+export const onMissingInput = choice(['fail', 'warn', 'ignore'], 'What a gate does where data is missing. By default, it fails.')
 
 /** A boolean; `true` or `false` as text. */
 export const flag = (description: string) => z.boolean().meta({ description, accepts: 'true or false' })
@@ -130,14 +137,16 @@ const addressForm = 'https://host[:port][/path]; http for loopback addresses, an
 
 const keyId = z.string().regex(keyIdGrammar).optional()
 
-const keySecret = (description: string) =>
+const passSecret = (variableName: string): string => `Pass a secret, or set ${variableName}.`
+
+const keySecret = (description: string, variableName: string) =>
   z
     .string()
     .min(minSecretLength)
     .regex(keySecretGrammar)
     .optional()
     .meta({
-      description: `${description} Pass it as a secret or an environment variable.`,
+      description: `${description} ${passSecret(variableName)}`,
       accepts: `at least ${minSecretLength} characters, without control characters`,
       secret: true,
     })
@@ -148,13 +157,13 @@ export const defaultApiUrl = 'auto'
 /** The inputs that all operations share. */
 export const settingsSchema = z.strictObject({
   apiKeyId: keyId.meta({ description: 'Id of the API key.', accepts: 'visible ASCII characters without a colon' }),
-  apiKeySecret: keySecret('Secret of the API key.'),
+  apiKeySecret: keySecret('Secret of the API key.', 'WATCHKEEPER_API_KEY_SECRET'),
   apiKey: z
     .string()
     .regex(tokenGrammar)
     .optional()
     .meta({
-      description: 'Personal API access key, for `profile: hyperdx`. Pass it as a secret or an environment variable.',
+      description: `Personal API access key, for \`profile: hyperdx\`. ${passSecret('WATCHKEEPER_API_KEY')}`,
       accepts: `at least ${minSecretLength} visible ASCII characters`,
       secret: true,
     }),
@@ -163,7 +172,7 @@ export const settingsSchema = z.strictObject({
       'Id of an API key that the query endpoint of the service lists, for operations that run SQL. Not for `profile: hyperdx`, which runs SQL with api-key.',
     accepts: 'visible ASCII characters without a colon',
   }),
-  sqlKeySecret: keySecret('Secret of the key in sql-key-id.'),
+  sqlKeySecret: keySecret('Secret of the key in sql-key-id.', 'WATCHKEEPER_SQL_KEY_SECRET'),
   sqlUrl: variable(
     z.string().optional().meta({
       description: 'Base URL of the query endpoints of ClickHouse Cloud. The default is `https://queries.clickhouse.cloud`.',
@@ -245,12 +254,16 @@ export const settingsSchema = z.strictObject({
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it
       actionDefault: '${{ github.token }}',
     }),
-  notifyUrl: z.string().max(2048).refine(isWebhookUrl).optional().meta({
-    description:
-      'URL of an incoming webhook of Slack, Teams or another receiver, which gets a message about the run. Pass it as a secret or an environment variable. A failed delivery is a warning.',
-    accepts: 'an https URL without user and fragment; http for loopback addresses',
-    secret: true,
-  }),
+  notifyUrl: z
+    .string()
+    .max(2048)
+    .refine(isWebhookUrl)
+    .optional()
+    .meta({
+      description: `URL of an incoming webhook of Slack, Teams or another receiver, which gets a message about the run. ${passSecret('WATCHKEEPER_NOTIFY_URL')} A failed delivery is a warning.`,
+      accepts: 'an https URL without user and fragment; http for loopback addresses',
+      secret: true,
+    }),
   notifyFormat: variable(
     choice(
       ['slack', 'teams', 'json'],
@@ -268,7 +281,7 @@ export const settingsSchema = z.strictObject({
 export type Settings = z.output<typeof settingsSchema>
 
 /** Why a file of the repository cannot have a setting: a pull request could change where the key goes. */
-export const notInRepository = 'cannot be set in a file of the repository; set it as an input or an environment variable'
+export const notInRepository = 'cannot be set in a file of the repository; set it as an input or a WATCHKEEPER_ variable'
 
 /**
  * The settings that a config file in the repository may contain. It must not decide where the key goes. A label or a pull-request number

@@ -4,14 +4,14 @@ import { inputError } from '../core/errors.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 
-const fields = ['name', 'key', 'kind', 'tag', 'state', 'project', 'type', 'managed', 'unmanaged'] as const
+const fields = ['name', 'key', 'kind', 'tag', 'state', 'project', 'type', 'managed', 'unmanaged', 'all'] as const
 
 export type SelectField = (typeof fields)[number]
 
 /** One condition: `name~checkout`. */
 export interface Condition {
   readonly field: SelectField
-  /** The field has one of them. Empty for `managed` and `unmanaged`. */
+  /** The field has one of them. Empty for `managed`, `unmanaged` and `all`. */
   readonly values: readonly string[]
   /** The value is a part of the field, and case does not matter. */
   readonly isPart?: true
@@ -30,7 +30,7 @@ export interface Selectable {
   readonly isOwnedBy?: ((project: string) => boolean) | undefined
 }
 
-const flags: readonly string[] = ['managed', 'unmanaged'] satisfies readonly SelectField[]
+const flags: readonly string[] = ['managed', 'unmanaged', 'all'] satisfies readonly SelectField[]
 
 /** Fields with few values, which accept several of them. Any other value is the rest of the line. */
 const withAlternatives: readonly string[] = ['key', 'kind', 'state'] satisfies readonly SelectField[]
@@ -54,6 +54,8 @@ export const isSelected = (conditions: readonly Condition[] = [], item: Selectab
 function holds({ field, values, isPart }: Condition, item: Selectable): boolean {
   const isOne = (text: string | null | undefined): boolean => typeof text === 'string' && values.includes(text)
   switch (field) {
+    case 'all':
+      return true
     case 'managed':
       return item.isManaged === true
     case 'unmanaged':
@@ -106,22 +108,33 @@ function formsOf(field: SelectField, choices: Choices): readonly string[] {
   return field === 'name' ? ['name=NAME', 'name~PART'] : [`${field}=${field.toUpperCase()}`]
 }
 
-/** The input of an operation that knows these fields. `choices` are all values that a field can have. */
-export const selectInput = (description: string, known: readonly SelectField[], choices: Choices = {}) =>
-  z
+interface SelectRules {
+  /** All values that a field can have. */
+  readonly choices?: Choices | undefined
+  /** What an operation is about without a condition, if it is not everything. */
+  readonly without?: string
+  readonly note?: string | undefined
+}
+
+/** The input of an operation that knows these fields. */
+export function selectInput(known: readonly SelectField[], { choices = {}, without, note }: SelectRules = {}) {
+  const forms = known.flatMap((field) => formsOf(field, choices)).join(', ')
+  return z
     .array(
       z.string().transform((text, context): Condition => {
         const condition = parseCondition(text)
         const isKnown = condition !== undefined && known.includes(condition.field)
         const possible = condition && choices[condition.field]
         if (isKnown && (possible === undefined || condition.values.every((value) => possible.includes(value)))) return condition
-        context.addIssue({ code: 'custom', message: 'is not a condition' })
+        context.addIssue({ code: 'custom', message: `is not accepted; accepted: ${forms}`, params: { isComplete: true } })
         return z.NEVER
       }),
     )
     .min(1)
     .max(20)
     .meta({
-      description,
-      accepts: `conditions that must all hold, one per line: ${known.flatMap((field) => formsOf(field, choices)).join(', ')}`,
+      description: 'Only what meets all conditions.',
+      accepts: 'conditions that the operation knows, one per line, such as name~checkout',
+      note: `Conditions: ${forms}${without === undefined ? '' : `; without any, ${without}`}.${note === undefined ? '' : ` ${note}`}`,
     })
+}

@@ -20,7 +20,7 @@ import { cancelOnSignals, type Signals } from '../signals.ts'
 import { debugVariable } from '../variables.ts'
 import { writeOutputs } from './outputs.ts'
 
-/** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
+/** Runs the operation that the variables of the step ask for; resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Variables, signals: Signals): Promise<number> {
   const cancellation = cancelOnSignals(signals)
   const startedAtMs = systemClock.now()

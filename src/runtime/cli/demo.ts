@@ -27,7 +27,7 @@ interface DemoStep {
   readonly before?: () => void
 }
 
-/** Settings that a job would set once, as environment variables. */
+/** Settings that a job would set once, as variables. */
 function demoEnvironment({ url }: Emulator, profile: ProfileName): Readonly<Record<string, string>> {
   const server = { WATCHKEEPER_API_URL: url, WATCHKEEPER_PROFILE: profile }
   if (profile === 'hyperdx') return { ...server, WATCHKEEPER_API_KEY: demo.apiKeySecret }
@@ -56,7 +56,7 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
       inputs: { period: 'last-30-days', budget: '500' },
       highlights: /^CHC per day/,
     },
-    { title: 'Read the latest backup', operation: 'get-backup', inputs: { id: 'latest' }, highlights: /^Size/ },
+    { title: 'Read the newest backup', operation: 'get-backup', inputs: {}, highlights: /^Size/ },
     {
       title: 'Create an alert on a tile, with a single request',
       operation: 'create-alert',

@@ -163,12 +163,12 @@ function placeholderFor(field: Schema): string {
 
 /** The first sentence, and what a reader of it has to know. */
 function textOf(field: Schema): string {
-  const { description = '', accepts } = metaOf(field)
+  const { description = '', accepts, note } = metaOf(field)
   const core = coreOf(field)
   const standard = defaultOf(field)
   const isHiddenChoice = core instanceof z.ZodEnum && choicesOf(core).join('|').length > maxChoicesLength
   return [
-    firstSentence(description).replaceAll('`', ''),
+    [description, ...(note === undefined ? [] : [note])].map(firstSentence).join('. ').replaceAll('`', ''),
     ...(isHiddenChoice ? [`(${accepts})`] : []),
     ...(standard === undefined || standard === false ? [] : [`[${String(standard)}]`]),
   ].join(' ')

@@ -33,7 +33,7 @@ function withoutOwnMetadata(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnMetadata)
   if (typeof value !== 'object' || value === null) return value
   const isOwn = (key: string, item: unknown): boolean =>
-    (['accepts', 'missing', 'group', 'setting'].includes(key) && typeof item === 'string') || ownMetadata.includes(key)
+    (['accepts', 'missing', 'group', 'setting', 'note'].includes(key) && typeof item === 'string') || ownMetadata.includes(key)
   const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
   // The server's default is the default for the author of a file.
   return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))
@@ -49,7 +49,7 @@ export const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
 /** An input for programs. The type is that of JSON; a list is given by several options, or by several lines. */
 function describeInput(name: string, schema: z.core.$ZodType, positional?: string): JsonSchema {
   const { type, enum: choices, default: standard } = toJsonSchema(schema as z.ZodType) // A field of a z.object.
-  const { description, accepts, secret } = metaOf(schema)
+  const { description, accepts, note, secret } = metaOf(schema)
   return {
     name: toKebab(name),
     ...(name === positional ? { isPositional: true } : { option: `--${toKebab(name)}` }),
@@ -61,6 +61,7 @@ function describeInput(name: string, schema: z.core.$ZodType, positional?: strin
     ...(secret && { secret }),
     description,
     ...(accepts !== undefined && { accepts }),
+    ...(note !== undefined && { note }),
   }
 }
 

@@ -15,7 +15,7 @@ export const summaries = {
   "check-credits": "Checks how many prepaid credits remain, how long they last, and how many expire unused.",
   "check-backups": "Checks that each service has a fresh backup, and that its backups keep the policies of a file. Fails when a service cannot be checked.",
   "list-backups": "Lists the backups of a service, newest first.",
-  "get-backup": "Reads one backup by its id, or the latest one.",
+  "get-backup": "Reads one backup by its id, or the newest one.",
   "verify-restore": "Verifies a restored backup: the new service runs, and holds the data that the original had at that time.",
   "list-alerts": "Lists the alerts of a service.",
   "get-alert": "Reads one alert.",

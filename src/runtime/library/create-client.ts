@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { type OperationName, type Operations, operationNames } from '../../operations.ts'
 import { systemClock } from '../../platform/core/clock.ts'
-import { WatchkeeperError } from '../../platform/core/errors.ts'
+import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { toCamel } from '../../platform/core/names.ts'
 import type { Variables } from '../../platform/core/variables.ts'
 import type { settingsSchema } from '../../platform/operation/inputs.ts'
@@ -16,10 +16,10 @@ type ProcessSetting = 'warnOnly' | 'summary' | 'reports' | 'config' | NotifySett
 
 export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, ProcessSetting> {
   /**
-   * The environment variables: `WATCHKEEPER_…` for settings that are not given here, `WATCHKEEPER_VAR_…` for files, and `HTTPS_PROXY`,
-   * `HTTP_PROXY` and `NO_PROXY`. The default is none. To use those of the process, pass `env: process.env`.
+   * Variables: `WATCHKEEPER_…` for settings that are not given here, `WATCHKEEPER_VAR_…` for files, and `HTTPS_PROXY`, `HTTP_PROXY` and
+   * `NO_PROXY`. The default is none. To use those of the process, pass `variables: process.env`.
    */
-  readonly env?: Variables
+  readonly variables?: Variables
   /** Cancels running and later calls. They reject with a WatchkeeperError of kind `canceled`. */
   readonly signal?: AbortSignal
   /** Called with one line of text for each retry and each wait, without secrets. */
@@ -59,7 +59,9 @@ export type Client = { readonly [Name in OperationName as MethodName<Name>]: Met
  * kind `canceled`. All times in options and results are in the unit that their name or description states.
  */
 export function createClient(options: ClientOptions): Client {
-  const { env = {}, signal, onProgress = () => undefined, onDebug, directory = '.', ...settings } = options
+  const { variables: env = {}, signal, onProgress = () => undefined, onDebug, directory = '.', ...settings } = options
+  // As the input of that name, an error would quote the variables with their secrets.
+  if ('env' in settings) throw inputError('env', 'is an input of methods; pass the variables of the process as variables')
   const stop = signal ?? new AbortController().signal
   const call = async (name: OperationName, input: object = {}): Promise<ResultDocument> => {
     const used: UsedFiles = new Set()

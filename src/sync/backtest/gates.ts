@@ -2,7 +2,7 @@ import { type Diagnostic, inputDiagnostic } from '../../platform/core/diagnostic
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, join, type Line, say, trusted } from '../../platform/core/line.ts'
 import { toKebab } from '../../platform/core/names.ts'
-import { choice, integer } from '../../platform/operation/inputs.ts'
+import { integer, noted, onMissingInput } from '../../platform/operation/inputs.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
 import { formatCoverage, minCoverage } from '../../signals/backtest/coverage.ts'
 import type { AlertEstimate } from '../../signals/backtest/result.ts'
@@ -11,10 +11,10 @@ import type { BacktestedAlert } from './backtest-report.ts'
 /** The inputs that make a backtest a gate. */
 export const gateInput = {
   maxNotifications: integer('Fails if an alert notifies more often on a day. The days are those of UTC.', 0, 100_000).optional(),
-  onMissing: choice(
-    ['fail', 'warn', 'ignore'],
-    `Effect of an alert that \`max-notifications\` cannot check: one without an estimate, or with data in less than ${minCoverage}% of its windows. The default is \`fail\`.`,
-  ).optional(),
+  onMissing: noted(
+    onMissingInput.optional(),
+    `An alert lacks data if it has no estimate, or data in less than ${minCoverage}% of its windows.`,
+  ),
 }
 
 export interface Gates {

@@ -4,6 +4,7 @@ import { type Diagnostic, diagnosticOf, type Location } from '../../platform/cor
 import { hourMs } from '../../platform/core/durations.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import { quote, shellQuote } from '../../platform/core/text.ts'
+import { filePath } from '../../platform/operation/inputs.ts'
 import { evaluate, type TimeRange } from '../../signals/backtest/evaluate.ts'
 import type { BacktestQuery } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
@@ -14,6 +15,11 @@ import type { DeclaredQuery } from './declared-queries.ts'
 import type { EvaluatedAlert } from './incidents.ts'
 
 // Which values a recording has, and whether it can serve an alert.
+
+export const recordingsInput = filePath(
+  'Directory of recordings of incidents. backtest writes them, and replay reads them.',
+  'a directory inside the workspace',
+)
 
 /** Paths must be equal to those that a file search returns. Throws an InputError for a directory that it does not search. */
 export function readDirectory(text: string): string {

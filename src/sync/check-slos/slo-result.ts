@@ -10,7 +10,7 @@ const percent = (what: string) => z.number().describe(what)
 export const sloInput = z.strictObject({
   files: filesInput,
   env: environmentInput,
-  select: selectInput('Checks only these SLOs.', ['name', 'key']).optional(),
+  select: selectInput(['name', 'key']).optional(),
   minBudgetLeft: z.number().min(-1000).max(100).optional().meta({
     description: 'Fails unless every SLO has at least this percentage of its error budget left.',
     accepts: 'a percentage of at most 100, such as 10',

@@ -6,9 +6,18 @@ import { addressOf, kindNames, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { longDigestOf } from '../../kinds/marker.ts'
 import type { Target } from '../../platform/api/path.ts'
+import { filePath } from '../../platform/operation/inputs.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
 import { type Action, actions, type Change } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
+
+/** A name that programs take for stdout would be a file of that name. */
+export const planFileInput = filePath(
+  'File of the plan. plan and drift save it, and apply makes exactly its changes, or none if the files or the service have changed since.',
+  'a path; apply reads it inside the workspace',
+)
+  .refine((path) => path !== '-')
+  .optional()
 
 const planFileVersion = 1
 

@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { onFailedEvaluation } from '../../kinds/alert/evaluation.ts'
 import type { OutputFile } from '../../platform/operation/files.ts'
-import { grouped, outputPath } from '../../platform/operation/inputs.ts'
+import { grouped } from '../../platform/operation/inputs.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { diagnosticReports } from '../../platform/report/sarif.ts'
 import { planRules } from '../rules.ts'
 import { staysAsItIs } from './change.ts'
 import { findEvaluationProblems } from './evaluations.ts'
 import { hasErrors, type PlanningResult } from './make-plan.ts'
-import { type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
+import { type PlanFile, planFileInput, planFileSchema, toPlanFile } from './plan-file.ts'
 import { planInput } from './plan-input.ts'
 import { planDetails, planOutput, toPlanResult } from './plan-result.ts'
 
@@ -22,7 +22,7 @@ export const planShape = {
   scope: 'service-or-server' as const,
   input: planInput.extend({
     ...grouped('Gates', { onFailedEvaluation: onFailedEvaluation.default('warn') }),
-    ...grouped('Output', { planFile: outputPath('Saves the plan. apply can then make exactly these changes.').optional() }),
+    ...grouped('Output', { planFile: planFileInput }),
   }),
   output: planOutput.extend({
     needsApply: z.boolean().describe('Whether `apply` would write anything, ownership markers included.'),

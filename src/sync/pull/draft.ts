@@ -39,7 +39,7 @@ export interface DraftInput {
    */
   readonly only?: 'declared' | 'drifted' | undefined
   /** Whether declarations of objects that the service does not have are removed. */
-  readonly prune: boolean
+  readonly removeDeclarations: boolean
   /** Which objects. Without it, what the files declare, and the other objects of kinds that need no request. */
   readonly select?: readonly Condition[] | undefined
   /** The files that exist, by path. */
@@ -509,9 +509,9 @@ const namesOf = (fields: readonly OverriddenField[]): string => fields.map(({ fi
 const isRemovable = (
   declared: Declared,
   { kinds }: DraftContext,
-  { prune, excluded, storedObjects }: Pick<DraftInput, 'prune' | 'excluded' | 'storedObjects'>,
+  { removeDeclarations, excluded, storedObjects }: Pick<DraftInput, 'removeDeclarations' | 'excluded' | 'storedObjects'>,
 ): boolean =>
-  prune &&
+  removeDeclarations &&
   !excluded.has(excludedAs(declared)) &&
   declared.location.instance === undefined &&
   declared.madeFrom === undefined &&

@@ -58,7 +58,7 @@ export const pullDetails = z.object({
   filesWritten: z.int().describe('Number of files that were written, new ones included.'),
   added: z.int().describe('Objects that were added to the files.'),
   updated: z.int().describe('Objects whose declarations were updated.'),
-  removed: z.int().describe('Objects whose declarations were removed, with `prune`.'),
+  removed: z.int().describe('Objects whose declarations were removed, with `remove-declarations`.'),
   unchanged: z.int().describe('Objects that are equal in the files and in the service.'),
   missing: z.int().describe('Objects that the files declare and the service does not have. Their declarations are kept.'),
   otherOwners: z.int().describe('Objects of other projects, which are never pulled.'),

@@ -10,10 +10,10 @@ const read = (inputs: Readonly<Record<string, string>>) =>
 const backups = () => emulator().store.organizations[0]?.services[0]?.backups ?? []
 
 describe('get-backup', () => {
-  it('returns the one that was started last for latest, in any order of the list', async () => {
+  it('returns the one that was started last without an id, in any order of the list', async () => {
     const newest = backups().toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''))[0]
     backups().reverse()
-    const ran = await read({ id: 'latest' })
+    const ran = await read({})
     expect(ran.document).toMatchObject({ id: newest?.id, backupStatus: 'done' })
     expect(ran.outputs.id).toBe(newest?.id)
     expect(Number(ran.outputs['backup-age-hours'])).toBeCloseTo((Date.now() - Date.parse(newest?.startedAt ?? '')) / 3_600_000, 1)
@@ -31,14 +31,14 @@ describe('get-backup', () => {
     const zone = process.env.TZ
     process.env.TZ = 'America/Sao_Paulo'
     try {
-      expect(Number((await read({ id: 'latest' })).outputs['backup-age-hours'])).toBeCloseTo(1, 1)
+      expect(Number((await read({})).outputs['backup-age-hours'])).toBeCloseTo(1, 1)
     } finally {
       process.env.TZ = zone ?? ''
     }
   })
 
   it('warns about a failed backup', async () => {
-    const failed = { ...inputsFor(emulator()), 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3', id: 'latest' }
+    const failed = { ...inputsFor(emulator()), 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3' }
     const ran = await read(failed)
     expect([ran.document.status, ran.exitCode]).toEqual(['warn', 0])
     expect(ran.reason).toContain('The backup failed and cannot be restored.')
@@ -46,7 +46,7 @@ describe('get-backup', () => {
 
   it('returns an error when the service has no backup', async () => {
     backups().splice(0)
-    const ran = await read({ id: 'latest' })
+    const ran = await read({})
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
     expect(ran.reason).toContain('has no backup yet')
   })
@@ -55,8 +55,8 @@ describe('get-backup', () => {
     expect((await read({ id: '00000000-0000-4000-8000-00000000ffff' })).reason).toContain('The backup does not exist')
   })
 
-  it.each(['last', '../x', '123', 'latest '.repeat(2)])('rejects the id "%s"', async (id) => {
-    expect((await read({ id: id })).reason).toMatch(/^id: .* is not accepted; accepted: a uuid, or latest/)
+  it.each(['latest', '../x', '123'])('rejects the id "%s"', async (id) => {
+    expect((await read({ id: id })).reason).toMatch(/^id: .* is not accepted; accepted: an id: .*; that of a backup is a UUID/)
   })
 
   it('accepts a backup of which the API reports only the id', async () => {

@@ -129,7 +129,7 @@ const evidence = (more: object = {}): string =>
   })
 
 const requireRestore = (files: Readonly<Record<string, string>>, inputs: Readonly<Record<string, string>> = {}) =>
-  check({ 'require-restore-days': '30', files: 'evidence/*.json', ...inputs }, files)
+  check({ 'require-restore-days': '30', results: 'evidence/*.json', ...inputs }, files)
 
 describe('the evidence of a restore', () => {
   it('passes with a result of verify-restore that is new enough', async () => {
@@ -143,7 +143,7 @@ describe('the evidence of a restore', () => {
 
   const goodAt = days(29)
   const good = evidence({ checkedAt: goodAt })
-  const none = 'files have no verified restore of it'
+  const none = 'results have no verified restore of it'
 
   it('V13: fails when the newest result is not verified or too old, or when a file cannot be read as a result', () =>
     forEachEntry<[string, string, string]>(
@@ -211,11 +211,11 @@ describe('the evidence of a restore', () => {
   })
 
   it('V13: fails without a file', async () =>
-    expect((await requireRestore({})).reason).toBe('Service checkout: files have no verified restore of it.'))
+    expect((await requireRestore({})).reason).toBe('Service checkout: results have no verified restore of it.'))
 
   it('needs both inputs', async () => {
-    expect((await check({ 'require-restore-days': '30' })).reason).toBe('files: is missing; require-restore-days needs it')
-    expect((await check({ files: '*.json' })).reason).toBe('require-restore-days: is missing; files needs it')
+    expect((await check({ 'require-restore-days': '30' })).reason).toBe('results: is missing; require-restore-days needs it')
+    expect((await check({ results: '*.json' })).reason).toBe('require-restore-days: is missing; results needs it')
   })
 })
 

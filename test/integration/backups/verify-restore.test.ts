@@ -282,7 +282,6 @@ describe('a wrong input', () => {
       {},
       /no start of the/,
     ],
-    ['the latest backup, which may be another one', () => undefined, { id: 'latest' }, /id: "latest" is not accepted/],
   ])('is refused: %s', async (_, prepare, inputs, reason) => {
     const { id } = restore(emulator())
     const backup = newestBackup(emulator()).id

@@ -31,7 +31,7 @@ describe('the profile hyperdx', () => {
     expect(pathsOf()).toEqual(['/health', '/api/v2/sources'])
   })
 
-  it('reads the key and the address from the environment', async () => {
+  it('reads the key and the address from variables', async () => {
     const env = { WATCHKEEPER_PROFILE: 'hyperdx', WATCHKEEPER_API_URL: emulator().url, WATCHKEEPER_API_KEY: `${demo.apiKeySecret}\n` }
     const ran = await invokeText({ inputs: { operation: 'list-alerts' }, env })
     expect(ran.document.status).toBe('pass')
@@ -105,7 +105,7 @@ describe('the profile hyperdx', () => {
       'verify-restore',
     ])
     const own: Readonly<Record<string, Record<string, string>>> = {
-      'get-backup': { id: 'latest' },
+      'get-backup': {},
       'usage-cost': { period: 'today' },
       'verify-restore': { original: demo.services.checkout, id: demo.services.checkout },
     }
@@ -142,7 +142,7 @@ describe('plain http', () => {
 
   it.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
     ['the input', { 'allow-http': 'true' }, {}],
-    ['the environment', {}, { WATCHKEEPER_ALLOW_HTTP: 'true' }],
+    ['a variable', {}, { WATCHKEEPER_ALLOW_HTTP: 'true' }],
   ])('S3: plain http is accepted with allow-http from %s, and the log says so before the first request', async (_, inputs, env) => {
     const notes: string[] = []
     const stop = new AbortController()

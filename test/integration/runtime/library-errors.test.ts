@@ -117,8 +117,13 @@ it('V6: without a limit, usageCost warns that nothing was checked', async () => 
 
 it('an unknown variable in the given environment is a line of onProgress', async () => {
   const lines: string[] = []
-  await client({ env: { WATCHKEEPER_XYZZY: '1' }, onProgress: (line) => lines.push(line) }).listSources()
+  await client({ variables: { WATCHKEEPER_XYZZY: '1' }, onProgress: (line) => lines.push(line) }).listSources()
   expect(lines).toEqual([expect.stringContaining('WATCHKEEPER_XYZZY')])
+})
+
+it('refuses variables in the option `env`, which is the input of methods, without their values', () => {
+  const options: object = { ...clientOptions(), env: { WATCHKEEPER_API_KEY_SECRET: 'do-not-quote-me' } }
+  expect(() => createClient(options)).toThrow(/^env: is an input of methods; pass the variables of the process as variables$/)
 })
 
 it('the type of usageCost requires no period, as the run does', () => {
@@ -128,14 +133,14 @@ it('the type of usageCost requires no period, as the run does', () => {
   expectTypeOf<[{ period: number }]>().not.toExtend<Parameter>()
 })
 
-it('reads the file of an environment for the input `env`, beside the environment variables of the option `env`', async () => {
+it('reads the file of an environment for the input `env`, beside the option `variables`', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-library-'))
   try {
     await mkdir(join(directory, 'environments'))
     await writeFile(join(directory, 'environments/staging.yml'), `service-id: ${demo.services.search}\nvariables: { NAME: Staging }\n`)
     await writeFile(join(directory, 'a.yml'), written('dashboards: { d: { name: "‹env.NAME› ‹env.REGION›", tiles: [] } }'))
     const { serviceId: _, ...options } = clientOptions()
-    const { plan } = createClient({ ...options, directory, env: passed({ REGION: 'eu', NAME: 'Another' }) })
+    const { plan } = createClient({ ...options, directory, variables: passed({ REGION: 'eu', NAME: 'Another' }) })
     const planned = await plan({ env: 'staging', files: ['a.yml'], project: 'shop/env' })
     expect(planned).toMatchObject({ environment: 'staging', serviceId: demo.services.search, objects: [{ name: 'Staging eu' }] })
     expect((await errorOf(plan({ env: 'stagin', files: ['a.yml'], project: 'shop/env' }))).message).toContain('did you mean "staging"?')

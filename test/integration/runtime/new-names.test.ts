@@ -18,6 +18,9 @@ it.each([
   ['usage-cost', 'limit', '; use budget'],
   ['plan', 'report', '; use reports: html=FILE'],
   ['plan', 'output', '; use reports: html=FILE'],
+  ['backtest', 'only', '; use select'],
+  ['pull', 'prune', '; use remove-declarations'],
+  ['check-backups', 'files', '; use results'],
   // Only inputs that the operation has are advised.
   ['plan', 'filter', '; did you mean "files"?'],
   ['plan', 'tag', '\n'],

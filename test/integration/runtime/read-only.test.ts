@@ -54,7 +54,7 @@ describe('a read-only run', () => {
       files: { '.watchkeeper.yml': 'read-only: false\n' },
     })
     expect(file.reason).toBe(
-      '.watchkeeper.yml:1:1: "read-only" cannot be set in a file of the repository; set it as an input or an environment variable',
+      '.watchkeeper.yml:1:1: "read-only" cannot be set in a file of the repository; set it as an input or a WATCHKEEPER_ variable',
     )
     expect(emulator().requests).toEqual([])
     // Without the variable, the same options delete the alert.
@@ -116,7 +116,7 @@ describe('a read-only run', () => {
     ))
 
   it('a read-only run is an option of the library', async () => {
-    const client = createClient({ env: { WATCHKEEPER_API_URL: emulator().url }, profile: 'clickhouse-cloud', readOnly: true })
+    const client = createClient({ variables: { WATCHKEEPER_API_URL: emulator().url }, profile: 'clickhouse-cloud', readOnly: true })
     await expect(client.deleteAlert({ id: '65f5e4a35eedc0de0000001f' })).rejects.toThrow('but readOnly is set')
     expect(emulator().requests).toEqual([])
   })

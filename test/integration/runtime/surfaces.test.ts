@@ -110,7 +110,12 @@ it('messages of the command line spell an input as an option, and those of the a
   const files = { 'a.yml': file, 'none.yml': 'alerts: {}\n' }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text)
   const cases: [string, Readonly<Record<string, string>>, string, string][] = [
-    ['pull', { prune: 'true' }, 'prune: requires only: drifted', 'prune: requires --only drifted'],
+    [
+      'pull',
+      { 'remove-declarations': 'true' },
+      'remove-declarations: requires only: drifted',
+      'remove-declarations: requires --only drifted',
+    ],
     ['apply', { files: 'none.yml', prune: 'true' }, 'or set allow-empty: true to delete them', 'or set --allow-empty to delete them'],
     ['plan', { files: 'a.yml', 'max-notifications': '1' }, 'requires backtest: true', 'requires --backtest'],
     ['usage-cost', { budget: '1', gate: 'off' }, 'cannot be combined with gate: off', 'cannot be combined with --gate off'],

@@ -105,7 +105,7 @@ describe('backtest', () => {
     await run('apply', alerts)
     expect((await backtest(alerts)).document).toMatchObject({ alertCount: 0, requestCount: 0 })
     expect((await backtest({ errors: alert('Errors', { note: 'Look.' }) })).document).toMatchObject({ alertCount: 0 })
-    expect((await backtest(alerts, { only: 'all' })).document).toMatchObject({ alertCount: 1, notifications: 3 })
+    expect((await backtest(alerts, { select: 'all' })).document).toMatchObject({ alertCount: 1, notifications: 3 })
     expect((await backtest(alerts, { select: 'key=errors' })).document).toMatchObject({ alertCount: 1, status: 'pass' })
     const changed = declare(alerts).replace('ServiceName:checkout', 'ServiceName:cart')
     const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', period }
@@ -163,7 +163,7 @@ describe('backtest', () => {
       await run('apply', { errors: alert('Errors') })
       const stored = serviceOf(emulator()).alerts.find(({ name }) => name === 'Errors')
       if (stored !== undefined) stored.scheduleStartAt = saturday('12:05')
-      const { document } = await backtest({ errors: alert('Errors') }, { only: 'all' })
+      const { document } = await backtest({ errors: alert('Errors') }, { select: 'all' })
       expect(document.alerts).toMatchObject([{ now: { notifications: 3 }, next: { notifications: 3 } }])
     })
   })
@@ -262,6 +262,28 @@ describe('backtest', () => {
     )
     const { document } = await backtest(alerts, { period: dayBefore(1) })
     expect(document).toMatchObject({ alertCount: 50, notEstimable: 0, requestCount: 3 })
+  })
+
+  it('a backtest reads the same periods as a report of usage, up to 31 days and without billing cycles', async () => {
+    const at = (given: string) =>
+      invokeText({
+        inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', period: given },
+        files: { 'a.json': declare({}) },
+        clock: createVirtualClock(Date.parse('2026-03-31T12:00:00Z')),
+      })
+    for (const [given, days, end] of [
+      ['yesterday', 1, '2026-03-31T00:00:00.000Z'],
+      ['previous-month', 28, '2026-03-01T00:00:00.000Z'],
+      ['2026-02-03', 1, '2026-02-04T00:00:00.000Z'],
+      ['2026-03-30..', 2, '2026-03-31T12:00:00.000Z'],
+      ['last-2-days', 2, '2026-03-31T12:00:00.000Z'],
+      ['month-to-date', 31, '2026-03-31T12:00:00.000Z'],
+    ] as const)
+      expect((await at(given)).document, given).toMatchObject({ days, until: end })
+    for (const given of ['year-to-date', 'last-32-days', '2026-01-01..2026-02-15'])
+      expect((await at(given)).reason).toBe('period: is longer than 31 days')
+    expect((await at('billing-cycle')).reason).toBe('period: is billing-cycle, which is a period of usage; set days')
+    expect((await at('2026-04-02')).reason).toMatch(/^period: begins on 2 Apr 2026, which is in the future/)
   })
 
   it('requests long ranges in parts', async () => {

@@ -123,8 +123,6 @@ describe('a report of credits', () => {
 describe('an organization without prepaid credits', () => {
   it.each<[string, Inputs, string]>([
     ['passes without a limit', {}, 'pass'],
-    ['warns with only a warning level', { 'warn-days-left': '10' }, 'warn'],
-    ['warns with max-expiring', { 'max-expiring': '10' }, 'warn'],
     ['fails with min-days-left, because the last credits may be used up', { 'min-days-left': '5' }, 'fail'],
   ])('%s', async (_, inputs, status) => {
     fill()
@@ -148,50 +146,23 @@ describe('a limit', () => {
   it.each<[Inputs, string, RegExp]>([
     [{ 'min-days-left': '10' }, 'pass', /^$/],
     [{ 'min-days-left': '11' }, 'fail', /^Prepaid credits last for 10 more days \(until .*\)\. The minimum is 11 days\.$/],
-    [{ 'warn-days-left': '30' }, 'warn', /The warning level is 30 days\.$/],
-    [{ 'max-expiring': '0' }, 'pass', /^$/],
   ])('%o: %s', async (inputs, status, reason) => {
     fill({ left: 105 })
     const ran = await check(inputs)
     expect([ran.document.status, ran.reason]).toEqual([status, expect.stringMatching(reason)])
   })
-
-  it('a limit for expiring credits is judged on the expected amount', async () => {
-    fill({ left: 80, endsIn: 6 })
-    expect((await check({ 'max-expiring': '25' })).document.status).toBe('pass')
-    const ran = await check({ 'max-expiring': '24' })
-    expect([ran.document.status, ran.reason]).toEqual(['fail', '25.00 CHC are expected to expire unused. The maximum is 24.00 CHC.'])
-  })
-
-  it.each<[Inputs, string]>([
-    [{ 'min-days-left': '10', 'warn-days-left': '9' }, 'warn-days-left: is below min-days-left, so the gate would never warn'],
-  ])('is rejected when it would never warn: %o', async (inputs, reason) => {
-    const ran = await check(inputs)
-    expect([ran.exitCode, ran.reason]).toEqual([2, reason])
-    expect(emulator().requests).toHaveLength(0)
-  })
 })
 
 describe('an estimate', () => {
-  const unchecked = { 'min-days-left': '5', 'max-expiring': '10' }
-
   it('V10: needs seven final days, and limits that depend on it fail', async () => {
     fillUsage(emulator(), 6, [{ name: 'checkout', microOn: () => ({ compute: 10_000_000 }) }])
     fill({ left: 105 })
-    const ran = await check(unchecked)
+    const ran = await check({ 'min-days-left': '5' })
     expect(ran.document).toMatchObject({ status: 'fail', remainingCredits: '105', forecast: { status: 'not-estimable' } })
     expect(ran.outputs).not.toHaveProperty('days-left')
     expect(ran.reason).toMatch(
       /^min-days-left was not checked, because there are 0 final days of usage in a row, and an estimate needs 7\./,
     )
-    expect(ran.reason).toContain('max-expiring was not checked')
-    expect((await check({ 'warn-days-left': '5' })).document.status).toBe('warn')
-  })
-
-  it('is not needed for a limit above all remaining credits', async () => {
-    fillUsage(emulator(), 6, [{ name: 'checkout', microOn: () => ({ compute: 10_000_000 }) }])
-    fill({ left: 105 })
-    expect((await check({ 'max-expiring': '105' })).document.status).toBe('pass')
   })
 
   it('is missing when the usage cannot be read, and the credits are shown', async () => {
@@ -229,7 +200,7 @@ describe('the beta endpoint', () => {
 
   it('has a total that differs from its balances, which fails a gate', async () => {
     answer({ totalRemainingCredits: 99, balances: [{ remainingCredits: 3, type: 'prepaid' }] })
-    expect((await check({ 'max-expiring': '1000' })).reason).toBe("The balances add up to 3.00 CHC, but the API's total is 99.00 CHC.")
+    expect((await check({ 'min-days-left': '1' })).reason).toContain("The balances add up to 3.00 CHC, but the API's total is 99.00 CHC.")
     answer({ totalRemainingCredits: 99, balances: [{ remainingCredits: 3, type: 'prepaid' }] })
     expect((await check()).document.status).toBe('warn')
   })

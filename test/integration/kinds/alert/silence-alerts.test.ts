@@ -138,7 +138,7 @@ describe('silence-alerts', () => {
 
   it('requires a name, a project or a key', async () => {
     for (const [select, reason] of [
-      [undefined, /^select: is missing; accepted: conditions that must all hold, one per line: name=NAME, name~PART/],
+      [undefined, /^select: is missing; accepted: conditions that the operation knows, one per line, such as name~checkout$/],
       ['state=ALERT', /^select: needs a condition on name, key or project, so that it is clear which alerts are meant$/],
     ] as const)
       expect((await run({ operation: 'silence-alerts', for: '20m', ...(select && { select }) })).reason).toMatch(reason)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { proxyHost, proxySecrets, readProxySettings } from '../../../../src/platform/http/proxy.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 
-describe('the proxy of the environment', () => {
+describe('the proxy of the variables', () => {
   it('rejects a proxy address that cannot be read, and names its variable', () =>
     forEachEntry(['http://u:100%sure@proxy:3128', 'http://%:x@proxy:3128', 'proxy:3128', 'socks5://proxy:1080', 'http://'], (value) => {
       expect(readProxySettings({ HTTPS_PROXY: value }).diagnostics.map(({ location }) => location.file)).toEqual(['HTTPS_PROXY'])

@@ -59,7 +59,7 @@ describe('resolvePeriod', () => {
   })
 })
 
-const parse = (text: string) => periodInput('').safeParse(text)
+const parse = (text: string) => periodInput.safeParse(text)
 
 it('rejects any other text as a period', () =>
   forEachEntry(

@@ -10,7 +10,7 @@ it('converts between kebab-case and camelCase', () => {
   )
 })
 
-it('names the environment variable of an input', () => {
+it('names the variable of an input', () => {
   expect(toEnvironmentName('api-key-id')).toBe('WATCHKEEPER_API_KEY_ID')
 })
 

@@ -117,7 +117,7 @@ it('the items of files are selected, and no match is an error unless there are n
 })
 
 it('an operation accepts only the fields that it knows, and only the values that a field can have', () => {
-  const input = selectInput('Which.', ['name', 'state'], { state: ['OK', 'ALERT'] })
+  const input = selectInput(['name', 'state'], { choices: { state: ['OK', 'ALERT'] } })
   expect(input.safeParse(['name~x', 'state=OK,ALERT']).success).toBe(true)
   for (const text of ['tag=x', 'state=ok', 'state=OK,NO']) expect(input.safeParse([text]).success, text).toBe(false)
 })
