@@ -11,6 +11,7 @@ import type { Cancellation } from '../platform/http/cancellation.ts'
 import { parseApiUrl } from '../platform/http/proxy.ts'
 import type { ResultDocument } from '../platform/operation/result.ts'
 import type { Block } from '../platform/report/blocks.ts'
+import type { LinkTo } from '../platform/report/markdown.ts'
 import type { PublishableResult, PublishSettings } from './run.ts'
 
 interface NotifyContext {
@@ -19,6 +20,7 @@ interface NotifyContext {
   readonly startedAtMs: number
   readonly cancellation: Cancellation
   readonly note: (line: string) => void
+  readonly linkTo: LinkTo
 }
 
 interface GitHubOutcome {
@@ -35,7 +37,7 @@ const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unkno
 /** Updates comment and issue. Load this file only for settings that ask for them: see `writesToGitHub`. */
 export async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
   const { comment = 'off', issue = 'off', commentLabel: label, prNumber } = result.publishSettings
-  const { env, secrets, startedAtMs, cancellation, note } = context
+  const { env, secrets, startedAtMs, cancellation, note, linkTo } = context
   if (cancellation.stop.aborted) return { failures: [], change: 'unknown' }
   if (label === undefined && hasWrongLabelInput(result)) {
     const wanted = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])].join(' and ')
@@ -65,6 +67,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
       isTokenRejected: isAbout(result, ['github-token']),
       token: result.publishSettings.githubToken,
       redact: createRedact(secrets),
+      linkTo,
     },
     { env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
   )

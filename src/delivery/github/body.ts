@@ -73,7 +73,7 @@ const earlierEnd = '\n</details>\n\n'
 const earlierTooLong = '*The previous report is too long to show here.*\n'
 
 /** What the text of a comment or an issue depends on. */
-export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact'>
+export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact' | 'linkTo'>
 
 /** The text of a comment or an issue, within the limit. The report of `old`, the current body, is folded under the new one. */
 export function writeBody(kind: SyncTarget, context: BodyContext, old: string | undefined): string {
@@ -94,8 +94,8 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   return `${marker}\n<!-- watchkeeper memory: ${memory} -->\n\n${visible}\n`
 }
 
-const renderReport = ({ redact }: BodyContext, blocks: BodyContext['content']['blocks'], maxBytes: number): string =>
-  redact(renderMarkdown(blocks, maxBytes, 'the summary of the run'))
+const renderReport = ({ redact, linkTo }: BodyContext, blocks: BodyContext['content']['blocks'], maxBytes: number): string =>
+  redact(renderMarkdown(blocks, maxBytes, 'the summary of the run', linkTo))
 
 interface ParsedBody {
   readonly memory: Memory | undefined
@@ -115,9 +115,12 @@ export function readBody(body: string, marker: string): ParsedBody {
   return { memory, report: visible.slice(0, memory.reportLength), earlier }
 }
 
-/** A report that differs from the new one by its time only is not worth showing as the previous one. */
+/** A report that differs from the new one by its time and its commit only is not worth showing as the previous one. */
 const earlierReport = ({ report, earlier }: ParsedBody, next: string): string =>
-  withoutTime(report) === withoutTime(next) ? earlier : report
+  withoutTime(withoutCommits(report)) === withoutTime(withoutCommits(next)) ? earlier : report
+
+/** Removes the commit from links to files. */
+const withoutCommits = (report: string): string => report.replaceAll(/\/blob\/[0-9a-f]{40,64}\//g, '/blob/')
 
 /** Removes the time from the last line of a report; see `formatMoment`. */
 const withoutTime = (report: string): string => report.replace(/\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\n*$/, '')

@@ -1,6 +1,7 @@
 import type { Redact } from '../../platform/core/secrets.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
 import type { Block, Status } from '../../platform/report/blocks.ts'
+import type { LinkTo } from '../../platform/report/markdown.ts'
 import type { Author, GitHubClient } from './client.ts'
 import type { GitHubRun } from './run.ts'
 
@@ -50,6 +51,7 @@ export interface SyncContext {
   /** The account of the token. Comments and issues of other accounts are never touched. */
   readonly author: Author
   readonly redact: Redact
+  readonly linkTo?: LinkTo | undefined
   readonly deps: SendDeps
 }
 

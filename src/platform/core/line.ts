@@ -1,3 +1,4 @@
+import { formatLocation, type Location } from './diagnostics.ts'
 import { andMore, clip, plural } from './text.ts'
 
 /** Text from the API, a file or the user. Renderers escape it, so that it is only shown. */
@@ -8,6 +9,8 @@ export interface Untrusted {
   readonly maxLength?: number
   /** An http address, for media with links. */
   readonly href?: string
+  /** The line of a file that the text is about, for media that can link to it. */
+  readonly location?: Location
 }
 
 /** Text that this project wrote: words, formatted numbers and days. */
@@ -25,6 +28,12 @@ export type Line = readonly Inline[]
 export const untrusted = (text: string): Untrusted => ({ kind: 'untrusted', text })
 
 export const link = (text: string, href: string): Untrusted => ({ kind: 'untrusted', text, href })
+
+/** Text about a line of a file. Media with links to files make it one. */
+export const placed = (text: string, location: Location): Untrusted => ({ kind: 'untrusted', text, location })
+
+/** `alerts.yml:12:3` */
+export const locationText = (location: Location): Untrusted => placed(formatLocation(location), location)
 
 export const maxSentenceLength = 1000
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { join, say, strong, toPlainText, trusted, untrusted, untrustedSentence } from '../../../../src/platform/core/line.ts'
+import { join, placed, say, strong, toPlainText, trusted, untrusted, untrustedSentence } from '../../../../src/platform/core/line.ts'
 import { progressBar, sparkline } from '../../../../src/platform/core/text.ts'
 import { toTable } from '../../../../src/platform/report/blocks.ts'
 import { toDiffLines } from '../../../../src/platform/report/diff-lines.ts'
@@ -99,9 +99,9 @@ describe('diagnostics', () => {
       kind: 'table',
       columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
       rows: [
-        [[trusted('❌ error')], [untrusted('f.yml:1:2')], untrustedSentence('It is wrong.'), [trusted('syntax')]],
-        [[trusted('⚠️ warning')], [untrusted('g.yml')], untrustedSentence('It is odd.'), [trusted('lint')]],
-        [[trusted('ℹ️ note')], [untrusted('f.yml:1:2')], untrustedSentence('It is new.'), [trusted('hint')]],
+        [[trusted('❌ error')], [placed('f.yml:1:2', location)], untrustedSentence('It is wrong.'), [trusted('syntax')]],
+        [[trusted('⚠️ warning')], [placed('g.yml', { file: 'g.yml' })], untrustedSentence('It is odd.'), [trusted('lint')]],
+        [[trusted('ℹ️ note')], [placed('f.yml:1:2', location)], untrustedSentence('It is new.'), [trusted('hint')]],
       ],
     })
   })
