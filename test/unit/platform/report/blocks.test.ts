@@ -39,6 +39,12 @@ describe('a sentence', () => {
     )
   })
 
+  it('a sentence has each command in one piece, without what follows it', () => {
+    const command = "watchkeeper apply --project a/b --files 'it'\\''s **/*.{yml,yaml}' --adopt-from project=c.d"
+    expect(markdownOf(`If so, run once: ${command}. To stop, use none`)).toBe(`If so, run once: \`${command}\`. To stop, use none`)
+    expect(markdownOf(`${command}; (${command})`)).toBe(`\`${command}\`; (\`${command}\`)`)
+  })
+
   it('a sentence has nothing outside of code that a medium would link, mention or format', () => {
     const more = '@octocat #12 GH-12 PROJ-7 deadbeef org/repo#1 www.x.y a@b.c :smile: !12 &3 ~label <!here> *b* _i_ [a](b) /close'.split(
       ' ',
