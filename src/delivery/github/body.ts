@@ -1,8 +1,10 @@
 import { digestOfText } from '../../platform/core/digest.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { markdownUntrusted } from '../../platform/core/escape.ts'
+import { say } from '../../platform/core/line.ts'
+import { type Block, paragraph } from '../../platform/report/blocks.ts'
 import { renderMarkdown } from '../../platform/report/markdown.ts'
-import { type LabelPattern, type MergeOutcome, mergeOutcomes, type SyncContext } from './content.ts'
+import { type LabelPattern, type MergeOutcome, mergeOutcomes, type SyncContent, type SyncContext } from './content.ts'
 import { hasStatus, type SyncTarget } from './failure.ts'
 
 /** The hidden first line of every body. */
@@ -77,7 +79,8 @@ export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redac
 
 /** The text of a comment or an issue, within the limit. The report of `old`, the current body, is folded under the new one. */
 export function writeBody(kind: SyncTarget, context: BodyContext, old: string | undefined): string {
-  const { content, label } = context
+  const { label } = context
+  const content = withAdvice(context)
   const marker = markerOf(kind, label)
   const source = sourceLine(context)
   const fixed = marker.length + source.length + reservedCharacters
@@ -92,6 +95,23 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   const visible = `${report}\n${fold}${source}`
   const memory = `${new Date(content.atMs).toISOString()} ${digestOfReason(content.reason)} ${report.length} ${digest(visible)}${content.outcome ? ` ${content.outcome}` : ''}`
   return `${marker}\n<!-- watchkeeper memory: ${memory} -->\n\n${visible}\n`
+}
+
+/** The report, with the command that runs it again below its first lines. The outcome of a merge has the command already. */
+function withAdvice({ content, run: { rerunCommand, owner, repository } }: BodyContext): SyncContent {
+  const { advice, outcome, blocks } = content
+  if (advice === undefined || outcome !== undefined || rerunCommand === undefined) return content
+  const { name, isSecret } = advice.empty ?? {}
+  const store = `gh ${isSecret ? 'secret' : 'variable'} set ${name} --repo ${owner}/${repository}`
+  const line = name === undefined ? say`To run it again: ${rerunCommand}` : say`To set it: ${store}. Then run it again: ${rerunCommand}`
+  const end = headLength(blocks)
+  return { ...content, blocks: [...blocks.slice(0, end), paragraph(line), ...blocks.slice(end)] }
+}
+
+/** Verdict, reasons and message. */
+function headLength(blocks: readonly Block[]): number {
+  const end = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list' && kind !== 'message')
+  return end === -1 ? blocks.length : end
 }
 
 const renderReport = ({ redact, linkTo }: BodyContext, blocks: BodyContext['content']['blocks'], maxBytes: number): string =>
@@ -140,8 +160,7 @@ const withoutLink = (body: string): string => (body.trimEnd().split('\n').at(-1)
 /** A short comment under an issue: a sentence and the verdict of the report. */
 export function writeIssueComment(sentence: string, context: BodyContext): string {
   const { blocks } = context.content
-  const end = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list' && kind !== 'message')
-  const head = renderReport(context, end === -1 ? blocks : blocks.slice(0, end), maxHeadBytes)
+  const head = renderReport(context, blocks.slice(0, headLength(blocks)), maxHeadBytes)
   return `${sentence}\n\n${head}\n${sourceLine(context)}\n`
 }
 

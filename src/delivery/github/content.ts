@@ -19,11 +19,18 @@ export interface SyncContent {
   readonly outcome?: MergeOutcome
   /** Why the run did not pass. Empty for a run that passed. */
   readonly reason: string
+  /** What to do after a run that did not complete, for reasons outside of the commit. */
+  readonly advice?: Advice | undefined
   /** The reason in a few words without figures, with text of servers and files. */
   readonly cause: string
   readonly blocks: readonly Block[]
   /** Start of the run, milliseconds since the epoch. */
   readonly atMs: number
+}
+
+interface Advice {
+  /** A secret or variable of the repository that has no value. */
+  readonly empty?: { readonly name: string; readonly isSecret: boolean } | undefined
 }
 
 /** What became of the changes of a pull request that was merged. */

@@ -102,6 +102,20 @@ it('the titles of the issue and the comment name the cause, without figures, and
   expect(github().store.issues).toHaveLength(1)
 })
 
+it('a run that did not complete has the command that runs it again, unless its commit is wrong', async () => {
+  const again = '`gh run rerun 4711 --repo acme/shop`'
+  const bodyAfter = async (inputs: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) => {
+    await step({ ...place(), 'comment-label': 'again', ...inputs }, { env })
+    return comments().at(-1)?.body.split('<details>')[0] ?? ''
+  }
+  const wrongKey = await bodyAfter({ 'api-key-secret': 'another-secret-123' })
+  expect(wrongKey).toMatch(/### 🛑 .* answered 401: .*\n\nThe API rejects the key .*\n\nRequest: .*\n\nTo run it again: `gh run rerun 4711/)
+  const empty = await bodyAfter({ 'api-key-secret': '' }, { WATCHKEEPER_API_KEY_SECRET: '' })
+  expect(empty).toContain(`\nTo set it: \`gh secret set WATCHKEEPER_API_KEY_SECRET --repo acme/shop\`. Then run it again: ${again}\n`)
+  expect(await bodyAfter({ kind: 'nonsense' })).not.toContain('gh run')
+  expect(await bodyAfter({})).not.toContain('gh run')
+})
+
 it('comment: changes writes a comment for a plan that only adopts objects', async () => {
   const [stored] = serviceOf(cloud()).savedSearches
   if (stored === undefined) throw new Error('the demo has no saved search')
