@@ -1,4 +1,4 @@
-import { formatLocation, type Location } from './diagnostics.ts'
+import type { Location } from './diagnostics.ts'
 import { andMore, clip, plural } from './text.ts'
 
 /** Text from the API, a file or the user. Renderers escape it, so that it is only shown. */
@@ -31,9 +31,6 @@ export const link = (text: string, href: string): Untrusted => ({ kind: 'untrust
 
 /** Text about a line of a file. Media with links to files make it one. */
 export const placed = (text: string, location: Location): Untrusted => ({ kind: 'untrusted', text, location })
-
-/** `alerts.yml:12:3` */
-export const locationText = (location: Location): Untrusted => placed(formatLocation(location), location)
 
 export const maxSentenceLength = 1000
 

@@ -1,5 +1,5 @@
-import type { Diagnostic, Location, Severity } from '../core/diagnostics.ts'
-import { type Line, locationText, trusted, untrustedSentence } from '../core/line.ts'
+import { type Diagnostic, formatLocation, type Location, type Severity } from '../core/diagnostics.ts'
+import { type Line, placed, trusted, type Untrusted, untrustedSentence } from '../core/line.ts'
 
 /** `error`: the operation failed and gave no result to judge. */
 export const statuses = ['pass', 'warn', 'fail', 'error'] as const
@@ -160,6 +160,9 @@ function isEmptyBlock(block: Block): boolean {
       return false
   }
 }
+
+/** `alerts.yml:12:3` */
+export const locationText = (location: Location): Untrusted => placed(formatLocation(location), location)
 
 const severityWords: Readonly<Record<Severity, string>> = { error: '❌ error', warning: '⚠️ warning', note: 'ℹ️ note' }
 

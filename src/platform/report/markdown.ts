@@ -1,8 +1,8 @@
 import { formatLocation, type Location } from '../core/diagnostics.ts'
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
-import { type Inline, joinFirst, type Line, locationText, say, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
+import { type Inline, joinFirst, type Line, say, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
 import { plural, printable, sparkline } from '../core/text.ts'
-import { type Block, type BlockOf, type Point, type Status, toTable } from './blocks.ts'
+import { type Block, type BlockOf, locationText, type Point, type Status, toTable } from './blocks.ts'
 
 const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
 
