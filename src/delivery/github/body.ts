@@ -135,21 +135,22 @@ export function readBody(body: string, marker: string): ParsedBody {
   return { memory, report: visible.slice(0, memory.reportLength), earlier }
 }
 
-/** A report that differs from the new one by its time and its commit only is not worth showing as the previous one. */
+/** A report that differs from the new one by its run and its commit only is not worth showing as the previous one. */
 const earlierReport = ({ report, earlier }: ParsedBody, next: string): string =>
-  withoutTime(withoutCommits(report)) === withoutTime(withoutCommits(next)) ? earlier : report
+  withoutRun(withoutCommits(report)) === withoutRun(withoutCommits(next)) ? earlier : report
+
+/** Removes the time from the last line of a report (see `formatMoment`), and the id of the run from the command that runs it again. */
+const withoutRun = (report: string): string =>
+  report.replace(/\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\n*$/, '').replace(/`gh run rerun \d+ /, '`gh run rerun ')
 
 /** Removes the commit from links to files. */
 const withoutCommits = (report: string): string => report.replaceAll(/\/blob\/[0-9a-f]{40,64}\//g, '/blob/')
-
-/** Removes the time from the last line of a report; see `formatMoment`. */
-const withoutTime = (report: string): string => report.replace(/\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\n*$/, '')
 
 /** Whether `next` differs from `old` only by the time of the run and the link to it, so that an update would not help readers. */
 function isSameExceptTime(old: string, next: string, marker: string): boolean {
   const [before, after] = [old, next].map((body) => {
     const { memory, report, earlier } = readBody(body, marker)
-    return [memory?.reason, withoutTime(report), earlier, withoutLink(body)].join('\n')
+    return [memory?.reason, withoutRun(report), earlier, withoutLink(body)].join('\n')
   })
   return before === after
 }

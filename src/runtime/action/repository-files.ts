@@ -36,7 +36,7 @@ export function createRepositoryFiles(workspace: string, env: Variables) {
 function readCheckout(directory: string, workspace: string, env: Variables): Checkout {
   if (existsSync(join(directory, '.git'))) {
     const [repository, commit] = [repositoryPageOf(env), readCommit(directory)]
-    const isOfRun = new RegExp(`^\\s*url = .*/${RegExp.escape(env.GITHUB_REPOSITORY ?? '')}(?:\\.git)?$`, 'im')
+    const isOfRun = new RegExp(`^\\s*url = .*[/:]${RegExp.escape(env.GITHUB_REPOSITORY ?? '')}(?:\\.git)?$`, 'im')
     const isKnown = commit !== undefined && isOfRun.test(readText(directory, 'config'))
     return { root: directory, page: repository && isKnown ? `${repository}/blob/${commit}` : undefined }
   }

@@ -56,7 +56,8 @@ describe('a location', () => {
 
   it('a location leads to the commit that is checked out: detached, on a branch, and below the workspace', async () => {
     const file = { 'a.yml': wrong }
-    const branch = { ...checkout(), '.git/HEAD': 'ref: refs/heads/release/1\n', '.git/refs/heads/release/1': `${'d'.repeat(40)}\n` }
+    const ssh = '[remote "origin"]\n\turl = git@github.example:acme/shop.git\n'
+    const branch = { '.git/config': ssh, '.git/HEAD': 'ref: refs/heads/release/1\n', '.git/refs/heads/release/1': `${'d'.repeat(40)}\n` }
     await validate({ ...branch, ...file })
     expect(linksIn(comment())).toEqual([`https://github.example/acme/shop/blob/${'d'.repeat(40)}/a.yml#L2`])
     const ran = await validate({ ...checkout('sources/shop/'), 'sources/shop/observability/a.yml': wrong })

@@ -106,6 +106,13 @@ describe('the issue', () => {
     for (const { title } of issues()) expect(title.length).toBeLessThanOrEqual(256)
   })
 
+  it('the issue of a run that failed as before is not written again, although it could be run again by another command', async () => {
+    const run = (id: string) => onFailure({ content: contentOf('error', { advice: {} }), env: { GITHUB_RUN_ID: id } })
+    await run('4711')
+    expect(issues()[0]?.body).toContain('To run it again: `gh run rerun 4711 --repo acme/shop`')
+    expect((await run('4712')).notes).toEqual(['issue: unchanged #100'])
+  })
+
   it('the issue is found by its marker, whatever its title is', async () => {
     await onFailure()
     const [issue] = issues()
