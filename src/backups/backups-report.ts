@@ -3,7 +3,7 @@ import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
 import { join, joinFirst, joinSome, type Line, say, toPlainText, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
 import { firstOf, listFirst, plural, quote, sparkline } from '../platform/core/text.ts'
-import { type Block, statusLooks } from '../platform/report/blocks.ts'
+import { type Block, paragraph, statusLooks } from '../platform/report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration } from '../platform/report/format.ts'
 import type { Report, Verdict } from '../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../platform/report/table.ts'
@@ -261,6 +261,7 @@ export function reportChecks(result: BackupsResult): Report {
     headline: headlineOf(result.services),
     services: isSingle ? say`service ${labelOf(only, services)}` : say`${services.length} services`,
     blocks: [
+      ...nextStep(services),
       factsOf(result),
       serviceTable(services, result.minSizeRatio),
       trendTable(services),
@@ -273,6 +274,17 @@ export function reportChecks(result: BackupsResult): Report {
       ...services.map((check): Block => ({ kind: 'details', title: backupsTitle(check, services), blocks: [backupTable(check.backups)] })),
     ],
   }
+}
+
+/** What to do about the worst service without a backup that is fresh enough. */
+function nextStep(services: Services): readonly Block[] {
+  const worst = services.find(({ passes, outcome }) => !passes && ['stale', 'missing', 'failed', 'in-progress'].includes(outcome))
+  if (worst === undefined || isFreshEnough(worst)) return []
+  return [
+    paragraph(
+      say`Look at Backups of the service in the ClickHouse Cloud console, and ask its support if no backup is made. To list them here: ${`watchkeeper list-backups --service-id ${worst.serviceId}`}`,
+    ),
+  ]
 }
 
 /** Services that do not pass, with the age of their last successful backup. The worst comes first. */

@@ -1,5 +1,5 @@
 // Why a run fails, in a few words, for titles. Figures change from run to run, so a title has none.
-import { type Diagnostic, errorsIn } from '../platform/core/diagnostics.ts'
+import { type Diagnostic, errorsIn, isAboutInput } from '../platform/core/diagnostics.ts'
 import { causeOf, InputError, type WatchkeeperError } from '../platform/core/errors.ts'
 import { type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
 import type { Verdict } from '../platform/report/report.ts'
@@ -22,10 +22,13 @@ export function causeOfError(error: WatchkeeperError): Line {
 }
 
 /** `budget is not a number`, `observability/checkout.yml: unknown field treshold`. */
-function causeOfDiagnostic({ message, location: { file, line } }: Diagnostic): Line {
-  const variable = emptyVariable(message)
+function causeOfDiagnostic({ rule, message: text, location: { file, line } }: Diagnostic): Line {
+  const variable = emptyVariable(text)
   if (variable !== undefined) return say`${trusted(variable.isSecret ? 'secret' : 'variable')} ${variable.name} is empty`
   const isInput = line === undefined && /^[a-z-]+$/.test(file)
+  // Amounts and ids of a message about objects: `alerts.slow: 2 alerts have this marker (65f…, 66a…)`.
+  const message = text.replace(/^(\S+: )?\d+ (?=\p{Ll})/u, '$1several ').replaceAll(/ \([^()]*\d[^()]*\)/g, '')
+  if (isInput && !isAboutInput({ rule })) return firstSentence(untrustedSentence(message))
   // An input has advice after a colon, and an object of a file its name before one.
   return isInput
     ? firstSentence(say`${file} ${untrustedSentence(message)}`, /[.:;](?:\s|$)/)

@@ -1,3 +1,4 @@
+import type { SyncContent } from '../delivery/github/content.ts'
 import { notify } from '../delivery/github/notify.ts'
 import type { StateChange } from '../delivery/notifications/message.ts'
 import { systemClock } from '../platform/core/clock.ts'
@@ -11,6 +12,8 @@ import type { Cancellation } from '../platform/http/cancellation.ts'
 import { parseApiUrl } from '../platform/http/proxy.ts'
 import type { ResultDocument } from '../platform/operation/result.ts'
 import type { Block } from '../platform/report/blocks.ts'
+import type { LinkTo } from '../platform/report/markdown.ts'
+import { emptyVariable } from './read-input.ts'
 import type { PublishableResult, PublishSettings } from './run.ts'
 
 interface NotifyContext {
@@ -19,6 +22,7 @@ interface NotifyContext {
   readonly startedAtMs: number
   readonly cancellation: Cancellation
   readonly note: (line: string) => void
+  readonly linkTo: LinkTo
 }
 
 interface GitHubOutcome {
@@ -35,7 +39,7 @@ const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unkno
 /** Updates comment and issue. Load this file only for settings that ask for them: see `writesToGitHub`. */
 export async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
   const { comment = 'off', issue = 'off', commentLabel: label, prNumber } = result.publishSettings
-  const { env, secrets, startedAtMs, cancellation, note } = context
+  const { env, secrets, startedAtMs, cancellation, note, linkTo } = context
   if (cancellation.stop.aborted) return { failures: [], change: 'unknown' }
   if (label === undefined && hasWrongLabelInput(result)) {
     const wanted = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])].join(' and ')
@@ -53,6 +57,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
         hasChanges: hasChanges(document),
         hasWritten: document.changed === true,
         reason,
+        advice: adviceOn(document),
         cause,
         blocks: withCause(result),
         atMs: startedAtMs,
@@ -65,6 +70,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
       isTokenRejected: isAbout(result, ['github-token']),
       token: result.publishSettings.githubToken,
       redact: createRedact(secrets),
+      linkTo,
     },
     { env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
   )
@@ -72,11 +78,25 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
   return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition], issueNumber }
 }
 
+/** A wrong input is in the files or the workflow of the commit, so another run of it would fail, too. */
+function adviceOn({ error }: ResultDocument): SyncContent['advice'] {
+  if (error === undefined || error.kind === 'bug') return undefined
+  const empty = error.diagnostics.map(({ message }) => emptyVariable(message)).find((one) => one !== undefined)
+  return empty === undefined && error.kind === 'input' ? undefined : { empty }
+}
+
 /** The report. Its title says why a run with an error did not complete, because a list of problems only begins with their number. */
 const withCause = ({ blocks, cause, error }: PublishableResult): readonly Block[] =>
   error === undefined || error.kind === 'canceled'
     ? blocks
-    : blocks.map((block) => (block.kind === 'verdict' ? { ...block, line: say`${block.line}: ${untrustedSentence(cause)}` } : block))
+    : blocks.flatMap((block): readonly Block[] => {
+        if (block.kind === 'verdict') return [{ ...block, line: say`${block.line}: ${untrustedSentence(cause)}` }]
+        if (block.kind !== 'message') return [block]
+        // The first line of the message is often the cause, and what to do is in the next one.
+        const [first = '', ...rest] = block.text.split('\n')
+        if (first.replace(/\.$/, '').toLowerCase() !== cause.toLowerCase()) return [block]
+        return rest.length === 0 ? [] : [{ ...block, text: rest.join('\n') }]
+      })
 
 /** Objects to adopt and undeclared ones do not count as changes, but reviewers must know about them. */
 const hasChanges = ({ changed, toAdopt, orphans }: ResultDocument): boolean =>

@@ -14,7 +14,7 @@ import type { Cancellation } from '../platform/http/cancellation.ts'
 import type { OutputFile } from '../platform/operation/files.ts'
 import type { ResultDocument, ResultError, RunResult } from '../platform/operation/result.ts'
 import type { Block } from '../platform/report/blocks.ts'
-import { renderMarkdown } from '../platform/report/markdown.ts'
+import { type LinkTo, renderMarkdown } from '../platform/report/markdown.ts'
 import { credentialsIn } from './credentials.ts'
 import { type ProgressStep, type PublishableResult, type PublishSettings, type RunDeps, runOperation } from './run.ts'
 import { toErrorResult, withNextCommand } from './run-result.ts'
@@ -51,6 +51,8 @@ export interface Surface extends Pick<RunDeps, 'confirm' | 'readDeployments'> {
   setOutputs?(outputs: Readonly<Record<string, string>>): void
   /** File for the job summary. Undefined where there is no summary, and empty where the runner's variable is missing. */
   readonly summaryFile: string | undefined
+  /** Absent where files have no pages. */
+  readonly linkTo?: LinkTo
   readonly remote?: Remote
   /** The next command to try after an error, which may hold secrets. Absent where there are no commands. */
   nextCommand?(error: ResultError): string | undefined
@@ -206,6 +208,7 @@ interface Publisher {
   warn(line: string): void
   setOutputs?(outputs: Readonly<Record<string, string>>): void
   readonly summaryFile: string | undefined
+  readonly linkTo?: LinkTo
 }
 
 /**
@@ -217,7 +220,7 @@ export async function publish(
   publisher: Publisher,
   { resultFile, summary }: Destinations,
 ): Promise<number> {
-  const { directory, used, summaryFile } = publisher
+  const { directory, used, summaryFile, linkTo } = publisher
   const failures: string[] = []
   const tryToWrite = async (what: string, write: () => void | Promise<void>): Promise<boolean> => {
     try {
@@ -238,7 +241,7 @@ export async function publish(
   }
   await publishResult(toResultTexts(document))
   failures.push(...(await writeOutputFiles(files, directory, used)))
-  if (summary && summaryFile !== undefined) await tryToWrite('the summary', () => writeSummary(blocks, summaryFile))
+  if (summary && summaryFile !== undefined) await tryToWrite('the summary', () => writeSummary(blocks, summaryFile, linkTo))
   for (const line of failures) publisher.warn(line)
   return failures.length
 }
@@ -303,12 +306,12 @@ function* jsonPieces(document: ResultDocument): Generator<string> {
 /** GitHub drops a longer summary, and counts what other commands of the step wrote before. */
 const maxSummaryBytes = 1024 * 1024
 
-async function writeSummary(blocks: readonly Block[], file: string): Promise<void> {
+async function writeSummary(blocks: readonly Block[], file: string, linkTo: LinkTo | undefined): Promise<void> {
   if (file === '') throw new Error('GITHUB_STEP_SUMMARY is not set')
   // A missing file is an error in the runner's setup, so it is not created. A pipe could wait for its reader forever.
   const stats = await stat(file)
   if (!stats.isFile()) throw new Error(`GITHUB_STEP_SUMMARY is ${fileTypeOf(stats)}`)
-  const text = renderMarkdown(blocks, maxSummaryBytes - stats.size)
+  const text = renderMarkdown(blocks, maxSummaryBytes - stats.size, undefined, linkTo)
   if (text === '') throw new Error('GITHUB_STEP_SUMMARY has no room left below 1 MiB, above which GitHub drops it')
   await appendFile(file, text)
 }

@@ -144,6 +144,9 @@ const maxKeyLines = 5
 /** The result of a run that ended with an error. */
 export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject, footers: readonly Block[]): RunResult {
   const httpStatus = error instanceof ApiError ? error.status : undefined
+  const diagnostics = error instanceof InputError ? error.diagnostics : []
+  // The others are about inputs.
+  const inFiles = diagnostics.filter(({ location }) => location.line !== undefined)
   const document: ResultDocument = {
     operation: name,
     status: 'error',
@@ -152,7 +155,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
     error: {
       kind: error.kind,
       message: error.message,
-      diagnostics: error instanceof InputError ? error.diagnostics : [],
+      diagnostics,
       retryable: isRetryable(error.kind),
       ...(httpStatus !== undefined && { httpStatus }),
     },
@@ -166,11 +169,11 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
         status: 'error',
         line: say`${name === '' ? 'watchkeeper' : name} ${trusted(error.kind === 'canceled' ? 'was canceled' : 'did not complete')}`,
       },
-      { kind: 'message', text: error.message },
+      { kind: 'message', text: error.message, locations: inFiles.map(({ location }) => location) },
       ...footers,
     ],
     files: [],
-    annotations: [],
+    annotations: inFiles,
     cause: toCauseText(causeOfError(error)),
     keyLines: () =>
       error.message

@@ -81,13 +81,15 @@ function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
 
 const ofEnvironment = ({ environment }: CheckContext) => (environment === undefined ? {} : { environment: environment.name })
 
-function toChecked({ key, value }: Slo, history: GroupHistory, endMs: number): CheckedSlo {
+function toChecked({ key, value, location: { file, line } }: Slo, history: GroupHistory, endMs: number): CheckedSlo {
   const { name, objective, window } = value
   const state = judgeBudget(value, history, endMs)
   const { budgetLeft, runsOut } = state
   return {
     key,
     name,
+    file,
+    ...(line !== undefined && { line }),
     ...(history.group !== undefined && { group: history.group }),
     objective,
     window,

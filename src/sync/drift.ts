@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { kindLabels } from '../kinds/kind-names.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
@@ -10,7 +11,7 @@ import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
 import { inEnvironment } from './declarations/environment.ts'
 import { isDifference } from './plan/change.ts'
-import { makePlan } from './plan/make-plan.ts'
+import { commandFor, makePlan, type PlanningResult } from './plan/make-plan.ts'
 import { isAboutLostName } from './plan/plan-diagnostics.ts'
 import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
@@ -20,11 +21,19 @@ import { isAboutTileWrites, isTileRefusal } from './plan/tile-writes.ts'
 export const drift = defineOperation({
   ...planShape,
   // A pull request must not fail because of an alert that it may repair. A check of what runs must.
+  details: planShape.details.extend({
+    applyCommand: z.string().optional().describe('The command that makes the service match the files, where they differ.'),
+    pullCommand: z
+      .string()
+      .optional()
+      .describe('The command that writes what changed outside of the files into them, where that is possible.'),
+  }),
   input: planShape.input.extend({ onFailedEvaluation: onFailedEvaluation.default('fail') }),
   summary: 'Fails when the service differs from the files, and shows which side changed, without writing.',
   async run(context, input) {
     const planned = await makePlan(context, { ...input, effect: 'read' })
-    return showPlan(context, { ...planned, diagnostics: planned.diagnostics.map(withoutTileErrors) }, input)
+    const result = await showPlan(context, { ...planned, diagnostics: planned.diagnostics.map(withoutTileErrors) }, input)
+    return { ...result, ...commandsFor(result, planned) }
   },
   judge: judgeDrift,
   report: (result) => ({
@@ -37,6 +46,13 @@ export const drift = defineOperation({
       planFacts(result),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
       actorTable(result),
+      {
+        kind: 'list',
+        items: [
+          ...(result.applyCommand === undefined ? [] : [say`To make the service match the files: ${result.applyCommand}`]),
+          ...(result.pullCommand === undefined ? [] : [say`To keep what changed outside of the files: ${result.pullCommand}`]),
+        ],
+      },
       ...objectBlocks(result, { before: 'service', after: 'file' }),
     ],
     annotations: toAnnotations(result),
@@ -70,6 +86,22 @@ function judgeDrift(result: PlanResult): Verdict {
   const cause = say`the service differs from the files`
   return { status: 'fail', cause, reasons: [...reasons, ...(verdict.status === 'fail' ? verdict.reasons : [])] }
 }
+
+/** Commands for what the table of the report says. Both leave objects that are held as they are. */
+function commandsFor(result: PlanResult, { request, project }: PlanningResult) {
+  if (isWrong(result)) return {}
+  const drifted = result.objects.filter(isDifference).filter(({ action }) => action !== 'held')
+  const isStuck = result.diagnostics.some((one) => isAboutLostName(one) || isTileRefusal(one))
+  const prune = request.prune === false ? '' : request.prune === true ? ' --prune' : ` --prune ${request.prune}`
+  return {
+    ...(drifted.length > 0 && !isStuck && { applyCommand: `${commandFor('apply', request, project)}${prune}` }),
+    ...(drifted.some(isPullable) && { pullCommand: `${commandFor('pull', request, project)} --only drifted` }),
+  }
+}
+
+/** pull edits no template, and nothing that files make of other objects. */
+const isPullable = ({ origin, instance, madeFrom }: PlannedObject): boolean =>
+  origin === 'service' && instance === undefined && madeFrom === undefined
 
 /** Which side changed, and therefore who must act. */
 function whoActs(object: PlannedObject, result: PlanResult): Line {

@@ -1,3 +1,4 @@
+import { say } from '../platform/core/line.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
 import { type Gates, gatesWithoutBacktest } from './backtest/gates.ts'
@@ -39,5 +40,6 @@ export const plan = defineOperation({
       ...objectBlocks(result),
     ],
     annotations: toAnnotations(result),
+    ...(result.price && { services: say`service ${result.price.service}` }),
   }),
 })

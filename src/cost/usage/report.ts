@@ -236,6 +236,7 @@ export function reportUsage(result: UsageResult): Report {
     headline: headlineOf(result),
     milestones: milestonesOf(result),
     blocks: [
+      ...nextStep(result),
       factsOf(result),
       ...notices(result).map((line): Block => ({ kind: 'paragraph', line })),
       budgetTable(result),
@@ -248,6 +249,23 @@ export function reportUsage(result: UsageResult): Report {
       recordDetails(result),
     ],
   }
+}
+
+/** What to do about a budget that is exceeded. */
+function nextStep(result: UsageResult): readonly Block[] {
+  const { budgetStatus, budgets, byEntity, grandTotalCredits: total } = result
+  const isTotal = budgetStatus === 'exceeded'
+  if (!isTotal && !budgets.some(({ status, limitStatus }) => status === 'fail' && limitStatus === 'exceeded')) return []
+  // Budgets of a file are about parts of the total.
+  const largest = (isTotal ? byEntity.slice(0, 1) : []).map(
+    ({ name: entityName, entityId = '', entityType = '', total: used }) =>
+      say`Most is used by ${labelsOf(result)({ entityName, entityId, entityType })}${trusted(inBrackets(used, total))}. `,
+  )
+  return [
+    paragraph(
+      say`${join(largest, '')}To find services that cost credits without need: ${'watchkeeper audit-costs'}. If the usage is right, raise the budget.`,
+    ),
+  ]
 }
 
 /** Total, forecast, and what costs most. */

@@ -1,8 +1,10 @@
 import { digestOfText } from '../../platform/core/digest.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { markdownUntrusted } from '../../platform/core/escape.ts'
+import { say } from '../../platform/core/line.ts'
+import { type Block, paragraph } from '../../platform/report/blocks.ts'
 import { renderMarkdown } from '../../platform/report/markdown.ts'
-import { type LabelPattern, type MergeOutcome, mergeOutcomes, type SyncContext } from './content.ts'
+import { type LabelPattern, type MergeOutcome, mergeOutcomes, type SyncContent, type SyncContext } from './content.ts'
 import { hasStatus, type SyncTarget } from './failure.ts'
 
 /** The hidden first line of every body. */
@@ -73,11 +75,12 @@ const earlierEnd = '\n</details>\n\n'
 const earlierTooLong = '*The previous report is too long to show here.*\n'
 
 /** What the text of a comment or an issue depends on. */
-export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact'>
+export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact' | 'linkTo'>
 
 /** The text of a comment or an issue, within the limit. The report of `old`, the current body, is folded under the new one. */
 export function writeBody(kind: SyncTarget, context: BodyContext, old: string | undefined): string {
-  const { content, label } = context
+  const { label } = context
+  const content = withAdvice(context)
   const marker = markerOf(kind, label)
   const source = sourceLine(context)
   const fixed = marker.length + source.length + reservedCharacters
@@ -94,8 +97,25 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   return `${marker}\n<!-- watchkeeper memory: ${memory} -->\n\n${visible}\n`
 }
 
-const renderReport = ({ redact }: BodyContext, blocks: BodyContext['content']['blocks'], maxBytes: number): string =>
-  redact(renderMarkdown(blocks, maxBytes, 'the summary of the run'))
+/** The report, with the command that runs it again below its first lines. The outcome of a merge has the command already. */
+function withAdvice({ content, run: { rerunCommand, owner, repository } }: BodyContext): SyncContent {
+  const { advice, outcome, blocks } = content
+  if (advice === undefined || outcome !== undefined || rerunCommand === undefined) return content
+  const { name, isSecret } = advice.empty ?? {}
+  const store = `gh ${isSecret ? 'secret' : 'variable'} set ${name} --repo ${owner}/${repository}`
+  const line = name === undefined ? say`To run it again: ${rerunCommand}` : say`To set it: ${store}. Then run it again: ${rerunCommand}`
+  const end = headLength(blocks)
+  return { ...content, blocks: [...blocks.slice(0, end), paragraph(line), ...blocks.slice(end)] }
+}
+
+/** Verdict, reasons and message. */
+function headLength(blocks: readonly Block[]): number {
+  const end = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list' && kind !== 'message')
+  return end === -1 ? blocks.length : end
+}
+
+const renderReport = ({ redact, linkTo }: BodyContext, blocks: BodyContext['content']['blocks'], maxBytes: number): string =>
+  redact(renderMarkdown(blocks, maxBytes, 'the summary of the run', linkTo))
 
 interface ParsedBody {
   readonly memory: Memory | undefined
@@ -115,18 +135,22 @@ export function readBody(body: string, marker: string): ParsedBody {
   return { memory, report: visible.slice(0, memory.reportLength), earlier }
 }
 
-/** A report that differs from the new one by its time only is not worth showing as the previous one. */
+/** A report that differs from the new one by its run and its commit only is not worth showing as the previous one. */
 const earlierReport = ({ report, earlier }: ParsedBody, next: string): string =>
-  withoutTime(report) === withoutTime(next) ? earlier : report
+  withoutRun(withoutCommits(report)) === withoutRun(withoutCommits(next)) ? earlier : report
 
-/** Removes the time from the last line of a report; see `formatMoment`. */
-const withoutTime = (report: string): string => report.replace(/\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\n*$/, '')
+/** Removes the time from the last line of a report (see `formatMoment`), and the id of the run from the command that runs it again. */
+const withoutRun = (report: string): string =>
+  report.replace(/\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\n*$/, '').replace(/`gh run rerun \d+ /, '`gh run rerun ')
+
+/** Removes the commit from links to files. */
+const withoutCommits = (report: string): string => report.replaceAll(/\/blob\/[0-9a-f]{40,64}\//g, '/blob/')
 
 /** Whether `next` differs from `old` only by the time of the run and the link to it, so that an update would not help readers. */
 function isSameExceptTime(old: string, next: string, marker: string): boolean {
   const [before, after] = [old, next].map((body) => {
     const { memory, report, earlier } = readBody(body, marker)
-    return [memory?.reason, withoutTime(report), earlier, withoutLink(body)].join('\n')
+    return [memory?.reason, withoutRun(report), earlier, withoutLink(body)].join('\n')
   })
   return before === after
 }
@@ -137,8 +161,7 @@ const withoutLink = (body: string): string => (body.trimEnd().split('\n').at(-1)
 /** A short comment under an issue: a sentence and the verdict of the report. */
 export function writeIssueComment(sentence: string, context: BodyContext): string {
   const { blocks } = context.content
-  const end = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list' && kind !== 'message')
-  const head = renderReport(context, end === -1 ? blocks : blocks.slice(0, end), maxHeadBytes)
+  const head = renderReport(context, blocks.slice(0, headLength(blocks)), maxHeadBytes)
   return `${sentence}\n\n${head}\n${sourceLine(context)}\n`
 }
 

@@ -1,6 +1,7 @@
 import type { Redact } from '../../platform/core/secrets.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
 import type { Block, Status } from '../../platform/report/blocks.ts'
+import type { LinkTo } from '../../platform/report/markdown.ts'
 import type { Author, GitHubClient } from './client.ts'
 import type { GitHubRun } from './run.ts'
 
@@ -18,11 +19,18 @@ export interface SyncContent {
   readonly outcome?: MergeOutcome
   /** Why the run did not pass. Empty for a run that passed. */
   readonly reason: string
+  /** What to do after a run that did not complete, for reasons outside of the commit. */
+  readonly advice?: Advice | undefined
   /** The reason in a few words without figures, with text of servers and files. */
   readonly cause: string
   readonly blocks: readonly Block[]
   /** Start of the run, milliseconds since the epoch. */
   readonly atMs: number
+}
+
+interface Advice {
+  /** A secret or variable of the repository that has no value. */
+  readonly empty?: { readonly name: string; readonly isSecret: boolean } | undefined
 }
 
 /** What became of the changes of a pull request that was merged. */
@@ -50,6 +58,7 @@ export interface SyncContext {
   /** The account of the token. Comments and issues of other accounts are never touched. */
   readonly author: Author
   readonly redact: Redact
+  readonly linkTo?: LinkTo | undefined
   readonly deps: SendDeps
 }
 

@@ -2,6 +2,7 @@ import { once } from '../../platform/core/concurrency.ts'
 import type { Redact } from '../../platform/core/secrets.ts'
 import type { Variables } from '../../platform/core/variables.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
+import type { LinkTo } from '../../platform/report/markdown.ts'
 import { openGitHub } from './client.ts'
 import { type CommentMode, syncComment } from './comment.ts'
 import type { LabelPattern, SyncContent } from './content.ts'
@@ -24,6 +25,7 @@ export interface NotifyOptions {
   /** Whether a token was given that cannot be one, so that there is none. */
   readonly isTokenRejected?: boolean
   readonly redact: Redact
+  readonly linkTo?: LinkTo
 }
 
 interface NotifyOutcome {
@@ -44,7 +46,7 @@ export interface NotifyProcess {
 
 /** Brings comment and issue up to date. Never throws and changes no verdict. */
 export async function notify(options: NotifyOptions, { env, deps, limits = defaultLimits }: NotifyProcess): Promise<NotifyOutcome> {
-  const { content, comment, token, isTokenRejected = false, redact } = options
+  const { content, comment, token, isTokenRejected = false, redact, linkTo } = options
   const targets = (['comment', 'issue'] as const).filter((target) => options[target] !== 'off')
   const failAll = (reason: string): NotifyOutcome => ({
     failures: targets.map((target) => `${target}: ${redact(reason)}`),
@@ -67,7 +69,8 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
   let issue: Omit<SyncedIssue, 'transition'> & { readonly transition: NotifyOutcome['issueTransition'] } = { transition: 'unknown' }
   for (const target of targets) {
     try {
-      const context = { content, run, label, planLabels, name, client: await open(), author: await readAuthor(), redact, deps: safeDeps }
+      const [client, author] = [await open(), await readAuthor()]
+      const context = { content, run, label, planLabels, name, client, author, redact, linkTo, deps: safeDeps }
       if (target === 'issue') issue = await syncIssue(context)
       else if (comment !== 'off') await syncComment(context, comment, options.prNumber)
     } catch (thrown) {

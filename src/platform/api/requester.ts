@@ -223,7 +223,7 @@ const notSent = ({ method, path }: RequestFacts): WatchkeeperError => new Watchk
 function tooLate({ method, path }: RequestFacts, waitMs: number, nowMs: number): WatchkeeperError {
   const when =
     waitMs === 0 ? '' : ` The rate limit requires a wait of ${inSeconds(waitMs)}. Try again after ${formatMoment(nowMs + waitMs)}.`
-  return new WatchkeeperError('deadline', `${method} ${path} was not sent, because timeout-seconds leaves no time for it.${when}`)
+  return new WatchkeeperError('deadline', `timeout-seconds leaves no time for another request.${when}\nNot sent: ${method} ${path}`)
 }
 
 /** Parallel requests that fail together wait for different times. */

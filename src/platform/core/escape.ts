@@ -54,6 +54,9 @@ export const slackUntrusted = (text: string, maxLength?: number): string =>
 /** Trusted text in Slack's mrkdwn. */
 export const slackTrusted = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
+/** A relative path in an address. */
+export const uriPath = (path: string): string => path.toWellFormed().split('/').map(encodeURIComponent).join('/')
+
 /** Text in a message of SARIF, in which `[text](target)` is a link. A backslash before a bracket would undo the escape. */
 export const sarifText = (text: string): string => text.replace(/(\\*)([[\]])/g, '$1$1\\$2')
 

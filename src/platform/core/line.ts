@@ -1,3 +1,4 @@
+import type { Location } from './diagnostics.ts'
 import { andMore, clip, plural } from './text.ts'
 
 /** Text from the API, a file or the user. Renderers escape it, so that it is only shown. */
@@ -8,6 +9,8 @@ export interface Untrusted {
   readonly maxLength?: number
   /** An http address, for media with links. */
   readonly href?: string
+  /** The line of a file that the text is about, for media that can link to it. */
+  readonly location?: Location
 }
 
 /** Text that this project wrote: words, formatted numbers and days. */
@@ -26,11 +29,14 @@ export const untrusted = (text: string): Untrusted => ({ kind: 'untrusted', text
 
 export const link = (text: string, href: string): Untrusted => ({ kind: 'untrusted', text, href })
 
+/** Text about a line of a file. Media with links to files make it one. */
+export const placed = (text: string, location: Location): Untrusted => ({ kind: 'untrusted', text, location })
+
 export const maxSentenceLength = 1000
 
 /**
  * A sentence that contains untrusted text. Words without a meaning in any medium are text, and everything else is as untrusted as before:
- * names with marks, addresses, ids, digests and numbers of issues.
+ * names with marks, addresses, commands, ids, digests and numbers of issues.
  */
 export function untrustedSentence(text: string): Line {
   const parts: Inline[] = []
@@ -40,17 +46,27 @@ export function untrustedSentence(text: string): Line {
     if (last?.kind === kind) parts[parts.length - 1] = { ...last, text: last.text + piece }
     else parts.push(kind === 'trusted' ? trusted(piece) : { kind, text: piece, maxLength: maxSentenceLength })
   }
-  for (const [i, token] of clip(text, maxSentenceLength).split(' ').entries()) {
-    const [, before = '', word = '', after = ''] = /^([("]*)(.*?)([)",.;:?]*)$/su.exec(token) ?? []
-    const isSafe = isWord(word) && !/^\d+[.)]$/.test(word + after)
-    const isOneName = !isSafe && before === '' && parts.at(-1)?.kind === 'untrusted'
-    add(isOneName ? 'untrusted' : 'trusted', i === 0 ? '' : ' ')
-    add('trusted', before)
-    add(isSafe ? 'trusted' : 'untrusted', word)
-    add('trusted', after)
+  for (const [n, piece] of clip(text, maxSentenceLength).split(command).entries()) {
+    if (n % 2 === 1) add('untrusted', piece)
+    else addWords(piece)
   }
   return parts.length === 0 ? [untrusted(text)] : parts
+
+  function addWords(words: string): void {
+    for (const [i, token] of words.split(' ').entries()) {
+      const [, before = '', word = '', after = ''] = /^([("]*)(.*?)([)",.;:?]*)$/su.exec(token) ?? []
+      const isSafe = isWord(word) && !/^\d+[.)]$/.test(word + after)
+      const isOneName = !isSafe && before === '' && parts.at(-1)?.kind === 'untrusted'
+      add(isOneName ? 'untrusted' : 'trusted', i === 0 ? '' : ' ')
+      add('trusted', before)
+      add(isSafe ? 'trusted' : 'untrusted', word)
+      add('trusted', after)
+    }
+  }
 }
+
+/** A command of this tool with its options, which stays in one piece, so that it can be copied. */
+const command = /(watchkeeper [a-z-]+(?: --[a-z-]+(?: (?:'(?:[^']|'\\'')*'|(?!-)[^\s']*[^\s'.,;:?)]))?)+)/
 
 /** Letters and digits, and no id, digest or key of an issue, which GitHub would link. */
 const isWord = (word: string): boolean =>

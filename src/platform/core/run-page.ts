@@ -15,7 +15,8 @@ export function issuePageOf(env: Variables, number: number): string | undefined 
   return repository && `${repository}/issues/${number}`
 }
 
-function repositoryPageOf({ GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' }: Variables): string | undefined {
+/** Page of this run's repository on GitHub. Undefined elsewhere, and when variables are missing or unusual. */
+export function repositoryPageOf({ GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' }: Variables): string | undefined {
   return isPlainUrl(server) && isRepositoryName(repository) ? `${server.replace(/\/$/, '')}/${repository}` : undefined
 }
 

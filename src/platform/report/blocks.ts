@@ -1,5 +1,5 @@
-import { type Diagnostic, formatLocation, type Severity } from '../core/diagnostics.ts'
-import { type Line, trusted, untrusted, untrustedSentence } from '../core/line.ts'
+import { type Diagnostic, formatLocation, type Location, type Severity } from '../core/diagnostics.ts'
+import { type Line, placed, trusted, type Untrusted, untrustedSentence } from '../core/line.ts'
 
 /** `error`: the operation failed and gave no result to judge. */
 export const statuses = ['pass', 'warn', 'fail', 'error'] as const
@@ -120,7 +120,12 @@ export type Block =
   | { readonly kind: 'facts'; readonly facts: readonly { readonly label: string; readonly value: Line }[] }
   | Table
   | { readonly kind: 'diagnostics'; readonly diagnostics: readonly Diagnostic[] }
-  | { readonly kind: 'diff'; readonly lines: readonly DiffLine[] }
+  | {
+      readonly kind: 'diff'
+      readonly lines: readonly DiffLine[]
+      /** What the lines are about, with locations, for media that can link to files but not inside of a diff. */
+      readonly places?: readonly Line[]
+    }
   | Chart
   | { readonly kind: 'layout'; readonly layout: Layout }
   /** Collapsed where the medium can do that. */
@@ -131,8 +136,13 @@ export type Block =
       /** A terminal says nothing about it, because every run has it, or its reader has seen it before. */
       readonly isQuiet?: true
     }
-  /** Untrusted sentences, one or more in each line. */
-  | { readonly kind: 'message'; readonly text: string }
+  | {
+      readonly kind: 'message'
+      /** Untrusted sentences, one or more in each line. */
+      readonly text: string
+      /** Locations that lines begin with. */
+      readonly locations?: readonly Location[]
+    }
   /** Untrusted code. */
   | { readonly kind: 'preformatted'; readonly text: string }
   /** The last block of every report: organization, service and time of the run. */
@@ -169,13 +179,16 @@ function isEmptyBlock(block: Block): boolean {
   }
 }
 
+/** `alerts.yml:12:3` */
+export const locationText = (location: Location): Untrusted => placed(formatLocation(location), location)
+
 /** Diagnostics for a medium with tables. */
 export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table'> => ({
   kind: 'table',
   columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
   rows: diagnostics.map(({ severity, location, message, rule }) => [
     [trusted(`${severityLooks[severity].sign} ${severity}`)],
-    [untrusted(formatLocation(location))],
+    [locationText(location)],
     untrustedSentence(message),
     [trusted(rule)],
   ]),

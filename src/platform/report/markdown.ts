@@ -1,13 +1,17 @@
+import { formatLocation, type Location } from '../core/diagnostics.ts'
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
-import { type Line, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
+import { type Inline, joinFirst, type Line, say, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
 import { plural, printable, sparkline } from '../core/text.ts'
-import { type Block, type BlockOf, type Point, statusLooks, toTable } from './blocks.ts'
+import { type Block, type BlockOf, locationText, type Point, statusLooks, toTable } from './blocks.ts'
+
+/** The address of a line of a file. Undefined where there is none. */
+export type LinkTo = (location: Location) => string | undefined
 
 type BlockBody = Exclude<Block, { kind: 'footer' }>
 
 const byteLength = (text: string): number => Buffer.byteLength(text)
 
-/** BytesLeft for the note about parts that were left out. */
+/** Bytes for the note about parts that were left out. */
 const noteBytes = 200
 
 /** Blocks that get the room that the others leave, in this order: a short report keeps its verdict and what to know about it. */
@@ -17,21 +21,26 @@ const longKinds: readonly Block['kind'][] = ['table', 'diagnostics', 'diff', 'la
  * Renders as many blocks and rows as fit into `maxBytes`, and adds a note when parts are left out: GitHub drops a summary that is too
  * long. The footer goes first. Empty when not even the footer fits. `rest` has the parts that are left out.
  */
-export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSITIVE_INFINITY, rest = 'the result file'): string {
-  const footer = blocks.map((block) => (block.kind === 'footer' ? `${renderLine(block.line)}\n` : '')).join('')
-  const { text, leftOut } = renderFitting(blocks, { room: maxBytes - noteBytes - byteLength(footer), rest })
+export function renderMarkdown(
+  blocks: readonly Block[],
+  maxBytes = Number.POSITIVE_INFINITY,
+  rest = 'the result file',
+  linkTo?: LinkTo,
+): string {
+  const footer = blocks.map((block) => (block.kind === 'footer' ? `${renderLine(block.line, linkTo)}\n` : '')).join('')
+  const { text, leftOut } = renderFitting(blocks, { room: maxBytes - noteBytes - byteLength(footer), rest, linkTo })
   const note = leftOut === 0 ? '' : `*${plural(leftOut, 'more section')} did not fit. See ${rest}.*\n${footer === '' ? '' : '\n'}`
   // Blocks leave room for both. Without room for any block, only the footer may fit, or nothing.
   const end = [`${note}${footer}`, footer].find((one) => byteLength(text) + byteLength(one) <= maxBytes) ?? ''
   return `${text}${end}`
 }
 
-function renderFitting(blocks: readonly Block[], { room, rest }: BytesLeft) {
+function renderFitting(blocks: readonly Block[], { room, ...surroundings }: Space) {
   const body = blocks.filter((block) => block.kind !== 'footer')
   const pieces = new Map<Block, string>()
   let left = room
   for (const block of body.toSorted((a, b) => longKinds.indexOf(a.kind) - longKinds.indexOf(b.kind))) {
-    const piece = renderBlock(block, { room: left, rest })
+    const piece = renderBlock(block, { room: left, ...surroundings })
     if (piece === undefined) continue
     pieces.set(block, `${piece}\n\n`)
     left -= byteLength(piece) + 2
@@ -39,38 +48,42 @@ function renderFitting(blocks: readonly Block[], { room, rest }: BytesLeft) {
   return { text: body.map((block) => pieces.get(block) ?? '').join(''), leftOut: body.length - pieces.size }
 }
 
-interface BytesLeft {
+interface Space {
   /** Limit of the text, in bytes. */
   readonly room: number
   readonly rest: string
+  readonly linkTo: LinkTo | undefined
 }
 
 /** Undefined when no part of the block fits. */
-function renderBlock(block: BlockBody, space: BytesLeft): string | undefined {
+function renderBlock(block: BlockBody, space: Space): string | undefined {
   if (block.kind === 'table') return renderTable(block, space)
   if (block.kind === 'diagnostics') return renderTable(toTable(block), space)
   if (block.kind === 'diff') return renderDiff(block, space)
   if (block.kind === 'details') return renderDetails(block, space)
-  const text = renderWhole(block)
+  const text = renderWhole(block, space.linkTo)
   return byteLength(text) + 2 <= space.room ? text : undefined
 }
 
-function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>): string {
+function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>, linkTo?: LinkTo): string {
   switch (block.kind) {
     case 'verdict':
-      return `### ${statusLooks[block.status].sign} ${renderLine(block.line)}`
+      return `### ${statusLooks[block.status].sign} ${renderLine(block.line, linkTo)}`
     case 'paragraph':
-      return renderLine(block.line)
+      return renderLine(block.line, linkTo)
     case 'list':
-      return block.items.map((item) => `- ${renderLine(item)}`).join('\n')
+      return block.items.map((item) => `- ${renderLine(item, linkTo)}`).join('\n')
     case 'facts':
-      return renderFacts(block)
+      return renderFacts(block, linkTo)
     case 'chart':
       return `${markdownTrusted(block.title)} ${sparkline(block.points.map(({ value }) => value))}\n\n${barChart(block)}`
     case 'layout':
       return markdownBlock(block.layout.lines.join('\n'))
     case 'message':
-      return block.text.split('\n').map(renderMessageLine).join('\n\n')
+      return block.text
+        .split('\n')
+        .map((line) => renderMessageLine(line, block.locations, linkTo))
+        .join('\n\n')
     case 'preformatted':
       return markdownBlock(block.text)
   }
@@ -80,22 +93,22 @@ function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' |
 const maxRowWidth = 90
 
 // A row of facts is easiest to read. A row that is too wide becomes a column.
-function renderFacts({ facts }: BlockOf<'facts'>): string {
+function renderFacts({ facts }: BlockOf<'facts'>, linkTo: LinkTo | undefined): string {
   const width = facts.reduce((sum, { label, value }) => sum + Math.max(label.length, toPlainText(value).length) + 3, 0)
-  const [labels, values] = [facts.map(({ label }) => markdownTrusted(label)), facts.map(({ value }) => renderCell(value))]
+  const [labels, values] = [facts.map(({ label }) => markdownTrusted(label)), facts.map(({ value }) => renderCell(value, linkTo))]
   if (width <= maxRowWidth) return [row(labels), row(labels.map(() => '---')), row(values)].join('\n')
   return ['| Field | Value |', '| --- | --- |', ...labels.map((label, i) => row([label, values[i] ?? '']))].join('\n')
 }
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
-function renderTable({ title, columns, rows }: BlockOf<'table'>, { room, rest }: BytesLeft): string | undefined {
+function renderTable({ title, columns, rows }: BlockOf<'table'>, { room, rest, linkTo }: Space): string | undefined {
   const head = [
     ...(title === undefined ? [] : [`**${markdownTrusted(title)}**\n`]),
     row(columns.map((column) => markdownTrusted(column.title))),
     row(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
   ].join('\n')
-  const written = takeFitting(rows, (cells) => row(cells.map(renderCell)), room - byteLength(head))
+  const written = takeFitting(rows, (cells) => row(cells.map((cell) => renderCell(cell, linkTo))), room - byteLength(head))
   const leftOut = rows.length - written.length
   if (leftOut === rows.length) return undefined
   const text = [head, ...written].join('\n')
@@ -118,35 +131,45 @@ function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: 
 /** GitHub colors lines that begin with an exclamation mark. */
 const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
 
-function renderDiff({ lines }: BlockOf<'diff'>, { room, rest }: BytesLeft): string | undefined {
-  const fenceBytes = 20
-  const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${printable(text)}`, room - fenceBytes)
+/** More links would hide the rest of the report. */
+const maxPlaces = 20
+
+function renderDiff({ lines, places = [] }: BlockOf<'diff'>, { room, rest, linkTo }: Space): string | undefined {
+  const linked = places.filter((line) => line.some((part) => addressOf(part, linkTo) !== undefined))
+  const links = linked.length === 0 ? '' : `\n\n${renderLine(say`In the files: ${joinFirst(maxPlaces, linked)}`, linkTo)}`
+  const aroundBytes = 20 + byteLength(links)
+  const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${printable(text)}`, room - aroundBytes)
   const leftOut = lines.length - written.length
   if (leftOut === lines.length) return undefined
   const diff = markdownDiff(written)
-  const text = leftOut === 0 ? diff : `${diff}\n\n*${plural(leftOut, 'more line')} did not fit. See ${rest}.*`
+  const note = leftOut === 0 ? '' : `\n\n*${plural(leftOut, 'more line')} did not fit. See ${rest}.*`
+  const text = `${diff}${note}${links}`
   // Backticks in the lines make the fence longer.
   return byteLength(text) + 2 <= room ? text : undefined
 }
 
-function renderDetails({ title, blocks }: BlockOf<'details'>, { room, rest }: BytesLeft): string | undefined {
+function renderDetails({ title, blocks }: BlockOf<'details'>, { room, rest, linkTo }: Space): string | undefined {
   const head = `<details><summary>${htmlText(title)}</summary>\n\n`
   const tail = '</details>'
-  const { text, leftOut } = renderFitting(blocks, { room: room - noteBytes - byteLength(head) - byteLength(tail), rest })
+  const { text, leftOut } = renderFitting(blocks, { room: room - noteBytes - byteLength(head) - byteLength(tail), rest, linkTo })
   if (text === '') return undefined
   return `${head}${text}${leftOut === 0 ? '' : `*${plural(leftOut, 'more section')} did not fit. See ${rest}.*\n`}${tail}`
 }
 
 const renderWith =
   (renderUntrusted: (text: string, maxLength?: number) => string) =>
-  (line: Line): string =>
+  (line: Line, linkTo: LinkTo | undefined): string =>
     line
       .map((part) => {
         if (part.kind === 'trusted') return renderTrusted(part)
         const text = renderUntrusted(part.text, part.maxLength)
-        return part.href === undefined ? text : `[${text}](${markdownTarget(part.href)})`
+        const address = addressOf(part, linkTo)
+        return address === undefined ? text : `[${text}](${markdownTarget(address)})`
       })
       .join('')
+
+const addressOf = (part: Inline, linkTo: LinkTo | undefined): string | undefined =>
+  part.kind === 'trusted' ? undefined : (part.href ?? (part.location && linkTo?.(part.location)))
 
 /** No character of it ends a link or a cell of a table. */
 const markdownTarget = (href: string): string =>
@@ -154,9 +177,15 @@ const markdownTarget = (href: string): string =>
 
 const renderLine = renderWith(markdownUntrusted)
 
-const renderMessageLine = (text: string): string => {
+const renderMessageLine = (text: string, locations: readonly Location[] = [], linkTo?: LinkTo): string => {
   const [, bullet = '', words = ''] = /^ *(- )?(.*)$/s.exec(text) ?? []
-  return words === '' ? '' : `${bullet}${renderLine(untrustedSentence(words))}`
+  if (words === '') return ''
+  const location = locations.find((one) => words.startsWith(`${formatLocation(one)}: `))
+  const line =
+    location === undefined
+      ? untrustedSentence(words)
+      : say`${locationText(location)}: ${untrustedSentence(words.slice(formatLocation(location).length + ': '.length))}`
+  return `${bullet}${renderLine(line, linkTo)}`
 }
 
 const renderCell = renderWith(markdownCellUntrusted)

@@ -1,5 +1,5 @@
 import { type Diagnostic, type Location, mostSevere, type Severity } from '../core/diagnostics.ts'
-import { sarifText } from '../core/escape.ts'
+import { sarifText, uriPath } from '../core/escape.ts'
 import { version } from '../core/version.ts'
 
 export interface SarifRule {
@@ -31,7 +31,7 @@ export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly D
     level: severity,
     message: { text: sarifText(message) },
     locations: [
-      { physicalLocation: { artifactLocation: { uri: toUri(location.file), uriBaseId: '%SRCROOT%' }, region: regionOf(location) } },
+      { physicalLocation: { artifactLocation: { uri: uriPath(location.file), uriBaseId: '%SRCROOT%' }, region: regionOf(location) } },
     ],
   }))
   const log = {
@@ -47,8 +47,6 @@ const regionOf = ({ line = 1, column }: Location) => ({
   startLine: line,
   ...(column !== undefined && { startColumn: column }),
 })
-
-const toUri = (path: string): string => path.toWellFormed().split('/').map(encodeURIComponent).join('/')
 
 export interface Diagnosed {
   readonly diagnostics: readonly Diagnostic[]

@@ -19,6 +19,7 @@ import { footerOf, toErrorResult } from '../run-result.ts'
 import { cancelOnSignals, type Signals } from '../signals.ts'
 import { debugVariable } from '../variables.ts'
 import { writeOutputs } from './outputs.ts'
+import { createRepositoryFiles } from './repository-files.ts'
 
 /** Runs the operation that the variables of the step ask for; resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Variables, signals: Signals): Promise<number> {
@@ -30,15 +31,17 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
     // The runner masks only later lines, so secrets are registered before the first one.
     for (const form of new Set([...formsOf(secrets), ...partlyShownIn(inputs, env)])) core.setSecret(form)
     const log = createLog()
-    const result = await runAndPublish(operation, inputs, actionSurface(env, cancellation, log))
+    const { pathOf, linkTo } = createRepositoryFiles(workspaceOf(env), env)
+    const result = await runAndPublish(operation, inputs, { ...actionSurface(env, cancellation, log), linkTo })
     // One more annotation is reserved for a message that is not delivered.
-    annotate(result, result.warnings + (result.publishSettings.notifyUrl === undefined ? 0 : 1))
+    annotate(result, result.warnings + (result.publishSettings.notifyUrl === undefined ? 0 : 1), pathOf)
     const { failures, change, issueNumber } = await updateGitHub(result, {
       env,
       secrets,
       startedAtMs,
       cancellation,
       note: (line) => log.fold('GitHub', line),
+      linkTo,
     })
     const note = (line: string): void => log.fold('Notification', line)
     const undelivered = await sendMessage(result, { env, secrets, cancellation, note, change, issueNumber })
@@ -84,10 +87,12 @@ export async function reportCrash(thrown: unknown, env: Variables): Promise<numb
   return exitCodes.error
 }
 
+const workspaceOf = (env: Variables): string => env.GITHUB_WORKSPACE || process.cwd()
+
 /** The files of a step. */
 const stepFiles = (env: Variables) => ({
   env,
-  directory: env.GITHUB_WORKSPACE || process.cwd(),
+  directory: workspaceOf(env),
   summaryFile: env.GITHUB_STEP_SUMMARY ?? '',
   warn: (line: string) => core.warning(logLine(line)),
   setOutputs(outputs: Readonly<Record<string, string>>) {
@@ -162,8 +167,11 @@ const maxAnnotationCharacters = 4000
 
 const annotateAs = { error: core.error, warning: core.warning, note: core.notice } as const satisfies Record<Severity, unknown>
 
-/** Annotates lines of the user's files, the most severe first, and adds the verdict. `warnings` is the number of warnings so far. */
-function annotate({ annotations, document }: RunResult, warnings: number): void {
+/**
+ * Annotates lines of the user's files, the most severe first, and adds the verdict. `warnings` is the number of warnings so far. GitHub shows
+ * an annotation beside its line if the pull request changes it, and in any case in the list of the run.
+ */
+function annotate({ annotations, document }: RunResult, warnings: number, pathOf: (file: string) => string): void {
   for (const [severity, show] of Object.entries(annotateAs)) {
     const all = annotations.filter((annotation) => annotation.severity === severity)
     // One is reserved for the verdict.
@@ -171,7 +179,7 @@ function annotate({ annotations, document }: RunResult, warnings: number): void 
     for (const { message, location } of all.slice(0, room)) {
       const { file, line, column } = location ?? {}
       show(logLine(message).slice(0, maxAnnotationCharacters), {
-        ...(file !== undefined && { file }),
+        ...(file !== undefined && { file: pathOf(file) }),
         ...(line !== undefined && { startLine: line }),
         ...(column !== undefined && { startColumn: column }),
       })

@@ -1,6 +1,17 @@
 import { kindLabels } from '../../kinds/kind-names.ts'
 import { formatMoment } from '../../platform/core/dates.ts'
-import { counted, join, joinFirst, type Line, say, toPlainText, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
+import {
+  counted,
+  join,
+  joinFirst,
+  type Line,
+  placed,
+  say,
+  toPlainText,
+  trusted,
+  untrusted,
+  untrustedSentence,
+} from '../../platform/core/line.ts'
 import { capitalize, listFirst } from '../../platform/core/text.ts'
 import { type Block, countFacts, paragraph, statusLooks } from '../../platform/report/blocks.ts'
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
@@ -68,7 +79,7 @@ export function applyBlocks(result: Applied): readonly Block[] {
     table(undefined, acted, {
       Outcome: ({ outcome = 'unchanged' }) => trusted([signs[outcome], outcome].filter(Boolean).join(' ')),
       Kind: ({ kind }) => trusted(kindLabels[kind]),
-      Key: ({ key, name }) => untrusted(key || name),
+      Key: ({ key, name, file, line }) => (file === undefined ? untrusted(key || name) : placed(key || name, { file, line })),
       Id: ({ id }) => id || [],
       Remark: ({ message, notes }) =>
         message === undefined ? join(notes.map(untrustedSentence), '; ') : untrustedSentence(firstLine(message)),

@@ -2,9 +2,9 @@ import type * as z from 'zod'
 import { dayOf, formatMoment } from '../../platform/core/dates.ts'
 import { errorsIn } from '../../platform/core/diagnostics.ts'
 import { spellVariable } from '../../platform/core/input-spelling.ts'
-import { counted, joinSome, type Line, say, trusted } from '../../platform/core/line.ts'
+import { counted, joinSome, type Line, placed, say, trusted } from '../../platform/core/line.ts'
 import { listFirst } from '../../platform/core/text.ts'
-import type { Block, Status } from '../../platform/report/blocks.ts'
+import { type Block, paragraph, type Status } from '../../platform/report/blocks.ts'
 import { formatDuration, formatShortDay } from '../../platform/report/format.ts'
 import { pass, type Report, type Verdict } from '../../platform/report/report.ts'
 import { type Cell, shown, table } from '../../platform/report/table.ts'
@@ -96,7 +96,10 @@ function sloTable({ slos, until }: SloResult): Block {
     undefined,
     slos,
     {
-      SLO: sloName,
+      SLO: ({ key, group, file, line }) => {
+        const linked = placed(key, { file, line })
+        return group === undefined ? linked : say`${linked} (${group})`
+      },
       Objective: ({ objective, window }) => trusted(`${objective}% in ${window}`),
       '> Good': ({ indicator }) => trusted(indicator === undefined ? 'not enough data' : `${round(indicator, 3)}%`),
       '> Budget left': ({ budgetLeft }) => shown(budgetLeft, (left) => `${round(left, 2)}%`),
@@ -113,6 +116,23 @@ function sloTable({ slos, until }: SloResult): Block {
 function runsOutWords({ runsOut }: CheckedSlo, until: string): Line {
   const ms = Date.parse(runsOut) - Date.parse(until)
   return Number.isNaN(ms) ? [trusted(runsOut)] : [trusted(`in ${formatDuration(ms)}`)]
+}
+
+/** Percentage of error budget below which the report says when most of it was spent. */
+const lowBudget = 50
+
+function nextStep({ slos, until }: SloResult): readonly Block[] {
+  const [worst] = slos
+    .filter(({ budgetLeft = 100 }) => budgetLeft < lowBudget)
+    .toSorted((a, b) => (a.budgetLeft ?? 0) - (b.budgetLeft ?? 0))
+  const [costliest] = worst?.days.toSorted((a, b) => b.spent - a.spent) ?? []
+  if (worst === undefined || costliest === undefined) return []
+  const day = formatShortDay(dayOf(Date.parse(costliest.day)), dayOf(Date.parse(until)))
+  return [
+    paragraph(
+      say`${sloName(worst)} spent most of its error budget on ${trusted(day)} (UTC). Find out what failed on that day: the declaration of the SLO says which events are good.`,
+    ),
+  ]
 }
 
 /** The most charts in a report. */
@@ -160,6 +180,7 @@ export const reportSlos = (result: SloResult): Report => ({
       : say`${counted(result.sloCount, 'SLO')}${inEnvironment(result)} until ${trusted(formatMoment(result.until))}`,
   blocks: [
     { kind: 'diagnostics', diagnostics: errorsIn(result.diagnostics) },
+    ...nextStep(result),
     ...(result.slos.length === 0 ? [] : [sloTable(result), ...charts(result)]),
   ],
   annotations: errorsIn(result.diagnostics),

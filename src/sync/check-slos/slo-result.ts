@@ -31,6 +31,8 @@ const rates = z.partialRecord(z.enum(burnRateWindows), z.number())
 const checkedSlo = z.object({
   key: z.string().describe('The key in the files.'),
   name: z.string(),
+  file: z.string(),
+  line: z.int().optional(),
   group: z.string().optional().describe('The value of `groupBy`.'),
   objective: percent('Percentage of good events that is wanted.'),
   window: z.string(),

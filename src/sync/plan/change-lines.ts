@@ -1,4 +1,5 @@
 import { kindLabels } from '../../kinds/kind-names.ts'
+import { type Line, placed, say, trusted } from '../../platform/core/line.ts'
 import { clip, firstOf, plural } from '../../platform/core/text.ts'
 import type { Block, DiffLine } from '../../platform/report/blocks.ts'
 import { type SideNames, toDiffLines } from '../../platform/report/diff-lines.ts'
@@ -22,6 +23,7 @@ interface Entry {
   readonly lines: readonly DiffLine[]
   /** No blank line separates two short entries. */
   readonly isShort: boolean
+  readonly place?: Line
 }
 
 /** All changes in one diff, to keep the page short. It sums up new objects, whose fields are below it. */
@@ -39,9 +41,10 @@ export function changeBlocks(
   const others = objects.filter((object) => !ofSlos.has(object))
   const entries = [...groupInstances(others).map((group) => toEntry(group, sides)), ...newSlos.map(toSloEntry)]
   const [first, second] = created
-  if (first === undefined) return [{ kind: 'diff', lines: joinEntries(entries) }]
+  const diff: Block = { kind: 'diff', lines: joinEntries(entries), places: entries.flatMap(({ place }) => (place ? [place] : [])) }
+  if (first === undefined) return [diff]
   return [
-    { kind: 'diff', lines: joinEntries(entries) },
+    diff,
     {
       kind: 'details',
       title: `All fields of ${second === undefined ? `${kindLabels[first.kind]} ${first.key}` : `${created.length} new objects`}`,
@@ -89,19 +92,24 @@ function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideName
       ...same.flatMap(toParagraph),
     ],
     isShort: shown.length === 0,
+    ...(file !== undefined && { place: say`${trusted(kindLabels[kind])} ${placed(key || name, { file, line })}` }),
   }
 }
 
 /** A new SLO with the objects that it makes. */
 type NewSlo = NonNullable<PlanResult['slos']>[number] & { readonly made: readonly PlannedObject[] }
 
-const toSloEntry = ({ key, name, summary, made }: NewSlo): Entry => ({
-  lines: [
-    toHead('create', ['SLO', key, key === name ? '' : JSON.stringify(name)], `${made[0]?.file}:${made[0]?.line}`),
-    ...toParagraph(`${summary}. Makes dashboard ${key}.slo and ${plural(made.length - 1, 'alert')}.`),
-  ],
-  isShort: true,
-})
+function toSloEntry({ key, name, summary, made: [first, ...others] }: NewSlo): Entry {
+  const { file, line } = first ?? {}
+  return {
+    lines: [
+      toHead('create', ['SLO', key, key === name ? '' : JSON.stringify(name)], `${file}:${line}`),
+      ...toParagraph(`${summary}. Makes dashboard ${key}.slo and ${plural(others.length, 'alert')}.`),
+    ],
+    isShort: true,
+    ...(file !== undefined && { place: say`SLO ${placed(key, { file, line })}` }),
+  }
+}
 
 function toHead(action: Action, label: readonly string[], where: string | undefined): DiffLine {
   const [sign, verb] = leads[action]

@@ -127,7 +127,7 @@ const usesConnections = (one: Declared): boolean =>
     one.value.tiles.some(({ config }) => config !== undefined && 'configType' in config && config.connectionId === undefined))
 
 /** The command for the files of the plan, quoted for a shell. A workflow sets the same inputs for one run. */
-function commandFor(operation: 'apply' | 'pull', { files, env }: PlanRequest, project: string): string {
+export function commandFor(operation: 'apply' | 'pull', { files, env }: PlanRequest, project: string): string {
   const quoted = files.map((glob) => ` --files '${glob.replaceAll("'", "'\\''")}'`).join('')
   const environment = env === undefined ? '' : ` --env ${env}`
   return `watchkeeper ${operation} --project ${project}${environment}${quoted}`

@@ -3,6 +3,7 @@ import { type Body, checkRules, type Kind, type SecretUse, type StoredObject, st
 import { addressOf, type KindName, kindLabels } from '../../kinds/kind-names.ts'
 import { type Declared, type Kinds, labelOf } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
 import { keysOf } from '../../platform/core/keys.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
 import { type Change, type Create, changesOf, isDelete, isWrite, staysAsItIs, type Update } from './change.ts'
@@ -52,7 +53,7 @@ export function checkGuards(
   // Deletes of twins do not count: a twin that is as declared can be deleted without a loss.
   const deletes = changes.filter(isDelete).filter(({ keeps }) => keeps === undefined).length
   if (deletes <= maxDeletes) return affected
-  const message = `${deletes} objects would be deleted, but max-deletes allows ${maxDeletes}; check the plan, then raise max-deletes`
+  const message = `${deletes} objects would be deleted, but max-deletes allows ${maxDeletes}; check the plan, then set ${spellInput('max-deletes', String(deletes))}`
   return [...affected, diagnosticOf(guardRules, 'too-many-deletes', { file: 'prune' }, message)]
 }
 

@@ -15,6 +15,20 @@ const check = (inputs: Inputs = {}) => checkBackups(emulator(), inputs)
 
 const fill = (...backups: readonly Partial<Backup>[]) => fillBackups(emulator(), 'checkout', backups)
 
+it('a service without a fresh backup has the command that lists its backups', async () => {
+  const commandOf = async (...backups: readonly Partial<Backup>[]) => {
+    fill(...backups)
+    const { blocks } = await check()
+    return blocks
+      .flatMap((block) => (block.kind === 'paragraph' ? toPlainText(block.line) : []))
+      .find((line) => line.includes('watchkeeper'))
+  }
+  const expected = expect.stringMatching(new RegExp(`ask its support.*: watchkeeper list-backups --service-id ${checkout}$`))
+  expect(await commandOf(done(50))).toEqual(expected)
+  expect(await commandOf()).toEqual(expected)
+  expect(await commandOf(done(3))).toBeUndefined()
+})
+
 describe('the outcome of a service', () => {
   it.each<[string, readonly Partial<Backup>[], string, RegExp]>([
     ['fresh', [done(3)], 'pass', /^$/],

@@ -1,6 +1,9 @@
 // The gate on error budgets, with the demo's telemetry: every fourth span of payment fails on day 3 from 09:00 to 10:00.
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
+import { dayOf } from '../../../src/platform/core/dates.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
+import { formatShortDay } from '../../../src/platform/report/format.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
@@ -53,6 +56,18 @@ describe('check-slos', () => {
     expect(document.slos).toMatchObject([
       { key: 'payment', total: 40_260, good: 40_200, status: 'within-budget', runsOut: 'never', burning: [] },
     ])
+  })
+
+  it('names the day that spent most of a budget of which less than half is left', async () => {
+    const dayIn = async (objective: number) => {
+      const { blocks } = await check({ payment: { ...payment, objective } })
+      return blocks.flatMap((block) => (block.kind === 'paragraph' ? toPlainText(block.line) : []))
+    }
+    const day = formatShortDay(dayOf(Date.parse(at(3, 9))), dayOf(Date.parse(at(7, 0))))
+    expect(await dayIn(99.8)).toEqual([
+      expect.stringContaining(`payment spent most of its error budget on ${day} (UTC). Find out what failed`),
+    ])
+    expect(await dayIn(99)).toEqual([])
   })
 
   it('writes the table and the chart as a page', async () => {

@@ -1,5 +1,6 @@
 // Drift: files and service differ, which side moved, and who must act.
 import { describe, expect, it } from 'vitest'
+import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { renderTerminal } from '../../../src/platform/report/terminal.ts'
 import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
@@ -40,6 +41,22 @@ describe('drift', () => {
     expect(found).toMatchObject({ exitCode: 10, status: 'fail', reason: 'shop/drift has drifted: 1 to update' })
     expect(found.text).toMatch(/alert +errors +Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it/)
     expect(found.text).toContain('threshold: file: 1, service: 9')
+  })
+
+  it('has the commands that revert or keep a change in the service, and only those that work', async () => {
+    await haveApplied()
+    edit('Errors', { threshold: 9 })
+    const { document, blocks } = await run('drift', first, { prune: 'true' })
+    const revert = "watchkeeper apply --project shop/drift --files 'a.json' --prune"
+    const keep = "watchkeeper pull --project shop/drift --files 'a.json' --only drifted"
+    expect(document).toMatchObject({ applyCommand: revert, pullCommand: keep })
+    expect(renderMarkdown(blocks)).toContain(
+      `- To make the service match the files: \`${revert}\`\n- To keep what changed outside of the files: \`${keep}\`\n`,
+    )
+    const inFiles = await run('drift', { ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 3 } } })
+    expect([inFiles.document.applyCommand, inFiles.document.pullCommand]).toEqual([revert.replace(' --prune', ''), undefined])
+    const wrong = await run('drift', { ...first, alerts: { errors: { ...errors, tile: 'Z' } } })
+    expect([wrong.document.applyCommand, wrong.document.pullCommand]).toEqual([undefined, undefined])
   })
 
   it('reports a change in files that have not been applied yet', async () => {

@@ -119,7 +119,7 @@ describe('objects of this project that no file declares', () => {
       expect(errorsIn(refused)).toMatchObject([
         {
           rule: 'too-many-deletes',
-          message: '4 objects would be deleted, but max-deletes allows 3; check the plan, then raise max-deletes',
+          message: '4 objects would be deleted, but max-deletes allows 3; check the plan, then set max-deletes: 4',
         },
       ])
       expect(stateOf(emulator())).toEqual(before)

@@ -31,6 +31,19 @@ it('the cause of a verdict on files is their first error, in place of the number
   expect(toCauseText(causeOfVerdict(verdict, [warning, error, error]))).toBe('observability/a.yml: alerts.a: unknown field treshold')
 })
 
+it('the cause of a verdict on objects has no amounts and no ids', () => {
+  const ofMessage = (message: string, file: string, line?: number): string => {
+    const error = { rule: 'duplicate-marker', severity: 'error', message, location: { file, ...(line !== undefined && { line }) } } as const
+    return toCauseText(causeOfVerdict({ status: 'fail', reasons: [] }, [error]))
+  }
+  expect(ofMessage('alerts.slow: 2 alerts have this ownership marker (65f1, 66a2); set repair', 'a.yml', 3)).toBe(
+    'a.yml: alerts.slow: several alerts have this ownership marker',
+  )
+  expect(ofMessage('14 objects would be deleted, but max-deletes allows 5; check the plan', 'prune')).toBe(
+    'several objects would be deleted, but max-deletes allows 5',
+  )
+})
+
 it('the cause of a wrong input is its first problem, and an empty secret by its name', () => {
   const ofInputs = (...messages: readonly (readonly [string, string])[]): string =>
     toCauseText(causeOfError(new InputError(messages.map(([name, message]) => inputDiagnostic(name, message)))))

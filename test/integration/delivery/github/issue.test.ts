@@ -106,6 +106,26 @@ describe('the issue', () => {
     for (const { title } of issues()) expect(title.length).toBeLessThanOrEqual(256)
   })
 
+  it('the issue of a run that failed as before is not written again, although it could be run again by another command', async () => {
+    const run = (id: string) => onFailure({ content: contentOf('error', { advice: {} }), env: { GITHUB_RUN_ID: id } })
+    await run('4711')
+    expect(issues()[0]?.body).toContain('To run it again: `gh run rerun 4711 --repo acme/shop`')
+    expect((await run('4712')).notes).toEqual(['issue: unchanged #100'])
+  })
+
+  it('the issue is found by its marker, whatever its title is', async () => {
+    await onFailure()
+    const [issue] = issues()
+    if (issue === undefined) throw new Error('no issue was opened')
+    issue.title = 'Known, see #7'
+    github().store.issues.push(stored({ number: 500, title: 'Cost: The cost', body: 'A title that somebody copied' }))
+    expect((await onFailure({ content: contentOf('pass') })).notes).toEqual(['issue: closed #100'])
+    expect(issues().map(({ title, state }) => [title, state])).toEqual([
+      ['Known, see #7', 'closed'],
+      ['Cost: The cost', 'open'],
+    ])
+  })
+
   it('the issue is found among many, on a later page', async () => {
     const others = Array.from({ length: 250 }, (_, i) => stored({ number: 1000 + i, body: 'of another action' }))
     github().store.issues = [stored({}), ...others]

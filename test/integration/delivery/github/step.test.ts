@@ -46,7 +46,8 @@ describe('the label of a comment', () => {
       await step({ ...validate, env: '../x' }, { files }),
       await step(server, { secrets: [password] }),
     ]) {
-      expect(commandsOf(ran)).toEqual(['error', 'notice'])
+      // A wrong line of the config file has an annotation of its own.
+      expect([...new Set(commandsOf(ran))]).toEqual(['error', 'notice'])
       expect(ran.stdout).toContain('comment: not written, because the label depends on an input that is not valid')
     }
     expect(github().received).toEqual([])
@@ -99,6 +100,20 @@ it('the titles of the issue and the comment name the cause, without figures, and
   )
   expect(comments().at(-1)?.body).toContain('did not complete: secret ')
   expect(github().store.issues).toHaveLength(1)
+})
+
+it('a run that did not complete has the command that runs it again, unless its commit is wrong', async () => {
+  const again = '`gh run rerun 4711 --repo acme/shop`'
+  const bodyAfter = async (inputs: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) => {
+    await step({ ...place(), 'comment-label': 'again', ...inputs }, { env })
+    return comments().at(-1)?.body.split('<details>')[0] ?? ''
+  }
+  const wrongKey = await bodyAfter({ 'api-key-secret': 'another-secret-123' })
+  expect(wrongKey).toMatch(/### 🛑 .* answered 401: .*\n\nThe API rejects the key .*\n\nRequest: .*\n\nTo run it again: `gh run rerun 4711/)
+  const empty = await bodyAfter({ 'api-key-secret': '' }, { WATCHKEEPER_API_KEY_SECRET: '' })
+  expect(empty).toContain(`\nTo set it: \`gh secret set WATCHKEEPER_API_KEY_SECRET --repo acme/shop\`. Then run it again: ${again}\n`)
+  expect(await bodyAfter({ kind: 'nonsense' })).not.toContain('gh run')
+  expect(await bodyAfter({})).not.toContain('gh run')
 })
 
 it('comment: changes writes a comment for a plan that only adopts objects', async () => {

@@ -102,6 +102,24 @@ const contentOf = ({ title, columns, rows }: BlockOf<'table'>): readonly unknown
 const tables = (blocks: readonly Block[]): readonly (readonly unknown[])[] =>
   blocks.flatMap((block) => (block.kind === 'table' && block.rows.length > 0 ? [contentOf(block)] : []))
 
+describe('the next step', () => {
+  const group = { name: 'catalog', entityId: 'k', entityType: 'service', total: decimal(24), provisional: decimal(0) }
+
+  it('the next step for an exceeded budget is to look at what costs most, and for idle services', () => {
+    const [first] = paragraphs(blocksOf({ budget: decimal(25), budgetStatus: 'exceeded', byEntity: [group] }))
+    expect(first).toBe(
+      'Most is used by catalog (80%). To find services that cost credits without need: watchkeeper audit-costs. If the usage is right, raise the budget.',
+    )
+    const [ofFile] = paragraphs(blocksOf({ budgets: [budget({ status: 'fail', limitStatus: 'exceeded' })], byEntity: [group] }))
+    expect(ofFile).toMatch(/^To find services/)
+  })
+
+  it('the next step is left out within the budget', () => {
+    const all = paragraphs(blocksOf({ budget: decimal(100), byEntity: [group], budgets: [budget()] }))
+    expect(all.filter((line) => line.includes('audit-costs'))).toEqual([])
+  })
+})
+
 describe('the verdict', () => {
   const above = (name: string) => budget({ name, status: 'fail', limitStatus: 'exceeded', used: decimal(101) })
   const near = (name: string) => budget({ name, status: 'warn', limitStatus: 'warn', warnAbove: decimal(20) })

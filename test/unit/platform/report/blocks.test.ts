@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { join, say, strong, toPlainText, trusted, untrusted, untrustedSentence } from '../../../../src/platform/core/line.ts'
+import { join, placed, say, strong, toPlainText, trusted, untrusted, untrustedSentence } from '../../../../src/platform/core/line.ts'
 import { progressBar, sparkline } from '../../../../src/platform/core/text.ts'
 import { toTable } from '../../../../src/platform/report/blocks.ts'
 import { toDiffLines } from '../../../../src/platform/report/diff-lines.ts'
@@ -37,6 +37,12 @@ describe('a sentence', () => {
     expect(markdownOf(text)).toBe(
       '`alerts.slow`: an alert named "Checkout is slow" exists (`65f5e4a35eedc0de00000020` or `b/c.yml x.yml`); 5% → add adopt',
     )
+  })
+
+  it('a sentence has each command in one piece, without what follows it', () => {
+    const command = "watchkeeper apply --project a/b --files 'it'\\''s **/*.{yml,yaml}' --adopt-from project=c.d"
+    expect(markdownOf(`If so, run once: ${command}. To stop, use none`)).toBe(`If so, run once: \`${command}\`. To stop, use none`)
+    expect(markdownOf(`${command}; (${command})`)).toBe(`\`${command}\`; (\`${command}\`)`)
   })
 
   it('a sentence has nothing outside of code that a medium would link, mention or format', () => {
@@ -99,9 +105,9 @@ describe('diagnostics', () => {
       kind: 'table',
       columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
       rows: [
-        [[trusted('❌ error')], [untrusted('f.yml:1:2')], untrustedSentence('It is wrong.'), [trusted('syntax')]],
-        [[trusted('⚠️ warning')], [untrusted('g.yml')], untrustedSentence('It is odd.'), [trusted('lint')]],
-        [[trusted('ℹ️ note')], [untrusted('f.yml:1:2')], untrustedSentence('It is new.'), [trusted('hint')]],
+        [[trusted('❌ error')], [placed('f.yml:1:2', location)], untrustedSentence('It is wrong.'), [trusted('syntax')]],
+        [[trusted('⚠️ warning')], [placed('g.yml', { file: 'g.yml' })], untrustedSentence('It is odd.'), [trusted('lint')]],
+        [[trusted('ℹ️ note')], [placed('f.yml:1:2', location)], untrustedSentence('It is new.'), [trusted('hint')]],
       ],
     })
   })
