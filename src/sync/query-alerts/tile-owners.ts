@@ -1,14 +1,15 @@
 // Which alerts the tiles of dashboards are for: alerts are found before the dashboards are planned, so that a tile follows its alert.
 
-import { queryDashboardKey } from '../../kinds/alert-query.ts'
+import { queryDashboardKey } from '../../kinds/alert-query/alert-query.ts'
 import { listOf, type StoredObject, type TileOwners } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
-import { type Declared, isOf, type Kinds, makeProjectDashboard } from '../../kinds/kinds.ts'
+import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
-import type { Settled } from './held.ts'
-import type { MatchResult } from './match.ts'
-import type { MarkedObject, StoredIndex } from './stored-objects.ts'
+import type { Settled } from '../plan/held.ts'
+import type { MatchResult } from '../plan/match.ts'
+import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
+import { isMadeForQueries, makeProjectDashboard } from './query-alerts.ts'
 
 interface OwnersInput {
   readonly project: string
@@ -19,10 +20,15 @@ interface OwnersInput {
   readonly settled: Settled
 }
 
-export function findTileOwners(
-  { pairs, orphans }: Pick<MatchResult<Declared<'alert'>>, 'pairs' | 'orphans'>,
-  { alerts, dashboards, prune, settled }: OwnersInput,
-): TileOwners {
+type MatchedAlerts = Pick<MatchResult<Declared<'alert'>>, 'pairs' | 'orphans'>
+
+/** The declarations with the tiles that the plan gives to alerts, and who the stored tiles are for. */
+export function assignTiles(objects: readonly Declared[], matched: MatchedAlerts, input: OwnersInput) {
+  const tileOwners = findTileOwners(matched, input)
+  return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(objects, input.settled.untiled), input, tileOwners) }
+}
+
+function findTileOwners({ pairs, orphans }: MatchedAlerts, { alerts, dashboards, prune, settled }: OwnersInput): TileOwners {
   const found = pairs.flatMap((one) => (one.found === undefined ? [] : [{ ...one.found, declared: one.declared }]))
   const names = new Map(dashboards.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const queried = found.filter(({ declared }) => declared.value.query !== undefined)
@@ -49,19 +55,23 @@ function staysOn({ value: { query, tile, dashboard } }: Declared<'alert'>, { til
   return isMapping(tile) ? tile.id === tileId : isMapping(dashboard) && tile === names.get(tileId)
 }
 
+/** Whether a dashboard lacks the tile of one of these alerts. */
+export const lacksTiles = ({ queries }: Declared, { untiled }: Settled): boolean =>
+  queries !== undefined && [...queries.values()].some((key) => untiled.has(key))
+
 /** The declarations without the tiles of these alerts, and without the dashboard that is made only for them. */
-export const withoutTilesOf = (objects: readonly Declared[], alerts: ReadonlySet<string>): readonly Declared[] =>
+const withoutTilesOf = (objects: readonly Declared[], alerts: ReadonlySet<string>): readonly Declared[] =>
   objects.flatMap((one): readonly Declared[] => {
     if (alerts.size === 0 || !isOf('dashboard')(one)) return [one]
     const tiles = one.value.tiles.filter(({ name }) => !alerts.has(one.queries?.get(String(name)) ?? ''))
-    return tiles.length === 0 && one.madeFrom === 'alerts' ? [] : [{ ...one, value: { ...one.value, tiles } }]
+    return tiles.length === 0 && isMadeForQueries(one) ? [] : [{ ...one, value: { ...one.value, tiles } }]
   })
 
 /**
  * The dashboard for the queries of alerts counts as declared as long as it has tiles that are not theirs: prune must not delete it, and
  * removes only the tiles of ended alerts.
  */
-export function keepProjectDashboard(
+function keepProjectDashboard(
   objects: readonly Declared[],
   { kinds: { dashboard: kind }, dashboards, project, prune }: OwnersInput,
   owners: TileOwners,
