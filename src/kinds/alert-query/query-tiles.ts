@@ -14,8 +14,9 @@ export const withoutKept = (tiles: readonly Body[], kept?: KeptTiles): readonly 
 
 /** The tiles with the name. A copy of the tile of an alert, made in the web app, has the same name. */
 export function tilesNamed(tiles: readonly Body[], name: unknown, kept?: KeptTiles): readonly Body[] {
-  const [declared, all] = [withoutKept(tiles, kept), tiles].map((some) => some.filter((tile) => tile.name === name))
-  return declared?.length ? declared : (all ?? [])
+  const isNamed = (tile: Body): boolean => tile.name === name
+  const declared = withoutKept(tiles, kept).filter(isNamed)
+  return declared.length > 0 ? declared : tiles.filter(isNamed)
 }
 
 interface ArrangedTiles {
@@ -35,7 +36,6 @@ export function arrangeTiles(
   if (queries === undefined) return { tiles }
   const before = stored === undefined ? [] : listOf(toDashboardBody(stored).tiles)
   const ids = new Set<unknown>()
-  const ofQueries = new Set<Body>()
   const known = tiles.map((tile): Body => {
     const key = queries.get(String(tile.name))
     if (key === undefined) return tile
@@ -46,13 +46,11 @@ export function arrangeTiles(
     )
     const id = (ofAlert ?? left)?.id
     if (id !== undefined) ids.add(id)
-    const own = id === undefined ? tile : { ...tile, id }
-    ofQueries.add(own)
-    return own
+    return id === undefined ? tile : { ...tile, id }
   })
   const kept = declaresNoTiles(written) ? before.filter(({ id }) => !ids.has(id) && tileOwners?.ownerOf(id) !== 'ending') : []
   return {
-    tiles: [...placeQueries(known, ofQueries, kept, before), ...kept],
+    tiles: [...placeQueries(known, queries, kept, before), ...kept],
     keptTiles: { count: kept.length, haveOthers: kept.some(({ id }) => tileOwners?.ownerOf(id) === undefined) },
   }
 }
@@ -62,14 +60,15 @@ const placeFields = ['x', 'y', 'w', 'h', 'containerId', 'tabId'] as const
 /** A stored tile keeps its place, unless a tile of the file is there. The others are placed around all tiles. */
 function placeQueries(
   known: readonly Body[],
-  ofQueries: ReadonlySet<Body>,
+  queries: ReadonlyMap<string, string>,
   others: readonly Body[],
   before: readonly Body[],
 ): readonly Body[] {
-  const ofFile = known.filter((tile) => !ofQueries.has(tile))
+  const isQuery = ({ name }: Body): boolean => queries.has(String(name))
+  const ofFile = known.filter((tile) => !isQuery(tile))
   const kept = new Map(
     known.flatMap((tile) => {
-      const old = ofQueries.has(tile) && tile.id !== undefined ? before.find(({ id }) => id === tile.id) : undefined
+      const old = isQuery(tile) && tile.id !== undefined ? before.find(({ id }) => id === tile.id) : undefined
       if (old === undefined) return []
       const place = Object.fromEntries(placeFields.map((field) => [field, old[field]]))
       const moved: Body = { ...tile, ...withoutUndefined(place) }
@@ -77,7 +76,7 @@ function placeQueries(
       return findOverlaps([...around, moved].map(toPlace)).at(-1) === undefined ? [[tile, moved] as const] : []
     }),
   )
-  const fresh = known.filter((tile) => ofQueries.has(tile) && !kept.has(tile))
+  const fresh = known.filter((tile) => isQuery(tile) && !kept.has(tile))
   const around = [...ofFile, ...others, ...kept.values()].filter(({ containerId }) => containerId === undefined)
   const places = placeTiles([...around.map(toPlace), ...fresh.map(({ w, h }) => ({ w: Number(w), h: Number(h) }))]).slice(around.length)
   return known.map((tile) => kept.get(tile) ?? { ...tile, ...places[fresh.indexOf(tile)] })
