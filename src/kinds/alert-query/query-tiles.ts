@@ -4,7 +4,7 @@ import { declaresNoTiles, gridOf } from '../dashboard/dashboard-file.ts'
 import { toDashboardBody } from '../dashboard/dashboard-wire.ts'
 import { findOverlaps, type Place, placeTiles } from '../dashboard/layout.ts'
 import { nameAndContentOf } from '../dashboard/tile-ids.ts'
-import { type Body, type DeclaredObject, type KeptTiles, listOf, type ResolveContext } from '../kind.ts'
+import { type AlertTarget, type Body, type DeclaredObject, type KeptTiles, listOf, type ResolveContext } from '../kind.ts'
 
 /** Three in a row. */
 export const queryTileSize = { w: 8, h: 5 }
@@ -19,11 +19,6 @@ export function tilesNamed(tiles: readonly Body[], name: unknown, kept?: KeptTil
   return declared.length > 0 ? declared : tiles.filter(isNamed)
 }
 
-interface ArrangedTiles {
-  readonly tiles: readonly Body[]
-  readonly keptTiles?: KeptTiles
-}
-
 /**
  * The tiles of a declared dashboard as they will be stored. The tile of an alert is the one that the stored alert is on, where a person put
  * it. Where the file declares no tiles, those of others stay.
@@ -32,7 +27,7 @@ export function arrangeTiles(
   tiles: readonly Body[],
   { queries, written }: Pick<DeclaredObject, 'queries' | 'written'>,
   { stored, tileOwners }: Pick<ResolveContext, 'stored' | 'tileOwners'>,
-): ArrangedTiles {
+): Pick<AlertTarget, 'tiles' | 'keptTiles'> {
   if (queries === undefined) return { tiles }
   const before = stored === undefined ? [] : listOf(toDashboardBody(stored).tiles)
   const ids = new Set<unknown>()

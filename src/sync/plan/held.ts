@@ -36,7 +36,7 @@ export function hold(change: Create | Update, { adopted, candidates = [] }: Pair
 }
 
 /** Whether a file has, or can have, the declaration. Files can spell out the dashboard with the queries of alerts. */
-const isSpelledOut = ({ madeFrom }: Pick<Held, 'madeFrom'>): boolean => madeFrom === undefined || isMadeForQueries({ madeFrom })
+const isSpelledOut = (one: Pick<Held, 'madeFrom'>): boolean => one.madeFrom === undefined || isMadeForQueries(one)
 
 /** The held object with what works for it. `pullCommand` is the one for the same files and environment. */
 export const withWays = (held: Held, { declared, adopted }: Pair, kind: Kind, pullCommand = 'watchkeeper pull'): Held => ({

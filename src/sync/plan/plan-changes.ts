@@ -127,8 +127,7 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   const ofAlerts = { ...options, ownsAnything, kind: kinds.alert, index: indexes.alert }
   // Alerts are identified before the dashboards are planned, and compared after that.
   const alerts = identifyObjects({ ...ofAlerts, declared: declarations.objects.filter(isOf('alert')) })
-  const around = { ...options, settled, alerts: indexes.alert, dashboards: indexes.dashboard }
-  const { tileOwners, objects } = assignTiles(declarations.objects, matchObjects(alerts), around)
+  const { tileOwners, objects } = assignTiles(declarations.objects, matchObjects(alerts), { ...options, settled, indexes })
   const { parts, held, twins } = planKinds(objects, {
     ...options,
     settled,

@@ -1,5 +1,4 @@
-// An alert with a query of its own becomes an alert on a tile before anything is planned, as the product has no other form for it. The other
-// files of this folder each serve a step: `tile-owners.ts` decides, `query-changes.ts` shows, `pull-queries.ts` writes files.
+// An alert with a query of its own becomes an alert on a tile before anything is planned, as the product has no other form for it.
 
 import { queryDashboardKey, toQueryPath, toTileConfig } from '../../kinds/alert-query/alert-query.ts'
 import { queryTileSize } from '../../kinds/alert-query/query-tiles.ts'

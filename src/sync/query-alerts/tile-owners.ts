@@ -15,8 +15,7 @@ interface OwnersInput {
   readonly project: string
   readonly prune: Prune
   readonly kinds: Kinds
-  readonly alerts: StoredIndex
-  readonly dashboards: StoredIndex
+  readonly indexes: Readonly<Record<'alert' | 'dashboard', StoredIndex>>
   readonly settled: Settled
 }
 
@@ -28,16 +27,16 @@ export function assignTiles(objects: readonly Declared[], matched: MatchedAlerts
   return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(objects, input.settled.untiled), input, tileOwners) }
 }
 
-function findTileOwners({ pairs, orphans }: MatchedAlerts, { alerts, dashboards, prune, settled }: OwnersInput): TileOwners {
+function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes, prune, settled }: OwnersInput): TileOwners {
   const found = pairs.flatMap((one) => (one.found === undefined ? [] : [{ ...one.found, declared: one.declared }]))
-  const names = new Map(dashboards.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
+  const names = new Map(indexes.dashboard.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const queried = found.filter(({ declared }) => declared.value.query !== undefined)
   const tiles = new Map(queried.map((one) => [one.declared.key, queryTileOf(one)]))
   // A dashboard asks about tiles that it does not give to an alert: those of pruned alerts, and of alerts that now watch something else.
   const moved = found.filter(({ stored, declared }) => !settled.held.has(addressOf(declared)) && !staysOn(declared, stored, names))
   const ended = [...moved, ...(prune === true ? orphans : [])]
   const leaving = new Set(ended.map(({ stored }) => stored.id))
-  const staying = new Set(alerts.all.flatMap(({ stored }) => (leaving.has(stored.id) ? [] : [stored.tileId])))
+  const staying = new Set(indexes.alert.all.flatMap(({ stored }) => (leaving.has(stored.id) ? [] : [stored.tileId])))
   const ending = new Set<unknown>(ended.flatMap(({ marker }) => marker?.queryTile ?? []).filter((id) => !staying.has(id)))
   const ours = new Set<unknown>([...found, ...orphans].flatMap(({ stored, marker }) => [stored.tileId, marker?.queryTile]))
   return {
@@ -73,10 +72,10 @@ const withoutTilesOf = (objects: readonly Declared[], alerts: ReadonlySet<string
  */
 function keepProjectDashboard(
   objects: readonly Declared[],
-  { kinds: { dashboard: kind }, dashboards, project, prune }: OwnersInput,
+  { kinds: { dashboard: kind }, indexes, project, prune }: OwnersInput,
   owners: TileOwners,
 ): readonly Declared[] {
-  const [found, second] = dashboards.byToken.get(kind.markerStyle.token(project, queryDashboardKey)) ?? []
+  const [found, second] = indexes.dashboard.byToken.get(kind.markerStyle.token(project, queryDashboardKey)) ?? []
   const isDeclared = objects.some((one) => isOf('dashboard')(one) && one.key === queryDashboardKey)
   if (found === undefined || second !== undefined || isDeclared || prune === 'forget') return objects
   const tiles = listOf(found.stored.tiles)
