@@ -40,6 +40,7 @@ export function findQueryTiles(
     const name = stored.name || key
     if (tile === undefined || ![name, `${name} (${key})`].includes(String(tile.name))) return false
     const { query, dashboard = '' } = spell(one) ?? {}
+    // The fields are those of a file.
     return query !== undefined && typeof dashboard === 'string' && toTileConfig(query as AlertQuery).displayType === displayTypeOf(tile)
   }
   return new Set(added.filter(isQuery).map(({ stored }) => stored.tileId))
