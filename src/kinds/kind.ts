@@ -94,6 +94,14 @@ export interface DeclaredObject<Value = unknown, S extends KindName = KindName> 
 export interface ResolvedDeclaration {
   readonly body: Body
   readonly diagnostics: readonly Diagnostic[]
+  readonly keptTiles?: KeptTiles | undefined
+}
+
+/** The last tiles of a desired dashboard, which no file declares, and which stay as the API shows them. */
+export interface KeptTiles {
+  readonly count: number
+  /** Whether no alert of this project is on one of them. */
+  readonly haveOthers: boolean
 }
 
 /** The objects that references in a declaration can refer to. */
@@ -131,6 +139,7 @@ export interface AlertTarget {
   readonly id: string | undefined
   /** The tiles of a dashboard after the plan, each with its id where it has one. */
   readonly tiles: readonly Body[]
+  readonly keptTiles?: KeptTiles | undefined
 }
 
 /** One kind of object, for plan, apply and pull. What a kind can do is data here. */
@@ -171,7 +180,7 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   placeOf?(body: Body): string | undefined
   readMarker(body: Body): StoredMarker | undefined
   /** Replaces the ownership marker, and removes a snapshot marker, which describes the previous object. */
-  withMarker(body: Body, marker: OwnershipMarker): Body
+  withMarker(body: Body, marker: OwnershipMarker, declared?: Declared['value']): Body
   /** Removes both markers, which makes the object unmanaged. */
   withoutMarker(body: Body): Body
   readSnapshot(body: Body): SnapshotMarker | undefined

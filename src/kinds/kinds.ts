@@ -1,16 +1,14 @@
 import type * as z from 'zod'
 import type { Profile } from '../platform/api/profiles.ts'
-import type { Location } from '../platform/core/diagnostics.ts'
 import { ownValue, valueAt } from '../platform/documents/schema.ts'
 import { type DeclaredAlert, declaredAlert } from './alert/alert.ts'
 import { createAlertKind } from './alert/alert-kind.ts'
-import { queryDashboardKey } from './alert-query.ts'
 import type { DeclaredDashboard } from './dashboard/dashboard.ts'
 import { dashboardInFile, expandDashboard } from './dashboard/dashboard-file.ts'
 import { createDashboardKind } from './dashboard/dashboard-kind.ts'
 import { shortSourceNames, withOneSource, withSourceIds } from './fields.ts'
 import type { DeclaredObject, Kind } from './kind.ts'
-import { addressOf, type KindName } from './kind-names.ts'
+import type { KindName } from './kind-names.ts'
 import { createSavedSearchKind, type DeclaredSavedSearch, declaredSavedSearch } from './saved-search/saved-search.ts'
 import { type DeclaredSource, sourceInFile, sourceKind } from './source/source.ts'
 import { type DeclaredWebhook, webhookInFile, webhookKind } from './webhook/webhook.ts'
@@ -34,22 +32,6 @@ interface DeclaredValues {
 
 /** An object of one of these types, as a file declares it. */
 export type Declared<S extends KindName = KindName> = DeclaredObject<DeclaredValues[S], S>
-
-/** The dashboard for the queries of alerts that name none. Files do not spell it out. */
-export function makeProjectDashboard(name: string, location: Location): Declared<'dashboard'> {
-  const written = { name, tags: ['alerts'] }
-  return {
-    kind: 'dashboard',
-    key: queryDashboardKey,
-    location,
-    written,
-    value: { ...written, tiles: [] },
-    madeFrom: 'alerts',
-    queries: new Map(),
-    locationOf: () => location,
-    pathOf: () => addressOf({ kind: 'dashboard', key: queryDashboardKey }),
-  }
-}
 
 export interface ParsedObject<S extends KindName = KindName> {
   readonly value: DeclaredValues[S]

@@ -3,10 +3,10 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../platform/core/diag
 import { didYouMean } from '../platform/core/names.ts'
 import { quote } from '../platform/core/text.ts'
 import { ownValue } from '../platform/documents/schema.ts'
+import { tilesNamed } from './alert-query/query-tiles.ts'
 import { explainTypeWithoutAlerts, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
-import { tilesNamed } from './dashboard/query-tiles.ts'
 import type { Lookup, Named, ReferableKind } from './directory.ts'
-import type { Body, DeclaredObject, FileContext, ResolveContext } from './kind.ts'
+import type { AlertTarget, Body, DeclaredObject, FileContext, ResolveContext } from './kind.ts'
 import { PendingId } from './pending-id.ts'
 
 export const nameRules = {
@@ -40,14 +40,17 @@ export interface ReferenceResolver {
 }
 
 /** The tile that an alert can be on, by its name or `{ id }`. */
-function findTile(tiles: readonly Body[], spelled: unknown): { readonly tile: Body } | { readonly message: string } {
+function findTile(
+  { tiles, keptTiles }: Pick<AlertTarget, 'tiles' | 'keptTiles'>,
+  spelled: unknown,
+): { readonly tile: Body } | { readonly message: string } {
   const id = ownValue(spelled, 'id')
   if (id !== undefined) {
     const tile = tiles.find((one) => one.id === id)
     return tile === undefined ? { message: `the dashboard has no tile ${quote(String(id), 60)}` } : checkTile(tile)
   }
   const name = String(spelled)
-  const [tile, second] = tilesNamed(tiles, name)
+  const [tile, second] = tilesNamed(tiles, name, keptTiles)
   if (second !== undefined) return { message: `the dashboard has several tiles named "${quote(name, 60)}"; use { id: … }` }
   if (tile !== undefined) return checkTile(tile)
   const names = tiles.flatMap((one) => (typeof one.name === 'string' ? [one.name] : []))
@@ -93,8 +96,8 @@ export function createReferenceResolver(
   function byTile(spelled: unknown, path: readonly PropertyKey[], { file, body }: WrittenMap): unknown {
     if (body.dashboardId === undefined || unknown.has(body.dashboardId)) return undefined
     const key = typeof file.dashboard === 'string' ? file.dashboard : undefined
-    const tiles = key === undefined ? tilesOf(String(body.dashboardId)) : (context.dashboards.get(key)?.tiles ?? [])
-    const found = findTile(tiles, spelled)
+    const target = key === undefined ? { tiles: tilesOf(String(body.dashboardId)) } : (context.dashboards.get(key) ?? { tiles: [] })
+    const found = findTile(target, spelled)
     if ('message' in found) return report(path, found.message)
     return found.tile.id ?? (key === undefined ? undefined : new PendingId('dashboard', key, String(spelled)))
   }

@@ -1,12 +1,8 @@
 // How `pull` spells stored values in a file: without the server's defaults, with names in place of ids, and in the order of the schema.
 
-import * as z from 'zod'
 import { isExactNumber } from '../platform/core/json.ts'
 import { isMapping } from '../platform/core/keys.ts'
 import { elementOf, formOf, isRequired, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
-import { normalForm } from './compare.ts'
-import { effectiveTile } from './dashboard/tile-ids.ts'
-import { builtConfig, writtenConfig } from './dashboard/tile-schema.ts'
 import type { Directory, ReferableKind } from './directory.ts'
 import { shortSourceNames } from './fields.ts'
 import type { Body, FileContext } from './kind.ts'
@@ -81,16 +77,4 @@ export function withPlainNumbers(value: unknown): unknown {
   if (isExactNumber(value)) return Number(value.rawJSON)
   if (Array.isArray(value)) return value.map(withPlainNumbers)
   return isMapping(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPlainNumbers(item)])) : value
-}
-
-const chart = z.union([builtConfig, writtenConfig])
-
-/** The query of an alert as a file has it, from the tile that the alert is on; undefined where the tile is unknown. */
-export function spellQuery(tile: Body | undefined, spelled: unknown, context: FileContext): Body | undefined {
-  const value = tile && effectiveTile(tile).config
-  if (!isMapping(value)) return undefined
-  const inFile = { ...(isMapping(spelled) && spelled), sqlTemplate: ownValue(spelled, 'sql') }
-  const config = spellFields({ value, normalized: normalForm(value, chart), spelled: inFile }, chart, context)
-  const { configType: _, displayType: __, sqlTemplate: sql, ...fields } = config
-  return { ...(sql !== undefined && { sql }), ...fields }
 }

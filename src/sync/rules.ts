@@ -7,7 +7,6 @@ import { sloRules, sloServiceRules } from '../signals/slos/slo-file.ts'
 import { snapshotRules } from './apply/snapshots.ts'
 import { verifyRules } from './apply/verify.ts'
 import { readingRules } from './declarations/declarations.ts'
-import { queryRules } from './declarations/expand-queries.ts'
 import { findingRules } from './declarations/find-declarations.ts'
 import { incidentRules } from './declarations/incidents.ts'
 import { lintRules } from './declarations/lint.ts'
@@ -20,6 +19,7 @@ import { alertProtectionRules } from './plan/protect-alerts.ts'
 import { serverRules } from './plan/server-check.ts'
 import { tileWriteRules } from './plan/tile-writes.ts'
 import { repairRules } from './plan/twins.ts'
+import { queryRules } from './query-alerts/query-alerts.ts'
 
 const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...queryRules, ...sloRules, ...incidentRules }
 

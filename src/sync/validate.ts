@@ -8,6 +8,7 @@ import { pass } from '../platform/report/report.ts'
 import { diagnosticReports } from '../platform/report/sarif.ts'
 import { environmentInput, ofEnvironment } from './declarations/environment.ts'
 import { filesInput, findDeclarations } from './declarations/find-declarations.ts'
+import { isMadeForQueries } from './query-alerts/query-alerts.ts'
 import { allRules } from './rules.ts'
 
 export const validate = defineOperation({
@@ -34,7 +35,7 @@ export const validate = defineOperation({
   example: { files: ['checkout.yml'] },
   async run(context, input) {
     const { paths, broken, diagnostics, ...found } = await findDeclarations(input.files, context)
-    const objects = found.objects.filter(({ madeFrom }) => madeFrom !== 'alerts')
+    const objects = found.objects.filter((one) => !isMadeForQueries(one))
     const count = (severity: Severity): number => diagnostics.filter((one) => one.severity === severity).length
     return {
       valid: count('error') === 0,

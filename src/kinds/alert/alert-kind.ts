@@ -4,7 +4,8 @@ import { formatMoment } from '../../platform/core/dates.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
-import { describeQuery, queryDashboardKey } from '../alert-query.ts'
+import { describeQuery, queryDashboardKey } from '../alert-query/alert-query.ts'
+import { spellQuery, withoutQueriesOfOthers } from '../alert-query/spell-query.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode, fieldsLeftToService, wireSchema } from '../derive.ts'
 import {
@@ -22,7 +23,7 @@ import { kindLabels } from '../kind-names.ts'
 import { textMarkers, withoutMarkerTags, withoutTextMarker, withQueryTile } from '../marker.ts'
 import { PendingId } from '../pending-id.ts'
 import { createReferenceResolver } from '../reference-resolver.ts'
-import { spellQuery, uniqueNameOf, withPlainNumbers } from '../spell.ts'
+import { uniqueNameOf, withPlainNumbers } from '../spell.ts'
 import {
   alertCollection,
   alertSources,
@@ -35,9 +36,6 @@ import {
 } from './alert.ts'
 import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpulledStart, withSilenceOf } from './schedule.ts'
 
-/** Marks the desired body of an alert with a query. Nothing writes it. */
-const hasQuery = Symbol('query')
-
 /** The body of a request for a declared alert. Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
 function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext, definition: z.ZodObject): ResolvedDeclaration {
   const world = createReferenceResolver(declared, context)
@@ -48,8 +46,7 @@ function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveC
     ...fields,
     ...(Array.isArray(channels) && (channels.length === 1 ? { channel: channels[0] } : { channels })),
   }
-  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value != null))
-  return { body: { ...given, ...(declared.value.query !== undefined && { [hasQuery]: true }) }, diagnostics: world.diagnostics }
+  return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), diagnostics: world.diagnostics }
 }
 
 /** The kind of alerts. The profile decides what an update keeps; the time decides which starts have no effect. */
@@ -75,7 +72,8 @@ export function createAlertKind(
     toBody: toAlertBody,
     placeOf: watchedPlaceOf,
     ...markers,
-    withMarker: (body, marker) => markers.withMarker(body, { ...marker, ...(hasQuery in body && { queryTile: '-' }) }),
+    withMarker: (body, marker, declared) =>
+      markers.withMarker(body, { ...marker, ...(declared?.query !== undefined && { queryTile: '-' }) }),
     completeMarker({ note, ...body }) {
       const sealed = typeof note === 'string' && typeof body.tileId === 'string' ? withQueryTile(note, body.tileId) : note
       return { ...body, ...(note !== undefined && { note: sealed }) }
@@ -106,9 +104,7 @@ export function createAlertKind(
       defaultFields: ['dashboard', 'interval', 'channel'],
     },
     toFile(body, context) {
-      const marker = markers.readMarker(body)
-      const isQuery = marker === undefined || marker.queryTile === body.tileId
-      return spellAlert(comparable(kind, body), isQuery ? context : onTileOfOthers(context), definition)
+      return spellAlert(comparable(kind, body), withoutQueriesOfOthers(context, markers.readMarker(body), body), definition)
     },
     check(desired, stored) {
       const untilMs = stored && undeclaredSilenceOf(stored, desired, nowMs)
@@ -120,13 +116,6 @@ export function createAlertKind(
   }
   return kind
 }
-
-/** The context of an alert of a project that is on the tile of a person. No file has the tiles of a dashboard for queries, so a key of it would not do. */
-const onTileOfOthers = (context: FileContext): FileContext => ({
-  ...context,
-  isForQueries: () => false,
-  keyOf: (kind, id) => (context.spelled === undefined && context.isForQueries?.(id) ? undefined : context.keyOf(kind, id)),
-})
 
 /** The fields of a file for an alert in the form in which it is compared. */
 function spellAlert(body: Body, context: FileContext, definition: z.ZodObject): Body {
@@ -165,7 +154,8 @@ function spellChannel({ type, webhookId, ...others }: Body, { directory }: FileC
 }
 
 /** The object that an alert watches: by its key in these files, else by its name if that is unique, else by its id. */
-function spellTarget({ source, dashboardId, tileId, savedSearchId }: Body, context: FileContext): Body {
+function spellTarget(alert: Body, context: FileContext): Body {
+  const { source, dashboardId, tileId, savedSearchId } = alert
   const spell = (kind: 'dashboard' | 'savedSearch', id: unknown): unknown => {
     if (id == null) return undefined
     const key = id instanceof PendingId ? id.key : context.keyOf(kind, id)
@@ -173,13 +163,10 @@ function spellTarget({ source, dashboardId, tileId, savedSearchId }: Body, conte
     return key ?? (name === undefined ? { id } : { name })
   }
   if (source === 'saved_search') return { savedSearch: spell('savedSearch', savedSearchId) }
-  const query = ownValue(context.spelled, 'query')
-  if (query !== undefined || (context.spelled === undefined && context.isForQueries?.(dashboardId, tileId))) {
-    const dashboard = spell('dashboard', dashboardId)
-    const tile = context.tilesOf(dashboardId).find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
-    return { query: spellQuery(tile, query, context), dashboard: dashboard === queryDashboardKey ? undefined : dashboard }
-  }
-  return { dashboard: spell('dashboard', dashboardId), tile: tileId == null ? undefined : spellTile(dashboardId, tileId, context) }
+  const queried = spellQuery(alert, context)
+  const dashboard = spell('dashboard', dashboardId)
+  if (queried !== undefined) return { ...queried, dashboard: dashboard === queryDashboardKey ? undefined : dashboard }
+  return { dashboard, tile: tileId == null ? undefined : spellTile(dashboardId, tileId, context) }
 }
 
 /** A tile by its name, unless the file has its id, or another tile has the name. */

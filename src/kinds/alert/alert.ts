@@ -4,7 +4,7 @@ import { wireId, wireNumber } from '../../platform/api/wire.ts'
 import { isEmpty, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 
-import { alertQuery } from '../alert-query.ts'
+import { alertQuery } from '../alert-query/alert-query.ts'
 import { adoption, byKey, nameDescription, word } from '../fields.ts'
 import { type Body, type StoredObject, withoutServerFields } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'

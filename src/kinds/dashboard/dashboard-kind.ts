@@ -1,5 +1,6 @@
 import { isMapping } from '../../platform/core/keys.ts'
 import { firstOf } from '../../platform/core/text.ts'
+import { arrangeTiles } from '../alert-query/query-tiles.ts'
 import { withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
 import { type Body, type DeclaredObject, type Kind, listOf, pageFor, type ResolveContext, type ResolvedDeclaration } from '../kind.ts'
@@ -8,7 +9,6 @@ import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createReferenceResolver } from '../reference-resolver.ts'
 import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { dashboardCollection, toDashboardBody, validateDashboard } from './dashboard-wire.ts'
-import { arrangeTiles } from './query-tiles.ts'
 import { spellDashboard } from './spell-dashboard.ts'
 import { byId, effectiveTile, withFilterIds, withTileIds } from './tile-ids.ts'
 
@@ -16,8 +16,9 @@ import { byId, effectiveTile, withFilterIds, withTileIds } from './tile-ids.ts'
 function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: ResolveContext): ResolvedDeclaration {
   const world = createReferenceResolver(declared, context)
   const { raw, ...body } = encode(declaredDashboard, declared.value, world)
-  const tiles = arrangeTiles(listOf(body.tiles).map(withRaw), declared, context)
-  return { body: { ...body, tiles, ...(isMapping(raw) && raw) }, diagnostics: world.diagnostics }
+  const { tiles, keptTiles } = arrangeTiles(listOf(body.tiles).map(withRaw), declared, context)
+  const whole: Body = { ...body, tiles, ...(isMapping(raw) && raw) }
+  return { body: whole, diagnostics: world.diagnostics, keptTiles: whole.tiles === tiles ? keptTiles : undefined }
 }
 
 /** `Errors (stacked bar, Traces)`, `Rows (number, SQL)`. A file can leave the chart out, or its type. */

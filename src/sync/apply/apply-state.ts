@@ -1,6 +1,6 @@
-import { tilesNamed } from '../../kinds/dashboard/query-tiles.ts'
+import { tilesNamed } from '../../kinds/alert-query/query-tiles.ts'
 import { withTileIds } from '../../kinds/dashboard/tile-ids.ts'
-import { type Body, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, type KeptTiles, listOf, type StoredObject } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
 import { hasPendingId, type PendingId, replacePending } from '../../kinds/pending-id.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
@@ -88,22 +88,22 @@ function withAdvice({ message, advice: general }: ApiError): string {
 
 /** The ids that become known while a plan is applied: of objects that others refer to, and of their tiles. */
 export function createKnownIds() {
-  const known = new Map<string, StoredObject>()
+  const known = new Map<string, StoredObject & { readonly keptTiles?: KeptTiles | undefined }>()
   const idOf = ({ kind, key, tile }: PendingId): string | undefined => {
     const stored = known.get(`${kind} ${key}`)
     if (tile === undefined || stored === undefined) return stored?.id
-    const found = tilesNamed(listOf(stored.tiles), tile)
+    const found = tilesNamed(listOf(stored.tiles), tile, stored.keptTiles)
     const id = found[0]?.id
     return found.length === 1 && typeof id === 'string' ? id : undefined
   }
   return {
     /** Learns the ids of an object that exists now. */
-    learn({ change: { kind, key, desired }, stored }: Pick<Outcome, 'change' | 'stored'>): void {
+    learn({ change: { kind, key, desired, keptTiles }, stored }: Pick<Outcome, 'change' | 'stored'>): void {
       // Without a key in the files, no reference is about it.
       if (stored === undefined || key === '') return
       // Tiles have the names in the files, because a server may trim names.
       const tiles = desired === undefined ? listOf(stored.tiles) : withTileIds(listOf(desired.tiles), listOf(stored.tiles))
-      known.set(`${kind} ${key}`, { ...stored, tiles })
+      known.set(`${kind} ${key}`, { ...stored, tiles, keptTiles })
     },
     /** The body with ids for all its references, or the first one that is missing. */
     resolve(body: Body): { readonly body: Body } | { readonly waitsFor: PendingId } {

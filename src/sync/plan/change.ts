@@ -1,5 +1,5 @@
 import type { FieldChange } from '../../kinds/compare.ts'
-import type { Body, StoredObject } from '../../kinds/kind.ts'
+import type { Body, KeptTiles, StoredObject } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
 import type { Declared } from '../../kinds/kinds.ts'
 import type { Diagnostic, Location } from '../../platform/core/diagnostics.ts'
@@ -29,6 +29,7 @@ interface ChangedObject<K extends KindName> {
   /** What a reviewer must know besides the fields. */
   readonly notes: readonly string[]
   readonly fields: readonly FieldChange[]
+  readonly keptTiles?: KeptTiles | undefined
 }
 
 export interface Create<K extends KindName = KindName> extends ChangedObject<K> {

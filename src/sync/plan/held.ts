@@ -10,6 +10,7 @@ import { type Diagnostic, diagnosticOf, exceptionalDiagnostic } from '../../plat
 import { isSame } from '../../platform/core/equality.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { capitalize, listFirst, pluralOf } from '../../platform/core/text.ts'
+import { isMadeForQueries } from '../query-alerts/query-alerts.ts'
 import { type Change, type Create, type Held, isHeld, type Update } from './change.ts'
 import { matchRules, type Pair, placeOf } from './match.ts'
 
@@ -36,7 +37,7 @@ export function hold(change: Create | Update, { adopted, candidates = [] }: Pair
 }
 
 /** Whether a file has, or can have, the declaration. Files can spell out the dashboard with the queries of alerts. */
-const isSpelledOut = ({ madeFrom }: Pick<Held, 'madeFrom'>): boolean => madeFrom === undefined || madeFrom === 'alerts'
+const isSpelledOut = (one: Pick<Held, 'madeFrom'>): boolean => one.madeFrom === undefined || isMadeForQueries(one)
 
 /** The held object with what works for it. `pullCommand` is the one for the same files and environment. */
 export const withWays = (held: Held, { declared, adopted }: Pair, kind: Kind, pullCommand = 'watchkeeper pull'): Held => ({
@@ -80,8 +81,8 @@ const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` :
 
 /** The change as it waits for the held object that is its cause. */
 export const holdFor = (change: Create | Update, cause: Held, reason: string): Held => {
-  const { kind, key, name, location, madeFrom, desired, fields, id, stored } = change
-  const common = { kind, key, name, location, madeFrom, desired, fields, id, stored }
+  const { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored } = change
+  const common = { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored }
   return { ...common, action: 'held', isError: cause.isError, reason, ways: [`see ${addressOf(cause)}`], notes: [] }
 }
 

@@ -23,6 +23,8 @@ import { once } from '../../platform/core/concurrency.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
+import { queriedKeys } from '../query-alerts/query-alerts.ts'
+import { assignTiles, lacksTiles } from '../query-alerts/tile-owners.ts'
 import { type Change, type Create, changesOf, type Delete, type Held, isHeld, isTakeover, type Plan, type Update } from './change.ts'
 import { holdDependents, holdTwins, nothingSettled, reportHeld, type Settled, settle, slotOf, withWays } from './held.ts'
 import {
@@ -50,7 +52,6 @@ import {
 import { planChange, planDelete, planRelease } from './plan-object.ts'
 import { protectAlerts } from './protect-alerts.ts'
 import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
-import { findTileOwners, keepProjectDashboard, withoutTilesOf } from './tile-owners.ts'
 import { isDashboardWrite, planTileWrites } from './tile-writes.ts'
 import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './twins.ts'
 
@@ -127,9 +128,7 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   const ofAlerts = { ...options, ownsAnything, kind: kinds.alert, index: indexes.alert }
   // Alerts are identified before the dashboards are planned, and compared after that.
   const alerts = identifyObjects({ ...ofAlerts, declared: declarations.objects.filter(isOf('alert')) })
-  const ownership = { ...options, settled, alerts: indexes.alert, dashboards: indexes.dashboard }
-  const tileOwners = findTileOwners(matchObjects(alerts), ownership)
-  const objects = keepProjectDashboard(withoutTilesOf(declarations.objects, settled.untiled), ownership, tileOwners)
+  const { tileOwners, objects } = assignTiles(declarations.objects, matchObjects(alerts), { ...options, settled, indexes })
   const { parts, held, twins } = planKinds(objects, {
     ...options,
     settled,
@@ -163,8 +162,7 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
     objects,
   })
   const losses = protectAlerts(tileWrites.changes, storedObjects.alert, kinds)
-  const queried = declarations.objects.flatMap((one) => (isOf('alert')(one) && one.value.query !== undefined ? [one.key] : []))
-  const more = settle(settled, held, losses.deletesHeld, new Set(queried))
+  const more = settle(settled, held, losses.deletesHeld, queriedKeys(declarations.objects))
   if (more !== undefined) return planAll(declarations, storedObjects, { ...options, settled: more })
   const changes = parts.flatMap((part) => part.changes)
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
@@ -303,11 +301,10 @@ function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOpt
     id instanceof PendingId ? (id.tile ?? declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
   const around = { ...options, kind, nameOf, common, rewriteOf }
   const planned = compared.map(({ pair, desired, sides }) => {
-    const fresh = planChange(pair, desired.body, sides, around)
+    const fresh = { ...planChange(pair, desired.body, sides, around), keptTiles: desired.keptTiles }
     const change = settled.held.get(addressOf(pair.declared)) ?? (isHeld(fresh) ? withWays(fresh, pair, kind, options.pullCommand) : fresh)
     // The marker is not written only because of a tile that is left out for now.
-    const isCut = [...(pair.declared.queries?.values() ?? [])].some((key) => settled.untiled.has(key))
-    return isCut && change.action === 'mark' ? { ...change, action: 'unchanged' as const } : change
+    return change.action === 'mark' && lacksTiles(pair.declared, settled) ? { ...change, action: 'unchanged' as const } : change
   })
   const changes = holdTwins(holdDependents(planned, options.held, options.kinds), pairs, kind)
   const reviewed = compared.flatMap(({ pair, desired }, i) => {
@@ -394,9 +391,9 @@ function countUnmanaged(
 /** The objects that alerts can watch, with the ids that they have and keep. */
 const alertTargets = (changes: readonly (Create | Update | Held)[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
   new Map(
-    changes.map(({ key, id, desired, stored }) => {
+    changes.map(({ key, id, desired, stored, keptTiles }) => {
       const body = stored === undefined ? desired : kind.carryOver(desired, kind.toBody(stored))
-      return [key, { id, tiles: listOf(body.tiles) }] as const
+      return [key, { id, tiles: listOf(body.tiles), keptTiles }] as const
     }),
   )
 

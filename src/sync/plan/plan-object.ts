@@ -55,7 +55,8 @@ function describe({ declared, found, takeover }: Pair, body: Body, digest: strin
   // An object of the previous project is taken over from its repository, too.
   const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
   const isAdopted = wasUnmarked(takeover) || marker?.isAdopted === true
-  const desired = kind.withMarker(body, { project, key, digest, repository: digestToStore(repository, stored), isAdopted })
+  const marked = { project, key, digest, repository: digestToStore(repository, stored), isAdopted }
+  const desired = kind.withMarker(body, marked, declared.value)
   return { kind: kind.name, key, name: labelOf(declared), location, desired, madeFrom }
 }
 

@@ -4,10 +4,10 @@ import { kindNames } from '../../kinds/kind-names.ts'
 import { diagnosticSchema } from '../../platform/core/diagnostics.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { tileMarks } from '../../platform/report/blocks.ts'
+import { changesInFiles } from '../query-alerts/query-changes.ts'
 import { actions, type Change, type Create, isDifference, notesOf, takeovers, type Update } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 import { isSuccess, type Outcome, outcomeKinds } from './outcome.ts'
-import { changesInFiles } from './query-changes.ts'
 
 export const planOutput = z.object({
   toDelete: z.int().describe('Objects that no file declares. Only with `prune`.'),

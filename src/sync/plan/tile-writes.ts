@@ -4,7 +4,6 @@
 
 import { compareBodies, composeUpdate, withWrittenDefaults } from '../../kinds/compare.ts'
 import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
-import { keepsOthers } from '../../kinds/dashboard/query-tiles.ts'
 import { type Body, describeStored, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'
@@ -83,11 +82,11 @@ const isOfOthers = (change: Write, { kind, canPatch }: TileWriteOptions): boolea
   isAdoption(change) || (canPatch && kind.readMarker(kind.toBody(change.stored))?.isAdopted === true)
 
 function planTileWrite(change: Write, options: TileWriteOptions): Write {
-  const { action, notes } = change
+  const { action, notes, keptTiles } = change
   const isRewritten = options.rewrite && action !== 'release'
   const patchedTileIds = options.canPatch && !isRewritten ? tilesToPatch(change, options.kind) : undefined
   const result: Write = patchedTileIds === undefined ? change : { ...change, patchedTileIds }
-  const keeps = patchedTileIds === undefined && keepsOthers(change.desired)
+  const keeps = patchedTileIds === undefined && keptTiles?.haveOthers === true
   const mayLose = isOfOthers(change, options) || keeps || action === 'mark' || change.action === 'release' || change.origin === 'service'
   if (patchedTileIds?.length === 0 || !mayLose) return result
   const rewrites = writtenTiles(result, options.kind).map(({ name }) => quote(String(name ?? ''), 60))

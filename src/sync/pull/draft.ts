@@ -1,7 +1,4 @@
-import { type AlertQuery, queryDashboardKey, toTileConfig } from '../../kinds/alert-query.ts'
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
-import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
-import { displayTypeOf } from '../../kinds/dashboard/dashboard-wire.ts'
 import { createDirectory } from '../../kinds/directory.ts'
 import { type Body, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
@@ -20,8 +17,9 @@ import { type Condition, isSelected, type Selectable, valuesOf } from '../../pla
 import type { Declarations } from '../declarations/declarations.ts'
 import { overriddenFields } from '../declarations/merge-fields.ts'
 import { type Change, changesOf, isDifference, type Plan } from '../plan/change.ts'
-import { changesInFiles } from '../plan/query-changes.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
+import { findQueryTiles, type QueriesInFiles, queriesInFiles, withoutQueries } from '../query-alerts/pull-queries.ts'
+import { changesInFiles } from '../query-alerts/query-changes.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
 import { fileFor, type NewObject, type SelectedObject, selectObjects } from './select.ts'
 import { type BeforeAfter, isEqual } from './splice-yaml.ts'
@@ -131,18 +129,13 @@ export function draftPull(input: DraftInput): Draft {
   const inFiles = declaredTiles(kinds, plan)
   const takenOver = new Set<unknown>()
   const keys = new Map(plan.changes.flatMap(({ kind, id, key }) => (id === undefined ? [] : [[identityOf(kind, id), key] as const])))
-  const withoutTiles = declarations.objects.filter(({ kind, written }) => kind === 'dashboard' && declaresNoTiles(written))
-  const forQueries = new Set([queryDashboardKey, ...withoutTiles.map(({ key }) => key)])
-  let queryTiles: ReadonlySet<unknown> = new Set()
-  const context: DraftContext = {
+  const around: WithoutQueries = {
     explainSecret: createSecretFinder(input),
     kinds,
     directory: createDirectory(storedObjects),
     sources: storedObjects.source,
     keyOf: (kind, id) => keys.get(identityOf(kind, String(id))),
     tilesOf: (id) => withNames(tiles.get(String(id)) ?? [], takenOver.has(id) ? [] : (inFiles.get(id) ?? [])),
-    isForQueries: (id, tileId) => forQueries.has(keys.get(identityOf('dashboard', String(id))) ?? '') || queryTiles.has(tileId),
-    isQueryTile: ({ id }) => queryTiles.has(id),
     declaredTiles: inFiles,
     takenOver,
   }
@@ -154,7 +147,7 @@ export function draftPull(input: DraftInput): Draft {
     .flatMap((kind) => selectObjects(kind, input))
     // An object that is left out has no key.
     .filter((one) => passes({ key: '', ...one, name: storedLabelOf(one.stored) }, select))
-  queryTiles = findQueryTiles(others, context, input)
+  const context = { ...around, ...queriesInFiles(declarations.objects, around, queryTilesOf(others, around, input)) }
   const placeOf = placeNewObjects(kinds, input)
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
   const changes = Map.groupBy(changesInFiles(plan, declarations.objects).values(), ({ kind }) => kind)
@@ -188,28 +181,19 @@ export function draftPull(input: DraftInput): Draft {
     : draftPull({ ...input, excluded: new Map([...input.excluded, ...shared.map((one) => [one, whyShared] as const)]) })
 }
 
-/** The tiles of new alerts of this project that were applied as queries, where a file can have them so. */
-function findQueryTiles(
+/** The tiles of new alerts that files have as queries. A new alert can be on a new dashboard. */
+function queryTilesOf(
   others: readonly SelectedObject[],
-  context: DraftContext,
+  context: WithoutQueries,
   { excluded }: Pick<DraftInput, 'excluded'>,
 ): ReadonlySet<unknown> {
   const added = others.flatMap((one) => ('key' in one && !excluded.has(identityOf(one.kind, one.stored.id)) ? [one] : []))
   const keys = new Map(added.map(({ kind, key, stored }) => [identityOf(kind, stored.id), key]))
   const keyOf: DraftContext['keyOf'] = (kind, id) => context.keyOf(kind, id) ?? keys.get(identityOf(kind, String(id)))
-  // A person who renames the tile, or makes it another chart, means it as a tile.
-  const isQuery = (one: NewObject): boolean => {
-    const { kind, key, stored } = one
-    const { queryTile } = context.kinds[kind].readMarker(context.kinds[kind].toBody(stored)) ?? {}
-    const tile = context.tilesOf(stored.dashboardId).find(({ id }) => id === queryTile && id === stored.tileId)
-    const name = stored.name || key
-    if (tile === undefined || ![name, `${name} (${key})`].includes(String(tile.name))) return false
-    const fields = spellNew(one, { ...context, keyOf, isForQueries: () => true })
-    if (typeof (fields.dashboard ?? '') !== 'string' || explainUnwritable(fields, kind) !== undefined) return false
-    // The fields are those of a file.
-    return toTileConfig(fields.query as AlertQuery).displayType === displayTypeOf(tile) && context.explainSecret(fields) === undefined
-  }
-  return new Set(added.filter(isQuery).map(({ stored }) => stored.tileId))
+  return findQueryTiles(added, context, (one) => {
+    const fields = spellNew(one, { ...context, keyOf, isForQueries: () => true, isQueryTile: () => false })
+    return (explainUnwritable(fields, one.kind) ?? context.explainSecret(fields)) === undefined ? fields : undefined
+  })
 }
 
 interface Drafted {
@@ -226,17 +210,17 @@ interface Drafted {
 
 const whyShared = 'the file uses an anchor or alias here, and pull does not edit it; change the file, or run apply'
 
-interface DraftContext extends Pick<FileContext, 'directory' | 'sources' | 'keyOf' | 'tilesOf' | 'isForQueries'> {
+interface WithoutQueries extends Pick<FileContext, 'directory' | 'sources' | 'keyOf' | 'tilesOf'> {
   readonly kinds: Kinds
   /** The tiles of declared dashboards by the id of the dashboard, with the names of the files. */
   readonly declaredTiles: ReadonlyMap<unknown, readonly Body[]>
   /** The ids of the dashboards whose tiles of the service go into a file. */
   readonly takenOver: ReadonlySet<unknown>
-  /** Whether the tile is the query of a new alert. */
-  isQueryTile(tile: Body): boolean
   /** Explains why these fields must not get into a file; undefined when they may. What the file has already is not new. */
   explainSecret(fields: Body, inFile?: Body): string | undefined
 }
+
+type DraftContext = WithoutQueries & QueriesInFiles
 
 /** A person can type a secret into any text of the service. A file that is changed without a person gets nothing that looks like one. */
 function createSecretFinder({ storedObjects, only }: Pick<DraftInput, 'storedObjects' | 'only'>): DraftContext['explainSecret'] {
@@ -307,23 +291,6 @@ function spellChange(
   const context: FileContext = { ...others, key, spelled, declared }
   const tilesOf = (id: unknown): readonly Body[] => others.declaredTiles.get(id) ?? others.tilesOf(id)
   return { before: kind.toFile(declared, { ...context, tilesOf }), after: kind.toFile(managedPart(pulled, declared, kind.schema), context) }
-}
-
-/** The stored and the declared body without the tiles that the file does not have. */
-function withoutQueries(
-  stored: Body,
-  desired: Body,
-  kind: Kind,
-  { queries, written, isQueryTile }: Pick<Declared, 'queries' | 'written'> & Pick<DraftContext, 'isQueryTile'>,
-): readonly [Body, Body] {
-  const declared = kind.carryOver(desired, stored)
-  if (queries === undefined && !listOf(stored.tiles).some(isQueryTile)) return [stored, declared]
-  const isQuery = ({ name }: Body): boolean => queries?.has(String(name)) ?? false
-  const ids = new Set(listOf(declared.tiles).flatMap((tile) => (isQuery(tile) ? [tile.id] : [])))
-  const isInFile = (tile: Body): boolean =>
-    !declaresNoTiles(written) && !ids.has(tile.id) && !isQueryTile(tile) && !(tile.id === undefined && isQuery(tile))
-  const [before, after] = [stored, declared].map((one) => ({ ...one, tiles: listOf(one.tiles).filter(isInFile) }))
-  return [before ?? stored, after ?? declared]
 }
 
 type PlaceOf = (one: NewObject, fields: Body) => string

@@ -8,8 +8,8 @@ import type { Declarations } from '../declarations/declarations.ts'
 import { withAlternatives } from '../declarations/merge-fields.ts'
 import { type Change, isDifference, isWrite, type Plan } from '../plan/change.ts'
 import { isAboutHeld } from '../plan/held.ts'
-import { changesInFiles } from '../plan/query-changes.ts'
 import { isAboutTileWrites } from '../plan/tile-writes.ts'
+import { changesInFiles } from '../query-alerts/query-changes.ts'
 import { type Draft, excludedAs, type OverriddenField, type PulledObject } from './draft.ts'
 
 /** The files of a draft, read and planned as if they were written. */

@@ -5,12 +5,12 @@ import { PendingId } from '../../../src/kinds/pending-id.ts'
 import { ApiError, explainFailure } from '../../../src/platform/api/api-error.ts'
 import { WatchkeeperError } from '../../../src/platform/core/errors.ts'
 import { createApplyState, createKnownIds, failed, failedRecreation } from '../../../src/sync/apply/apply-state.ts'
-import type { Change, Delete, Update } from '../../../src/sync/plan/change.ts'
+import type { Change, Create, Delete, Update } from '../../../src/sync/plan/change.ts'
 import { isSuccess, isWritten, type Outcome, outcomeKinds } from '../../../src/sync/plan/outcome.ts'
 import { whyNotDeleted, whyTilesStay } from '../../../src/sync/plan/protect-alerts.ts'
 import { kinds } from '../../support/plans.ts'
 
-const change = (key: string, kind: Change['kind'] = 'dashboard'): Change => ({
+const change = (key: string, kind: Change['kind'] = 'dashboard'): Create => ({
   kind,
   key,
   name: key,
@@ -65,6 +65,13 @@ describe('ids that are waited for', () => {
     ids.learn({ change: change('shop'), stored: shop })
     const tileId = new PendingId('dashboard', 'shop', name)
     expect(ids.resolve({ tileId })).toEqual({ waitsFor: tileId })
+  })
+
+  it('ids that are waited for are not those of a tile that a person added, with the name of the tile of an alert', () => {
+    const ids = createKnownIds()
+    const tiles = [{ name: 'B' }, { id: 't2', name: 'B' }]
+    ids.learn({ change: { ...change('shop'), desired: { tiles }, keptTiles: { count: 1, haveOthers: true } }, stored: shop })
+    expect(ids.resolve({ tileId: new PendingId('dashboard', 'shop', 'B') })).toEqual({ body: { tileId: 't3' } })
   })
 })
 

@@ -1,30 +1,22 @@
 // The tiles of a dashboard that are queries of alerts. A person can move them, and can add other tiles to a dashboard that declares none.
 import { withoutUndefined } from '../../platform/core/keys.ts'
-import { type Body, type DeclaredObject, listOf, type ResolveContext } from '../kind.ts'
-import { declaresNoTiles, gridOf } from './dashboard-file.ts'
-import { toDashboardBody } from './dashboard-wire.ts'
-import { findOverlaps, type Place, placeTiles } from './layout.ts'
-import { nameAndContentOf } from './tile-ids.ts'
+import { declaresNoTiles, gridOf } from '../dashboard/dashboard-file.ts'
+import { toDashboardBody } from '../dashboard/dashboard-wire.ts'
+import { findOverlaps, type Place, placeTiles } from '../dashboard/layout.ts'
+import { nameAndContentOf } from '../dashboard/tile-ids.ts'
+import { type AlertTarget, type Body, type DeclaredObject, type KeptTiles, listOf, type ResolveContext } from '../kind.ts'
 
 /** Three in a row. */
 export const queryTileSize = { w: 8, h: 5 }
 
-/** Marks a tile in a body that is the query of an alert. Nothing writes it. */
-const isQuery = Symbol('query')
+/** The tiles of a desired dashboard without those that it keeps. */
+export const withoutKept = (tiles: readonly Body[], kept?: KeptTiles): readonly Body[] => tiles.slice(0, tiles.length - (kept?.count ?? 0))
 
-/** Marks a kept tile that no alert of this project is on. Nothing writes it. */
-const isOfOthers = Symbol('of others')
-
-/** Whether a desired body has tiles that no file declares, and that stay as the API shows them. */
-export const keepsOthers = ({ tiles }: Body): boolean => listOf(tiles).some((tile) => isOfOthers in tile)
-
-export const tilesOfQueries = (tiles: readonly Body[]): readonly Body[] => tiles.filter((tile) => isQuery in tile)
-
-/** The tile with the name. A copy of the tile of an alert, made in the web app, has the same name. */
-export function tilesNamed(tiles: readonly Body[], name: unknown): readonly Body[] {
-  const found = tiles.filter((tile) => tile.name === name)
-  const queries = tilesOfQueries(found)
-  return queries.length > 0 ? queries : found
+/** The tiles with the name. A copy of the tile of an alert, made in the web app, has the same name. */
+export function tilesNamed(tiles: readonly Body[], name: unknown, kept?: KeptTiles): readonly Body[] {
+  const isNamed = (tile: Body): boolean => tile.name === name
+  const declared = withoutKept(tiles, kept).filter(isNamed)
+  return declared.length > 0 ? declared : tiles.filter(isNamed)
 }
 
 /**
@@ -35,8 +27,8 @@ export function arrangeTiles(
   tiles: readonly Body[],
   { queries, written }: Pick<DeclaredObject, 'queries' | 'written'>,
   { stored, tileOwners }: Pick<ResolveContext, 'stored' | 'tileOwners'>,
-): readonly Body[] {
-  if (queries === undefined) return tiles
+): Pick<AlertTarget, 'tiles' | 'keptTiles'> {
+  if (queries === undefined) return { tiles }
   const before = stored === undefined ? [] : listOf(toDashboardBody(stored).tiles)
   const ids = new Set<unknown>()
   const known = tiles.map((tile): Body => {
@@ -49,21 +41,29 @@ export function arrangeTiles(
     )
     const id = (ofAlert ?? left)?.id
     if (id !== undefined) ids.add(id)
-    return { ...tile, [isQuery]: true, ...(id !== undefined && { id }) }
+    return id === undefined ? tile : { ...tile, id }
   })
   const kept = declaresNoTiles(written) ? before.filter(({ id }) => !ids.has(id) && tileOwners?.ownerOf(id) !== 'ending') : []
-  const others = kept.map((tile): Body => (tileOwners?.ownerOf(tile.id) === undefined ? { ...tile, [isOfOthers]: true } : tile))
-  return placeQueries(known, others, before)
+  return {
+    tiles: [...placeQueries(known, queries, kept, before), ...kept],
+    keptTiles: { count: kept.length, haveOthers: kept.some(({ id }) => tileOwners?.ownerOf(id) === undefined) },
+  }
 }
 
 const placeFields = ['x', 'y', 'w', 'h', 'containerId', 'tabId'] as const
 
 /** A stored tile keeps its place, unless a tile of the file is there. The others are placed around all tiles. */
-function placeQueries(known: readonly Body[], others: readonly Body[], before: readonly Body[]): readonly Body[] {
-  const ofFile = known.filter((tile) => !(isQuery in tile))
+function placeQueries(
+  known: readonly Body[],
+  queries: ReadonlyMap<string, string>,
+  others: readonly Body[],
+  before: readonly Body[],
+): readonly Body[] {
+  const isQuery = ({ name }: Body): boolean => queries.has(String(name))
+  const ofFile = known.filter((tile) => !isQuery(tile))
   const kept = new Map(
     known.flatMap((tile) => {
-      const old = isQuery in tile && tile.id !== undefined ? before.find(({ id }) => id === tile.id) : undefined
+      const old = isQuery(tile) && tile.id !== undefined ? before.find(({ id }) => id === tile.id) : undefined
       if (old === undefined) return []
       const place = Object.fromEntries(placeFields.map((field) => [field, old[field]]))
       const moved: Body = { ...tile, ...withoutUndefined(place) }
@@ -71,10 +71,10 @@ function placeQueries(known: readonly Body[], others: readonly Body[], before: r
       return findOverlaps([...around, moved].map(toPlace)).at(-1) === undefined ? [[tile, moved] as const] : []
     }),
   )
-  const fresh = known.filter((tile) => isQuery in tile && !kept.has(tile))
+  const fresh = known.filter((tile) => isQuery(tile) && !kept.has(tile))
   const around = [...ofFile, ...others, ...kept.values()].filter(({ containerId }) => containerId === undefined)
   const places = placeTiles([...around.map(toPlace), ...fresh.map(({ w, h }) => ({ w: Number(w), h: Number(h) }))]).slice(around.length)
-  return [...known.map((tile) => kept.get(tile) ?? { ...tile, ...places[fresh.indexOf(tile)] }), ...others]
+  return known.map((tile) => kept.get(tile) ?? { ...tile, ...places[fresh.indexOf(tile)] })
 }
 
 const toPlace = ({ x, y, w, h }: Body): Place => ({ x: Number(x), y: Number(y), w: Number(w), h: Number(h) })

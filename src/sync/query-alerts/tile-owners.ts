@@ -1,37 +1,42 @@
 // Which alerts the tiles of dashboards are for: alerts are found before the dashboards are planned, so that a tile follows its alert.
 
-import { queryDashboardKey } from '../../kinds/alert-query.ts'
+import { queryDashboardKey } from '../../kinds/alert-query/alert-query.ts'
 import { listOf, type StoredObject, type TileOwners } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
-import { type Declared, isOf, type Kinds, makeProjectDashboard } from '../../kinds/kinds.ts'
+import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
-import type { Settled } from './held.ts'
-import type { MatchResult } from './match.ts'
-import type { MarkedObject, StoredIndex } from './stored-objects.ts'
+import type { Settled } from '../plan/held.ts'
+import type { MatchResult } from '../plan/match.ts'
+import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
+import { isMadeForQueries, makeProjectDashboard } from './query-alerts.ts'
 
 interface OwnersInput {
   readonly project: string
   readonly prune: Prune
   readonly kinds: Kinds
-  readonly alerts: StoredIndex
-  readonly dashboards: StoredIndex
+  readonly indexes: Readonly<Record<'alert' | 'dashboard', StoredIndex>>
   readonly settled: Settled
 }
 
-export function findTileOwners(
-  { pairs, orphans }: Pick<MatchResult<Declared<'alert'>>, 'pairs' | 'orphans'>,
-  { alerts, dashboards, prune, settled }: OwnersInput,
-): TileOwners {
+type MatchedAlerts = Pick<MatchResult<Declared<'alert'>>, 'pairs' | 'orphans'>
+
+/** The declarations with the tiles that the plan gives to alerts, and who the stored tiles are for. */
+export function assignTiles(objects: readonly Declared[], matched: MatchedAlerts, input: OwnersInput) {
+  const tileOwners = findTileOwners(matched, input)
+  return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(objects, input.settled.untiled), input, tileOwners) }
+}
+
+function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes, prune, settled }: OwnersInput): TileOwners {
   const found = pairs.flatMap((one) => (one.found === undefined ? [] : [{ ...one.found, declared: one.declared }]))
-  const names = new Map(dashboards.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
+  const names = new Map(indexes.dashboard.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const queried = found.filter(({ declared }) => declared.value.query !== undefined)
   const tiles = new Map(queried.map((one) => [one.declared.key, queryTileOf(one)]))
   // A dashboard asks about tiles that it does not give to an alert: those of pruned alerts, and of alerts that now watch something else.
   const moved = found.filter(({ stored, declared }) => !settled.held.has(addressOf(declared)) && !staysOn(declared, stored, names))
   const ended = [...moved, ...(prune === true ? orphans : [])]
   const leaving = new Set(ended.map(({ stored }) => stored.id))
-  const staying = new Set(alerts.all.flatMap(({ stored }) => (leaving.has(stored.id) ? [] : [stored.tileId])))
+  const staying = new Set(indexes.alert.all.flatMap(({ stored }) => (leaving.has(stored.id) ? [] : [stored.tileId])))
   const ending = new Set<unknown>(ended.flatMap(({ marker }) => marker?.queryTile ?? []).filter((id) => !staying.has(id)))
   const ours = new Set<unknown>([...found, ...orphans].flatMap(({ stored, marker }) => [stored.tileId, marker?.queryTile]))
   return {
@@ -49,24 +54,28 @@ function staysOn({ value: { query, tile, dashboard } }: Declared<'alert'>, { til
   return isMapping(tile) ? tile.id === tileId : isMapping(dashboard) && tile === names.get(tileId)
 }
 
+/** Whether a dashboard lacks the tile of one of these alerts. */
+export const lacksTiles = ({ queries }: Declared, { untiled }: Settled): boolean =>
+  queries !== undefined && [...queries.values()].some((key) => untiled.has(key))
+
 /** The declarations without the tiles of these alerts, and without the dashboard that is made only for them. */
-export const withoutTilesOf = (objects: readonly Declared[], alerts: ReadonlySet<string>): readonly Declared[] =>
+const withoutTilesOf = (objects: readonly Declared[], alerts: ReadonlySet<string>): readonly Declared[] =>
   objects.flatMap((one): readonly Declared[] => {
     if (alerts.size === 0 || !isOf('dashboard')(one)) return [one]
     const tiles = one.value.tiles.filter(({ name }) => !alerts.has(one.queries?.get(String(name)) ?? ''))
-    return tiles.length === 0 && one.madeFrom === 'alerts' ? [] : [{ ...one, value: { ...one.value, tiles } }]
+    return tiles.length === 0 && isMadeForQueries(one) ? [] : [{ ...one, value: { ...one.value, tiles } }]
   })
 
 /**
  * The dashboard for the queries of alerts counts as declared as long as it has tiles that are not theirs: prune must not delete it, and
  * removes only the tiles of ended alerts.
  */
-export function keepProjectDashboard(
+function keepProjectDashboard(
   objects: readonly Declared[],
-  { kinds: { dashboard: kind }, dashboards, project, prune }: OwnersInput,
+  { kinds: { dashboard: kind }, indexes, project, prune }: OwnersInput,
   owners: TileOwners,
 ): readonly Declared[] {
-  const [found, second] = dashboards.byToken.get(kind.markerStyle.token(project, queryDashboardKey)) ?? []
+  const [found, second] = indexes.dashboard.byToken.get(kind.markerStyle.token(project, queryDashboardKey)) ?? []
   const isDeclared = objects.some((one) => isOf('dashboard')(one) && one.key === queryDashboardKey)
   if (found === undefined || second !== undefined || isDeclared || prune === 'forget') return objects
   const tiles = listOf(found.stored.tiles)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { describeQuery, queryDashboardKey } from '../../../../src/kinds/alert-query.ts'
+import { describeQuery, queryDashboardKey } from '../../../../src/kinds/alert-query/alert-query.ts'
 import { addressOf } from '../../../../src/kinds/kind-names.ts'
 import { isOf } from '../../../../src/kinds/kinds.ts'
 import { checkReferences } from '../../../../src/kinds/references.ts'
-import { expandQueries } from '../../../../src/sync/declarations/expand-queries.ts'
+import { expandQueries } from '../../../../src/sync/query-alerts/query-alerts.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 import { lines, readText } from '../../../support/declarations.ts'
 

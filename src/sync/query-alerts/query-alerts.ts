@@ -1,13 +1,14 @@
 // An alert with a query of its own becomes an alert on a tile before anything is planned, as the product has no other form for it.
 
-import { queryDashboardKey, toQueryPath, toTileConfig } from '../../kinds/alert-query.ts'
+import { queryDashboardKey, toQueryPath, toTileConfig } from '../../kinds/alert-query/alert-query.ts'
+import { queryTileSize } from '../../kinds/alert-query/query-tiles.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { placeTiles } from '../../kinds/dashboard/layout.ts'
-import { queryTileSize } from '../../kinds/dashboard/query-tiles.ts'
-import { type Declared, isOf, makeProjectDashboard, parseObject } from '../../kinds/kinds.ts'
-import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
+import { type Declared, isOf, parseObject } from '../../kinds/kinds.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { plural } from '../../platform/core/text.ts'
-import type { Declarations } from './declarations.ts'
+import type { Declarations } from '../declarations/declarations.ts'
 
 export const queryRules = {
   'crowded-dashboard': {
@@ -33,7 +34,7 @@ export function expandQueries<D extends Expandable>(read: D, project: string | u
   const groups = Map.groupBy(alerts, ({ value }) => (typeof value.dashboard === 'string' ? value.dashboard : queryDashboardKey))
   const parts = [...groups].map(([key, group]) => expandGroup(key, group, dashboards.get(key) ?? dashboardOfProject(group, project)))
   const expanded = new Map(parts.flatMap((part) => part.expanded))
-  const added = parts.flatMap(({ dashboard }) => (dashboard?.madeFrom === 'alerts' ? [dashboard] : []))
+  const added = parts.flatMap(({ dashboard }) => (dashboard !== undefined && isMadeForQueries(dashboard) ? [dashboard] : []))
   return {
     ...read,
     objects: [...objects.map((one) => expanded.get(one) ?? one), ...added],
@@ -110,6 +111,29 @@ function onTile(alert: Declared<'alert'>, dashboard: string, tile: string): Decl
 function dashboardOfProject([first]: readonly Declared<'alert'>[], project: string | undefined): Declared<'dashboard'> {
   const name = project === undefined ? 'Alerts' : `Alerts: ${project}`
   return makeProjectDashboard(name, first?.location ?? { file: 'files' })
+}
+
+/** Whether only queries of alerts need the dashboard, which no file spells out. */
+export const isMadeForQueries = ({ madeFrom }: { readonly madeFrom?: string | undefined }): boolean => madeFrom === 'alerts'
+
+/** The keys of the alerts with a query. */
+export const queriedKeys = (objects: readonly Declared[]): ReadonlySet<string> =>
+  new Set(objects.filter(isOf('alert')).flatMap(({ key, value }) => (value.query === undefined ? [] : [key])))
+
+/** The dashboard for the queries of alerts that name none. */
+export function makeProjectDashboard(name: string, location: Location): Declared<'dashboard'> {
+  const written = { name, tags: ['alerts'] }
+  return {
+    kind: 'dashboard',
+    key: queryDashboardKey,
+    location,
+    written,
+    value: { ...written, tiles: [] },
+    madeFrom: 'alerts',
+    queries: new Map(),
+    locationOf: () => location,
+    pathOf: () => addressOf({ kind: 'dashboard', key: queryDashboardKey }),
+  }
 }
 
 function withTiles(

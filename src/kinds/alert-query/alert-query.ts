@@ -1,11 +1,11 @@
 // The query of an alert in a file. It is stored as a tile: with the fields of a tile's chart, and a type that follows from them.
 import * as z from 'zod'
-import { withoutUndefined } from '../platform/core/keys.ts'
-import { toTokens } from '../platform/core/sql.ts'
-import { quote } from '../platform/core/text.ts'
-import { chartFields, sqlChartFields, written } from './dashboard/tile-schema.ts'
-import { withOneConnection, withOneSource } from './fields.ts'
-import type { Body } from './kind.ts'
+import { withoutUndefined } from '../../platform/core/keys.ts'
+import { toTokens } from '../../platform/core/sql.ts'
+import { quote } from '../../platform/core/text.ts'
+import { chartFields, sqlChartFields, written } from '../dashboard/tile-schema.ts'
+import { withOneConnection, withOneSource } from '../fields.ts'
+import type { Body } from '../kind.ts'
 
 /** The key of the dashboard with the queries of alerts that name none. A file may declare it, for another name. */
 export const queryDashboardKey = 'project-alerts'

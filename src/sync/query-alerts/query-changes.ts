@@ -1,15 +1,16 @@
 // What differs in the tile of an alert's query is a difference of the alert: a file has no tile for it.
-import { toQueryPath } from '../../kinds/alert-query.ts'
+import { toQueryPath } from '../../kinds/alert-query/alert-query.ts'
+import { withoutKept } from '../../kinds/alert-query/query-tiles.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
-import { tilesOfQueries } from '../../kinds/dashboard/query-tiles.ts'
 import { listOf } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld, type Plan } from './change.ts'
+import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld, type Plan } from '../plan/change.ts'
+import { isMadeForQueries, queriedKeys } from './query-alerts.ts'
 
 /** The changes as the files have the objects, by the planned ones. A dashboard that only queries of alerts need has none. */
 export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: readonly Declared[]): ReadonlyMap<Change, Change> {
-  const queried = new Set(objects.filter(isOf('alert')).flatMap(({ key, value }) => (value.query === undefined ? [] : [key])))
+  const queried = queriedKeys(objects)
   const dashboards = new Map(objects.filter(isOf('dashboard')).map((one) => [one.key, one]))
   const ofAlerts = new Map<string, FieldChange[]>()
   const left = new Map<Change, readonly FieldChange[]>()
@@ -18,7 +19,7 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
     const declared = dashboards.get(change.key)
     if (isDelete(change) || isHeld(change) || declared?.queries === undefined) continue
     const [first = ''] = declared.queries.values()
-    if (change.action === 'create' && declared.madeFrom === 'alerts')
+    if (change.action === 'create' && isMadeForQueries(declared))
       notes.set(first, `creates the dashboard ${JSON.stringify(change.name)} for the queries of alerts`)
     const labels = labelsOf(change, declared.queries)
     const others = change.fields.filter((field) => {
@@ -54,12 +55,12 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
 
 /** A dashboard that only queries of alerts need, unless somebody changed it apart from their tiles. */
 const isMachinery = (change: Exclude<Change, Delete | Held>, left = change.fields): boolean =>
-  'madeFrom' in change && change.madeFrom === 'alerts' && (change.action === 'create' || left.length === 0)
+  'madeFrom' in change && isMadeForQueries(change) && (change.action === 'create' || left.length === 0)
 
 /** The keys of alerts, by the paths of their tiles. A difference has the stored name of a tile, and that of a new one in the file. */
-function labelsOf({ desired, stored }: Change, queries: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+function labelsOf({ desired, stored, keptTiles }: Change, queries: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const before = new Map(listOf(stored?.tiles).map(({ id, name }) => [id, name]))
-  const tiles = tilesOfQueries(listOf(desired?.tiles)).flatMap(({ id, name }) => {
+  const tiles = withoutKept(listOf(desired?.tiles), keptTiles).flatMap(({ id, name }) => {
     const key = queries.get(String(name))
     return key === undefined ? [] : [{ key, name, old: before.get(id) }]
   })
