@@ -625,5 +625,5 @@ function recordDetails(result: UsageResult): Block {
     [`>Used (${unit})`]: ({ total }) => money(total),
     Final: ({ locked }) => trusted(locked ? 'yes' : 'no'),
   })
-  return { kind: 'details', title, blocks: [list] }
+  return { kind: 'details', title, blocks: [list], isQuiet: true }
 }

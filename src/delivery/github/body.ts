@@ -1,6 +1,7 @@
 import { digestOfText } from '../../platform/core/digest.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { markdownUntrusted } from '../../platform/core/escape.ts'
+import type { Block } from '../../platform/report/blocks.ts'
 import { renderMarkdown } from '../../platform/report/markdown.ts'
 import { type LabelPattern, type MergeOutcome, mergeOutcomes, type SyncContext } from './content.ts'
 import { hasStatus, type SyncTarget } from './failure.ts'
@@ -82,7 +83,7 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   const source = sourceLine(context)
   const fixed = marker.length + source.length + reservedCharacters
   // A text has at least as many bytes as UTF-16 units, so the limit in bytes also holds in characters.
-  const report = renderReport(context, content.blocks, maxBodyCharacters - fixed)
+  const report = renderReport(context, content.blocks.filter(isForMail), maxBodyCharacters - fixed)
   const parsed = old === undefined ? undefined : readBody(old, marker)
   // The plan stays folded below when an apply is tried again.
   const isTriedAgain = content.outcome !== undefined && parsed?.memory?.outcome !== undefined
@@ -93,6 +94,9 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   const memory = `${new Date(content.atMs).toISOString()} ${digestOfReason(content.reason)} ${report.length} ${digest(visible)}${content.outcome ? ` ${content.outcome}` : ''}`
   return `${marker}\n<!-- watchkeeper memory: ${memory} -->\n\n${visible}\n`
 }
+
+/** GitHub mails comments and issues. A mail shows a chart as its source, and unfolds details. The summary of the run has all of them. */
+const isForMail = (block: Block): boolean => block.kind !== 'chart' && !(block.kind === 'details' && block.isQuiet)
 
 const renderReport = ({ redact }: BodyContext, blocks: BodyContext['content']['blocks'], maxBytes: number): string =>
   redact(renderMarkdown(blocks, maxBytes, 'the summary of the run'))

@@ -110,7 +110,7 @@ export type Block =
       readonly kind: 'details'
       readonly title: string
       readonly blocks: readonly Block[]
-      /** A terminal says nothing about it, because every run has it, or its reader has seen it before. */
+      /** A terminal, a comment and an issue say nothing about it, because every run has it, or its reader has seen it before. */
       readonly isQuiet?: true
     }
   /** Untrusted sentences, one or more in each line. */

@@ -423,13 +423,15 @@ describe('the report of drift', () => {
       expect.arrayContaining([
         '~     threshold: file: 1.5, service: 9',
         '~     note: file: Call, service: not set',
-        `-     message: service: ${'x'.repeat(90)}`,
-        '+     message: file: short',
+        '~     message: + file, − service',
+        `-       ${'x'.repeat(70)}`,
+        `-         ${'x'.repeat(20)}`,
+        '+       short',
       ]),
     )
   })
 
-  it('the report of drift has a row for each object that differs, and none for one that stays or only lacks the marker', () => {
+  it('the report of drift has a row for each next step, without objects that stay or only lack the marker', () => {
     const result = resultOf(
       [
         object('same'),
@@ -437,20 +439,21 @@ describe('the report of drift', () => {
         object('new', { action: 'create' }),
         object('theirs', { action: 'update', origin: 'service' }),
         object('ours', { action: 'update', origin: 'files' }),
+        object('too', { action: 'update', origin: 'files' }),
         object('first', { action: 'update' }),
         object('', { name: 'Gone', action: 'delete' }),
       ],
       { orphans: [{ kind: 'savedSearch', key: 'left', id: 'x', name: 'Left' }] },
     )
     const rows = linesOf(drift, result)
-    const start = rows.findIndex((row) => row.startsWith('Kind'))
+    const start = rows.findIndex((row) => row.startsWith('Objects'))
     expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
-      ['alert', 'new', 'Only in the files. Apply creates it, even if someone deleted it'],
-      ['alert', 'theirs', 'Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it'],
-      ['alert', 'ours', 'Changed in the files since the last apply. Review the plan, then apply'],
-      ['alert', 'first', 'Never applied, or changed since. Review the plan, then apply'],
-      ['alert', 'Gone', 'In no file. Apply with prune deletes it'],
-      ['saved search', 'left', 'In no file. Add it with pull, or delete it with prune'],
+      ['alert new', 'Only in the files. Apply creates it, even if someone deleted it'],
+      ['alert theirs', 'Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it'],
+      ['alert ours, alert too', 'Changed in the files since the last apply. Review the plan, then apply'],
+      ['alert first', 'Never applied, or changed since. Review the plan, then apply'],
+      ['alert Gone', 'In no file. Apply with prune deletes it'],
+      ['saved search left', 'In no file. Add it with pull, or delete it with prune'],
     ])
   })
 
