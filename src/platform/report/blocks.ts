@@ -156,11 +156,11 @@ const severityWords: Readonly<Record<Severity, string>> = { error: '❌ error', 
 /** Diagnostics for a medium with tables. */
 export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table'> => ({
   kind: 'table',
-  columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
+  columns: [{ title: 'Severity' }, { title: 'Message' }, { title: 'Location' }, { title: 'Rule' }],
   rows: diagnostics.map(({ severity, location, message, rule }) => [
     [trusted(severityWords[severity])],
-    [untrusted(formatLocation(location))],
     untrustedSentence(message),
+    [untrusted(formatLocation(location))],
     [trusted(rule)],
   ]),
 })

@@ -97,11 +97,11 @@ describe('diagnostics', () => {
     })
     expect(table).toEqual({
       kind: 'table',
-      columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
+      columns: [{ title: 'Severity' }, { title: 'Message' }, { title: 'Location' }, { title: 'Rule' }],
       rows: [
-        [[trusted('❌ error')], [untrusted('f.yml:1:2')], untrustedSentence('It is wrong.'), [trusted('syntax')]],
-        [[trusted('⚠️ warning')], [untrusted('g.yml')], untrustedSentence('It is odd.'), [trusted('lint')]],
-        [[trusted('ℹ️ note')], [untrusted('f.yml:1:2')], untrustedSentence('It is new.'), [trusted('hint')]],
+        [[trusted('❌ error')], untrustedSentence('It is wrong.'), [untrusted('f.yml:1:2')], [trusted('syntax')]],
+        [[trusted('⚠️ warning')], untrustedSentence('It is odd.'), [untrusted('g.yml')], [trusted('lint')]],
+        [[trusted('ℹ️ note')], untrustedSentence('It is new.'), [untrusted('f.yml:1:2')], [trusted('hint')]],
       ],
     })
   })
