@@ -270,7 +270,9 @@ export function reportChecks(result: BackupsResult): Report {
         result.drills.length > 0 && say`Left out, because they belong to restore drills: ${nameFirst(result.drills, maxNamed)}.`,
         result.leftOutFiles && say`Files without a result about these services: ${nameFirst(result.leftOutFiles, maxNamed)}.`,
       ].flatMap((line): readonly Block[] => (line ? [{ kind: 'paragraph', line }] : [])),
-      ...services.map((check): Block => ({ kind: 'details', title: backupsTitle(check, services), blocks: [backupTable(check.backups)] })),
+      ...services.map(
+        (check): Block => ({ kind: 'details', title: backupsTitle(check, services), blocks: [backupTable(check.backups)], isQuiet: true }),
+      ),
     ],
   }
 }
