@@ -1,4 +1,12 @@
-import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
+import {
+  htmlText,
+  markdownBlock,
+  markdownCellUntrusted,
+  markdownDiff,
+  markdownTrusted,
+  markdownUntrusted,
+  ownPage,
+} from '../core/escape.ts'
 import { type Line, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
 import { plural, printable } from '../core/text.ts'
 import { type Block, type BlockOf, type Status, toTable } from './blocks.ts'
@@ -146,6 +154,7 @@ const renderWith =
     line
       .map((part) => {
         if (part.kind === 'trusted') return renderTrusted(part)
+        if (ownPage(part.text) !== undefined) return `[${ownPage(part.text)}](${part.text})`
         const text = renderUntrusted(part.text, part.maxLength)
         return part.href === undefined ? text : `[${text}](${markdownTarget(part.href)})`
       })

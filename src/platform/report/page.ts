@@ -1,4 +1,4 @@
-import { htmlText, htmlUntrusted } from '../core/escape.ts'
+import { htmlText, htmlUntrusted, ownPage } from '../core/escape.ts'
 import { type Line, toPlainText, untrustedSentence } from '../core/line.ts'
 import { version } from '../core/version.ts'
 import { type Block, type BlockOf, type LayoutTile, markSigns, type Status, tileMarks, toTable } from './blocks.ts'
@@ -180,6 +180,7 @@ const lineToHtml = (line: Line): string =>
   line
     .map((part) => {
       if (part.kind === 'untrusted') {
+        if (ownPage(part.text) !== undefined) return `<a href="${part.text}" rel="noreferrer">${ownPage(part.text)}</a>`
         const text = part.text === '' ? '<em>empty</em>' : htmlUntrusted(part.text, part.maxLength)
         return part.href === undefined ? text : `<a href="${htmlText(new URL(part.href).href)}" rel="noreferrer">${text}</a>`
       }

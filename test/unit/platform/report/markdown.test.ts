@@ -29,6 +29,14 @@ describe('renderMarkdown', () => {
     )
   })
 
+  it('shows an address of the documents as a link, and any other address as text', () => {
+    const docs = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs'
+    const lineOf = (text: string) => renderMarkdown([{ kind: 'message', text }]).trim()
+    expect(lineOf(`See ${docs}/help.md#two-runs.`)).toBe(`See [help.md](${docs}/help.md#two-runs).`)
+    for (const other of [`${docs}/../x.md`, `${docs}/help.md?x=1`, `x${docs}/help.md`, 'https://evil.example/docs/help.md', `${docs}/a](x).md`])
+      expect(lineOf(`See ${other} now`), other).not.toContain('](http')
+  })
+
   it('keeps the verdict and what to know, and shortens the diff, where not all fits', () => {
     const lines = Array.from({ length: 1000 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
     const text = renderMarkdown(
