@@ -159,11 +159,11 @@ function serviceTable(result: AuditResult): Block {
   )
 }
 
-/** `idling-off, up to 145.44 CHC a month: Idling is off.` */
+/** `idling-off, up to 145.44 CHC a month: Idling is off.` The amount does not break, so that a narrow window keeps the column readable. */
 function findingWords(finding: AuditFinding, unit: string): Line {
   const { rule, low, high, notEstimable } = finding
   const amount = notEstimable !== undefined ? ', not estimable' : low && high ? `, ${amountWords(low, high)} ${unit} a month` : ''
-  return say`${strong(rule)}${trusted(amount)}: ${evidenceOf(finding)}`
+  return say`${strong(rule)}${trusted(amount.replaceAll(' ', '\u00a0'))}: ${evidenceOf(finding)}`
 }
 
 function chartOf({ awakeByDay, services }: AuditResult): readonly Block[] {
