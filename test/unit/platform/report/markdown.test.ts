@@ -33,7 +33,13 @@ describe('renderMarkdown', () => {
     const docs = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs'
     const lineOf = (text: string) => renderMarkdown([{ kind: 'message', text }]).trim()
     expect(lineOf(`See ${docs}/help.md#two-runs.`)).toBe(`See [help.md](${docs}/help.md#two-runs).`)
-    for (const other of [`${docs}/../x.md`, `${docs}/help.md?x=1`, `x${docs}/help.md`, 'https://evil.example/docs/help.md', `${docs}/a](x).md`])
+    for (const other of [
+      `${docs}/../x.md`,
+      `${docs}/help.md?x=1`,
+      `x${docs}/help.md`,
+      'https://evil.example/docs/help.md',
+      `${docs}/a](x).md`,
+    ])
       expect(lineOf(`See ${other} now`), other).not.toContain('](http')
   })
 
