@@ -271,7 +271,9 @@ export function reportChecks(result: BackupsResult): Report {
         result.drills.length > 0 && say`Left out, because they belong to restore drills: ${firstOf(maxNamed, result.drills)}.`,
         result.leftOutFiles && say`Files without a result about these services: ${firstOf(maxNamed, result.leftOutFiles)}.`,
       ].flatMap((line): readonly Block[] => (line ? [{ kind: 'paragraph', line }] : [])),
-      ...services.map((check): Block => ({ kind: 'details', title: backupsTitle(check, services), blocks: [backupTable(check.backups)] })),
+      ...services.map(
+        (check): Block => ({ kind: 'details', title: backupsTitle(check, services), blocks: [backupTable(check.backups)], isQuiet: true }),
+      ),
     ],
   }
 }

@@ -3,7 +3,7 @@ import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { kindLabels } from '../kinds/kind-names.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, join, type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
+import { counted, join, joinFirst, type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
 import { listFirst } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Block } from '../platform/report/blocks.ts'
@@ -13,7 +13,7 @@ import { inEnvironment } from './declarations/environment.ts'
 import { isDifference } from './plan/change.ts'
 import { commandFor, makePlan, type PlanningResult } from './plan/make-plan.ts'
 import { isAboutLostName } from './plan/plan-diagnostics.ts'
-import { isPlanWrong, judgeDiagnostics, objectBlocks, planFacts, planWords, toAnnotations } from './plan/plan-report.ts'
+import { factsBesideHeadline, isPlanWrong, judgeDiagnostics, objectBlocks, planWords, toAnnotations } from './plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
 import { planShape, showPlan } from './plan/shared-result.ts'
 import { isAboutTileWrites, isTileRefusal } from './plan/tile-writes.ts'
@@ -43,9 +43,9 @@ export const drift = defineOperation({
         ? say`${result.project} has drifted${inEnvironment(result)}`
         : say`No drift${inEnvironment(result)}: everything matches the files`,
     blocks: [
-      planFacts(result),
+      factsBesideHeadline(result),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
-      actorTable(result),
+      causeTable(result),
       {
         kind: 'list',
         items: [
@@ -59,16 +59,21 @@ export const drift = defineOperation({
   }),
   keyLines: (result) =>
     listFirst(
-      actorRows(result).map(({ kind, key, name, who }) => say`${trusted(kindLabels[kind])} ${key || name}: ${who}`),
+      causes(result).map(({ names, who }) => say`${joinFirst(maxInKeyLine, names)}: ${who}`),
       maxKeyLines,
-      (count) => say`… and ${counted(count, 'more object')}`,
+      (count) => say`… and ${counted(count, 'more cause')}`,
     ),
 })
 
 /** A drift check writes no tiles. */
 const withoutTileErrors = (one: Diagnostic): Diagnostic => (isAboutTileWrites(one) ? { ...one, severity: 'warning' } : one)
-/** Objects that a message names. */
+
+/** Causes in a message, and objects that it names of each. */
 const maxKeyLines = 5
+const maxInKeyLine = 3
+
+/** Objects that a row names. The differences below have all of them. */
+const maxInRow = 10
 
 /** A name that was lost in the service is a difference. */
 const withoutLostNames = (result: PlanResult): PlanResult => ({
@@ -129,18 +134,21 @@ function whoActs(object: PlannedObject, result: PlanResult): Line {
   return say`Never applied, or changed since. Review the plan, then apply`
 }
 
-const actorTable = (result: PlanResult): Block =>
-  table(undefined, actorRows(result), {
-    Kind: ({ kind }) => trusted(kindLabels[kind]),
-    Key: ({ key, name }) => untrusted(key || name),
+const causeTable = (result: PlanResult): Block =>
+  table(undefined, causes(result), {
+    Objects: ({ names }) => joinFirst(maxInRow, names),
     'Cause and next step': ({ who }) => who,
   })
 
-function actorRows(result: PlanResult) {
+/** The objects that differ, together with others that need the same step. */
+function causes(result: PlanResult) {
   const { objects, orphans } = result
-  const drifted = objects.filter(isDifference)
-  return [
-    ...drifted.map((object) => ({ ...object, who: whoActs(object, result) })),
-    ...orphans.map((one) => ({ ...one, who: say`In no file. Add it with pull, or delete it with ${trusted(spellInput('prune'))}` })),
+  const all = [
+    ...objects.filter(isDifference).map((object) => ({ object, who: whoActs(object, result) })),
+    ...orphans.map((object) => ({ object, who: say`In no file. Add it with pull, or delete it with ${trusted(spellInput('prune'))}` })),
   ]
+  return [...Map.groupBy(all, ({ who }) => toPlainText(who)).values()].map((same) => ({
+    who: same[0]?.who ?? [],
+    names: same.map(({ object: { kind, key, name } }) => say`${trusted(kindLabels[kind])} ${key || name}`),
+  }))
 }

@@ -19,7 +19,9 @@ export function openBrowser(): Promise<Browser> {
   const { CHROME_PATH: wanted } = process.env
   const executablePath = wanted || usualPlaces.find((path) => existsSync(path))
   if (executablePath === undefined || !existsSync(executablePath)) {
-    throw new Error(`no browser at ${wanted || usualPlaces.join(', ')}: install Chromium, or set CHROME_PATH to one`)
+    throw new Error(
+      `no browser at ${wanted || usualPlaces.join(', ')}: install Chromium (apt-get install chromium fonts-noto-color-emoji), or set CHROME_PATH to one`,
+    )
   }
   return chromium.launch({ executablePath, args: ['--no-sandbox'] })
 }

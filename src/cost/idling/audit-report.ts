@@ -1,10 +1,10 @@
 import { isDay } from '../../platform/core/dates.ts'
 import type { Decimal } from '../../platform/core/decimal.ts'
 import { counted, join, joinFirst, joinSome, type Line, say, strong, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { type Block, severityLooks } from '../../platform/report/blocks.ts'
+import { type Block, paragraph, severityLooks } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
 import type { Report, Verdict } from '../../platform/report/report.ts'
-import { type Cell, facts, shown, table } from '../../platform/report/table.ts'
+import { facts, shown, table } from '../../platform/report/table.ts'
 import { unitWords } from '../usage/phrases.ts'
 import type { AuditResult } from './audit-result.ts'
 
@@ -49,14 +49,11 @@ export function reportAudit(result: AuditResult): Report {
     headline: headlineOf(result),
     blocks: [
       factsOf(result),
-      findingTable(result),
-      ...chartOf(result),
       serviceTable(result),
+      ...chartOf(result),
       ...changes(result),
       ...(unchecked.length === 0 ? [] : [{ kind: 'list' as const, items: unchecked.map(uncheckedWords) }]),
-      ...(findings.some(({ high }) => high !== undefined)
-        ? [{ kind: 'paragraph' as const, line: [trusted(result.maxSavings === undefined ? limits : `${limits} ${gateLimits}`)] }]
-        : []),
+      paragraph(findings.some(({ high }) => high !== undefined) ? limitsOf(result) : []),
     ],
   }
 }
@@ -75,20 +72,18 @@ function evidenceOf({ evidence, names = [] }: AuditFinding): Line {
 const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]): Line =>
   say`Not checked: ${trusted(what)}${name === undefined ? [] : say` of ${name}`}: ${untrustedSentence(reason)}`
 
-const limits =
-  'Estimates for a month of 30 days like the last final days. Activities do not say who woke a service, so findings about awake time have no lower limit. Findings about the same awake hours count once in the sum.'
+const limitsOf = ({ unit = '', maxSavings }: AuditResult): Line => [
+  trusted(
+    `Estimates in ${unitWords(unit) ?? unit}, for a month of 30 days like the last final days. Activities do not say who woke a service, so findings about awake time have no lower limit. Findings about the same awake hours count once in the sum.${maxSavings === undefined ? '' : ' max-savings is compared with "at least", the sum of the lower limits.'}`,
+  ),
+]
 
-const gateLimits = 'max-savings is compared with "at least", the sum of the lower limits.'
-
-function factsOf({ savingsLow, savingsHigh, unit = '', maxSavings, services, findingCount }: AuditResult): Block {
+/** The headline has the other figures. */
+function factsOf({ savingsLow, unit = '', maxSavings }: AuditResult): Block {
   const amount = (value: Decimal): string => `${formatMoney(value)} ${unit}`
   return facts({
-    Findings: findingCount,
-    'Savings a month, at least': shown(savingsLow, amount),
-    'Savings a month, at most': shown(savingsHigh, amount),
+    'Savings a month, at least': maxSavings && shown(savingsLow, amount),
     'Limit (max-savings)': shown(maxSavings, amount),
-    Services: services.length,
-    Unit: shown(unitWords(unit)),
   })
 }
 
@@ -109,33 +104,61 @@ const namesOf = (same: readonly AuditFinding[]): Line =>
     same.map(({ name }) => say`${name}`),
   )
 
-const findingTable = ({ findings, unit = '' }: AuditResult): Block =>
-  table(
-    'Findings',
-    foldFindings(findings),
-    {
-      Service: (same) => [trusted(`${severityLooks[same[0].severity].sign} `), ...namesOf(same)],
-      Finding: ([one]) => evidenceOf(one),
-      [`>${unit} a month`]: ([one]) => amountCell(one),
-      Rule: ([{ rule }]) => trusted(rule),
-    },
-    ([{ severity }]) => severityLooks[severity].status,
-  )
-
-function amountCell({ low, high, notEstimable }: AuditFinding): Cell {
-  if (notEstimable !== undefined) return trusted('not estimable')
-  return low && high && trusted(amountWords(low, high))
+interface Row {
+  readonly name: string
+  /** The most expensive first. */
+  readonly findings: readonly AuditFinding[]
+  /** Undefined for a warehouse. */
+  readonly service?: AuditResult['services'][number] | undefined
 }
 
-const serviceTable = ({ services, unit = '' }: AuditResult): Block =>
-  table('Services', services, {
-    Service: ({ name }) => name,
-    State: ({ state }) => state,
-    Sleeps: ({ alwaysOn, idling }) => trusted(alwaysOn ? `${idling} (always on)` : idling),
-    '>Awake': ({ awakePercent }) => trusted(awakePercent === undefined ? 'not estimable' : `${awakePercent}%`),
-    '>Known days': ({ knownDays }) => knownDays,
-    [`>Compute (${unit} a month)`]: ({ monthlyCompute }) => shown(monthlyCompute, formatMoney),
-  })
+/** Services with findings first. */
+function rowsOf({ findings, services }: AuditResult): readonly Row[] {
+  const found = [...Map.groupBy(findings, ({ serviceId, name }) => serviceId ?? name)].map(([key, same]) => ({
+    name: same[0]?.name ?? '',
+    findings: same,
+    service: services.find(({ id }) => id === key),
+  }))
+  const others = services.filter((service) => found.every((one) => one.service !== service))
+  return [...found, ...others.map((service) => ({ name: service.name, findings: [], service }))]
+}
+
+const worstOf = ({ findings }: Row): AuditFinding['severity'] | undefined =>
+  (['error', 'warning', 'note'] as const).find((wanted) => findings.some(({ severity }) => severity === wanted))
+
+function serviceTable(result: AuditResult): Block {
+  const { unit = '' } = result
+  return table(
+    'Services',
+    rowsOf(result),
+    {
+      Service: (row) => {
+        const worst = worstOf(row)
+        return worst === undefined ? row.name : say`${trusted(severityLooks[worst].sign)} ${row.name}`
+      },
+      Findings: ({ findings }) =>
+        findings.length === 0
+          ? undefined
+          : join(
+              findings.map((one) => findingWords(one, unit)),
+              ' ',
+            ),
+      [`>Compute (${unit} a month)`]: ({ service }) => shown(service?.monthlyCompute, formatMoney),
+      '>Awake': ({ service }) => service && trusted(service.awakePercent === undefined ? 'not estimable' : `${service.awakePercent}%`),
+      Sleeps: ({ service }) => service && trusted(service.alwaysOn ? `${service.idling} (always on)` : service.idling),
+      State: ({ service }) => service?.state,
+      '>Known days': ({ service }) => service?.knownDays,
+    },
+    (row) => severityLooks[worstOf(row) ?? 'note'].status,
+  )
+}
+
+/** `idling-off, up to 145.44 CHC a month: Idling is off.` The amount does not break, so that a narrow window keeps the column readable. */
+function findingWords(finding: AuditFinding, unit: string): Line {
+  const { rule, low, high, notEstimable } = finding
+  const amount = notEstimable !== undefined ? ', not estimable' : low && high ? `, ${amountWords(low, high)} ${unit} a month` : ''
+  return say`${strong(rule)}${trusted(amount.replaceAll(' ', '\u00a0'))}: ${evidenceOf(finding)}`
+}
 
 function chartOf({ awakeByDay, services }: AuditResult): readonly Block[] {
   if (awakeByDay.length < 2) return []

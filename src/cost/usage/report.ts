@@ -4,7 +4,18 @@ import { drillTag } from '../../platform/api/services.ts'
 import { type Day, formatDay, formatDays, formatMoment } from '../../platform/core/dates.ts'
 import { type Decimal, formatRounded, percentOf, sum } from '../../platform/core/decimal.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { counted, join, joinFirst, type Line, say, type Trusted, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
+import {
+  counted,
+  join,
+  joinFirst,
+  type Line,
+  say,
+  type Trusted,
+  toPlainText,
+  trusted,
+  untrusted,
+  untrustedSentence,
+} from '../../platform/core/line.ts'
 import { capitalize, listFirst, plural, progressBar } from '../../platform/core/text.ts'
 import { type Block, paragraph, statusLooks } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../../platform/report/format.ts'
@@ -279,8 +290,9 @@ export function usageLines(result: UsageResult): readonly Line[] {
       ({ name: entityName, entityId = '', entityType = '', total: used }) =>
         say`${labelOf({ entityName, entityId, entityType })} ${trusted(`${formatMoney(used)} ${unit}${inBrackets(used, total)}`)}`,
     )
+  const verdict = toPlainText(judgeUsage(result).sentence ?? [])
   return [
-    headlineOf(result),
+    ...(verdict.includes(formatMoney(total)) ? [] : [headlineOf(result)]),
     ...(expected === undefined
       ? []
       : [
@@ -337,19 +349,18 @@ function budgetHeadline({ name, used, limit, fromDate, toDate, dataQualityIssue 
 }
 
 function factsOf(result: UsageResult): Block {
-  const { unit, creditPrice, budget, budgetStatus, budgetUsedPercent, provisionalCredits, grandTotalCredits, warnBudget, comparison } =
-    result
+  const { unit, creditPrice, budget, budgetStatus, provisionalCredits, grandTotalCredits, warnBudget, comparison } = result
   const { days, fromDate, toDate, forecast, forecastBudget, runsOutOn, gate } = result
   const amount = (value: Decimal): string => `${formatMoney(value)} ${unit}`
-  const withMoney = (value: Decimal): string => `${amount(value)}${moneyWords(value, creditPrice)}`
   return facts({
-    Total: trusted(withMoney(grandTotalCredits)),
-    Budget: hasLimit(result) || gate === 'off' ? shown(budget, withMoney) : trusted('none'),
+    Used: trusted(
+      budget === undefined ? `${amount(grandTotalCredits)}${moneyWords(grandTotalCredits, creditPrice)}` : ofBudget(result, budget),
+    ),
+    Budget: budget === undefined && gate !== 'off' && !hasLimit(result) ? trusted('none') : undefined,
     'Warning level': shown(warnBudget, amount),
-    Used: shown(budgetUsedPercent, formatPercent),
     Provisional: trusted(`${amount(provisionalCredits)}${inBrackets(provisionalCredits, grandTotalCredits)}`),
     ...(forecast && { [`Forecast by ${formatShortDay(forecast.untilDate, toDate)}`]: trusted(forecastWords(forecast, result)) }),
-    'Forecast budget': shown(forecastBudget, amount),
+    'Forecast budget': forecastBudget && budget?.eq(forecastBudget) ? undefined : shown(forecastBudget, amount),
     [budgetStatus === 'exceeded' ? 'Budget exceeded on' : 'Budget will be exceeded on']: shown(runsOutOn, (on) =>
       formatShortDay(on, toDate),
     ),
@@ -357,6 +368,14 @@ function factsOf(result: UsageResult): Block {
     Period: trusted(`${period(fromDate, toDate).text} (${plural(days, 'day')})`),
     Unit: shown(describeUnit(result)),
   })
+}
+
+/** `319.58 of 250.00 CHC (128%), 335.56 of 262.50 USD`. */
+function ofBudget({ grandTotalCredits: used, budgetUsedPercent, unit, creditPrice }: UsageResult, budget: Decimal): string {
+  const share = budgetUsedPercent === undefined ? '' : ` (${formatPercent(budgetUsedPercent)})`
+  const { amount, currency } = creditPrice ?? {}
+  const money = amount && currency ? `, ${ofLimit(used.times(amount), budget.times(amount), currency)}` : ''
+  return `${ofLimit(used, budget, unit)}${share}${money}`
 }
 
 /** ` (302.97 USD)`. Empty without a price. */
@@ -637,5 +656,5 @@ function recordDetails(result: UsageResult): Block {
     [`>Used (${unit})`]: ({ total }) => money(total),
     Final: ({ locked }) => trusted(locked ? 'yes' : 'no'),
   })
-  return { kind: 'details', title, blocks: [list] }
+  return { kind: 'details', title, blocks: [list], isQuiet: true }
 }

@@ -54,7 +54,12 @@ function chartForecast({ forecast, byDay, toDate }: UsageResult, isWeekly: boole
   }
 }
 
-function chartLimits({ budget, warnBudget, forecastBudget, unit }: UsageResult): { readonly limits?: readonly ChartLimit[] } {
+/** A chart has a color for each of so many. */
+const maxLimits = 3
+
+function chartLimits({ budget, warnBudget, forecastBudget, budgets, fromDate, endDate, unit }: UsageResult): {
+  readonly limits?: readonly ChartLimit[]
+} {
   const limit = (name: string, value: Decimal | undefined): readonly ChartLimit[] =>
     value === undefined ? [] : [{ label: `${name} ${formatMoney(value)} ${unit}`, value: Number(value) }]
   const isOther = budget === undefined || forecastBudget?.eq(budget) === false
@@ -62,6 +67,13 @@ function chartLimits({ budget, warnBudget, forecastBudget, unit }: UsageResult):
     ...limit('Budget', budget),
     ...limit('Warning level', warnBudget),
     ...(isOther ? limit('Forecast budget', forecastBudget) : []),
+    // Budgets of the file for all usage of the same period. Their names are untrusted.
+    ...budgets
+      .filter(({ scope, forecast, ...one }) => {
+        return Object.keys(scope).length === 0 && one.fromDate === fromDate && (forecast?.untilDate ?? one.toDate) === endDate
+      })
+      .flatMap((one) => limit('Budget', one.limit)),
   ]
-  return limits.length === 0 ? {} : { limits }
+  const different = limits.filter(({ label }, i) => limits.findIndex((other) => other.label === label) === i)
+  return different.length === 0 ? {} : { limits: different.slice(0, maxLimits) }
 }

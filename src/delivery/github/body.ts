@@ -85,7 +85,7 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   const source = sourceLine(context)
   const fixed = marker.length + source.length + reservedCharacters
   // A text has at least as many bytes as UTF-16 units, so the limit in bytes also holds in characters.
-  const report = renderReport(context, content.blocks, maxBodyCharacters - fixed)
+  const report = renderReport(context, content.blocks.filter(isForMail), maxBodyCharacters - fixed)
   const parsed = old === undefined ? undefined : readBody(old, marker)
   // The plan stays folded below when an apply is tried again.
   const isTriedAgain = content.outcome !== undefined && parsed?.memory?.outcome !== undefined
@@ -96,6 +96,9 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   const memory = `${new Date(content.atMs).toISOString()} ${digestOfReason(content.reason)} ${report.length} ${digest(visible)}${content.outcome ? ` ${content.outcome}` : ''}`
   return `${marker}\n<!-- watchkeeper memory: ${memory} -->\n\n${visible}\n`
 }
+
+/** GitHub mails comments and issues. A mail shows a chart as its source, and unfolds details. The summary of the run has all of them. */
+const isForMail = (block: Block): boolean => block.kind !== 'chart' && !(block.kind === 'details' && block.isQuiet)
 
 /** The report, with the command that runs it again below its first lines. The outcome of a merge has the command already. */
 function withAdvice({ content, run: { rerunCommand, owner, repository } }: BodyContext): SyncContent {

@@ -133,7 +133,7 @@ export type Block =
       readonly kind: 'details'
       readonly title: string
       readonly blocks: readonly Block[]
-      /** A terminal says nothing about it, because every run has it, or its reader has seen it before. */
+      /** A terminal, a comment and an issue say nothing about it, because every run has it, or its reader has seen it before. */
       readonly isQuiet?: true
     }
   | {
@@ -185,11 +185,11 @@ export const locationText = (location: Location): Untrusted => placed(formatLoca
 /** Diagnostics for a medium with tables. */
 export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table'> => ({
   kind: 'table',
-  columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
+  columns: [{ title: 'Severity' }, { title: 'Message' }, { title: 'Location' }, { title: 'Rule' }],
   rows: diagnostics.map(({ severity, location, message, rule }) => [
     [trusted(`${severityLooks[severity].sign} ${severity}`)],
-    [locationText(location)],
     untrustedSentence(message),
+    [locationText(location)],
     [trusted(rule)],
   ]),
 })

@@ -10,11 +10,14 @@ interface FieldDifference {
   readonly lines?: readonly { readonly sign: DiffLine['sign']; readonly text: string }[] | undefined
 }
 
-/** Maximum length of both sides together that fits on one line. */
-const maxPairLength = 100
+/** With its sign, a line fits into a terminal of 80 columns and into the box of a comment. */
+const maxLineLength = 78
 const maxValueLength = 400
 
 const indent = '    '
+
+/** Characters of a broken line of a text. */
+const room = maxLineLength - indent.length - 4
 
 /** What the values before and after are, for a reader who cannot know it. */
 export interface SideNames {
@@ -31,35 +34,79 @@ function toNamedLines(field: FieldDifference, sides: SideNames): readonly DiffLi
   const { path, before, after, lines } = field
   const name = `${indent}${shown(path)}`
   const both = [
-    { sign: '-' as const, side: sides.before, value: before },
-    { sign: '+' as const, side: sides.after, value: after },
+    { sign: '−', side: sides.before, value: before },
+    { sign: '+', side: sides.after, value: after },
   ].toSorted((a, b) => compareText(a.side, b.side))
-  if (lines !== undefined) {
-    const [first, ...rest] = toFieldLines(field)
-    const legend = both.map(({ sign, side }) => `${sign === '-' ? '−' : sign} ${side}`).join(', ')
-    return first === undefined ? [] : [{ ...first, text: `${name}: ${legend}` }, ...rest]
-  }
-  const words = both.map(({ sign, side, value }) => ({ sign, text: `${side}: ${value === undefined ? 'not set' : toText(value)}` }))
-  const text = words.map((one) => one.text).join(', ')
-  if (text.length <= maxPairLength) return [{ sign: '~', text: `${name}: ${text}` }]
-  return words.map((one) => ({ ...one, text: `${name}: ${one.text}` }))
+  const text = `${name}: ${both.map(({ side, value }) => `${side}: ${value === undefined ? 'not set' : toText(value)}`).join(', ')}`
+  if (lines === undefined && text.length <= maxLineLength) return [{ sign: '~', text }]
+  return toBlock(`${name}: ${both.map(({ sign, side }) => `${sign} ${side}`).join(', ')}`, field)
 }
 
-function toFieldLines({ path, before, after, lines }: FieldDifference): readonly DiffLine[] {
+function toFieldLines(field: FieldDifference): readonly DiffLine[] {
+  const { path, before, after, lines } = field
   const name = `${indent}${shown(path)}`
-  if (lines !== undefined)
-    return [
-      { sign: '~', text: `${name}:` },
-      ...withoutFarContext(lines).map(({ sign, text }): DiffLine => ({ sign, text: `${indent}  ${shown(text)}` })),
-    ]
   if (before === undefined) return oneSide('+', name, after)
   if (after === undefined) return oneSide('-', name, before)
-  const [old, now] = [toText(before), toText(after)]
-  if (old.length + now.length <= maxPairLength) return [{ sign: '~', text: `${name}: ${old} → ${now}` }]
-  return [
-    { sign: '-', text: `${name}: ${old}` },
-    { sign: '+', text: `${name}: ${now}` },
+  const text = `${name}: ${toText(before)} → ${toText(after)}`
+  return lines === undefined && text.length <= maxLineLength ? [{ sign: '~', text }] : toBlock(`${name}:`, field)
+}
+
+/** The differing lines below a title. */
+function toBlock(title: string, { before, after, lines }: FieldDifference): readonly DiffLine[] {
+  const whole: readonly DiffLine[] = [
+    ...(before === undefined ? [] : [{ sign: '-' as const, text: toText(before) }]),
+    ...(after === undefined ? [] : [{ sign: '+' as const, text: toText(after) }]),
   ]
+  const shortened = shortenPairs(lines === undefined ? whole : withoutFarContext(lines))
+  return [{ sign: '~', text: title }, ...shortened.flatMap(({ sign, text }) => broken(sign, `${indent}  `, shown(text)))]
+}
+
+/** Shows what differs of two long lines in the same place, where as many lines were removed as were added after them. */
+function shortenPairs(lines: readonly DiffLine[]): readonly DiffLine[] {
+  const texts = lines.map(({ sign, text }) => (sign === ' ' && text.length > room ? `${text.slice(0, room - 1)}…` : text))
+  for (let i = 0; i < lines.length; i++) {
+    const count = runLength(lines, i, '-')
+    if (count > 0 && count === runLength(lines, i + count, '+'))
+      for (let at = i; at < i + count; at++) [texts[at], texts[at + count]] = aroundChange(texts[at] ?? '', texts[at + count] ?? '')
+    i += count
+  }
+  return lines.map(({ sign }, i) => ({ sign, text: texts[i] ?? '' }))
+}
+
+function runLength(lines: readonly DiffLine[], from: number, sign: DiffLine['sign']): number {
+  let end = from
+  while (lines[end]?.sign === sign) end++
+  return end - from
+}
+
+/** What stays is shown up to this far around a change. A narrow window shows the start of a line, so the change is near it. */
+const contextLength = 16
+
+/** The parts of two texts that differ, with a part of what is around them. */
+function aroundChange(before: string, after: string): readonly [string, string] {
+  if (before.length <= room && after.length <= room) return [before, after]
+  const shorter = Math.min(before.length, after.length)
+  let same = 0
+  while (same < shorter && before[same] === after[same]) same++
+  let sameEnd = 0
+  while (sameEnd < shorter - same && before.at(-1 - sameEnd) === after.at(-1 - sameEnd)) sameEnd++
+  const near = same > 2 * contextLength ? same - contextLength : 0
+  const blank = before.indexOf(' ', near)
+  const from = near > 0 && blank !== -1 && blank < same - contextLength / 2 ? blank + 1 : near
+  const cut = (text: string): string => {
+    const to = Math.max(from + room - 2, text.length - sameEnd + contextLength)
+    const start = from === 0 ? text.slice(0, to) : `…${text.slice(from, to).replace(/^[\udc00-\udfff]/, '')}`
+    return to >= text.length ? start : `${start.replace(/[\ud800-\udbff]$/, '')}…`
+  }
+  return [cut(before), cut(after)]
+}
+
+/** Breaks a line that is too long, between words where it has any. */
+function broken(sign: DiffLine['sign'], start: string, text: string): readonly DiffLine[] {
+  if (start.length + text.length <= maxLineLength) return [{ sign, text: `${start}${text}` }]
+  const width = maxLineLength - start.length - 2
+  const pieces = text.match(new RegExp(`.{1,${width}}(?: +|$)|.{1,${width}}`, 'gsu')) ?? []
+  return pieces.map((piece, i) => ({ sign, text: `${start}${i === 0 ? '' : '  '}${piece.trimEnd()}` }))
 }
 
 /** Lines that stay are shown up to this far from a difference, as in `git diff`. */
@@ -87,8 +134,8 @@ function withoutFarContext(lines: readonly DiffLine[]): readonly DiffLine[] {
 
 function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLine[] {
   const lines = typeof value === 'string' ? value.trimEnd().split('\n') : []
-  if (lines.length < 2) return [{ sign, text: `${name}: ${toText(value)}` }]
-  return [{ sign, text: `${name}: |` }, ...lines.map((line): DiffLine => ({ sign, text: `${indent}  ${shown(line)}` }))]
+  if (lines.length < 2) return broken(sign, indent, `${name.slice(indent.length)}: ${toText(value)}`)
+  return [{ sign, text: `${name}: |` }, ...lines.flatMap((line) => broken(sign, `${indent}  `, shown(line)))]
 }
 
 /** Spells a value as YAML does: without quotes where the text is unambiguous. */

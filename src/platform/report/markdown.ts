@@ -1,8 +1,17 @@
 import { formatLocation, type Location } from '../core/diagnostics.ts'
-import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
+import {
+  htmlText,
+  markdownBlock,
+  markdownCellUntrusted,
+  markdownDiff,
+  markdownTrusted,
+  markdownUntrusted,
+  ownPage,
+} from '../core/escape.ts'
 import { type Inline, joinFirst, type Line, say, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
-import { plural, printable, sparkline } from '../core/text.ts'
-import { type Block, type BlockOf, locationText, type Point, statusLooks, toTable } from './blocks.ts'
+import { plural, printable } from '../core/text.ts'
+import { type Block, type BlockOf, locationText, statusLooks, toTable } from './blocks.ts'
+import { renderChart } from './mermaid.ts'
 
 /** The address of a line of a file. Undefined where there is none. */
 export type LinkTo = (location: Location) => string | undefined
@@ -76,7 +85,7 @@ function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' |
     case 'facts':
       return renderFacts(block, linkTo)
     case 'chart':
-      return `${markdownTrusted(block.title)} ${sparkline(block.points.map(({ value }) => value))}\n\n${barChart(block)}`
+      return renderChart(block)
     case 'layout':
       return markdownBlock(block.layout.lines.join('\n'))
     case 'message':
@@ -162,6 +171,7 @@ const renderWith =
     line
       .map((part) => {
         if (part.kind === 'trusted') return renderTrusted(part)
+        if (ownPage(part.text) !== undefined) return `[${ownPage(part.text)}](${part.text})`
         const text = renderUntrusted(part.text, part.maxLength)
         const address = addressOf(part, linkTo)
         return address === undefined ? text : `[${text}](${markdownTarget(address)})`
@@ -191,39 +201,3 @@ const renderMessageLine = (text: string, locations: readonly Location[] = [], li
 const renderCell = renderWith(markdownCellUntrusted)
 
 const renderTrusted = ({ text, strong }: Trusted): string => (strong ? `**${markdownTrusted(text)}**` : markdownTrusted(text))
-
-/** GitHub's blue is readable in light and dark mode. The chart is lower than Mermaid's default, so that the tables stay visible. */
-const mermaidSettings =
-  '%%{init: {"xyChart": {"width": 900, "height": 320}, "themeVariables": {"xyChart": {"plotColorPalette": "#0969da", "backgroundColor": "transparent"}}}}%%'
-
-/** A Mermaid chart with bars from zero, because another start of the axis would make small changes look large. */
-export function barChart({ title, unit, points }: BlockOf<'chart'>): string {
-  const largest = Math.max(1e-6, ...points.map(({ value }) => value))
-  return [
-    '```mermaid',
-    mermaidSettings,
-    'xychart-beta',
-    `    title "${title}"`,
-    `    x-axis [${axisLabels(points).join(', ')}]`,
-    `    y-axis "${unit}" 0 --> ${shortNumber(largest * 1.05)}`,
-    `    bar [${points.map(({ value }) => shortNumber(Math.max(0, value))).join(', ')}]`,
-    '```',
-  ].join('\n')
-}
-
-/** More labels than this overlap. The axis is 820 pixels wide, a character about 8, and a gap is 16. */
-const maxLabels = (points: readonly Point[]): number =>
-  Math.min(12, Math.floor(820 / (8 * Math.max(...points.map(({ label }) => label.length)) + 16)))
-
-// Mermaid draws every label, and one bar for each different label. Omitted labels are numbers in zero-width digits, because Mermaid
-// trims ordinary spaces, which makes such labels equal.
-function axisLabels(points: readonly Point[]): readonly string[] {
-  const step = Math.ceil(points.length / Math.max(1, maxLabels(points)))
-  return points.map(({ label }, i) => (i % step === 0 ? `"${label}"` : `"${invisibleNumber(i)}"`))
-}
-
-const invisibleNumber = (value: number): string => value.toString(2).replaceAll('0', '\u200b').replaceAll('1', '\u200c')
-
-// Mermaid does not support exponents, and toFixed writes one from 1e21 on. All numbers of that size are whole.
-const shortNumber = (value: number): string =>
-  value < 1e21 ? value.toFixed(value < 1 ? 6 : 3).replace(/\.?0+$/, '') : String(BigInt(value))

@@ -1,13 +1,13 @@
-import { htmlText, htmlUntrusted } from '../core/escape.ts'
+import { htmlText, htmlUntrusted, ownPage } from '../core/escape.ts'
 import { type Line, toPlainText, untrustedSentence } from '../core/line.ts'
-import { printable } from '../core/text.ts'
 import { version } from '../core/version.ts'
-import { type Block, type BlockOf, type LayoutTile, markSigns, type Point, type Status, statusLooks, tileMarks, toTable } from './blocks.ts'
+import { type Block, type BlockOf, type LayoutTile, markSigns, type Status, statusLooks, tileMarks, toTable } from './blocks.ts'
+import { type ChartSeries, hasRunningTotal, toSeries } from './chart-series.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
 /** Renders a report as one self-contained page. The page loads nothing and runs only its own script. */
 export function renderPage(title: string, blocks: readonly Block[]): string {
-  const charts: PageChart[] = []
+  const charts: ChartSeries[] = []
   const html = renderBlocks(blocks, charts)
   // Even with a bug, the page cannot load or send anything. uPlot sets styles on its elements, which needs 'unsafe-inline'.
   const policy = `default-src 'none'; script-src 'sha256-${pageScriptHash}'; style-src 'unsafe-inline'`
@@ -37,26 +37,10 @@ ${html}
 const scriptJson = (value: unknown): string =>
   JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** A chart as the page's script draws it. */
-interface PageChart {
-  readonly labels: readonly string[]
-  readonly unit: string
-  /** What the values are, for the text under the pointer. */
-  readonly valueName: string
-  /** Null for points that are only expected. */
-  readonly totals: readonly (number | null)[]
-  readonly finals: readonly (number | null)[]
-  /** Null for points whose values are known. */
-  readonly forecast: readonly (number | null)[]
-  /** Positions of spikes. */
-  readonly spikes: readonly number[]
-  /** Null for a limit far above the values, which would flatten the curve. It is not drawn, and not in the legend. */
-  readonly limits: readonly { readonly label: string; readonly value: number | null }[]
-}
+const renderBlocks = (blocks: readonly Block[], charts: ChartSeries[]): string =>
+  blocks.map((block) => renderBlock(block, charts)).join('\n')
 
-const renderBlocks = (blocks: readonly Block[], charts: PageChart[]): string => blocks.map((block) => renderBlock(block, charts)).join('\n')
-
-function renderBlock(block: Block, charts: PageChart[]): string {
+function renderBlock(block: Block, charts: ChartSeries[]): string {
   switch (block.kind) {
     case 'verdict':
       return `<h1 class="${block.status}"><span class="word">${statusLooks[block.status].word}</span>${lineToHtml(block.line)}</h1>`
@@ -158,9 +142,9 @@ function drawTiles(caption: string, tiles: readonly LayoutTile[]): string {
   return `<figure><figcaption>${caption}</figcaption><svg viewBox="0 0 ${gridColumns * columnWidth} ${height}" role="img" aria-label="${htmlText(`Layout ${caption.toLowerCase()}`)}">${boxes.join('')}</svg></figure>`
 }
 
-function renderChart(block: BlockOf<'chart'>, charts: PageChart[]): string {
+function renderChart(block: BlockOf<'chart'>, charts: ChartSeries[]): string {
   const { title, unit, valueName = 'Used' } = block
-  const chart = toPageChart(block)
+  const chart = toSeries(block)
   charts.push(chart)
   const { forecast, spikes, limits, totals, finals } = chart
   const [hasForecast, hasProvisional] = [forecast.some((value) => value !== null), totals.some((total, i) => total !== finals[i])]
@@ -173,7 +157,7 @@ function renderChart(block: BlockOf<'chart'>, charts: PageChart[]): string {
   const place = (kind: string, name: string): string =>
     `<div class="chart ${kind}" data-chart="${charts.length - 1}" role="img" aria-label="${htmlText(name)}"></div>\n<p class="hint readout">Point at the chart or tap it to see its numbers. <span class="mouse">Drag to zoom, double-click to reset.</span></p>`
   const daily = `<h2>${htmlText(title)}</h2>\n${legend(bars)}\n${place('bars', title)}`
-  if (!hasForecast && limits.every(({ value }) => value === null)) return daily
+  if (!hasRunningTotal(chart)) return daily
   const name = `${unit}, running total`
   const lines = [
     keyOf('used', valueName),
@@ -190,32 +174,11 @@ const keyOf = (kind: string, text: string): string => `<span class="key ${kind}"
 
 const legend = (keys: readonly string[]): string => `<p class="hint legend">${keys.join(' ')}</p>`
 
-function toPageChart({ unit, valueName = 'Used', points, forecast = [], limits = [] }: BlockOf<'chart'>): PageChart {
-  const known = new Map(points.map((point) => [point.label, point]))
-  const expected = new Map(forecast.map(({ label, value }) => [label, value]))
-  const labels = [...new Set([...known.keys(), ...expected.keys()])]
-  const ofPoints = (value: (point: Point) => number) =>
-    labels.map((label) => {
-      const point = known.get(label)
-      return point === undefined ? null : value(point)
-    })
-  const highest = labels.reduce((sum, label) => sum + (expected.get(label) ?? known.get(label)?.value ?? 0), 0)
-  return {
-    labels: labels.map(printable),
-    unit: printable(unit),
-    valueName: printable(valueName).toLowerCase(),
-    totals: ofPoints(({ value }) => value),
-    finals: ofPoints(({ value, finalValue = value }) => finalValue),
-    forecast: labels.map((label) => expected.get(label) ?? null),
-    spikes: labels.flatMap((label, i) => (known.get(label)?.isSpike ? [i] : [])),
-    limits: limits.map(({ label, value }) => ({ label: printable(label), value: value > 3 * highest ? null : value })),
-  }
-}
-
 const lineToHtml = (line: Line): string =>
   line
     .map((part) => {
       if (part.kind === 'untrusted') {
+        if (ownPage(part.text) !== undefined) return `<a href="${part.text}" rel="noreferrer">${ownPage(part.text)}</a>`
         const text = part.text === '' ? '<em>empty</em>' : htmlUntrusted(part.text, part.maxLength)
         return part.href === undefined ? text : `<a href="${htmlText(new URL(part.href).href)}" rel="noreferrer">${text}</a>`
       }

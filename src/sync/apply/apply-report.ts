@@ -17,7 +17,7 @@ import { type Block, countFacts, paragraph, statusLooks } from '../../platform/r
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
 import { table } from '../../platform/report/table.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
-import { isSuccess, type Outcome, type OutcomeKind, outcomeKinds, successes, undone } from '../plan/outcome.ts'
+import { isSuccess, type Outcome, type OutcomeKind, successes, undone } from '../plan/outcome.ts'
 import { objectBlocks } from '../plan/plan-report.ts'
 import type { PlannedObject } from '../plan/plan-result.ts'
 import { type Applied, firstLine, withOutcome, wordsFor } from './apply-verdict.ts'
@@ -27,16 +27,12 @@ const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => 
 
 const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: statusLooks.fail.sign, skipped: '⏭️', held: '✋' }
 
-/** How many objects had each outcome, not how many were planned. */
+/** The headline counts the objects with another outcome. */
 export function outcomeFacts(result: Applied): Block {
+  const unchanged = withOutcome(result, 'unchanged')
+  const tracked = unchanged.filter(({ isTracked }) => isTracked === true).length
   const undecided = result.objects.filter(({ outcome }) => outcome === undefined).length
-  const counts = outcomeKinds.flatMap((kind) => {
-    const [tracked = [], others = []] = [true, false].map((isTracked) =>
-      withOutcome(result, kind).filter((one) => isTracked === (kind === 'unchanged' && one.isTracked === true)),
-    )
-    return [...(kind === 'unchanged' ? [['Tracked', tracked.length] as const] : []), [capitalize(kind), others.length] as const]
-  })
-  return countFacts({ ...Object.fromEntries(counts), 'Not done': undecided })
+  return countFacts({ Tracked: tracked, Unchanged: unchanged.length - tracked, 'Not done': undecided })
 }
 
 export function applyWords(result: Applied): Line {

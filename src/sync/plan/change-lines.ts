@@ -76,8 +76,9 @@ function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideName
   if (object === undefined) return { lines: [], isShort: true }
   const { kind, key, name, action, id, file, line, notes, summary, fields, origin } = object
   const where = file === undefined ? id : line === undefined ? file : `${file}:${line}`
+  // With names for both sides, a table says who changed what.
   const why =
-    action === 'update' && origin !== undefined
+    action === 'update' && origin !== undefined && sides === undefined
       ? [`changed ${origin === 'files' ? 'in' : 'outside of'} the files since the last apply`]
       : []
   const instances = others.flatMap(({ instance }) => instance ?? [])

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { demo, type Permission } from '../../../../src/emulator/index.ts'
+import { toPlainText } from '../../../../src/platform/core/line.ts'
 import { renderTerminal } from '../../../../src/platform/report/terminal.ts'
 import { createVirtualClock } from '../../../support/clocks.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../../support/emulator.ts'
@@ -184,7 +185,7 @@ describe('an audit of services', () => {
     alertOn('search', '1h')
     const { findings, document, text } = await audit()
     expect(findings.map(({ rule }) => rule)).toEqual(['rarely-sleeps', 'alert-prevents-idling'])
-    expect(text).toContain('With the idle timeout of 5 min, evaluations of 1 alert cover 100% of the awake time: Every 5m.')
+    expect(text.replaceAll(/\s+/g, ' ')).toMatch(/⚠️ search rarely-sleeps, up to .*alert-prevents-idling, up to .* cover 100% .*Every 5m\./)
     expect(document.savingsHigh).toBe(findings[0]?.high)
   })
 
@@ -238,7 +239,7 @@ describe('an audit of services', () => {
     expect(document.failureReason).toMatch(/^Savings of at least \d+\.\d\d CHC a month exceed max-savings of 10\.00 CHC\./)
     expect(text).toMatch(/Limit \(max-savings\) +10\.00 CHC\n/)
     expect(text).toContain('max-savings is compared with "at least"')
-    expect(text).toMatch(/Unit +CHC \(ClickHouse Credits\)/)
+    expect(text).toMatch(/Estimates in CHC \(ClickHouse Credits\)/)
     expect((await audit({ 'max-savings': '1000' })).document.status).toBe('warn')
   })
 
@@ -256,12 +257,27 @@ describe('an audit of services', () => {
     expect(covered.found.toSorted()).toEqual(['search no-tags', 'search unused-service'])
   })
 
-  it('shows findings that differ only in their service in one row, with one command for each', async () => {
+  it('shows each service once, with all of its findings', async () => {
+    serviceOf(emulator(), 'search').idleScaling = false
+    serviceOf(emulator(), 'search').tags = []
+    const { blocks } = await audit()
+    const tables = blocks.filter((block) => block.kind === 'table')
+    expect(tables).toHaveLength(1)
+    const [row = [], ...others] = (tables[0]?.rows ?? []).map((cells) => cells.map(toPlainText))
+    expect(row[0]).toBe('⚠️ search')
+    expect(row[1]?.replaceAll('\u00a0', ' ')).toMatch(/^idling-off, up to .* CHC a month: Idling is off.* no-tags: The service has no tags/)
+    expect(others.map((cells) => cells.slice(0, 2))).toEqual([
+      ['checkout', '–'],
+      ['catalog', '–'],
+    ])
+    expect(tables[0]?.statuses).toEqual(['warn', 'pass', 'pass'])
+  })
+
+  it('says once what to change about several services, with one command for each', async () => {
     for (const name of ['checkout', 'catalog', 'search'] as const) serviceOf(emulator(), name).tags = []
     const { findings, text } = await audit()
     expect(findings).toHaveLength(3)
-    expect(text.match(/The service has no tags/g)).toHaveLength(1)
-    expect(text).toContain('checkout, catalog, search')
+    expect(text).toContain('checkout, catalog, search (no-tags):')
     expect(text.match(/--add-tag team=YOUR_TEAM/g)).toHaveLength(3)
   })
 

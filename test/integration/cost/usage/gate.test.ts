@@ -116,7 +116,7 @@ describe('a credit price', () => {
     const ran = await judge({ 'credit-price': '1.05 USD', budget: '100' })
     expect(ran.document).toMatchObject({ creditPrice: { amount: '1.05', currency: 'USD' }, cost: '10.5', grandTotalCredits: '10' })
     const text = JSON.stringify(ran.blocks)
-    for (const shown of ['10.00 CHC (10.50 USD)', '100.00 CHC (105.00 USD)', 'CHC (ClickHouse Credits), 1.05 USD each', '"USD"'])
+    for (const shown of ['10.00 of 100.00 CHC (10%), 10.50 of 105.00 USD', 'CHC (ClickHouse Credits), 1.05 USD each', '"USD"'])
       expect(text).toContain(shown)
   })
 

@@ -107,7 +107,7 @@ describe('every figure of the summary', () => {
       new RegExp(`^### ✅ Used ${rounded(total, 2)} of 300\\.00 CHC \\(${percent(total, 300_000_000n, 0)}%\\) from `),
     )
     const change = total - before
-    expect([...tables.values()].flat()).toContainEqual(['Total', `${rounded(total, 2)} CHC`])
+    expect([...tables.values()].flat()).toContainEqual(['Used', `${rounded(total, 2)} of 300.00 CHC (${percent(total, 300_000_000n, 0)}%)`])
     expect([...tables.values()].flat()).toContainEqual([
       'Change from the previous period',
       `${change > 0n ? '+' : ''}${rounded(change, 2)} CHC (${change > 0n ? '+' : ''}${percent(change, before, 1)}%), from ${rounded(before, 2)} to ${rounded(total, 2)} CHC`,

@@ -33,10 +33,8 @@ const factsOf = ({ blocks }: Invoked): Readonly<Record<string, string>> =>
 describe('the report', () => {
   it('shows the limits, the total and the provisional part', async () => {
     expect(factsOf(await judge({ budget: '64', 'warn-budget': '50' }))).toEqual({
-      Total: '48.00 CHC',
-      Budget: '64.00 CHC',
+      Used: '48.00 of 64.00 CHC (75%)',
       'Warning level': '50.00 CHC',
-      Used: '75%',
       Provisional: '18.00 CHC (38%)',
       Period: `${formatDays(addDays(today, -9), today).replaceAll('\u00a0', ' ')} (10 days)`,
       Unit: 'CHC (ClickHouse Credits)',

@@ -400,6 +400,23 @@ describe('the report', () => {
     })
   })
 
+  it('the chart has the budgets of the file that are for all usage of its period, once and without their names', () => {
+    const ofPeriod = { fromDate: day('2026-03-01'), toDate: day('2026-03-02') }
+    const limitsOf = (budgets: readonly BudgetOutcome[]) =>
+      blocksOf({ budgets: [...budgets], budget: decimal(100) }).flatMap((block) => (block.kind === 'chart' ? (block.limits ?? []) : []))
+    expect(
+      limitsOf([
+        budget({ ...ofPeriod, name: '@all', limit: decimal(90) }),
+        budget({ ...ofPeriod, limit: decimal(100) }),
+        budget({ ...ofPeriod, limit: decimal(7), scope: { service: ['checkout'] } }),
+        budget({ limit: decimal(8) }),
+        budget({ ...ofPeriod, limit: decimal(9), forecast }),
+        budget({ ...ofPeriod, limit: decimal(80) }),
+        budget({ ...ofPeriod, limit: decimal(70) }),
+      ]).map(({ label }) => label),
+    ).toEqual(['Budget 100.00 Credits', 'Budget 90.00 Credits', 'Budget 80.00 Credits'])
+  })
+
   it('tells entities with one name apart in every table, by type or id', () => {
     const entity = (entityId: string, entityType: string) => ({ entityName: 'main', entityId, entityType })
     const same = [entity('s1', 'service'), entity('s2', 'service'), entity('w1', 'datawarehouse')]

@@ -52,6 +52,22 @@ const table = (rows: number, cell: string): Block => ({
 const foldsIn = (body: string): readonly string[] =>
   [...body.matchAll(/<details><summary>Previous report<\/summary>([\s\S]*?)<\/details>/g)].map(([, text = '']) => text)
 
+describe('a comment or an issue', () => {
+  // GitHub mails them, and a mail shows the source of a chart, and all details unfolded.
+  it.each(['comment', 'issue'] as const)('has no chart in a %s, and no details that every run has', (kind) => {
+    const records = { kind: 'details', title: 'Records', blocks: [table(3, 'x')] } as const
+    const blocks: readonly Block[] = [
+      ...saying('high'),
+      { kind: 'chart', title: 'CHC per day', unit: 'CHC', points: [{ label: '1 Nov', value: 1 }] },
+      { ...records, isQuiet: true },
+      { ...records, title: 'All fields' },
+    ]
+    const body = writeBody(kind, contextFor(blocks), undefined)
+    expect(body).toMatch(/^<!-- .*-->\n<!-- .*-->\n\n### ❌ It is `high`\n\n<details><summary>All fields/)
+    expect(body).not.toMatch(/mermaid|CHC|Records/)
+  })
+})
+
 describe('the previous report', () => {
   it('the previous report is folded under the new report', () => {
     const second = write(saying('new'), write(saying('old')))

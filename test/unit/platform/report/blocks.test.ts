@@ -103,11 +103,11 @@ describe('diagnostics', () => {
     })
     expect(table).toEqual({
       kind: 'table',
-      columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
+      columns: [{ title: 'Severity' }, { title: 'Message' }, { title: 'Location' }, { title: 'Rule' }],
       rows: [
-        [[trusted('❌ error')], [placed('f.yml:1:2', location)], untrustedSentence('It is wrong.'), [trusted('syntax')]],
-        [[trusted('⚠️ warning')], [placed('g.yml', { file: 'g.yml' })], untrustedSentence('It is odd.'), [trusted('lint')]],
-        [[trusted('ℹ️ note')], [placed('f.yml:1:2', location)], untrustedSentence('It is new.'), [trusted('hint')]],
+        [[trusted('❌ error')], untrustedSentence('It is wrong.'), [placed('f.yml:1:2', location)], [trusted('syntax')]],
+        [[trusted('⚠️ warning')], untrustedSentence('It is odd.'), [placed('g.yml', { file: 'g.yml' })], [trusted('lint')]],
+        [[trusted('ℹ️ note')], untrustedSentence('It is new.'), [placed('f.yml:1:2', location)], [trusted('hint')]],
       ],
     })
   })
@@ -122,14 +122,28 @@ describe('a changed field', () => {
     ['is one line for a side that is missing', { after: true }, ['+    x: true']],
     ['is one line for a side that goes', { before: ['a', 'b'] }, ['-    x: ["a","b"]']],
     [
-      'is one line up to a hundred characters',
-      { before: 'a'.repeat(50), after: 'b'.repeat(50) },
-      [`~    x: ${'a'.repeat(50)} → ${'b'.repeat(50)}`],
+      'is one line as long as it fits',
+      { before: 'a'.repeat(34), after: 'b'.repeat(34) },
+      [`~    x: ${'a'.repeat(34)} → ${'b'.repeat(34)}`],
     ],
     [
-      'is two lines beyond a hundred characters',
-      { before: 'a'.repeat(50), after: 'b'.repeat(51) },
-      [`-    x: ${'a'.repeat(50)}`, `+    x: ${'b'.repeat(51)}`],
+      'is a line for each side where one line is too short',
+      { before: 'a'.repeat(34), after: 'b'.repeat(35) },
+      ['~    x:', `-      ${'a'.repeat(34)}`, `+      ${'b'.repeat(35)}`],
+    ],
+    [
+      'is the part of two long texts that differs',
+      { before: `${'word '.repeat(20)}5 minutes${' end'.repeat(20)}`, after: `${'word '.repeat(20)}an hour${' end'.repeat(20)}` },
+      [
+        '~    x:',
+        '-      …word word word 5 minutes end end end end end end end end end end end…',
+        '+      …word word word an hour end end end end end end end end end end end e…',
+      ],
+    ],
+    [
+      'has all of a long change, broken between words',
+      { before: 'a', after: 'word '.repeat(20).trimEnd() },
+      ['~    x:', '-      a', `+      ${'word '.repeat(14).trimEnd()}`, `+        ${'word '.repeat(6).trimEnd()}`],
     ],
     ['is a block where a new text has lines', { after: 'a\n\u001bb\n' }, ['+    x: |', '+      a', '+      \\u001bb']],
     ['is a block where an old text had lines', { before: 'a\nb' }, ['-    x: |', '-      a', '-      b']],
@@ -155,6 +169,45 @@ describe('a changed field', () => {
     const lines = [...Array.from({ length: 20_000 }, () => ({ sign: ' ' as const, text: 'a' })), { sign: '+' as const, text: 'b' }]
     const ms = cpuMsOf(() => expect(linesOf({ path: 'x', before: 'a', after: 'b', lines })).toHaveLength(6))
     expect(ms).toBeLessThan(1000)
+  })
+
+  it('pairs lines where as many were removed as were added, and cuts a long line that stays', () => {
+    const long = (start: string, end: string) => `${start} ${'- '.repeat(60)}${end}`
+    const lines = [
+      { sign: ' ' as const, text: 'a'.repeat(100) },
+      { sign: '-' as const, text: long('one', 'first') },
+      { sign: '-' as const, text: long('two', 'second') },
+      { sign: '+' as const, text: long('one', 'third') },
+      { sign: '+' as const, text: long('two', 'fourth') },
+      { sign: '-' as const, text: long('three', '') },
+    ]
+    expect(linesOf({ path: 'x', before: 'a', after: 'b', lines })).toEqual([
+      '~    x:',
+      `       ${'a'.repeat(69)}…`,
+      '-      …- - - - - - - first',
+      '-      …- - - - - - - second',
+      '+      …- - - - - - - third',
+      '+      …- - - - - - - fourth',
+      `-      three ${'- '.repeat(32).trimEnd()}`,
+      `-        ${'- '.repeat(28).trimEnd()}`,
+    ])
+  })
+
+  it('names both sides of a long text', () => {
+    const sides = { before: 'service', after: 'file' }
+    const shownOf = (before: unknown, after: unknown) =>
+      toDiffLines([{ path: 'x', before, after }], sides).map(({ sign, text }) => `${sign}${text}`)
+    expect(shownOf(1, 2)).toEqual(['~    x: file: 2, service: 1'])
+    expect(shownOf('a'.repeat(60), 'b')).toEqual(['~    x: + file, − service', `-      ${'a'.repeat(60)}`, '+      b'])
+    expect(shownOf(undefined, 'b'.repeat(60))).toEqual(['~    x: + file, − service', `+      ${'b'.repeat(60)}`])
+  })
+
+  it('never shows half a character', () => {
+    const text = (end: string) => `${'😀'.repeat(60)}${end}${'😀'.repeat(60)}`
+    for (let i = 0; i < 4; i++) {
+      const lines = linesOf({ path: 'x', before: `${'a'.repeat(i)}${text('b')}`, after: `${'a'.repeat(i)}${text('cc')}` })
+      expect(lines.join('')).not.toMatch(/\ufffd/)
+    }
   })
 
   it('leaves out the lines of long texts that are far from every difference', () => {
@@ -204,6 +257,8 @@ describe('a changed field', () => {
 
   it('shows no control characters and no endless text', () => {
     expect(linesOf({ path: 'a\u001bb', after: 'x\u202ey' })).toEqual(['+    a\\u001bb: x\\u202ey'])
-    expect(linesOf({ path: 'x', after: 'a'.repeat(500) })).toEqual([`+    x: ${'a'.repeat(400)}… (100 more characters)`])
+    const lines = linesOf({ path: 'x', after: 'a'.repeat(500) })
+    expect(lines.map((line) => line.replace(/^\+ +/, '')).join('')).toBe(`x:${'a'.repeat(400)}… (100 more characters)`)
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(79)
   })
 })

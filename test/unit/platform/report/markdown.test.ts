@@ -29,6 +29,20 @@ describe('renderMarkdown', () => {
     )
   })
 
+  it('shows an address of the documents as a link, and any other address as text', () => {
+    const docs = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs'
+    const lineOf = (text: string) => renderMarkdown([{ kind: 'message', text }]).trim()
+    expect(lineOf(`See ${docs}/help.md#two-runs.`)).toBe(`See [help.md](${docs}/help.md#two-runs).`)
+    for (const other of [
+      `${docs}/../x.md`,
+      `${docs}/help.md?x=1`,
+      `x${docs}/help.md`,
+      'https://evil.example/docs/help.md',
+      `${docs}/a](x).md`,
+    ])
+      expect(lineOf(`See ${other} now`), other).not.toContain('](http')
+  })
+
   it('keeps the verdict and what to know, and shortens the diff, where not all fits', () => {
     const lines = Array.from({ length: 1000 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
     const text = renderMarkdown(
@@ -56,12 +70,36 @@ describe('renderMarkdown', () => {
     expect(kindsIn(text)).toContain('table')
   })
 
-  it('draws bars from zero and a sparkline beside them', () => {
+  it('draws bars from zero below a title', () => {
     const points = [1, 2, 0.5].map((value, i) => ({ label: `0${i + 1}`, value }))
     const text = renderMarkdown([{ kind: 'chart', title: 'Credits per day', unit: 'Credits', points }])
-    expect(text).toContain('Credits per day ▅█▃')
+    expect(text).toMatch(/^\*\*Credits per day\*\*\n\n```mermaid\n/)
     expect(text).toContain('y-axis "Credits" 0 --> 2.1')
     expect(text).toContain('bar [1, 2, 0.5]')
+  })
+
+  it('draws the running total with a line for the forecast and for each limit that is near', () => {
+    const points = [1, 2, 0.5].map((value, i) => ({ label: `0${i + 1}`, value }))
+    const forecast = [
+      { label: '03', value: 1 },
+      { label: '04', value: 4 },
+    ]
+    const limits = [
+      { label: 'Budget 6.00 Credits', value: 6 },
+      { label: 'Forecast budget 900.00 Credits', value: 900 },
+    ]
+    const text = renderMarkdown([{ kind: 'chart', title: 'Credits per day', unit: 'Credits', points, forecast, limits }])
+    expect(text.split('\n')[0]).toBe('**Credits, running total:** 🟦\u00a0Used 🟧\u00a0Forecast 🟥\u00a0Budget 6.00 Credits')
+    const drawn = ['y-axis "Credits" 0 --> 8.4', 'bar [1, 3, 3.5]', 'line [1, 3, 4, 8]', 'line [6, 6, 6, 6]']
+    expect(text).toContain(`${drawn.map((line) => `    ${line}\n`).join('')}\`\`\``)
+    expect(text).toContain('"plotColorPalette":"#0969da, #e16f24, #d1242f"')
+  })
+
+  it('draws a budget in its color where there is no forecast', () => {
+    const points = [1, 2].map((value, i) => ({ label: `0${i + 1}`, value }))
+    const text = renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points, limits: [{ label: 'Budget', value: 4 }] }])
+    expect(text).toContain('🟦\u00a0Used 🟥\u00a0Budget\n')
+    expect(text).toContain('"plotColorPalette":"#0969da, #d1242f"')
   })
 
   it('gives every bar a different label, most of them invisible, because Mermaid merges equal ones', () => {
@@ -75,9 +113,10 @@ describe('renderMarkdown', () => {
 
   it('shows only as many labels as fit beside each other', () => {
     const shownOf = (count: number, label: string): readonly string[] => {
-      const points = Array.from({ length: count }, (_, i) => ({ label, value: i }))
+      const start = label.slice(0, -2)
+      const points = Array.from({ length: count }, (_, i) => ({ label: `${start}${10 + i}`, value: i }))
       const [, axis = ''] = /x-axis \[(.*)\]/.exec(renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points }])) ?? []
-      return axis.split(', ').filter((one) => one.includes(label))
+      return axis.split(', ').filter((one) => one.includes(start))
     }
     // In a browser, a digit of the axis is 8 pixels wide, and the axis 820.
     for (const label of ['9 Dec', '28 Nov', '28 Nov 2026', '28 Nov 2026 14:00'])

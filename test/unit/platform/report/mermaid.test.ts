@@ -1,14 +1,21 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Point } from '../../../../src/platform/report/blocks.ts'
-import { barChart } from '../../../../src/platform/report/markdown.ts'
+import type { ChartLimit, Point } from '../../../../src/platform/report/blocks.ts'
+import { renderChart } from '../../../../src/platform/report/mermaid.ts'
 import { refusalsOf } from '../../../support/mermaid-oracle.ts'
 
 const points = (values: readonly number[]): readonly Point[] =>
   values.map((value, i) => ({ label: new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(5, 10), value }))
 
+interface More {
+  readonly unit?: string
+  readonly forecast?: readonly Point[]
+  readonly limits?: readonly ChartLimit[]
+}
+
 /** What stands between the fences. */
-const diagramOf = (values: readonly number[], unit = 'Credits'): string =>
-  /^```mermaid\n(.*)\n```$/s.exec(barChart({ kind: 'chart', title: `${unit} per day`, unit, points: points(values) }))?.[1] ?? 'no fences'
+const diagramOf = (values: readonly number[], { unit = 'Credits', ...more }: More = {}): string =>
+  /```mermaid\n(.*)\n```$/s.exec(renderChart({ kind: 'chart', title: `${unit} per day`, unit, points: points(values), ...more }))?.[1] ??
+  'no fences'
 
 const series = (length: number) => Array.from({ length }, (_, i) => 10 + 5 * Math.sin(i))
 
@@ -25,7 +32,11 @@ const accepted: Readonly<Record<string, string>> = {
   'values beyond plain notation': diagramOf([1e21, 1e300]),
   'values far apart': diagramOf([1e-9, 1e12]),
   'values with long fractions': diagramOf([0.1 + 0.2, 1 / 3, 12_345.678_901_234]),
-  'another unit': diagramOf(series(3), 'CHC'),
+  'another unit': diagramOf(series(3), { unit: 'CHC' }),
+  'a forecast and limits': diagramOf(series(3), {
+    forecast: points(series(31)).slice(2),
+    limits: [100, 200, 300].map((value) => ({ label: `Budget ${value}`, value })),
+  }),
 }
 
 const month = diagramOf(series(31))
@@ -35,7 +46,7 @@ const refused: Readonly<Record<string, string>> = {
   'an open list': month.replace(/\]$/, ''),
   'a word among the numbers': month.replace(/bar \[/, 'bar [x y, '),
   'an exponent': month.replace(/bar \[/, 'bar [1e+21, '),
-  'an open quote': month.replace('title "', 'title '),
+  'an open quote': month.replace('y-axis "', 'y-axis '),
 }
 
 describe("Mermaid's own parser", () => {
