@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { writeBody } from '../../src/delivery/github/body.ts'
 import { readGitHubRun } from '../../src/delivery/github/run.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
+import type { Location } from '../../src/platform/core/diagnostics.ts'
 import { version } from '../../src/platform/core/version.ts'
 import { renderMarkdown } from '../../src/platform/report/markdown.ts'
 import { createVirtualClock } from '../../test/support/clocks.ts'
@@ -98,7 +99,8 @@ export async function textOfPicture({ medium, report }: Picture): Promise<string
     const read = await readGitHubRun(runner)
     if ('problem' in read) throw new Error(read.problem)
     const content = contentOf('pass', { blocks, atMs })
-    return writeBody('comment', { content, label: 'plan', redact: (text) => text, run: read.run }, undefined)
+    const linkTo = ({ file, line }: Location) => `https://github.com/acme/shop/blob/${runner.GITHUB_SHA}/${file}#L${line}`
+    return writeBody('comment', { content, label: 'plan', redact: (text) => text, run: read.run, linkTo }, undefined)
   } finally {
     await emulator.close()
   }

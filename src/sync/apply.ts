@@ -21,7 +21,7 @@ import { hasErrors, makePlan, type PlanningResult } from './plan/make-plan.ts'
 import { isWritten, type Outcome } from './plan/outcome.ts'
 import { isIntact, movedSince, type PlanFile, planFileInput, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import { planInput } from './plan/plan-input.ts'
-import { judgeDiagnostics, objectBlocks, planFacts, toAnnotations } from './plan/plan-report.ts'
+import { judgeDiagnostics, objectBlocks, planFacts, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
 import { describeChanges, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
 import { planRules } from './rules.ts'
 
@@ -83,7 +83,7 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
   if (confirm === undefined || planned.plan.changes.every(staysAsItIs)) return planned
   const result = await toPlanResult(planned)
   await confirm({
-    blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
+    blocks: [planFacts(result), ...withDiagnostics(result.diagnostics, objectBlocks(result))],
     question: `Apply these changes to ${result.project}${toPlainText(ofEnvironment(result))}?`,
   })
   const again = await makePlan(context, { ...input, effect: 'write' })

@@ -13,7 +13,15 @@ import { inEnvironment } from './declarations/environment.ts'
 import { isDifference } from './plan/change.ts'
 import { commandFor, makePlan, type PlanningResult } from './plan/make-plan.ts'
 import { isAboutLostName } from './plan/plan-diagnostics.ts'
-import { factsBesideHeadline, isPlanWrong, judgeDiagnostics, objectBlocks, planWords, toAnnotations } from './plan/plan-report.ts'
+import {
+  factsBesideHeadline,
+  isPlanWrong,
+  judgeDiagnostics,
+  objectBlocks,
+  planWords,
+  toAnnotations,
+  withDiagnostics,
+} from './plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
 import { planShape, showPlan } from './plan/shared-result.ts'
 import { isAboutTileWrites, isTileRefusal } from './plan/tile-writes.ts'
@@ -44,16 +52,17 @@ export const drift = defineOperation({
         : say`No drift${inEnvironment(result)}: everything matches the files`,
     blocks: [
       factsBesideHeadline(result),
-      { kind: 'diagnostics', diagnostics: result.diagnostics },
-      causeTable(result),
-      {
-        kind: 'list',
-        items: [
-          ...(result.applyCommand === undefined ? [] : [say`To make the service match the files: ${result.applyCommand}`]),
-          ...(result.pullCommand === undefined ? [] : [say`To keep what changed outside of the files: ${result.pullCommand}`]),
-        ],
-      },
-      ...objectBlocks(result, { before: 'service', after: 'file' }),
+      ...withDiagnostics(result.diagnostics, [
+        causeTable(result),
+        {
+          kind: 'list',
+          items: [
+            ...(result.applyCommand === undefined ? [] : [say`To make the service match the files: ${result.applyCommand}`]),
+            ...(result.pullCommand === undefined ? [] : [say`To keep what changed outside of the files: ${result.pullCommand}`]),
+          ],
+        },
+        ...objectBlocks(result, { before: 'service', after: 'file' }),
+      ]),
     ],
     annotations: toAnnotations(result),
   }),

@@ -3,7 +3,7 @@ import { defineOperation } from '../platform/operation/operation.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
 import { type Gates, gatesWithoutBacktest } from './backtest/gates.ts'
 import { decide, loadFiles, readService } from './plan/make-plan.ts'
-import { factsBesideHeadline, judgeDiagnostics, objectBlocks, planHeadline, toAnnotations } from './plan/plan-report.ts'
+import { factsBesideHeadline, judgeDiagnostics, objectBlocks, planHeadline, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
 import { gatesWithoutPrice, type PriceAnswer, priceReview } from './plan/price-review.ts'
 import { queryReview } from './plan/query-review.ts'
 import { demandAnswers, judgeReviews, type Review, reviewPlan } from './plan/review.ts'
@@ -35,9 +35,7 @@ export const plan = defineOperation({
     headline: [...planHeadline(result), ...reviews.flatMap((review) => review.headline?.(result) ?? [])],
     blocks: [
       factsBesideHeadline(result),
-      { kind: 'diagnostics', diagnostics: result.diagnostics },
-      ...reviews.flatMap((review) => review.blocks?.(result) ?? []),
-      ...objectBlocks(result),
+      ...withDiagnostics(result.diagnostics, [...reviews.flatMap((review) => review.blocks?.(result) ?? []), ...objectBlocks(result)]),
     ],
     annotations: toAnnotations(result),
     ...(result.price && { services: say`service ${result.price.service}` }),

@@ -28,9 +28,19 @@ export function planFacts(result: PlanResult): Block {
   })
 }
 
-/** The counts that the headline of a plan does not have. */
-export const factsBesideHeadline = (result: PlanResult): Block =>
-  isPlanWrong(result) ? planFacts(result) : planFacts({ ...result, toCreate: 0, toUpdate: 0, toReplace: 0, toDelete: 0, toHold: 0 })
+/** The counts that the headline of a plan does not have. What stays does not matter beside changes. */
+export function factsBesideHeadline(result: PlanResult): Block {
+  if (isPlanWrong(result)) return planFacts(result)
+  const { toAdopt, tracked, unchanged, changed } = result
+  return countFacts({ Adopt: toAdopt, Tracked: tracked, Unchanged: changed ? 0 : unchanged - toAdopt - tracked })
+}
+
+/** What to know about a plan: problems before its details, notes after them. */
+export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: readonly Block[]): readonly Block[] => [
+  { kind: 'diagnostics', diagnostics: diagnostics.filter(({ severity }) => severity !== 'note') },
+  ...details,
+  { kind: 'diagnostics', diagnostics: diagnostics.filter(({ severity }) => severity === 'note') },
+]
 
 /** The plan in one line: `1 to create, 2 to update`. */
 export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, toAdopt, toHold }: PlanResult): Line {

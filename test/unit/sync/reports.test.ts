@@ -88,8 +88,15 @@ describe('the report of a plan', () => {
   it('counts what the headline does not count, without zeros', () => {
     expect(linesOf(plan, resultOf([object('a'), object('b')]))).toEqual(['Unchanged  2'])
     const rare = resultOf([object('a', { action: 'replace' }), object('b', { action: 'adopt' }), object('c')])
-    expect(linesOf(plan, rare).slice(0, 2)).toEqual(['Adopt      1', 'Unchanged  1'])
+    expect(linesOf(plan, rare).slice(0, 2)).toEqual(['Adopt  1', ''])
     expect(headlineOf(plan, rare)).toContain('1 to replace')
+  })
+
+  it('has problems before the changes, and notes after them', () => {
+    const warning = { ...error, severity: 'warning', message: 'It is odd.' } as const
+    const note = { ...error, severity: 'note', message: 'It is new.' } as const
+    const result = resultOf([object('a', { action: 'delete', id: 'x' })], { diagnostics: [note, warning] })
+    expect(linesOf(plan, result).join('\n')).toMatch(/It is odd\.[^]*- alert a[^]*It is new\./)
   })
 
   it('counts nothing where files are wrong, because then nothing is known about the service', () => {
@@ -111,7 +118,7 @@ describe('the report of a plan', () => {
       object('again', { action: 'replace', id: 'y', origin: 'files', notes: ['its tile is deleted'] }),
       object('gone', { action: 'delete', kind: 'savedSearch', id: 'z', name: 'Gone' }),
     ])
-    expect(linesOf(plan, result).slice(2)).toEqual([
+    expect(linesOf(plan, result)).toEqual([
       '+ alert new "Alert new"  (f.yml:5)',
       '    A on D ≥ 5 in 5m → webhook oncall',
       '',
