@@ -1,6 +1,7 @@
 // The gate on error budgets, with the demo's telemetry: every fourth span of payment fails on day 3 from 09:00 to 10:00.
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
@@ -123,6 +124,11 @@ describe('check-slos', () => {
   it('warns when a budget is spent', async () => {
     const { document, reason } = await check({ payment: { ...payment, objective: 99.9 } })
     expect([document.status, document.spent, reason]).toEqual(['warn', 1, 'the error budget of payment is spent'])
+  })
+
+  it('a message has a line for each SLO with a warning, and none for the others', async () => {
+    const { keyLines } = await check({ spent: { ...payment, objective: 99.9 }, kept: payment })
+    expect(keyLines().map(toPlainText)).toEqual([expect.stringMatching(/^spent: /)])
   })
 
   it('judges each group, and reports the worst one', async () => {
