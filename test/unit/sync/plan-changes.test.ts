@@ -319,6 +319,13 @@ describe('an object with the marker that no file declares', () => {
     expect(steps(plan).filter((step) => step.endsWith('delete'))).toEqual(['alerts.many delete', 'savedSearches.slow delete'])
   })
 
+  it('an object with the marker that no file declares is no candidate for a new key because neither has a name', () => {
+    const { name: _, ...nameless } = errors
+    const before = afterApply(planOf({ dashboards: { shop }, alerts: { old: nameless } }))
+    const plan = planOf({ dashboards: { shop }, alerts: { new: { ...nameless, tile: 'B' } } }, before)
+    expect([steps(plan).at(-1), messagesOf(plan)]).toEqual(['alerts.new create', []])
+  })
+
   it('an object with the marker that no file declares may have a key that its mark does not tell, and no name', () => {
     const key = 'a-key-that-is-too-long-for-a-tag'
     const storedObjects = afterApply(planOf({ savedSearches: { [key]: slow } }))
