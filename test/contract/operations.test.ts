@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { createClient } from '../../src/index.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../../src/platform/core/names.ts'
@@ -74,6 +76,14 @@ const textInAction = (field: Schema): string => [metaOf(field).description, meta
 it('gives each common input a variable of its own', () => {
   const variables = settingNames.map((name) => toEnvironmentName(toKebab(name)))
   expect(new Set(variables).size).toBe(variables.length)
+})
+
+it('every operation has an integration test, beside its example', () => {
+  const folder = new URL('../integration', import.meta.url).pathname
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.test.ts'))
+  const texts = files.map((path) => readFileSync(join(folder, path), 'utf8'))
+  const untested = all.filter(({ name }) => !texts.some((text) => text.includes(`'${name}'`)))
+  expect(untested.map(({ name }) => name)).toEqual([])
 })
 
 const root = useExampleDirectory()

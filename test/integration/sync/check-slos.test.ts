@@ -140,6 +140,11 @@ describe('check-slos', () => {
     expect([document.status, document.spent, reason]).toEqual(['warn', 1, 'the error budget of payment is spent'])
   })
 
+  it('a message has a line for each SLO with a warning, and none for the others', async () => {
+    const { keyLines } = await check({ spent: { ...payment, objective: 99.9 }, kept: payment })
+    expect(keyLines().map(toPlainText)).toEqual([expect.stringMatching(/^spent: /)])
+  })
+
   it('judges each group, and reports the worst one', async () => {
     const { document, reason } = await check(
       { services: { ...payment, total: "ServiceName != ''", groupBy: 'ServiceName' }, payment },

@@ -244,7 +244,7 @@ describe('a diagnostic about an override', () => {
     files: { 'environments/staging.yml': staging.replace(/overrides:[\s\S]*/, `overrides:\n${yaml}`) },
   })
 
-  it('a diagnostic about an override has the line of the environment file, and any other one that of the declaration', () => {
+  it('a diagnostic about an override has the line of the environment file', () => {
     const cases: [string, string][] = [
       [
         '  alerts: { error: { threshold: 1 } }',
@@ -279,6 +279,14 @@ describe('a diagnostic about an override', () => {
       const [first = ''] = placed(document)
       expect(first.slice(0, written(expected).length)).toBe(written(expected))
     })
+  })
+
+  it('a diagnostic about a field beside an override has the line of the declaration', async () => {
+    const { files } = overriding('  alerts: { errors: { threshold: 9 } }')
+    const { document } = await run('validate', 'staging', { files: { ...files, [path]: text.replace('interval: 5m', 'interval: 5min') } })
+    expect(placed(document)).toEqual([
+      expect.stringContaining('observability/service.yml:16:15 schema: alerts.errors.interval: "5min" is not accepted'),
+    ])
   })
 
   it('a diagnostic about an override is not made without the environment', async () => {

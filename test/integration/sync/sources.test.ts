@@ -6,7 +6,7 @@ import { fieldsByKind, undocumentedInCloud } from '../../../src/kinds/source/sou
 import { conditions } from '../../support/conditions.ts'
 import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { actions, errorRules, outcomes, shop } from '../../support/shop-declaration.ts'
+import { actions, errorRules, errors, outcomes, shop, tile } from '../../support/shop-declaration.ts'
 import { emptyPlan, type Site, withSite } from '../../support/site.ts'
 import { circle } from '../../support/source-declarations.ts'
 
@@ -149,6 +149,34 @@ describe('sources as code', () => {
       const applied = await one.apply(fileOf({ sources: plain }))
       expect([errorRules(applied), actions(applied)['new-logs']]).toEqual([[], 'update'])
       expect(await one.plan(fileOf({ sources: plain }))).toMatchObject(emptyPlan)
+    }))
+
+  it('an update waits for a source that the same run creates, and is skipped when the create fails', () =>
+    site(async (one) => {
+      const { sessionSource: _, logSource: __, ...traces } = circle['new-traces']
+      const { metricSource: ___, ...logs } = circle['new-logs']
+      const both = fileOf({ sources: { logs: { ...logs, name: 'Logs' }, traces } })
+      const before = structuredClone(stored('Logs'))
+      emulator().addFault({ match: { method: 'POST', path: '/sources' }, effect: { kind: 'status', status: 400 } })
+      const failed = await one.apply(both)
+      expect(failed.objects.map(({ key, outcome, message }) => [key, outcome, message])).toEqual([
+        ['logs', 'skipped', 'sources.traces was not written'],
+        ['traces', 'failed', expect.any(String)],
+      ])
+      expect(stored('Logs')).toEqual(before)
+      expect(outcomes(await one.apply(both))).toEqual({ logs: 'updated', traces: 'created' })
+      expect(stored('Logs')).toMatchObject({ traceSourceId: stored('New traces').id })
+    }))
+
+  it('what depends on a source without an answer, directly or not, is written after the source is found', () =>
+    site(async (one) => {
+      const { logSource: _, ...metrics } = circle['new-metrics']
+      const select = [{ aggFn: 'max', valueExpression: 'Value', metricName: 'queue.size', metricType: 'gauge' }]
+      const tiles = [tile('A', 0, { displayType: 'line', source: 'New metrics', select })]
+      emulator().addFault({ match: { method: 'POST', path: '/sources' }, act: 'after', effect: { kind: 'reset' } })
+      const applied = await one.apply(fileOf({ sources: { metrics }, dashboards: { shop: { ...shop, tiles } }, alerts: { errors } }))
+      expect(outcomes(applied)).toEqual({ metrics: 'created', shop: 'created', errors: 'created' })
+      expect(serviceOf(emulator()).sources.filter(({ name }) => name === 'New metrics')).toHaveLength(1)
     }))
 
   it('a source is pulled with names for connections and other sources, and PromQL is left alone', () =>

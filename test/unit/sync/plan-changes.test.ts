@@ -257,6 +257,31 @@ describe('a plan', () => {
   })
 })
 
+describe('an alert that the server would delete with a tile', () => {
+  it('stops the plan where it was declared on the tile that goes, at its own place', () => {
+    const stored = { ...applied, alert: applied.alert.filter(({ name }) => name === 'Errors') }
+    const onGone = { ...errors, dashboard: { id: 'dashboards-shop' }, tile: { id: 'dashboards-shop-A' } }
+    const withoutA = { ...shop, tiles: [tile('B', 4)] }
+    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, stored)
+    expect(messagesOf({ diagnostics: problemsIn(plan) })).toEqual([
+      'would-lose-alert: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors); move it to another tile',
+    ])
+    expect(problemsIn(plan)[0]?.location).toEqual(plan.changes.find(({ key }) => key === 'errors')?.location)
+  })
+
+  it('stops the plan where the API does not list the tile, and is a warning while the dashboard stays as it is', () => {
+    const foreign = { id: 'x', name: 'Foreign', threshold: 1, dashboardId: 'dashboards-shop', tileId: 'not-listed' }
+    const stored = remoteStateWith({ ...applied, alert: [...applied.alert, foreign] })
+    expect(messagesOf(planOf(declared, stored))).toEqual([
+      'hidden-tile: dashboards.shop: the alert "Foreign" (x) is on a tile of dashboard "Shop" that the API does not list; the dashboard may have more such tiles, and an update would delete them',
+    ])
+    const renamed = planOf({ ...declared, dashboards: { shop: { ...shop, name: 'Store' } } }, stored)
+    expect(messagesOf({ diagnostics: problemsIn(renamed) })).toEqual([
+      'would-lose-alert: a tile of dashboard "Store" that the API does not list is deleted by every update, and with it the alert "Foreign" (x); declare the alert, or move or delete it first',
+    ])
+  })
+})
+
 describe('an object with the marker that no file declares', () => {
   const less = { dashboards: { shop }, alerts: { errors } }
 
@@ -292,6 +317,13 @@ describe('an object with the marker that no file declares', () => {
     ]
     const plan = planOf(less, remoteStateWith({ ...applied, alert: [...applied.alert, ...foreign] }), { prune: true })
     expect(steps(plan).filter((step) => step.endsWith('delete'))).toEqual(['alerts.many delete', 'savedSearches.slow delete'])
+  })
+
+  it('an object with the marker that no file declares is no candidate for a new key because neither has a name', () => {
+    const { name: _, ...nameless } = errors
+    const before = afterApply(planOf({ dashboards: { shop }, alerts: { old: nameless } }))
+    const plan = planOf({ dashboards: { shop }, alerts: { new: { ...nameless, tile: 'B' } } }, before)
+    expect([steps(plan).at(-1), messagesOf(plan)]).toEqual(['alerts.new create', []])
   })
 
   it('an object with the marker that no file declares may have a key that its mark does not tell, and no name', () => {

@@ -5,6 +5,7 @@ import { withoutEmptyBlocks } from '../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { renderTerminal } from '../../../src/platform/report/terminal.ts'
 import { apply } from '../../../src/sync/apply.ts'
+import { reviewBlocks } from '../../../src/sync/backtest/backtest-report.ts'
 import { drift } from '../../../src/sync/drift.ts'
 import { judgeDiagnostics } from '../../../src/sync/plan/plan-report.ts'
 import { plan } from '../../../src/sync/plan.ts'
@@ -485,4 +486,16 @@ describe('the report of drift', () => {
   ])('the report of drift says in its headline: %s', (expected, result) => {
     expect(headlineOf(drift, result)).toBe(expected)
   })
+})
+
+it('a backtest says which share of the windows has data when it is below 90%', () => {
+  const shown = (share: number): string => {
+    const next = { verdict: 'quiet', windows: 10, coverage: { windowsWithData: 9, share } } as const
+    return renderTerminal(reviewBlocks({ alerts: [{ key: 'a', name: 'A', changed: true, next }] }, 7), { color: false, width: 200 }).join(
+      ' ',
+    )
+  }
+  expect(shown(0.9)).toContain('– → quiet')
+  expect(shown(0.9)).not.toContain('of the time')
+  expect(shown(0.899)).toContain('quiet (data in 89.9% of the time)')
 })

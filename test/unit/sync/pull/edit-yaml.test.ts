@@ -93,6 +93,18 @@ describe('an edit', () => {
   })
 })
 
+it('leaves an object with an anchor or alias as it is, wherever that is, and edits its siblings', () => {
+  const texts = [
+    'alerts:\n  a: &a\n    note: x\n  b:\n    note: y\n',
+    'alerts:\n  a:\n    raw: { list: [{ deep: &d 1 }] }\n    note: x\n  b:\n    note: y\n',
+    'defaults:\n  alerts: { channel: &c { type: email } }\nalerts:\n  a:\n    channel: *c\n    note: x\n  b:\n    note: y\n',
+  ]
+  for (const text of texts) {
+    const { text: edited, shared } = editWith(text, { 'alerts.a': { note: 'changed' }, 'alerts.b': { note: 'changed' } })
+    expect([edited, [...shared]]).toEqual([text.replace('note: y', 'note: changed'), ['alerts.a']])
+  }
+})
+
 describe('unusual formatting', () => {
   const rows = Array.from({ length: 30 }, (_, i) => `  a${i}:   {name:   'n${i}',threshold:  ${i}}   # ${i}\n  b${i}: { threshold: ${i} }`)
   const odd = `alerts:\n${rows.join('\n')}\n`
