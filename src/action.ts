@@ -1,5 +1,13 @@
 // The entry point of the action. Only this file reads variables and signals.
+import { explainOldNode } from './runtime/node-version.ts'
 import { prepareForOneRun } from './runtime/one-run.ts'
+
+// A runner has the right one. People start the bundle with others.
+const problem = explainOldNode(process.versions.node)
+if (problem !== undefined) {
+  process.stdout.write(`::error title=Watchkeeper::${problem}\n`)
+  process.exit(1)
+}
 
 prepareForOneRun()
 const { reportCrash, runAction } = await import('./runtime/action/run-action.ts')

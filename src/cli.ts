@@ -2,12 +2,11 @@
 // The command line's entry: hands arguments, environment, streams and signals over. Nothing else reads them.
 
 import type { Terminal } from './runtime/cli/terminal.ts'
+import { explainOldNode } from './runtime/node-version.ts'
 
-const oldestNode = 24
-if (Number.parseInt(process.versions.node, 10) < oldestNode) {
-  process.stderr.write(
-    `watchkeeper requires Node ${oldestNode} or newer. This is Node ${process.version}. Update Node, or install the executable, which needs none: https://github.com/watchkeeper/watchkeeper/blob/main/docs/start.md\n`,
-  )
+const problem = explainOldNode(process.versions.node)
+if (problem !== undefined) {
+  process.stderr.write(`${problem}\n`)
   process.exit(1)
 }
 

@@ -63,7 +63,7 @@ export const apply = defineOperation({
   report: (result) => ({
     headline: result.isPlanWrong ? say`Nothing was written${inEnvironment(result)}` : applyWords(result),
     blocks: [
-      result.isPlanWrong ? planFacts(result) : outcomeFacts(result),
+      ...(result.isPlanWrong ? [] : [outcomeFacts(result)]),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
       ...applyBlocks(result),
     ],

@@ -9,7 +9,7 @@ import { evaluate, type TimeRange } from '../../signals/backtest/evaluate.ts'
 import type { BacktestQuery } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { addUpRows, type Recording, readRecording, recordingRules, writeRecording } from '../../signals/backtest/recording.ts'
-import { isDefaultFiles } from '../declarations/find-declarations.ts'
+import { fileOptions } from '../declarations/find-declarations.ts'
 import type { Incident } from '../declarations/incidents.ts'
 import type { DeclaredQuery } from './declared-queries.ts'
 import type { EvaluatedAlert } from './incidents.ts'
@@ -92,11 +92,9 @@ export interface CommandInput {
 }
 
 /** The command that records an incident, quoted for a shell. */
-export function recordCommand({ startMs, endMs }: Incident, { files, env, recordings }: CommandInput): string {
-  const ofFiles = isDefaultFiles(files) ? '' : files.map((glob) => ` --files ${shellQuote(glob)}`).join('')
+export function recordCommand({ startMs, endMs }: Incident, input: CommandInput): string {
   const [from, to] = [dayOf(startMs), dayOf(endMs - 1)]
-  const environment = env === undefined ? '' : ` --env ${env}`
-  return `watchkeeper backtest${environment}${ofFiles} --period ${from === to ? from : `${from}..${to}`} --recordings ${shellQuote(recordings)}`
+  return `watchkeeper backtest${fileOptions(input)} --period ${from === to ? from : `${from}..${to}`} --recordings ${shellQuote(input.recordings)}`
 }
 
 interface Recorded {

@@ -3,7 +3,7 @@ import type { Source } from '../../kinds/source/source-wire.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type LintSettings, type Rules } from '../../platform/core/diagnostics.ts'
 import { InputError, inputError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { quote } from '../../platform/core/text.ts'
+import { quote, shellQuote } from '../../platform/core/text.ts'
 import type { Files, SkippedDirectory } from '../../platform/operation/files.ts'
 import * as fields from '../../platform/operation/inputs.ts'
 import type { Context, Scope } from '../../platform/operation/operation.ts'
@@ -17,9 +17,12 @@ import { lint } from './lint.ts'
 
 const defaultFiles = ['observability/**/*.{yml,yaml,json}']
 
-/** A command for a person can leave them out. */
-export const isDefaultFiles = (files: readonly string[]): boolean =>
-  files.length === defaultFiles.length && files.every((glob, i) => glob === defaultFiles[i])
+/** The options of a command, for a person, that reads the same files. */
+export function fileOptions({ files, env }: { readonly files: readonly string[]; readonly env?: string | undefined }): string {
+  const isDefault = files.length === defaultFiles.length && files.every((glob, i) => glob === defaultFiles[i])
+  const options = [...(env === undefined ? [] : [`--env ${env}`]), ...(isDefault ? [] : files.map((glob) => `--files ${shellQuote(glob)}`))]
+  return options.map((option) => ` ${option}`).join('')
+}
 
 export const filesInput = fields
   .lines(

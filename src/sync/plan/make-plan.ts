@@ -5,7 +5,7 @@ import type { ReadApi } from '../../platform/api/client.ts'
 import { type Diagnostic, errorsIn, formatLocation } from '../../platform/core/diagnostics.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import type { Context } from '../../platform/operation/operation.ts'
-import { adviseOnEmpty, type FoundDeclarations, findDeclarations, withSources } from '../declarations/find-declarations.ts'
+import { adviseOnEmpty, type FoundDeclarations, fileOptions, findDeclarations, withSources } from '../declarations/find-declarations.ts'
 import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { resolveProject } from '../declarations/project.ts'
 import { type Change, notesOf, type Plan } from './change.ts'
@@ -127,10 +127,8 @@ const usesConnections = (one: Declared): boolean =>
     one.value.tiles.some(({ config }) => config !== undefined && 'configType' in config && config.connectionId === undefined))
 
 /** The command for the files of the plan, quoted for a shell. A workflow sets the same inputs for one run. */
-export function commandFor(operation: 'apply' | 'pull', { files, env }: PlanRequest, project: string): string {
-  const quoted = files.map((glob) => ` --files '${glob.replaceAll("'", "'\\''")}'`).join('')
-  const environment = env === undefined ? '' : ` --env ${env}`
-  return `watchkeeper ${operation} --project ${project}${environment}${quoted}`
+export function commandFor(operation: 'apply' | 'pull', request: PlanRequest, project: string): string {
+  return `watchkeeper ${operation} --project ${project}${fileOptions(request)}`
 }
 
 /** `alerts.slow: update of 65f…, changed in the files: threshold, note`. */

@@ -13,7 +13,7 @@ import { changeBlocks } from './change-lines.ts'
 import { isAboutHeld } from './held.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 
-/** The counts of the plan that are not zero. */
+/** The counts of a plan that are not zero, where no headline has them. */
 export function planFacts(result: PlanResult): Block {
   const { toCreate, toUpdate, toReplace, toDelete, toAdopt, toHold, tracked, unchanged } = result
   return countFacts({
@@ -28,11 +28,10 @@ export function planFacts(result: PlanResult): Block {
   })
 }
 
-/** The counts that the headline of a plan does not have. What stays does not matter beside changes. */
+/** The counts that the headline of a plan does not have. A wrong plan is not made, and what stays does not matter beside changes. */
 export function factsBesideHeadline(result: PlanResult): Block {
-  if (isPlanWrong(result)) return planFacts(result)
   const { toAdopt, tracked, unchanged, changed } = result
-  return countFacts({ Adopt: toAdopt, Tracked: tracked, Unchanged: changed ? 0 : unchanged - toAdopt - tracked })
+  return countFacts(isPlanWrong(result) ? {} : { Adopt: toAdopt, Tracked: tracked, Unchanged: changed ? 0 : unchanged - toAdopt - tracked })
 }
 
 /** What to know about a plan: problems before its details, notes after them. */

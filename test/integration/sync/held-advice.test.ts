@@ -38,7 +38,7 @@ describe('the advice on an object that is left as it is', () => {
       files: { 'o.json': JSON.stringify({ alerts: { errors } }), 'environments/staging.yml': `service-id: ${demo.services.checkout}\n` },
     })
     expect(JSON.stringify(ran.document.diagnostics)).toContain(
-      `run watchkeeper pull --project ${project} --env staging --files 'o.json' --only declared --select key=errors`,
+      `run watchkeeper pull --project ${project} --env staging --files o.json --only declared --select key=errors`,
     )
   })
 

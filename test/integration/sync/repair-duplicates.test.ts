@@ -95,7 +95,7 @@ describe.each(dialects)('objects that exist twice in %s', (dialect) => {
   it('W3: objects that exist twice are never repaired without the input, and every plan and apply says what to do', async () => {
     const { service, twinOf } = await doubled()
     const ids = twinOf(service.dashboards, 'Shop').map(({ id }) => id)
-    const command = `run this once, when no other run is at work: watchkeeper apply --project shop --files 'observability/**/*.{yml,yaml,json}' --repair duplicates`
+    const command = `run this once, when no other run is at work: watchkeeper apply --project shop --repair duplicates`
     for (const operation of ['plan', 'apply']) {
       const { document } = await run(operation, { prune: 'true' })
       expect(document).toMatchObject({ status: 'fail', toDelete: 0 })

@@ -1,0 +1,7 @@
+const oldestNode = 24
+
+/** What to do about a Node that cannot load the rest. Undefined for one that can. */
+export const explainOldNode = (version: string): string | undefined =>
+  Number.parseInt(version, 10) >= oldestNode
+    ? undefined
+    : `watchkeeper requires Node ${oldestNode} or newer. This is Node ${version}. Update Node, or install the executable, which needs none: https://github.com/watchkeeper/watchkeeper/blob/main/docs/start.md`
