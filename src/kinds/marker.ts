@@ -175,8 +175,9 @@ export function keepTextMarkers(text: string, marked: unknown): string {
 export const textStyle: MarkerStyle = { projectToken: (project) => project, token: (project, key) => `${project} ${key}` }
 
 /**
- * Version of the way in which the digest of a snapshot is computed. Raise it when the input of the digest changes or a file schema gains
- * a field: a snapshot of another revision is ignored, and the object is compared with the known defaults.
+ * Version of the way in which the digest of a snapshot is computed. A snapshot of another revision is ignored, and the object is compared with
+ * the known defaults. Raise it for a release that computes another digest of an unchanged object: its canonical form is another one, or a file
+ * schema gains a field that stored objects already have. It is still 1, because no release has written a snapshot yet.
  */
 const snapshotRevision = 1
 
