@@ -180,7 +180,7 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
 /** The fields of a new value, as changes. */
 export function addedFields(value: unknown, path = ''): readonly FieldChange[] {
   if (isListOfMaps(value) && value.length > 0)
-    return value.flatMap((item, i) => addedFields(withoutName(item), `${path}[${labelOf(item, i)}]`))
+    return value.flatMap((item, i) => addedFields(withoutName(item), `${path}[${labelOfItem(item, i)}]`))
   const fields = isMapping(value) ? Object.entries(value).filter(([key]) => key !== 'id') : []
   if (fields.length === 0) return [{ path, after: value }]
   return fields.flatMap(([key, item]) => addedFields(item, joinPath(path, key)))
@@ -196,10 +196,12 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
     const key = keyOf(item, i)
     const old = left.get(key)
     left.delete(key)
-    const place = `${path}[${labelOf(old ?? item, i)}]`
+    const place = `${path}[${labelOfItem(old ?? item, i)}]`
     return old === undefined ? addedFields(withoutName(item), place) : diffFields(old, item, place)
   })
-  const removed = [...left.values()].flatMap((item) => removedFields(withoutName(item), `${path}[${labelOf(item, before.indexOf(item))}]`))
+  const removed = [...left.values()].flatMap((item) =>
+    removedFields(withoutName(item), `${path}[${labelOfItem(item, before.indexOf(item))}]`),
+  )
   return [...changes, ...removed, ...diffOrder(before, after, path)]
 }
 
@@ -228,7 +230,7 @@ function withoutName(item: unknown): unknown {
   return Object.keys(fields).some((key) => key !== 'id') ? fields : item
 }
 
-function labelOf(item: unknown, index: number): string {
+function labelOfItem(item: unknown, index: number): string {
   const label = ownValue(item, 'name') ?? ownValue(item, 'title')
   return typeof label === 'string' ? JSON.stringify(label) : String(index)
 }

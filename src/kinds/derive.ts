@@ -48,32 +48,33 @@ function fieldPlanOf(form: z.ZodObject): FieldPlan {
 }
 
 /** The body of a request for what a file declares, with the ids of what it refers to. */
-export const encode = (fields: z.ZodObject, declared: Body, world: ReferenceResolver): Body => encodeMap(fields, declared, [], world)
+export const encode = (fields: z.ZodObject, declared: Body, references: ReferenceResolver): Body =>
+  encodeMap(fields, declared, [], references)
 
-function encodeValue(schema: Schema | undefined, value: unknown, path: readonly PropertyKey[], world: ReferenceResolver): unknown {
+function encodeValue(schema: Schema | undefined, value: unknown, path: readonly PropertyKey[], references: ReferenceResolver): unknown {
   if (Array.isArray(value)) {
     const element = elementOf(schema)
-    return value.map((item: unknown, i) => encodeValue(element, item, [...path, i], world))
+    return value.map((item: unknown, i) => encodeValue(element, item, [...path, i], references))
   }
   const form = isMapping(value) ? formOf(schema, value) : undefined
-  if (isMapping(value) && form !== undefined) return encodeMap(form, value, path, world)
+  if (isMapping(value) && form !== undefined) return encodeMap(form, value, path, references)
   const toWire = schema === undefined ? undefined : metaOf(schema).toWire
   return toWire === undefined || value == null ? value : toWire(value)
 }
 
-function encodeMap(form: z.ZodObject, value: Body, path: readonly PropertyKey[], world: ReferenceResolver): Body {
+function encodeMap(form: z.ZodObject, value: Body, path: readonly PropertyKey[], references: ReferenceResolver): Body {
   const { refs, implied, local } = fieldPlanOf(form)
   const body: Record<string, unknown> = {}
   const refer = (name: string, reference: Reference, spelled: unknown): void => {
     const at = [...path, name]
-    const one = (item: unknown, i?: number) => world.idOf(reference, item, i === undefined ? at : [...at, i], { file: value, body })
+    const one = (item: unknown, i?: number) => references.idOf(reference, item, i === undefined ? at : [...at, i], { file: value, body })
     body[reference.wire] = Array.isArray(spelled) ? spelled.map(one) : one(spelled)
   }
   for (const [name, item] of Object.entries(value)) {
     const reference = refs.get(name)
     if (item === undefined || local.has(name)) continue
     if (reference !== undefined) refer(name, reference, item)
-    else body[name] = encodeValue(form.shape[name], item, [...path, name], world)
+    else body[name] = encodeValue(form.shape[name], item, [...path, name], references)
   }
   for (const [name, reference] of implied)
     if (body[reference.wire] === undefined && value[name] === undefined) refer(name, reference, undefined)

@@ -55,7 +55,7 @@ export function createDirectory({
     one.tiles.flatMap((tile) => [tile, { id: placeOfTile(String(one.id), tile.id), name: tile.name }]),
   )
   const all = { dashboard, savedSearch, source, webhook, connection }
-  return indexAll({ all, tiles, unnamed: new Set() })
+  return toDirectory({ all, tiles, unnamed: new Set() })
 }
 
 interface Indexed {
@@ -65,7 +65,7 @@ interface Indexed {
   readonly unnamed: ReadonlySet<Named>
 }
 
-function indexAll(indexed: Indexed): Directory {
+function toDirectory(indexed: Indexed): Directory {
   const { all, tiles, unnamed } = indexed
   const names = new Map<unknown, string>()
   for (const { id, name } of [...Object.values(all).flat(), ...tiles]) if (name) names.set(id, name)
@@ -91,10 +91,10 @@ function indexAll(indexed: Indexed): Directory {
     withPlanned(noun, planned) {
       if (planned.length === 0) return this
       const replaced = new Set(planned.map(({ stored }) => stored))
-      return indexAll({ ...indexed, all: { ...all, [noun]: [...all[noun].filter((one) => !replaced.has(one)), ...planned] } })
+      return toDirectory({ ...indexed, all: { ...all, [noun]: [...all[noun].filter((one) => !replaced.has(one)), ...planned] } })
     },
     withoutNames(objects) {
-      return objects.length === 0 ? this : indexAll({ ...indexed, unnamed: new Set([...unnamed, ...objects]) })
+      return objects.length === 0 ? this : toDirectory({ ...indexed, unnamed: new Set([...unnamed, ...objects]) })
     },
   }
 }

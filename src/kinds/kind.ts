@@ -100,7 +100,7 @@ export interface ResolvedDeclaration {
 /** The last tiles of a desired dashboard, which no file declares, and which stay as the API shows them. */
 export interface KeptTiles {
   readonly count: number
-  /** Whether no alert of this project is on one of them. */
+  /** Whether one of them is a tile that no alert of this project is on. */
   readonly haveOthers: boolean
 }
 

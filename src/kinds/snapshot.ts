@@ -41,11 +41,12 @@ export function detectDrift({ kind, sides, snapshot, common }: DriftInput): Drif
   const added = snapshot === undefined ? unknown : addedSince(snapshot, sides, unknown)
   if (added === undefined) return { fields: diffSides(kind, sides), isUncertain: true, newDefaults: [] }
   const [byHand, byServer] = [added.filter(({ place }) => !common.has(place)), added.filter(({ place }) => common.has(place))]
-  const changesOf = (fields: readonly UndeclaredField[]): readonly FieldChange[] =>
+  const toFieldChanges = (fields: readonly UndeclaredField[]): readonly FieldChange[] =>
     diffFields(sides.stored, withoutFields(sides.stored, fields))
   // The rest is compared with the declaration unless a snapshot shows that it is unchanged.
-  const fields = snapshot === undefined ? diffSides(kind, { ...sides, stored: withoutFields(sides.stored, byServer) }) : changesOf(byHand)
-  return { fields, isUncertain: false, newDefaults: fields.length === 0 ? changesOf(byServer) : [] }
+  const fields =
+    snapshot === undefined ? diffSides(kind, { ...sides, stored: withoutFields(sides.stored, byServer) }) : toFieldChanges(byHand)
+  return { fields, isUncertain: false, newDefaults: fields.length === 0 ? toFieldChanges(byServer) : [] }
 }
 
 /** The places at which all objects have the same undeclared value: the server fills it in, and not a person. */

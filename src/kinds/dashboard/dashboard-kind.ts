@@ -14,11 +14,11 @@ import { byId, effectiveTile, withFilterIds, withTileIds } from './tile-ids.ts'
 
 /** The body of a request for a declared dashboard. */
 function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: ResolveContext): ResolvedDeclaration {
-  const world = createReferenceResolver(declared, context)
-  const { raw, ...body } = encode(declaredDashboard, declared.value, world)
+  const references = createReferenceResolver(declared, context)
+  const { raw, ...body } = encode(declaredDashboard, declared.value, references)
   const { tiles, keptTiles } = arrangeTiles(listOf(body.tiles).map(withRaw), declared, context)
   const whole: Body = { ...body, tiles, ...(isMapping(raw) && raw) }
-  return { body: whole, diagnostics: world.diagnostics, keptTiles: whole.tiles === tiles ? keptTiles : undefined }
+  return { body: whole, diagnostics: references.diagnostics, keptTiles: whole.tiles === tiles ? keptTiles : undefined }
 }
 
 /** `Errors (stacked bar, Traces)`, `Rows (number, SQL)`. A file can leave the chart out, or its type. */

@@ -18,8 +18,8 @@ export function effectiveTile(tile: Body): Body {
 
 /** Gives tiles the ids that they already have. They are matched by id or name, and the rest by content, because a renamed tile is the same tile. */
 export function withTileIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
-  const hasTwins = new Set(before.map(tileNameOf)).size < before.length
-  const { ids, left } = pair(desired, before, [idOf, ...(hasTwins ? [nameAndContentOf] : []), tileNameOf, trimmedNameOf])
+  const repeatsNames = new Set(before.map(tileNameOf)).size < before.length
+  const { ids, left } = pair(desired, before, [idOf, ...(repeatsNames ? [nameAndContentOf] : []), tileNameOf, trimmedNameOf])
   const rest = desired.filter((tile) => !ids.has(tile))
   if (rest.length > 0 && left.size > 0) {
     const [wanted, known] = [Map.groupBy(rest, contentOf), Map.groupBy(left, contentOf)]

@@ -71,8 +71,8 @@ export function createSavedSearchKind(): Kind<DeclaredObject<DeclaredSavedSearch
     canRewrite: true,
     clearWith: clearing(declaredSavedSearch),
     resolve(declared, context) {
-      const world = createReferenceResolver(declared, context)
-      return { body: encode(declaredSavedSearch, declared.value, world), diagnostics: world.diagnostics }
+      const references = createReferenceResolver(declared, context)
+      return { body: encode(declaredSavedSearch, declared.value, references), diagnostics: references.diagnostics }
     },
     summarize: ({ sourceId, where }, nameOf) => `${where ? String(where) : 'all rows'} in ${nameOf(sourceId)}`,
     // The server trims the name when it stores it again.

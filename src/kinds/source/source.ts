@@ -271,12 +271,12 @@ export const sourceInFile = declaredSource.superRefine((source, context) => {
 
 /** The body of a request for a declared source. */
 function resolveSource(declared: DeclaredObject<DeclaredSource>, context: ResolveContext): ResolvedDeclaration {
-  const world = createReferenceResolver(declared, context)
-  const body = encode(declaredSource, declared.value, world)
+  const references = createReferenceResolver(declared, context)
+  const body = encode(declaredSource, declared.value, references)
   const from = { tableName: declared.value.kind === 'metric' ? '' : undefined, ...declared.value.from }
   return {
     body: Object.fromEntries(Object.entries({ ...body, from }).filter(([, value]) => value !== undefined)),
-    diagnostics: world.diagnostics,
+    diagnostics: references.diagnostics,
   }
 }
 

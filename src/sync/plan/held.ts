@@ -108,7 +108,7 @@ export function holdDependents<C extends Create | Update | Held>(
 }
 
 /** Creates with the name or the place that a held object without a marker still has: nothing is created beside it. */
-export function holdTwins(
+export function holdCreatesBeside(
   changes: readonly (Create | Update | Held)[],
   pairs: readonly Pair[],
   kind: Kind,

@@ -26,7 +26,7 @@ import type { Prune } from '../declarations/find-declarations.ts'
 import { queriedKeys } from '../query-alerts/query-alerts.ts'
 import { assignTiles, lacksTiles } from '../query-alerts/tile-owners.ts'
 import { type Change, type Create, changesOf, type Delete, type Held, isHeld, isTakeover, type Plan, type Update } from './change.ts'
-import { holdDependents, holdTwins, nothingSettled, reportHeld, type Settled, settle, slotOf, withWays } from './held.ts'
+import { holdCreatesBeside, holdDependents, nothingSettled, reportHeld, type Settled, settle, slotOf, withWays } from './held.ts'
 import {
   type AdoptCommand,
   type AdoptFrom,
@@ -306,7 +306,7 @@ function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOpt
     // The marker is not written only because of a tile that is left out for now.
     return change.action === 'mark' && lacksTiles(pair.declared, settled) ? { ...change, action: 'unchanged' as const } : change
   })
-  const changes = holdTwins(holdDependents(planned, options.held, options.kinds), pairs, kind)
+  const changes = holdCreatesBeside(holdDependents(planned, options.held, options.kinds), pairs, kind)
   const reviewed = compared.flatMap(({ pair, desired }, i) => {
     const change = changes[i]
     const resends = resendSecrets && change?.action === 'update'

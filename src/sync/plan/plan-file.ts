@@ -51,7 +51,7 @@ type PlannedChange = z.output<typeof plannedChange>
 type PlanOfFile = Pick<PlanningResult, 'plan' | 'kinds' | 'environment'>
 
 export function toPlanFile({ plan, kinds, environment }: PlanOfFile, target: Target, prune: Prune): PlanFile {
-  const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, kinds))
+  const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlannedChange(change, kinds))
   const content = { project: plan.project, ...(environment !== undefined && { environment }), ...target, prune, seen: plan.seen, changes }
   return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
 }
@@ -59,7 +59,7 @@ export function toPlanFile({ plan, kinds, environment }: PlanOfFile, target: Tar
 /** Whether the file is unchanged since `plan` wrote it. The digest has no secret, so this finds mistakes, not attacks. */
 export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
 
-function toPlanned(change: Change, kinds: Kinds): PlannedChange {
+function toPlannedChange(change: Change, kinds: Kinds): PlannedChange {
   const { key, id, action, desired, stored } = change
   const kind = kinds[change.kind]
   const sides =
