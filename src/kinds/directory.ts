@@ -29,19 +29,19 @@ export interface Planned extends Named {
 
 export interface Directory {
   /** Finds the object with this name for which `fits` is true. */
-  byName(noun: ReferableKind, name: string, fits?: (one: Named) => boolean): Lookup
-  byId(noun: ReferableKind, id: string): Lookup
+  byName(kind: ReferableKind, name: string, fits?: (one: Named) => boolean): Lookup
+  byId(kind: ReferableKind, id: string): Lookup
   /** The name of the object or tile with this id; undefined for an unknown id. */
   nameOf(id: unknown): string | undefined
-  /** All objects of this noun. */
-  all(noun: ReferableKind): readonly Named[]
+  /** All objects of this kind. */
+  all(kind: ReferableKind): readonly Named[]
   /** The directory after the plan: declared objects have the names that their files give them. */
-  withPlanned(noun: ReferableKind, planned: readonly Planned[]): Directory
+  withPlanned(kind: ReferableKind, planned: readonly Planned[]): Directory
   /** The directory in which no name means these objects. */
   withoutNames(objects: readonly Named[]): Directory
 }
 
-const nouns: Readonly<Record<ReferableKind, string>> = { ...kindLabels, connection: 'connection' }
+const labels: Readonly<Record<ReferableKind, string>> = { ...kindLabels, connection: 'connection' }
 
 /** Indexes the objects of the service by name and by id. */
 export function createDirectory({
@@ -69,29 +69,29 @@ function toDirectory(indexed: Indexed): Directory {
   const { all, tiles, unnamed } = indexed
   const names = new Map<unknown, string>()
   for (const { id, name } of [...Object.values(all).flat(), ...tiles]) if (name) names.set(id, name)
-  const indexes = new Map(Object.entries(all).map(([noun, things]) => [noun, toIndex(things, unnamed)]))
+  const indexes = new Map(Object.entries(all).map(([kind, things]) => [kind, toIndex(things, unnamed)]))
   // Thousands of objects may refer to the same missing name.
   const messages = new Map<string, string>()
-  const missing = (noun: ReferableKind, name: string): string => {
-    const message = messages.get(`${noun} ${name}`) ?? describeMissing(noun, name, all[noun])
-    messages.set(`${noun} ${name}`, message)
+  const missing = (kind: ReferableKind, name: string): string => {
+    const message = messages.get(`${kind} ${name}`) ?? describeMissing(kind, name, all[kind])
+    messages.set(`${kind} ${name}`, message)
     return message
   }
   return {
-    byName(noun, name, fits = () => true) {
-      const [found, second] = (indexes.get(noun)?.byName.get(name) ?? []).filter(fits)
-      if (found === undefined) return { message: missing(noun, name) }
+    byName(kind, name, fits = () => true) {
+      const [found, second] = (indexes.get(kind)?.byName.get(name) ?? []).filter(fits)
+      if (found === undefined) return { message: missing(kind, name) }
       if (second === undefined) return { id: found.id }
       const both = [found, second].map(({ id }) => (id instanceof PendingId ? addressOf(id) : id)).join(', ')
-      return { message: `several ${pluralOf(nouns[noun])} are named "${quote(name, 60)}" (${both}); use the id` }
+      return { message: `several ${pluralOf(labels[kind])} are named "${quote(name, 60)}" (${both}); use the id` }
     },
-    byId: (noun, id) => (indexes.get(noun)?.ids.has(id) ? { id } : { message: `${nouns[noun]} ${quote(id, 60)} does not exist` }),
+    byId: (kind, id) => (indexes.get(kind)?.ids.has(id) ? { id } : { message: `${labels[kind]} ${quote(id, 60)} does not exist` }),
     nameOf: (id) => (typeof id === 'string' ? names.get(id) : undefined),
-    all: (noun) => all[noun],
-    withPlanned(noun, planned) {
+    all: (kind) => all[kind],
+    withPlanned(kind, planned) {
       if (planned.length === 0) return this
       const replaced = new Set(planned.map(({ stored }) => stored))
-      return toDirectory({ ...indexed, all: { ...all, [noun]: [...all[noun].filter((one) => !replaced.has(one)), ...planned] } })
+      return toDirectory({ ...indexed, all: { ...all, [kind]: [...all[kind].filter((one) => !replaced.has(one)), ...planned] } })
     },
     withoutNames(objects) {
       return objects.length === 0 ? this : toDirectory({ ...indexed, unnamed: new Set([...unnamed, ...objects]) })
@@ -107,8 +107,8 @@ const toIndex = (things: readonly Named[], unnamed: ReadonlySet<Named>) => ({
   ids: new Set<unknown>(things.map(({ id }) => id)),
 })
 
-function describeMissing(noun: ReferableKind, name: string, things: readonly Named[]): string {
+function describeMissing(kind: ReferableKind, name: string, things: readonly Named[]): string {
   const known = things.flatMap((thing) => thing.name || [])
   const few = known.length > 0 && known.length <= 8 ? `; existing names: ${known.map((one) => quote(one, 40)).join(', ')}` : ''
-  return `no ${nouns[noun]} is named "${quote(name, 60)}"${didYouMean(name, known) || few}`
+  return `no ${labels[kind]} is named "${quote(name, 60)}"${didYouMean(name, known) || few}`
 }

@@ -198,7 +198,7 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   /** The fields of a file for a body, in the order in which people read them. */
   toFile(body: Body, context: FileContext): Body
   /**
-   * Fields that refer to objects of the same type, and that a create may leave out, because the objects can refer to each other in a
+   * Fields that refer to objects of the same kind, and that a create may leave out, because the objects can refer to each other in a
    * circle. An update adds them. Absent where objects do not refer to each other.
    */
   deferredFields?(body: Body): readonly string[]

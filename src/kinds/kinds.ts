@@ -30,7 +30,7 @@ interface DeclaredValues {
   readonly source: DeclaredSource
 }
 
-/** An object of one of these types, as a file declares it. */
+/** An object of one of these kinds, as a file declares it. */
 export type Declared<S extends KindName = KindName> = DeclaredObject<DeclaredValues[S], S>
 
 export interface ParsedObject<S extends KindName = KindName> {
@@ -84,7 +84,7 @@ export function labelOf({ key, value }: Declared): string {
   return typeof name === 'string' ? name : key
 }
 
-/** A type guard for declarations of one section. */
+/** A type guard for declarations of one kind. */
 export const isOf =
   <S extends KindName>(kind: S) =>
   (declared: Declared): declared is Declared<S> =>

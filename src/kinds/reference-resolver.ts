@@ -84,7 +84,7 @@ export function createReferenceResolver(
       : (target.id ?? new PendingId(to, key))
   }
 
-  function byId({ to, sourceType }: NounReference, id: string, path: readonly PropertyKey[]): unknown {
+  function byId({ to, sourceType }: KindReference, id: string, path: readonly PropertyKey[]): unknown {
     // Unknown ids of sources are left to the server, but a name is not an id.
     if (to === 'source' && sourceType === undefined) {
       const isName = 'message' in directory.byId(to, id) && 'id' in directory.byName(to, id)
@@ -120,12 +120,12 @@ export function createReferenceResolver(
     return report(path, `${problem}; add connection`)
   }
 
-  function named({ to, sourceType }: NounReference, name: string, path: readonly PropertyKey[]): unknown {
+  function named({ to, sourceType }: KindReference, name: string, path: readonly PropertyKey[]): unknown {
     const fits = (one: Named): boolean => sourceType === undefined || one.kind === sourceType
     return found(directory.byName(to, name, fits), path)
   }
 
-  function ofNoun(reference: NounReference, spelled: unknown, path: readonly PropertyKey[]): unknown {
+  function ofKind(reference: KindReference, spelled: unknown, path: readonly PropertyKey[]): unknown {
     const { to, by } = reference
     const name = by === 'name' && typeof spelled === 'string' ? spelled : (ownValue(spelled, 'name') ?? ownValue(spelled, to))
     if (typeof name === 'string') return named(reference, name, path)
@@ -138,7 +138,7 @@ export function createReferenceResolver(
     const { to } = reference
     if (to === 'tile') return byTile(spelled, path, around)
     if (to === 'connection') return typeof spelled === 'string' ? namedConnection(spelled, path) : onlyConnection(path.slice(0, -1))
-    return ofNoun({ ...reference, to }, spelled, path)
+    return ofKind({ ...reference, to }, spelled, path)
   }
 
   return {
@@ -156,7 +156,7 @@ export function createReferenceResolver(
   }
 }
 
-type NounReference = Reference & { readonly to: ReferableKind }
+type KindReference = Reference & { readonly to: ReferableKind }
 
 /** The connection as a file names it; undefined where there is only one. `spelled` is the map of the file that may have the field. */
 export function spellConnection(

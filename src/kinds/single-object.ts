@@ -103,16 +103,16 @@ export async function resolveObject<T>(
 /** A context in which every id is taken as it is, and which notices the lists that it needs. */
 function takingIds(written: unknown): { readonly context: ResolveContext; readonly needed: ReadonlySet<ReferableKind> } {
   const needed = new Set<ReferableKind>()
-  const take = (noun: ReferableKind, text: string): { readonly id: string } => {
-    if (!isId(text)) needed.add(noun)
+  const take = (kind: ReferableKind, text: string): { readonly id: string } => {
+    if (!isId(text)) needed.add(kind)
     return { id: text }
   }
   const directory: Directory = {
     byName: take,
     byId: (_, id) => ({ id }),
     nameOf: () => undefined,
-    all: (noun) => {
-      needed.add(noun)
+    all: (kind) => {
+      needed.add(kind)
       return []
     },
     withPlanned: () => directory,
@@ -120,7 +120,7 @@ function takingIds(written: unknown): { readonly context: ResolveContext; readon
   }
   const tile = ownValue(written, 'tile')
   const tiles = typeof tile === 'string' ? [{ id: take('dashboard', tile).id, name: tile }] : [{ id: ownValue(tile, 'id') }]
-  const targets = (noun: ReferableKind) => ({ get: (key: string): AlertTarget => ({ id: take(noun, key).id, tiles }) })
+  const targets = (kind: ReferableKind) => ({ get: (key: string): AlertTarget => ({ id: take(kind, key).id, tiles }) })
   const context = {
     secret: () => undefined,
     directory,
@@ -162,10 +162,10 @@ async function readObjects(api: ReadApi, service: Target, written: unknown, need
     secret: () => undefined,
     directory: {
       ...directory,
-      byId: (noun, id) => (needed.has(noun) ? directory.byId(noun, id) : { id }),
-      byName(noun, name, fits) {
-        const byId = directory.byId(noun, name)
-        return 'id' in byId ? byId : directory.byName(noun, name, fits)
+      byId: (kind, id) => (needed.has(kind) ? directory.byId(kind, id) : { id }),
+      byName(kind, name, fits) {
+        const byId = directory.byId(kind, name)
+        return 'id' in byId ? byId : directory.byName(kind, name, fits)
       },
     },
     sources,

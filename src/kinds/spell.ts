@@ -63,10 +63,10 @@ function spellSources(field: string, short: string, { value, spelled }: Spelling
 }
 
 /** The name of the object with this id, if no other one has it. */
-export function uniqueNameOf(directory: Directory, noun: ReferableKind, id: unknown): string | undefined {
+export function uniqueNameOf(directory: Directory, kind: ReferableKind, id: unknown): string | undefined {
   const name = directory.nameOf(id)
   if (name === undefined) return undefined
-  const found = directory.byName(noun, name)
+  const found = directory.byName(kind, name)
   return 'id' in found && found.id === id ? name : undefined
 }
 

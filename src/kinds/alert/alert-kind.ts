@@ -140,11 +140,11 @@ function spellAlert(body: Body, context: FileContext, definition: z.ZodObject): 
 function isLeftOut(field: string, alert: Body, { spelled, directory }: FileContext): boolean {
   if (spelled !== undefined) return ownValue(spelled, field) === undefined
   const { source, savedSearchId, dashboardId, tileId, name } = alert
-  const [noun, id] = source === 'saved_search' ? (['savedSearch', savedSearchId] as const) : (['dashboard', dashboardId] as const)
-  const watched = directory.all(noun).find((one) => one.id === id)
+  const [kind, id] = source === 'saved_search' ? (['savedSearch', savedSearchId] as const) : (['dashboard', dashboardId] as const)
+  const watched = directory.all(kind).find((one) => one.id === id)
   if (watched === undefined) return false
   if (field === 'tags') return isSame(alert.tags, withoutMarkerTags(ownValue(watched, 'tags')).toSorted())
-  const tile = noun === 'dashboard' ? ` - ${directory.nameOf(watchedPlaceOf({ dashboardId: id, tileId }) ?? tileId)?.trim() || 'Tile'}` : ''
+  const tile = kind === 'dashboard' ? ` - ${directory.nameOf(watchedPlaceOf({ dashboardId: id, tileId }) ?? tileId)?.trim() || 'Tile'}` : ''
   return [name, `${watched.name?.trim()}${tile}`].includes(alert[field])
 }
 

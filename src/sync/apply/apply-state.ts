@@ -175,8 +175,8 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
     /** Aborted with the first reason to stop. */
     stopSignal,
     /**
-     * After a failure, and at the start of the section: the key or the API may be wrong, or the server might not store the markers of the
-     * section.
+     * Whether objects of the kind are written one at a time: first, and after a failure. The key or the API may be wrong, or the server might
+     * not store the markers of the kind.
      */
     writesOneAtATime(kind: KindName): boolean {
       const last = attempted.findLast((change) => change.kind === kind)

@@ -8,7 +8,7 @@ import { WatchkeeperError } from '../../platform/core/errors.ts'
 import type { Change, Delete } from '../plan/change.ts'
 import { mayHoldAlerts, whyNotDeleted } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed } from './apply-state.ts'
-import { forEachBySection, maxConcurrentWrites, type WriteContext } from './write.ts'
+import { forEachByKind, maxConcurrentWrites, type WriteContext } from './write.ts'
 
 interface PruneOptions extends WriteContext {
   readonly deletes: readonly Delete[]
@@ -42,7 +42,7 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
     if (obstacle === undefined) await write(change)
     else await state.skip(change, obstacle)
   }
-  await forEachBySection(deletes, (kind) => maxConcurrentWrites(kind, state, api), deleteOne)
+  await forEachByKind(deletes, (kind) => maxConcurrentWrites(kind, state, api), deleteOne)
 }
 
 /** The reason against deleting a twin: the object that should stay is gone, or is not managed any more. */

@@ -35,7 +35,7 @@ export interface WriteContext {
 }
 
 /**
- * Writes section by section, and independent objects of a section at the same time. Returns the changes that depend on an object whose
+ * Writes kind by kind, and independent objects of a kind at the same time. Returns the changes that depend on an object whose
  * outcome is unknown, directly or through another one of them.
  */
 export async function writeAll<C extends Create | Write>(changes: readonly C[], context: WriteContext): Promise<readonly C[]> {
@@ -45,7 +45,7 @@ export async function writeAll<C extends Create | Write>(changes: readonly C[], 
   const isWaiting = ({ kind, key }: PendingId) => [...waiting].some((change) => change.kind === kind && change.key === key)
   for (const [kind, group] of Map.groupBy(changes, (change) => change.kind)) {
     let left: readonly C[] = group
-    // A change waits for another one of its section as long as that one gets an outcome.
+    // A change waits for another one of its kind as long as that one gets an outcome.
     for (let count = Number.POSITIVE_INFINITY; left.length > 0 && left.length < count; ) {
       count = left.length
       const postponed: C[] = []
@@ -108,8 +108,8 @@ export async function writeReferences(changes: readonly Change[], context: Write
   }
 }
 
-/** Section by section, in the order of the plan. */
-export async function forEachBySection<C extends Change>(
+/** Kind by kind, in the order of the plan. */
+export async function forEachByKind<C extends Change>(
   changes: readonly C[],
   limit: (kind: KindName) => number,
   work: (change: C) => Promise<void>,

@@ -17,10 +17,10 @@ export interface DeclaredQuery {
 
 /** Replaces the objects of a service: the id of everything is its name. */
 const namesAsIds: Directory = {
-  byName: (noun, name) => ({ id: `${noun}:${name}` }),
-  byId: (_noun, id) => ({ id }),
+  byName: (kind, name) => ({ id: `${kind}:${name}` }),
+  byId: (_kind, id) => ({ id }),
   nameOf: () => undefined,
-  all: (noun) => (noun === 'connection' ? [{ id: 'connection', name: 'connection' }] : []),
+  all: (kind) => (kind === 'connection' ? [{ id: 'connection', name: 'connection' }] : []),
   withPlanned: () => namesAsIds,
   withoutNames: () => namesAsIds,
 }

@@ -45,11 +45,11 @@ export const withWays = (held: Held, { declared, adopted }: Pair, kind: Kind, pu
   ways: held.madeFrom === undefined ? waysInFile(held, { declared, adopted }, kind, pullCommand) : [wayOfMade(held, kind)],
 })
 
-function wayOfMade(held: Held, { name: noun, removal }: Kind): string {
+function wayOfMade(held: Held, { name: kind, removal }: Kind): string {
   const { key, name, id, candidates = [] } = held
   if (isSpelledOut(held))
-    return `to manage it as the files have it, declare ${addressOf({ kind: noun, key })} with name: ${JSON.stringify(name)}, tags: [alerts], rewrite: true, and adopt: ${id === undefined ? meantId : quoted(id)}`
-  const commands = (id === undefined ? candidates : [id]).map((one) => `watchkeeper delete-${toKebab(noun)} ${one}`)
+    return `to manage it as the files have it, declare ${addressOf({ kind, key })} with name: ${JSON.stringify(name)}, tags: [alerts], rewrite: true, and adopt: ${id === undefined ? meantId : quoted(id)}`
+  const commands = (id === undefined ? candidates : [id]).map((one) => `watchkeeper delete-${toKebab(kind)} ${one}`)
   const it = commands.length > 1 ? 'them' : 'it'
   return `to replace ${it}, run ${commands.join(' and ')}${removal === undefined ? '' : `, which also deletes the alerts on ${it}`}`
 }

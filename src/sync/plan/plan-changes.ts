@@ -247,7 +247,7 @@ function planKinds(objects: readonly Declared[], options: KindsOptions) {
 }
 
 interface KindPlan extends Pick<MatchResult, 'orphans' | 'pairs'> {
-  /** With the objects of this type as they are after the plan. */
+  /** With the objects of this kind as they are after the plan. */
   readonly directory: Directory
   readonly kind: KindName
   /** The twins that `repairDuplicates` does not keep. */
@@ -260,7 +260,7 @@ interface PlannerOptions extends Omit<KindsOptions, 'tileOwners' | 'indexes' | '
   readonly index: StoredIndex
   readonly context: ResolveContext
   readonly moves: Moves
-  /** The names of declared objects, by section and key. */
+  /** The names of declared objects, by kind and key. */
   readonly declaredNames: ReadonlyMap<string, string>
   /** The objects of the kinds before that stay as they are. */
   readonly held: readonly Held[]
