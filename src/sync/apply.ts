@@ -121,7 +121,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
     storedObjects,
     repairCommand: planned.repairCommand,
   })
-  const created = new Set(applied.outcomes.flatMap(({ kind, change }) => (kind === 'created' ? [change.location] : [])))
+  const created = new Set(applied.outcomes.flatMap(({ became, change }) => (became === 'created' ? [change.location] : [])))
   // The warning is about what would be created.
   const left = planned.diagnostics.filter(({ rule, location }) => rule !== 'same-name' || !created.has(location))
   const diagnosed = { ...planned, diagnostics: [...left, ...applied.diagnostics] }

@@ -150,7 +150,7 @@ describe('ten thousand objects', () => {
     const created = changes.filter(({ kind }) => kind === 'alert')
     const ms = cpuMsOf(() => {
       const list = indexStored({ items }, types.alert)
-      const reviewed = created.map((change) => reconcileOutcome({ change, kind: 'created' }, list, change.desired ?? {}, types.alert))
+      const reviewed = created.map((change) => reconcileOutcome({ change, became: 'created' }, list, change.desired ?? {}, types.alert))
       expect(reviewed.filter(({ id, serverChanged }) => id === undefined || serverChanged !== undefined)).toEqual([])
       expect(findTwinsOfCreated(changes, { alert: list }, types)).toEqual([])
     })

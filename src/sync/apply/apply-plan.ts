@@ -37,7 +37,7 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   const deletes = plan.changes.filter(isDelete)
   const writes = plan.changes.filter((change) => !isDelete(change) && !isHeld(change))
   for (const change of writes) state.learn({ change, stored: change.stored })
-  for (const change of plan.changes.filter(isHeld)) await state.record({ change, kind: 'held', id: change.id, stored: change.stored })
+  for (const change of plan.changes.filter(isHeld)) await state.record({ change, became: 'held', id: change.id, stored: change.stored })
   const waiting = await writeAll(writes, context)
   await reconcileUnknownCreates(writes, context)
   for (const change of await writeAll(waiting, context)) await state.skip(change, 'the object that it watches might not exist')

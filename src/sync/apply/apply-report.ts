@@ -47,9 +47,9 @@ export function applyWords(result: Applied): Line {
   return say`${trusted(word)} to ${result.project}${ofEnvironment(result)} (${join(parts, ', ')})`
 }
 
-export const outcomeLine = ({ change, kind, message }: Outcome): Line => {
-  const what = say`${trusted(kind)} ${trusted(kindLabels[change.kind])} ${change.key || change.name}`
-  return isSuccess({ kind }) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
+export const outcomeLine = ({ change, became, message }: Outcome): Line => {
+  const what = say`${trusted(became)} ${trusted(kindLabels[change.kind])} ${change.key || change.name}`
+  return isSuccess({ became }) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
 }
 
 /** The first objects with what became of them, for a message. What was not written comes first. */
@@ -58,7 +58,7 @@ export const outcomeLines = (result: Applied): readonly Line[] =>
     actedOn(result).map((object) => {
       const what = say`${trusted(capitalize(object.outcome ?? 'unchanged'))}: ${wordsFor(object)}`
       const { message, outcome } = object
-      return message === undefined || (outcome !== undefined && isSuccess({ kind: outcome }))
+      return message === undefined || (outcome !== undefined && isSuccess({ became: outcome }))
         ? what
         : say`${what}: ${untrustedSentence(firstLine(message))}`
     }),

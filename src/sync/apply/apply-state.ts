@@ -64,13 +64,13 @@ export function failed(change: Change, thrown: unknown): Outcome {
   if (!(thrown instanceof WatchkeeperError)) throw thrown
   const outcomeUnknown = thrown instanceof ApiError && thrown.outcomeUnknown
   const message = outcomeUnknown ? withAdvice(thrown) : thrown.message
-  return { change, kind: outcomeUnknown ? 'unknown' : 'failed', id: change.id, message, errorKind: thrown.kind }
+  return { change, became: outcomeUnknown ? 'unknown' : 'failed', id: change.id, message, errorKind: thrown.kind }
 }
 
 /** The outcome of a `replace` that deleted the object and could not create it again. */
 export function failedRecreation(change: Change, { cause }: Error): Outcome {
   const outcome = failed(change, cause)
-  if (outcome.kind === 'unknown') return outcome
+  if (outcome.became === 'unknown') return outcome
   return {
     ...outcome,
     wasDeleted: true,
@@ -146,7 +146,7 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
     outcomes.delete(outcome.change)
     amend(outcome)
     // A skipped object is not progress: thousands of objects may be skipped at once at the end.
-    if (outcome.kind === 'skipped' || outcome.kind === 'unchanged' || outcome.kind === 'held') return
+    if (outcome.became === 'skipped' || outcome.became === 'unchanged' || outcome.became === 'held') return
     attempted.push(outcome.change)
     // The run halts before progress is reported, because an object under way may still succeed.
     if (stopped() !== undefined) halt.abort()
@@ -167,7 +167,7 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
   return {
     record,
     amend,
-    skip: (change: Change, message: string): Promise<void> => record({ change, kind: 'skipped', id: change.id, message }),
+    skip: (change: Change, message: string): Promise<void> => record({ change, became: 'skipped', id: change.id, message }),
     ...ids,
     outcomeOf: (change: Change): Outcome | undefined => outcomes.get(change),
     all: (): readonly Outcome[] => [...outcomes.values()],
@@ -180,7 +180,7 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
      */
     writesOneAtATime(kind: KindName): boolean {
       const last = attempted.findLast((change) => change.kind === kind)
-      return last === undefined || !isSuccess(outcomes.get(last) ?? { kind: 'failed' })
+      return last === undefined || !isSuccess(outcomes.get(last) ?? { became: 'failed' })
     },
   }
 }

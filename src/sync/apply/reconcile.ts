@@ -8,8 +8,8 @@ import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } 
 import { preventsReading } from './apply-state.ts'
 import { sendableBody, type WriteContext, writeOne } from './write.ts'
 
-const isUnknownCreate = ({ kind, change: { action } }: Outcome): boolean =>
-  kind === 'unknown' && (action === 'create' || action === 'replace')
+const isUnknownCreate = ({ became, change: { action } }: Outcome): boolean =>
+  became === 'unknown' && (action === 'create' || action === 'replace')
 
 /** An object with the marker was created; an absent one is sent once more; an incomplete list leaves the outcome unknown. */
 export async function reconcileUnknownCreates(changes: readonly (Create | Write)[], context: WriteContext): Promise<void> {
@@ -54,11 +54,11 @@ export function reconcileOutcome(outcome: Outcome, list: StoredIndex, desired: B
   // Differences that the answer to the write did not have were made by another user since.
   const answered = outcome.stored === undefined ? before : compareBodies(kind, desired, outcome.stored).before
   const serverChanged = diffFields(after, answered)
-  if (outcome.kind === 'unknown' && serverChanged.length > 0 && !wasWritten(change, desired, found.stored, kind)) return outcome
+  if (outcome.became === 'unknown' && serverChanged.length > 0 && !wasWritten(change, desired, found.stored, kind)) return outcome
   const { message: _, errorKind: __, ...rest } = outcome
   return {
     ...rest,
-    kind: outcome.kind === 'unknown' ? successKinds[change.action] : outcome.kind,
+    became: outcome.became === 'unknown' ? successKinds[change.action] : outcome.became,
     id: found.stored.id,
     stored: found.stored,
     ...(serverChanged.length > 0 && { serverChanged }),

@@ -55,7 +55,7 @@ export async function verifyWrites(
   return { diagnostics: [...twins.map(({ diagnostic }) => diagnostic), ...advice, ...lost], lists }
 }
 
-const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isSuccess(outcome) && isWritten(outcome))
+const wasAttempted = (outcome: Outcome): boolean => outcome.became === 'unknown' || (isSuccess(outcome) && isWritten(outcome))
 
 function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, { state, kinds }: WriteContext): readonly Diagnostic[] {
   const { change, id } = outcome
@@ -66,7 +66,7 @@ function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, { state, k
   state.amend(reconcileOutcome(outcome, list, resolved.body, kind))
   const found = findDesired(list, resolved.body, kind)
   if (typeof found === 'object') return findDroppedFields(outcome, resolved.body, found.stored, kind)
-  if (outcome.kind === 'unknown' || found !== 'absent') return []
+  if (outcome.became === 'unknown' || found !== 'absent') return []
   const isThere = list.all.some(({ stored }) => stored.id === id)
   const message = isThere
     ? `${addressOf(change)}: the server did not store the ownership marker of the ${kind.label} ${id}, so the next run would not recognize it`
@@ -78,7 +78,7 @@ function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, { state, k
 function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject, kind: Kind): readonly Diagnostic[] {
   const { change, stored: answer } = outcome
   // A field that the answer still had was removed by another user since.
-  if (outcome.kind === 'unknown' || answer === undefined) return []
+  if (outcome.became === 'unknown' || answer === undefined) return []
   const [answered, kept] = [missingFields(desired, answer, kind), missingFields(desired, stored, kind)]
   const dropped = kept.filter(({ path }) => answered.some((field) => field.path === path))
   if (dropped.length === 0) return []

@@ -56,7 +56,7 @@ export async function writeAll<C extends Create | Write>(changes: readonly C[], 
           const sendable = sendableBody(change, context)
           if ('body' in sendable) return writeOne(change, sendable.body, context)
           const target = outcomeOf(sendable.waitsFor)
-          if (target?.kind === 'unknown' || isWaiting(sendable.waitsFor)) waiting.add(change)
+          if (target?.became === 'unknown' || isWaiting(sendable.waitsFor)) waiting.add(change)
           else if (target === undefined && sendable.waitsFor.kind === kind) postponed.push(change)
           else await state.skip(change, whySkipped(sendable.waitsFor, state))
         },
@@ -130,7 +130,7 @@ export async function writeOne(change: Change, desired: Body, context: WriteCont
     const stored = await write(change, desired, context)
     if (stored !== undefined && (change.action === 'create' || change.action === 'replace'))
       await demandMarker(change, desired, stored, context)
-    await state.record({ change, kind: successKinds[change.action], id: stored?.id ?? change.id, stored })
+    await state.record({ change, became: successKinds[change.action], id: stored?.id ?? change.id, stored })
   } catch (thrown) {
     await recordFailure(change, thrown, state)
   }
@@ -142,8 +142,8 @@ async function recordFailure(change: Change, thrown: unknown, state: ApplyState)
   if (stopped !== undefined && thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'canceled')
     return state.skip(change, stopped.message)
   // An earlier attempt, whose outcome was unknown, has created it after all.
-  if (thrown instanceof CreatedByOtherRunError && state.outcomeOf(change)?.kind === 'unknown')
-    return state.record({ change, kind: successKinds[change.action], id: thrown.found.id, stored: thrown.found })
+  if (thrown instanceof CreatedByOtherRunError && state.outcomeOf(change)?.became === 'unknown')
+    return state.record({ change, became: successKinds[change.action], id: thrown.found.id, stored: thrown.found })
   const outcome = thrown instanceof NotRecreatedError ? failedRecreation(change, thrown) : failed(change, thrown)
   await state.record({
     ...outcome,

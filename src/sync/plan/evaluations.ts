@@ -136,9 +136,9 @@ interface Review {
  */
 export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review) {
   const byId = new Map(alerts.map((alert) => [alert.id, alert]))
-  const pending = outcomes.flatMap(({ change, kind, id }) => {
+  const pending = outcomes.flatMap(({ change, became, id }) => {
     const alert = byId.get(id ?? '')
-    return alert !== undefined && isPending(change, kind, alert) ? [{ key: change.key, alert }] : []
+    return alert !== undefined && isPending(change, became, alert) ? [{ key: change.key, alert }] : []
   })
   const pendingIds = new Set(pending.map(({ alert }) => alert.id))
   // The plan has no id for an alert that was created.
@@ -157,7 +157,7 @@ export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review) {
 }
 
 /** A created alert is evaluated when it shows it. An updated one keeps its errors until then, and only newer errors prove an evaluation. */
-function isPending({ stored: before }: Change, kind: Outcome['kind'], alert: StoredObject): boolean {
-  if (kind === 'created' || kind === 'replaced') return !isEvaluated(alert)
-  return kind === 'updated' && (failedAt(alert) === undefined || failedAt(alert) === failedAt(before ?? {}))
+function isPending({ stored: before }: Change, became: Outcome['became'], alert: StoredObject): boolean {
+  if (became === 'created' || became === 'replaced') return !isEvaluated(alert)
+  return became === 'updated' && (failedAt(alert) === undefined || failedAt(alert) === failedAt(before ?? {}))
 }

@@ -17,7 +17,7 @@ export type OutcomeKind = (typeof outcomeKinds)[number]
 
 export interface Outcome {
   readonly change: Change
-  readonly kind: OutcomeKind
+  readonly became: OutcomeKind
   readonly id?: string | undefined
   /** Why it failed or was skipped, or what to know about it. */
   readonly message?: string | undefined
@@ -47,8 +47,8 @@ export const successKinds: Readonly<Record<Action, OutcomeKind>> = {
   unchanged: 'unchanged',
 }
 
-export const isSuccess = ({ kind }: Pick<Outcome, 'kind'>): boolean => !undone.some((one) => one === kind)
+export const isSuccess = ({ became }: Pick<Outcome, 'became'>): boolean => !undone.some((one) => one === became)
 
 /** Whether anything was written, as far as known. */
-export const isWritten = ({ kind, wasDeleted = false }: Pick<Outcome, 'kind' | 'wasDeleted'>): boolean =>
-  wasDeleted || (isSuccess({ kind }) && kind !== 'unchanged' && kind !== 'held')
+export const isWritten = ({ became, wasDeleted = false }: Pick<Outcome, 'became' | 'wasDeleted'>): boolean =>
+  wasDeleted || (isSuccess({ became }) && became !== 'unchanged' && became !== 'held')

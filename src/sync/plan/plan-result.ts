@@ -218,16 +218,16 @@ async function withLayout(change: Change): Promise<Pick<PlannedObject, 'layout'>
 
 /** The outcome of what differs: of an alert that is as declared, the tile with its query. */
 function outcomeInFile({ action }: PlannedObject, outcome: Outcome, outcomes: readonly Outcome[]): Outcome {
-  if (action === 'unchanged' && isSuccess(outcome)) return { ...outcome, kind: 'unchanged' }
-  if (action !== 'update' || outcome.kind !== 'unchanged') return outcome
-  const { kind, message } = outcomes.find(({ change }) => change.id === outcome.change.desired?.dashboardId) ?? outcome
-  return { ...outcome, kind, message }
+  if (action === 'unchanged' && isSuccess(outcome)) return { ...outcome, became: 'unchanged' }
+  if (action !== 'update' || outcome.became !== 'unchanged') return outcome
+  const { became, message } = outcomes.find(({ change }) => change.id === outcome.change.desired?.dashboardId) ?? outcome
+  return { ...outcome, became, message }
 }
 
-const withOutcome = async (object: PlannedObject, { id, kind, message, serverChanged }: Outcome): Promise<PlannedObject> => ({
+const withOutcome = async (object: PlannedObject, { id, became, message, serverChanged }: Outcome): Promise<PlannedObject> => ({
   ...object,
   ...(id !== undefined && { id }),
-  outcome: kind,
+  outcome: became,
   ...(message !== undefined && { message }),
   ...(serverChanged !== undefined && { serverChanged: await Promise.all(serverChanged.map(withLines)) }),
 })

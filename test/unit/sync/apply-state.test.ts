@@ -135,7 +135,7 @@ describe('an alert that came onto what goes', () => {
 
 describe('what became of a change', () => {
   it('the outcome of a change is done, and written, or not', () => {
-    const kindsWhere = (is: (outcome: Outcome) => boolean) => outcomeKinds.filter((kind) => is({ change: change('a'), kind }))
+    const kindsWhere = (is: (outcome: Outcome) => boolean) => outcomeKinds.filter((became) => is({ change: change('a'), became }))
     expect(kindsWhere(isSuccess)).toEqual([
       'created',
       'updated',
@@ -154,7 +154,7 @@ describe('what became of a change', () => {
     const one = deleted('dashboard', 'x')
     expect(failed(one, new WatchkeeperError('conflict', 'Somebody was faster.'))).toEqual({
       change: one,
-      kind: 'failed',
+      became: 'failed',
       id: 'x',
       message: 'Somebody was faster.',
       errorKind: 'conflict',
@@ -173,7 +173,7 @@ describe('the state', () => {
     const reported: (readonly string[])[] = []
     const state = createApplyState({
       stop: stop.signal,
-      onProgress: async (outcomes) => void reported.push(outcomes.map(({ kind }) => kind)),
+      onProgress: async (outcomes) => void reported.push(outcomes.map(({ became }) => became)),
     })
     return { state, stop, reported }
   }
@@ -182,15 +182,15 @@ describe('the state', () => {
     const { state } = open()
     const one = deleted('dashboard', 'x')
     await state.skip(one, 'too late')
-    expect(state.outcomeOf(one)).toEqual({ change: one, kind: 'skipped', id: 'x', message: 'too late' })
+    expect(state.outcomeOf(one)).toEqual({ change: one, became: 'skipped', id: 'x', message: 'too late' })
   })
 
   it('reports each outcome with all earlier ones', async () => {
     const { state, reported } = open()
-    await state.record({ change: change('a'), kind: 'unchanged' })
-    await state.record({ change: change('b'), kind: 'created' })
+    await state.record({ change: change('a'), became: 'unchanged' })
+    await state.record({ change: change('b'), became: 'created' })
     await state.skip(change('c'), 'too late')
-    await state.record({ change: change('d'), kind: 'failed' })
+    await state.record({ change: change('d'), became: 'failed' })
     expect(reported).toEqual([
       ['unchanged', 'created'],
       ['unchanged', 'created', 'skipped', 'failed'],
@@ -200,11 +200,11 @@ describe('the state', () => {
   it('keeps the last outcome of each change, in the order of the first', async () => {
     const { state, reported } = open()
     const [a, b] = [change('a'), change('b')]
-    await state.record({ change: a, kind: 'unknown' })
-    await state.record({ change: b, kind: 'created' })
-    state.amend({ change: a, kind: 'created' })
-    expect(state.all().map(({ kind }) => kind)).toEqual(['created', 'created'])
-    expect(state.outcomeOf(a)).toEqual({ change: a, kind: 'created' })
+    await state.record({ change: a, became: 'unknown' })
+    await state.record({ change: b, became: 'created' })
+    state.amend({ change: a, became: 'created' })
+    expect(state.all().map(({ became }) => became)).toEqual(['created', 'created'])
+    expect(state.outcomeOf(a)).toEqual({ change: a, became: 'created' })
     expect(state.outcomeOf(change('c'))).toBeUndefined()
     expect(reported).toHaveLength(2)
   })
@@ -212,15 +212,15 @@ describe('the state', () => {
   it('learns ids from what was done, and from nothing else', async () => {
     const { state } = open()
     const waits = { dashboardId: new PendingId('dashboard', 'a') }
-    await state.record({ change: change('a'), kind: 'failed', stored: { id: 'd1' } })
+    await state.record({ change: change('a'), became: 'failed', stored: { id: 'd1' } })
     expect(state.resolve(waits)).toHaveProperty('waitsFor')
-    state.amend({ change: change('a'), kind: 'created', stored: { id: 'd1' } })
+    state.amend({ change: change('a'), became: 'created', stored: { id: 'd1' } })
     expect(state.resolve(waits)).toEqual({ body: { dashboardId: 'd1' } })
   })
 
   it('the state continues after a failure, and ends when it is stopped', async () => {
     const { state, stop } = open()
-    await state.record({ change: change('a'), kind: 'failed', message: 'no' })
+    await state.record({ change: change('a'), became: 'failed', message: 'no' })
     expect(state.stopped()).toBeUndefined()
     stop.abort()
     expect(state.stopped()?.message).toMatch(/cancel/i)
@@ -249,8 +249,8 @@ describe('an answer that never came', () => {
 
   it('leaves open what became of the change, and says to run again instead of to look by hand', () => {
     const error = errorOf('unknown')
-    const { kind, errorKind, message = '' } = failed(change('a'), error)
-    expect({ kind, errorKind }).toEqual({ kind: 'unknown', errorKind: 'may-exist' })
+    const { became, errorKind, message = '' } = failed(change('a'), error)
+    expect({ became, errorKind }).toEqual({ became: 'unknown', errorKind: 'may-exist' })
     const [what, advice] = message.split('\n')
     expect(what).toBe(error.message.split('\n')[0])
     expect(advice).toBe(
@@ -264,7 +264,7 @@ describe('an answer that never came', () => {
     const one = { ...deleted('dashboard', 'x'), action: 'replace', desired: {} } as const
     expect(failedRecreation(one, new Error('gone', { cause: errorOf('unknown') }))).toEqual(failed(one, errorOf('unknown')))
     expect(failedRecreation(one, new Error('gone', { cause: errorOf('not-applied') }))).toMatchObject({
-      kind: 'failed',
+      became: 'failed',
       wasDeleted: true,
       message: `It was deleted and could not be created again. The next apply creates it. ${errorOf('not-applied').message}`,
     })
@@ -272,6 +272,6 @@ describe('an answer that never came', () => {
 
   it('a lost answer is a failure like any other when nothing was sent', () => {
     const error = errorOf('not-applied')
-    expect(failed(change('a'), error)).toMatchObject({ kind: 'failed', message: error.message })
+    expect(failed(change('a'), error)).toMatchObject({ became: 'failed', message: error.message })
   })
 })

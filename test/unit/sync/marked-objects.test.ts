@@ -18,8 +18,8 @@ const list = (items: readonly ReturnType<typeof stored>[], mayBeCut = false) => 
 
 const declared = { kind: 'alert', key: 'errors', name: 'Errors', location: { file: 'f.yml' }, desired, notes: [], fields: [] } as const
 const change: Change = { ...declared, action: 'create', summary: '' }
-const unknown: Outcome = { change, kind: 'unknown', message: 'no answer', errorKind: 'may-exist' }
-const created: Outcome = { change, kind: 'created', id: 'a' }
+const unknown: Outcome = { change, became: 'unknown', message: 'no answer', errorKind: 'may-exist' }
+const created: Outcome = { change, became: 'created', id: 'a' }
 
 describe('the object with the mark', () => {
   it('the object with the mark is found by it, whatever else is there', () => {
@@ -47,12 +47,17 @@ describe('the object with the mark', () => {
 
 describe('an outcome in the light of the list', () => {
   it('a change with an unknown outcome is applied when the object is as it was sent', () => {
-    expect(reconcileOutcome(unknown, list([stored('a')]), desired, kind)).toEqual({ change, kind: 'created', id: 'a', stored: stored('a') })
+    expect(reconcileOutcome(unknown, list([stored('a')]), desired, kind)).toEqual({
+      change,
+      became: 'created',
+      id: 'a',
+      stored: stored('a'),
+    })
   })
 
   it('a change with an unknown outcome is applied when the marker matches the declaration, whatever the server stored', () => {
     const reviewed = reconcileOutcome(unknown, list([stored('a', { threshold: 6 })]), desired, kind)
-    expect(reviewed).toMatchObject({ kind: 'created', id: 'a', serverChanged: [{ path: 'threshold', before: 5, after: 6 }] })
+    expect(reviewed).toMatchObject({ became: 'created', id: 'a', serverChanged: [{ path: 'threshold', before: 5, after: 6 }] })
   })
 
   it('a change with an unknown outcome stays unknown when no object, or two, have the marker', () => {
@@ -62,7 +67,7 @@ describe('an outcome in the light of the list', () => {
 
   it('a known outcome contains what the server made of it', () => {
     const reviewed = reconcileOutcome(created, list([stored('a', { threshold: 6 })]), desired, kind)
-    expect(reviewed).toMatchObject({ kind: 'created', id: 'a', serverChanged: [{ path: 'threshold', before: 5, after: 6 }] })
+    expect(reviewed).toMatchObject({ became: 'created', id: 'a', serverChanged: [{ path: 'threshold', before: 5, after: 6 }] })
     expect(reconcileOutcome(created, list([stored('a')]), desired, kind)).not.toHaveProperty('serverChanged')
   })
 })

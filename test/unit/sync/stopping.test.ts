@@ -16,7 +16,7 @@ const change: Change = {
   fields: [],
 }
 
-const outcome = (kind: OutcomeKind, errorKind?: ErrorKind): Outcome => ({ change, kind, errorKind })
+const outcome = (became: OutcomeKind, errorKind?: ErrorKind): Outcome => ({ change, became, errorKind })
 
 const times = (count: number, ...outcomes: readonly Outcome[]): readonly Outcome[] => Array.from({ length: count }, () => outcomes).flat()
 
