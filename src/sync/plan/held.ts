@@ -140,43 +140,44 @@ function differingPlaces({ id, desired, stored, fields }: Held, kind: Kind): rea
   return [...(fields.some(({ path }) => !/^(?:name|tags)(?!\w)/.test(path)) ? [id] : []), ...tiles.map((tile) => placeOfTile(id, tile.id))]
 }
 
-/** What an earlier plan of the same files found, and that has an effect on kinds that are planned before. */
-export interface Settled {
-  /** Held objects by their address, and the held alerts that keep an object from being deleted or released, by its id. */
-  readonly held: ReadonlyMap<string, Held>
+/** The held objects that earlier rounds of planning found. A round needs them before it plans the kinds that they refer to. */
+export interface KnownHeld {
+  /** Held objects by `slotOf` their changes. The entry for a delete or a release is the held alert that it would delete. */
+  readonly bySlot: ReadonlyMap<string, Held>
   /** The keys of held alerts with a query, for which no tile is added. */
-  readonly untiled: ReadonlySet<string>
+  readonly alertsWithoutTile: ReadonlySet<string>
 }
 
-export const nothingSettled: Settled = { held: new Map(), untiled: new Set() }
+export const nothingHeld: KnownHeld = { bySlot: new Map(), alertsWithoutTile: new Set() }
 
-/** An object to delete or to release is in no file. */
+/** The address of the object. A delete or a release has no address, because no file declares its object, so it has the id. */
 export const slotOf = (change: Pick<Change, 'kind' | 'key' | 'action' | 'id'>): string =>
   change.action === 'delete' || change.action === 'release' ? `${change.kind} ${change.id}` : addressOf(change)
 
 /**
- * What has to be planned again because of held alerts; undefined for a plan that leaves them as they are. First a tile that is made for such
- * an alert stays as it is; where the alert would still be deleted, the object stays as it is. `queried` are the alerts with a query.
+ * What the next round of planning has to know; undefined where this plan leaves all held alerts as they are. The next round adds no tile for
+ * the query of a held alert, and keeps the tile that the alert is on. If a change deletes the alert even so, the round after that holds the
+ * object of the change. `queried` are the keys of the alerts with a query.
  */
-export function settle(
-  before: Settled,
+export function findMoreHeld(
+  before: KnownHeld,
   held: readonly Held[],
   deletesHeld: ReadonlyMap<Change, Held>,
   queried: ReadonlySet<string>,
-): Settled | undefined {
+): KnownHeld | undefined {
   const addresses = new Set(held.map(addressOf))
   const waiting = ({ kind, key, desired: { tileId } }: Held): boolean =>
     kind === 'alert' && queried.has(key) && tileId instanceof PendingId && !addresses.has(addressOf(tileId))
-  const untiled = held.filter((one) => waiting(one) && !before.untiled.has(one.key))
+  const withoutTile = held.filter((one) => waiting(one) && !before.alertsWithoutTile.has(one.key))
   const causes = [...deletesHeld].map(([cause, alert]) => {
-    if (!before.held.has(addressOf(alert))) return [addressOf(alert), alert] as const
+    if (!before.bySlot.has(addressOf(alert))) return [addressOf(alert), alert] as const
     const isDeclared = cause.action === 'update' || cause.action === 'adopt' || cause.action === 'mark'
     return [slotOf(cause), isDeclared ? holdFor(cause, alert, `would delete ${addressOf(alert)}, which is left as it is`) : alert] as const
   })
-  if (untiled.length + causes.length === 0) return undefined
+  if (withoutTile.length + causes.length === 0) return undefined
   return {
-    held: new Map([...before.held, ...untiled.map((one) => [addressOf(one), one] as const), ...causes]),
-    untiled: new Set([...before.untiled, ...untiled.map(({ key }) => key)]),
+    bySlot: new Map([...before.bySlot, ...withoutTile.map((one) => [addressOf(one), one] as const), ...causes]),
+    alertsWithoutTile: new Set([...before.alertsWithoutTile, ...withoutTile.map(({ key }) => key)]),
   }
 }
 

@@ -26,7 +26,7 @@ import type { Prune } from '../declarations/find-declarations.ts'
 import { queriedKeys } from '../query-alerts/query-alerts.ts'
 import { assignTiles, lacksTiles } from '../query-alerts/tile-owners.ts'
 import { type Change, type Create, changesOf, type Delete, type Held, isHeld, isTakeover, type Plan, type Update } from './change.ts'
-import { holdCreatesBeside, holdDependents, nothingSettled, reportHeld, type Settled, settle, slotOf, withWays } from './held.ts'
+import { findMoreHeld, holdCreatesBeside, holdDependents, type KnownHeld, nothingHeld, reportHeld, slotOf, withWays } from './held.ts'
 import {
   type AdoptCommand,
   type AdoptFrom,
@@ -86,7 +86,7 @@ export interface PlanOptions {
 interface AllOptions extends PlanOptions {
   /** Whether `prune` is off because of a held object. */
   readonly waitsForHeld?: true
-  readonly settled?: Settled
+  readonly knownHeld?: KnownHeld
 }
 
 /** The plan for a server that is asked whether it can patch dashboards, where the plan writes one that exists, or one exists twice. */
@@ -117,7 +117,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, storedO
 }
 
 function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: StoredObjects, options: AllOptions): Plan {
-  const { settled = nothingSettled, kinds } = options
+  const { knownHeld = nothingHeld, kinds } = options
   const all: readonly Kind[] = Object.values(kinds)
   const indexes = indexAll(storedObjects, kinds)
   const owned = all.flatMap((kind) => {
@@ -128,10 +128,10 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   const ofAlerts = { ...options, ownsAnything, kind: kinds.alert, index: indexes.alert }
   // Alerts are identified before the dashboards are planned, and compared after that.
   const alerts = identifyObjects({ ...ofAlerts, declared: declarations.objects.filter(isOf('alert')) })
-  const { tileOwners, objects } = assignTiles(declarations.objects, matchObjects(alerts), { ...options, settled, indexes })
+  const { tileOwners, objects } = assignTiles(declarations.objects, matchObjects(alerts), { ...options, knownHeld, indexes })
   const { parts, held, twins } = planKinds(objects, {
     ...options,
-    settled,
+    knownHeld,
     storedObjects,
     indexes,
     tileOwners,
@@ -152,7 +152,7 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
     ...(options.prune === 'forget' ? orphans.map((one) => planRelease(kinds[kind], one, 'no file declares it')) : []),
   ])
   const planned = [...writes, ...(held.some(({ isError }) => isError) ? [] : planDeletes(parts, repairs.deletes, kinds, options.prune))]
-  const written = planned.filter((change) => isHeld(change) || !settled.held.has(slotOf(change)))
+  const written = planned.filter((change) => isHeld(change) || !knownHeld.bySlot.has(slotOf(change)))
   const tileWrites = planTileWrites(written, {
     canPatch: false,
     rewrite: false,
@@ -162,8 +162,8 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
     objects,
   })
   const losses = protectAlerts(tileWrites.changes, storedObjects.alert, kinds)
-  const more = settle(settled, held, losses.deletesHeld, queriedKeys(declarations.objects))
-  if (more !== undefined) return planAll(declarations, storedObjects, { ...options, settled: more })
+  const more = findMoreHeld(knownHeld, held, losses.deletesHeld, queriedKeys(declarations.objects))
+  if (more !== undefined) return planAll(declarations, storedObjects, { ...options, knownHeld: more })
   const changes = parts.flatMap((part) => part.changes)
   const reported = parts.flatMap(({ diagnostics }) => diagnostics)
   const doubled = parts.flatMap(({ kind, diagnostics }) => (diagnostics.some(isAboutMarkers) ? [kinds[kind]] : []))
@@ -181,7 +181,7 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   return {
     project: options.project,
     changes: losses.changes.map((change) => keepWhenRecreated(change, kinds[change.kind])),
-    orphans: parts.flatMap(toOrphans).filter(({ kind, id }) => !options.prune || settled.held.has(`${kind} ${id}`)),
+    orphans: parts.flatMap(toOrphans).filter(({ kind, id }) => !options.prune || knownHeld.bySlot.has(`${kind} ${id}`)),
     diagnostics: [
       ...found,
       ...checkRepository(options.repository, owned),
@@ -203,7 +203,7 @@ interface KindsOptions extends PlanOptions {
   readonly indexes: Readonly<Record<KindName, StoredIndex>>
   readonly tileOwners: TileOwners
   readonly ownsAnything: boolean
-  readonly settled: Settled
+  readonly knownHeld: KnownHeld
   /** The kinds whose objects are identified already. */
   readonly identified: Readonly<Partial<Record<KindName, Identified>>>
 }
@@ -274,7 +274,7 @@ interface ResolvedPair {
 
 /** Plans the objects of one kind. */
 function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOptions): KindPlan {
-  const { index: all, context: given, declaredNames, rewrite = false, resendSecrets = false, isWrite = false, settled } = options
+  const { index: all, context: given, declaredNames, rewrite = false, resendSecrets = false, isWrite = false, knownHeld } = options
   const twins = options.repairDuplicates ? findTwins(kind, declared, options) : []
   const left = new Set(twins.map(({ stored }) => stored.id))
   const items = all.all.map(({ stored }) => stored).filter(({ id }) => !left.has(id))
@@ -302,9 +302,10 @@ function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOpt
   const around = { ...options, kind, nameOf, common, rewriteOf }
   const planned = compared.map(({ pair, desired, sides }) => {
     const fresh = { ...planChange(pair, desired.body, sides, around), keptTiles: desired.keptTiles }
-    const change = settled.held.get(addressOf(pair.declared)) ?? (isHeld(fresh) ? withWays(fresh, pair, kind, options.pullCommand) : fresh)
+    const change =
+      knownHeld.bySlot.get(addressOf(pair.declared)) ?? (isHeld(fresh) ? withWays(fresh, pair, kind, options.pullCommand) : fresh)
     // The marker is not written only because of a tile that is left out for now.
-    return change.action === 'mark' && lacksTiles(pair.declared, settled) ? { ...change, action: 'unchanged' as const } : change
+    return change.action === 'mark' && lacksTiles(pair.declared, knownHeld) ? { ...change, action: 'unchanged' as const } : change
   })
   const changes = holdCreatesBeside(holdDependents(planned, options.held, options.kinds), pairs, kind)
   const reviewed = compared.flatMap(({ pair, desired }, i) => {
@@ -325,7 +326,7 @@ function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOpt
       ...reportKept(kind, twins),
       ...compared
         // The tile that an alert with a query refers to may be left out.
-        .filter(({ pair }) => !settled.held.has(addressOf(pair.declared)))
+        .filter(({ pair }) => !knownHeld.bySlot.has(addressOf(pair.declared)))
         .flatMap(({ pair, desired }) => (isAsApplied(pair) ? desired.diagnostics.map(toLostName) : desired.diagnostics)),
       ...compared.flatMap(({ pair, desired }) => refuseNewerFields({ ...pair, desired: desired.body }, kind, items)),
       ...reviewed,

@@ -6,7 +6,7 @@ import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
-import type { Settled } from '../plan/held.ts'
+import type { KnownHeld } from '../plan/held.ts'
 import type { MatchResult } from '../plan/match.ts'
 import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
 import { isMadeForQueries, makeProjectDashboard } from './query-alerts.ts'
@@ -16,7 +16,7 @@ interface OwnersInput {
   readonly prune: Prune
   readonly kinds: Kinds
   readonly indexes: Readonly<Record<'alert' | 'dashboard', StoredIndex>>
-  readonly settled: Settled
+  readonly knownHeld: KnownHeld
 }
 
 type MatchedAlerts = Pick<MatchResult<Declared<'alert'>>, 'pairs' | 'orphans'>
@@ -24,16 +24,16 @@ type MatchedAlerts = Pick<MatchResult<Declared<'alert'>>, 'pairs' | 'orphans'>
 /** The declarations with the tiles that the plan gives to alerts, and who the stored tiles are for. */
 export function assignTiles(objects: readonly Declared[], matched: MatchedAlerts, input: OwnersInput) {
   const tileOwners = findTileOwners(matched, input)
-  return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(objects, input.settled.untiled), input, tileOwners) }
+  return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(objects, input.knownHeld.alertsWithoutTile), input, tileOwners) }
 }
 
-function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes, prune, settled }: OwnersInput): TileOwners {
+function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes, prune, knownHeld }: OwnersInput): TileOwners {
   const found = pairs.flatMap((one) => (one.found === undefined ? [] : [{ ...one.found, declared: one.declared }]))
   const names = new Map(indexes.dashboard.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const queried = found.filter(({ declared }) => declared.value.query !== undefined)
   const tiles = new Map(queried.map((one) => [one.declared.key, queryTileOf(one)]))
   // A dashboard asks about tiles that it does not give to an alert: those of pruned alerts, and of alerts that now watch something else.
-  const moved = found.filter(({ stored, declared }) => !settled.held.has(addressOf(declared)) && !staysOn(declared, stored, names))
+  const moved = found.filter(({ stored, declared }) => !knownHeld.bySlot.has(addressOf(declared)) && !staysOn(declared, stored, names))
   const ended = [...moved, ...(prune === true ? orphans : [])]
   const leaving = new Set(ended.map(({ stored }) => stored.id))
   const staying = new Set(indexes.alert.all.flatMap(({ stored }) => (leaving.has(stored.id) ? [] : [stored.tileId])))
@@ -55,8 +55,8 @@ function staysOn({ value: { query, tile, dashboard } }: Declared<'alert'>, { til
 }
 
 /** Whether a dashboard lacks the tile of one of these alerts. */
-export const lacksTiles = ({ queries }: Declared, { untiled }: Settled): boolean =>
-  queries !== undefined && [...queries.values()].some((key) => untiled.has(key))
+export const lacksTiles = ({ queries }: Declared, { alertsWithoutTile }: KnownHeld): boolean =>
+  queries !== undefined && [...queries.values()].some((key) => alertsWithoutTile.has(key))
 
 /** The declarations without the tiles of these alerts, and without the dashboard that is made only for them. */
 const withoutTilesOf = (objects: readonly Declared[], alerts: ReadonlySet<string>): readonly Declared[] =>
