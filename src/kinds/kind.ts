@@ -79,7 +79,7 @@ export interface DeclaredKey<S extends KindName = KindName> extends ObjectKey<S>
 export interface DeclaredObject<Value = unknown, S extends KindName = KindName> extends DeclaredKey<S> {
   readonly value: Value
   /** The object as its file spells it, with its defaults. */
-  readonly written: unknown
+  readonly spelled: unknown
   /** What it was made from, such as `slos.checkout`; absent for an object that the file spells out. */
   readonly madeFrom?: string
   /** Keys of the alerts whose queries a dashboard has, by the names of their tiles. */

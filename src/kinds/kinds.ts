@@ -36,38 +36,38 @@ export type Declared<S extends KindName = KindName> = DeclaredObject<DeclaredVal
 export interface ParsedObject<S extends KindName = KindName> {
   readonly value: DeclaredValues[S]
   /** The path in the file of a path in the value. */
-  toWritten(path: readonly PropertyKey[]): readonly PropertyKey[]
+  toSpelled(path: readonly PropertyKey[]): readonly PropertyKey[]
 }
 
 type ParseResult = { readonly parsed: ParsedObject } | { readonly error: z.ZodError }
 
 /** Parses an object of a file, and expands its short forms. */
-export function parseObject(kind: KindName, written: unknown): ParseResult {
+export function parseObject(kind: KindName, spelled: unknown): ParseResult {
   if (kind === 'dashboard') {
-    const { data, error } = fileSchemas.dashboard.safeParse(written)
+    const { data, error } = fileSchemas.dashboard.safeParse(spelled)
     if (error !== undefined) return { error }
     const { value, tilePaths } = expandDashboard(data)
     return {
       parsed: {
         value,
-        toWritten: ([field, i, ...rest]) => {
+        toSpelled: ([field, i, ...rest]) => {
           const tile = field === 'tiles' && typeof i === 'number' ? tilePaths[i] : undefined
-          return inShortForm(tile === undefined ? [field, i, ...rest].filter((key) => key !== undefined) : [...tile, ...rest], written)
+          return inShortForm(tile === undefined ? [field, i, ...rest].filter((key) => key !== undefined) : [...tile, ...rest], spelled)
         },
       },
     }
   }
-  const { data, error } = fileSchemas[kind].safeParse(written)
+  const { data, error } = fileSchemas[kind].safeParse(spelled)
   return error === undefined
-    ? { parsed: { value: kind === 'savedSearch' ? withSourceIds(data) : data, toWritten: (path) => inShortForm(path, written) } }
+    ? { parsed: { value: kind === 'savedSearch' ? withSourceIds(data) : data, toSpelled: (path) => inShortForm(path, spelled) } }
     : { error }
 }
 
 /** The path with `source` for a `sourceId` that the file does not have. */
-const inShortForm = (path: readonly PropertyKey[], written: unknown): readonly PropertyKey[] =>
+const inShortForm = (path: readonly PropertyKey[], spelled: unknown): readonly PropertyKey[] =>
   path.map((key, i) => {
     const short = shortSourceNames.get(key)
-    const around = valueAt(written, path.slice(0, i))
+    const around = valueAt(spelled, path.slice(0, i))
     return short !== undefined && ownValue(around, key) === undefined && ownValue(around, short) !== undefined ? short : key
   })
 

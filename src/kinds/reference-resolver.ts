@@ -27,7 +27,7 @@ export interface Reference {
 }
 
 /** The map of a file that has a reference, and what its body has so far. */
-interface WrittenMap {
+interface SpelledMap {
   readonly file: Body
   readonly body: Body
 }
@@ -35,7 +35,7 @@ interface WrittenMap {
 /** Looks up the references of one declared object. A reference that means nothing is a diagnostic, and as the file spells it, for reports. */
 export interface ReferenceResolver {
   /** `path` is where the file has the reference. */
-  idOf(reference: Reference, spelled: unknown, path: readonly PropertyKey[], around: WrittenMap): unknown
+  idOf(reference: Reference, spelled: unknown, path: readonly PropertyKey[], around: SpelledMap): unknown
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -93,7 +93,7 @@ export function createReferenceResolver(
     return found(directory.byId(to, id), path)
   }
 
-  function byTile(spelled: unknown, path: readonly PropertyKey[], { file, body }: WrittenMap): unknown {
+  function byTile(spelled: unknown, path: readonly PropertyKey[], { file, body }: SpelledMap): unknown {
     if (body.dashboardId === undefined || unknown.has(body.dashboardId)) return undefined
     const key = typeof file.dashboard === 'string' ? file.dashboard : undefined
     const target = key === undefined ? { tiles: tilesOf(String(body.dashboardId)) } : (context.dashboards.get(key) ?? { tiles: [] })
@@ -134,7 +134,7 @@ export function createReferenceResolver(
     return to === 'dashboard' || to === 'savedSearch' ? byKey(to, String(spelled), path) : undefined
   }
 
-  function find(reference: Reference, spelled: unknown, path: readonly PropertyKey[], around: WrittenMap): unknown {
+  function find(reference: Reference, spelled: unknown, path: readonly PropertyKey[], around: SpelledMap): unknown {
     const { to } = reference
     if (to === 'tile') return byTile(spelled, path, around)
     if (to === 'connection') return typeof spelled === 'string' ? namedConnection(spelled, path) : onlyConnection(path.slice(0, -1))

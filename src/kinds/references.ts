@@ -84,7 +84,7 @@ interface Known {
   readonly isComplete: boolean
 }
 
-type Referrer = Pick<DeclaredObject, 'kind' | 'location' | 'locationOf' | 'pathOf' | 'written'>
+type Referrer = Pick<DeclaredObject, 'kind' | 'location' | 'locationOf' | 'pathOf' | 'spelled'>
 
 /** An alert. One with errors has only its valid fields. */
 interface CheckedAlert extends Referrer {
@@ -111,7 +111,7 @@ function checkTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
   const { query, dashboard, tile, savedSearch } = alert.value
   if (targetFields.some((field) => alert.wrongFields?.has(field)))
     return [...dangling(alert, 'dashboard', dashboard, known), ...dangling(alert, 'savedSearch', savedSearch, known)]
-  if (query !== undefined && (tile === undefined || ownValue(alert.written, 'tile') !== undefined)) return checkQueryTarget(alert, known)
+  if (query !== undefined && (tile === undefined || ownValue(alert.spelled, 'tile') !== undefined)) return checkQueryTarget(alert, known)
   const onTile = dashboard !== undefined || tile !== undefined
   if (onTile && savedSearch !== undefined)
     return [diagnostic(alert, 'alert-target', [], 'must watch either a tile or a savedSearch, not both')]

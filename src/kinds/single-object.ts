@@ -29,7 +29,7 @@ export const documentInput = (label: string) =>
 /** An object that a document declares. */
 export interface ReadObject<T> {
   readonly value: T
-  readonly written: unknown
+  readonly spelled: unknown
   readonly document: ReadDocument
   /** The name of the input, or the path of the file. */
   readonly name: string
@@ -54,7 +54,7 @@ export async function readObject<T>(
   const prepare = (given: unknown): unknown => (isMapping(given) ? (fromApi(given, name) ?? given) : given)
   const { value, document } = parseWithLocations(content, name, schema, prepare)
   if (!isMapping(document.value)) throw inputError(input, 'is neither a map nor the path of a file that ends in .yml, .yaml or .json')
-  return { value, written: document.value, document, name }
+  return { value, spelled: document.value, document, name }
 }
 
 /** The schema of the fields that a document may change: each is optional, and null clears it where an update can clear it. */
@@ -80,7 +80,7 @@ const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
  */
 export async function resolveObject<T>(
   kind: Kind<DeclaredObject<T>>,
-  { value, written, document, name }: ReadObject<T>,
+  { value, spelled, document, name }: ReadObject<T>,
   { api, service }: { readonly api: ReadApi; readonly service: Target },
 ): Promise<Body> {
   const declared = {
@@ -88,20 +88,20 @@ export async function resolveObject<T>(
     key: '',
     location: { file: name },
     value,
-    written,
+    spelled,
     locationOf: (path: ValuePath) => document.locationOf(path),
-    pathOf: (path: ValuePath) => formatPath(path, written),
+    pathOf: (path: ValuePath) => formatPath(path, spelled),
   }
-  const { context, needed } = takingIds(written)
+  const { context, needed } = takingIds(spelled)
   const first = kind.resolve(declared, context)
-  const resolved = needed.size > 0 ? kind.resolve(declared, await readObjects(api, service, written, needed)) : first
+  const resolved = needed.size > 0 ? kind.resolve(declared, await readObjects(api, service, spelled, needed)) : first
   const [problem] = resolved.diagnostics
   if (problem === undefined) return resolved.body
   throw new InputError(resolved.diagnostics.map(({ location, message }) => ({ ...inputDiagnostic(name, message), location })))
 }
 
 /** A context in which every id is taken as it is, and which notices the lists that it needs. */
-function takingIds(written: unknown): { readonly context: ResolveContext; readonly needed: ReadonlySet<ReferableKind> } {
+function takingIds(spelled: unknown): { readonly context: ResolveContext; readonly needed: ReadonlySet<ReferableKind> } {
   const needed = new Set<ReferableKind>()
   const take = (kind: ReferableKind, text: string): { readonly id: string } => {
     if (!isId(text)) needed.add(kind)
@@ -118,7 +118,7 @@ function takingIds(written: unknown): { readonly context: ResolveContext; readon
     withPlanned: () => directory,
     withoutNames: () => directory,
   }
-  const tile = ownValue(written, 'tile')
+  const tile = ownValue(spelled, 'tile')
   const tiles = typeof tile === 'string' ? [{ id: take('dashboard', tile).id, name: tile }] : [{ id: ownValue(tile, 'id') }]
   const targets = (kind: ReferableKind) => ({ get: (key: string): AlertTarget => ({ id: take(kind, key).id, tiles }) })
   const context = {
@@ -135,7 +135,7 @@ function takingIds(written: unknown): { readonly context: ResolveContext; readon
 const referredKinds = ['dashboard', 'savedSearch', 'source', 'webhook'] as const
 
 /** Lists only what is needed: a gateway may have no more. */
-async function readObjects(api: ReadApi, service: Target, written: unknown, needed: ReadonlySet<ReferableKind>): Promise<ResolveContext> {
+async function readObjects(api: ReadApi, service: Target, spelled: unknown, needed: ReadonlySet<ReferableKind>): Promise<ResolveContext> {
   // The connections of sources are a default.
   const kinds = referredKinds.filter((kind) => needed.has(kind) || (kind === 'source' && needed.has('connection')))
   const [lists, connections] = await Promise.all([
@@ -155,7 +155,7 @@ async function readObjects(api: ReadApi, service: Target, written: unknown, need
     get(key: string): AlertTarget | undefined {
       const [named, second] = items.filter(({ name }) => name === key)
       const found = items.find(({ id }) => id === key) ?? (second === undefined ? named : undefined)
-      return found && { id: found.id, tiles: withIdAsName(tilesOf(found.id), ownValue(written, 'tile')) }
+      return found && { id: found.id, tiles: withIdAsName(tilesOf(found.id), ownValue(spelled, 'tile')) }
     },
   })
   return {

@@ -25,7 +25,7 @@ export function tilesNamed(tiles: readonly Body[], name: unknown, kept?: KeptTil
  */
 export function arrangeTiles(
   tiles: readonly Body[],
-  { queries, written }: Pick<DeclaredObject, 'queries' | 'written'>,
+  { queries, spelled }: Pick<DeclaredObject, 'queries' | 'spelled'>,
   { stored, tileOwners }: Pick<ResolveContext, 'stored' | 'tileOwners'>,
 ): Pick<AlertTarget, 'tiles' | 'keptTiles'> {
   if (queries === undefined) return { tiles }
@@ -43,7 +43,7 @@ export function arrangeTiles(
     if (id !== undefined) ids.add(id)
     return id === undefined ? tile : { ...tile, id }
   })
-  const kept = declaresNoTiles(written) ? before.filter(({ id }) => !ids.has(id) && tileOwners?.ownerOf(id) !== 'ending') : []
+  const kept = declaresNoTiles(spelled) ? before.filter(({ id }) => !ids.has(id) && tileOwners?.ownerOf(id) !== 'ending') : []
   return {
     tiles: [...placeQueries(known, queries, kept, before), ...kept],
     keptTiles: { count: kept.length, haveOthers: kept.some(({ id }) => tileOwners?.ownerOf(id) === undefined) },

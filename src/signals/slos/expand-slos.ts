@@ -24,11 +24,11 @@ import {
   maxObjectiveDigits,
 } from './burn-rates.ts'
 import { refuseCondition } from './condition.ts'
-import { type DeclaredSlo, declaredSlo, isSloKey, sloKeyForm, sloRules, sloServiceRules, type WrittenSlo } from './slo-file.ts'
+import { type DeclaredSlo, declaredSlo, isSloKey, type SpelledSlo, sloKeyForm, sloRules, sloServiceRules } from './slo-file.ts'
 import { budgetSql, burnRateSql, eventsSql, indicatorSql, type SloSource } from './slo-sql.ts'
 
 /** A valid SLO. */
-export interface Slo extends WrittenSlo {
+export interface Slo extends SpelledSlo {
   readonly value: DeclaredSlo
 }
 
@@ -40,8 +40,8 @@ export interface ReadSlos {
 }
 
 /** Checks SLOs, and expands the valid ones. `declared` are the other objects of the files. */
-export function readSlos(written: readonly WrittenSlo[], declared: readonly Pick<Declared, 'kind' | 'key' | 'location'>[]): ReadSlos {
-  const results = written.map(readSlo)
+export function readSlos(all: readonly SpelledSlo[], declared: readonly Pick<Declared, 'kind' | 'key' | 'location'>[]): ReadSlos {
+  const results = all.map(readSlo)
   // Keys that are there twice are errors of the files.
   const slos = [...new Map(results.flatMap((one) => ('slo' in one ? [[one.slo.key, one.slo] as const] : []))).values()]
   const objects = slos.flatMap((slo) => expandSlo(slo, unknownSource))
@@ -53,8 +53,8 @@ export function readSlos(written: readonly WrittenSlo[], declared: readonly Pick
   return { slos, objects, diagnostics: [...results.flatMap((one) => ('diagnostics' in one ? one.diagnostics : [])), ...repeated] }
 }
 
-function readSlo(written: WrittenSlo): { readonly slo: Slo } | { readonly diagnostics: readonly Diagnostic[] } {
-  const { key, location, document, wrongDefaults } = written
+function readSlo(one: SpelledSlo): { readonly slo: Slo } | { readonly diagnostics: readonly Diagnostic[] } {
+  const { key, location, document, wrongDefaults } = one
   const path = ['slos', key]
   if (!isSloKey(key)) {
     const message = `slos: "${quote(key, 60)}" is not a key; accepted: ${sloKeyForm}`
@@ -67,15 +67,15 @@ function readSlo(written: WrittenSlo): { readonly slo: Slo } | { readonly diagno
     const issues = error.issues.filter(({ path: [field] }) => !isConsequence(String(field)))
     return { diagnostics: schemaDiagnostics(new z.ZodError(issues), document, declaredSlo, path) }
   }
-  const slo = { ...written, value: data }
+  const slo = { ...one, value: data }
   const diagnostics = [...checkConditions(slo), ...checkObjective(slo)]
   return diagnostics.length > 0 ? { diagnostics } : { slo }
 }
 
-const locate = ({ document, key, location }: WrittenSlo, path: ValuePath) =>
+const locate = ({ document, key, location }: SpelledSlo, path: ValuePath) =>
   path.length === 0 ? location : document.locationOf(['slos', key, ...path])
 
-const pathOf = ({ document, key }: WrittenSlo, path: ValuePath): string =>
+const pathOf = ({ document, key }: SpelledSlo, path: ValuePath): string =>
   ['slos', key, formatPath(path, valueAt(document.value, ['slos', key]))].filter((part) => part !== '').join('.')
 
 const diagnose = (slo: Slo, rule: keyof typeof sloRules, path: ValuePath, message: string): Diagnostic =>
@@ -165,35 +165,35 @@ function expandSlo(slo: Slo, source: SloSource): readonly Declared[] {
   const rates = burnRateAlerts.flatMap((policy) => {
     const recipients = value.alerts?.[policy.recipient]
     if (recipients === undefined) return []
-    const written = burnRateAlert(slo, policy, recipients)
-    return [makeObject(slo, { kind: 'alert', key: `${key}.${policy.id}`, written, base: ['alerts', policy.recipient] })]
+    const spelled = burnRateAlert(slo, policy, recipients)
+    return [makeObject(slo, { kind: 'alert', key: `${key}.${policy.id}`, spelled, base: ['alerts', policy.recipient] })]
   })
   const noData =
     value.noData === undefined
       ? []
-      : [makeObject(slo, { kind: 'alert', key: `${key}.no-data`, written: noDataAlert(slo, value.noData), base: ['noData'] })]
-  const board = makeObject(slo, { kind: 'dashboard', key: dashboardKey(key), written: dashboard(value, source), base: [] })
+      : [makeObject(slo, { kind: 'alert', key: `${key}.no-data`, spelled: noDataAlert(slo, value.noData), base: ['noData'] })]
+  const board = makeObject(slo, { kind: 'dashboard', key: dashboardKey(key), spelled: dashboard(value, source), base: [] })
   return [board, ...rates, ...noData]
 }
 
 interface MadeObject {
   readonly kind: KindName
   readonly key: string
-  readonly written: object
+  readonly spelled: object
   /** The place of its channels in the SLO. */
   readonly base: ValuePath
 }
 
 /** Channels are where the file has them, and everything else is the SLO. */
-function makeObject(slo: Slo, { kind, key, written, base }: MadeObject): Declared {
-  const result = parseObject(kind, written)
+function makeObject(slo: Slo, { kind, key, spelled, base }: MadeObject): Declared {
+  const result = parseObject(kind, spelled)
   if ('error' in result) throw result.error
   const toSlo = ([field, ...rest]: ValuePath): ValuePath => (field === 'channel' || field === 'channels' ? [...base, field, ...rest] : base)
   return {
     kind,
     key,
     location: slo.location,
-    written,
+    spelled,
     value: result.parsed.value,
     madeFrom: `slos.${slo.key}`,
     locationOf: (path) => locate(slo, toSlo(path)),

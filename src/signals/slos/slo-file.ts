@@ -60,7 +60,7 @@ export const writtenSlo = declaredSlo.partial().meta({ id: 'slo' })
 export type DeclaredSlo = z.output<typeof declaredSlo>
 
 /** An SLO as its file spells it, before it is checked. */
-export interface WrittenSlo {
+export interface SpelledSlo {
   readonly key: string
   readonly location: Location
   readonly document: ReadDocument

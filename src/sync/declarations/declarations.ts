@@ -13,11 +13,11 @@ import { type InterpolateOptions, interpolate, newRoom } from '../../platform/do
 import { isText, knownKeys, ownValue, schemaAt, valueAt } from '../../platform/documents/schema.ts'
 import { formatPath, schemaDiagnostics, schemaRules } from '../../platform/documents/validate.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
-import type { WrittenSlo } from '../../signals/slos/slo-file.ts'
+import type { SpelledSlo } from '../../signals/slos/slo-file.ts'
 import { environmentRules, findUnknownOverrides, mergePatch, type Overrides, withOverrides } from './environment.ts'
 import { declarationsSchema, frameSchema } from './file-schema.ts'
 import { inInstance } from './group-diagnostics.ts'
-import type { WrittenIncident } from './incidents.ts'
+import type { SpelledIncident } from './incidents.ts'
 import { type Fill, findUnknownInstances, hasInstances, instanceRules, instantiate } from './instances.ts'
 import { withAlternatives, withDefaults, withPatch } from './merge-fields.ts'
 import { parseRepairing, validFields } from './parse-object.ts'
@@ -33,8 +33,8 @@ export interface Declarations {
   /** Objects with errors: references to them are still valid. */
   readonly broken: readonly BrokenObject[]
   /** SLOs whose dashboards and alerts are not among `objects` yet. */
-  readonly slos: readonly WrittenSlo[]
-  readonly incidents: readonly WrittenIncident[]
+  readonly slos: readonly SpelledSlo[]
+  readonly incidents: readonly SpelledIncident[]
   /** Files that could not be parsed. */
   readonly unread: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
@@ -93,10 +93,10 @@ const merge = (parts: readonly Declarations[]): Declarations => ({
 
 /** Replaces expressions in declared fields, which are at the path `base` of the document. Throws an InputError when they would become too large. */
 function fillIn(document: ReadDocument, base: ValuePath, options: InterpolateOptions) {
-  const written = valueAt(document.value, base)
+  const spelled = valueAt(document.value, base)
   const schema = base[0] === 'overrides' ? declarationsSchema : schemaAt(declarationsSchema, base, document.value)
-  const isTextAt = (inner: ValuePath): boolean => schema !== undefined && isText(schemaAt(schema, inner, written))
-  const { value, errors } = interpolate(written, { ...options, isText: isTextAt })
+  const isTextAt = (inner: ValuePath): boolean => schema !== undefined && isText(schemaAt(schema, inner, spelled))
+  const { value, errors } = interpolate(spelled, { ...options, isText: isTextAt })
   const unset = errors.map((error) => {
     const path = [...base, ...error.path]
     const message = `${formatPath(path, document.value)}: ${error.message}`
@@ -170,21 +170,21 @@ function readSections(document: ReadDocument, overrides: Overrides | undefined):
     const section = sections[kind]
     const defaults = defaultsOf(section)
     // The parsed frame is not used, because zod drops a key such as __proto__ silently.
-    return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, kind, key, written, defaults, overrides }))
+    return entriesOf(ownValue(value, section)).map(([key, spelled]) => readObject({ document, kind, key, spelled, defaults, overrides }))
   })
   const place = (section: 'slos' | 'incidents') =>
     entriesOf(ownValue(value, section)).map(([key]) => ({ key, location: document.locationOfKey([section, key]), document }))
   const defaults = defaultsOf('slos')
-  const slos = entriesOf(ownValue(value, 'slos')).map(([key, written]) => {
-    const merged = mergedSlo({ document, key, written, defaults, overrides })
+  const slos = entriesOf(ownValue(value, 'slos')).map(([key, spelled]) => {
+    const merged = mergedSlo({ document, key, spelled, defaults, overrides })
     return { key, location: document.locationOfKey(['slos', key]), document: merged, wrongDefaults: defaults.wrong }
   })
   return merge([{ ...nothing, diagnostics, slos, incidents: place('incidents') }, ...read])
 }
 
 /** The document with an SLO as its defaults and the environment complete it. */
-function mergedSlo({ document, key, written, defaults, overrides }: Omit<Written, 'kind'>): ReadDocument {
-  const own = isMapping(written) ? { ...defaults.fields, ...written } : written
+function mergedSlo({ document, key, spelled, defaults, overrides }: Omit<SpelledObject, 'kind'>): ReadDocument {
+  const own = isMapping(spelled) ? { ...defaults.fields, ...spelled } : spelled
   const patch = valueAt(overrides?.value, ['slos', key])
   if (overrides === undefined || patch === undefined) return { ...document, value: { slos: { [key]: own } } }
   return withOverrides(document, overrides, ['slos', key], isMapping(own) && isMapping(patch) ? mergePatch(own, patch) : own)
@@ -199,32 +199,32 @@ interface Defaults {
   readonly wrong: readonly string[]
 }
 
-interface Written {
+interface SpelledObject {
   readonly document: ReadDocument
   readonly kind: KindName
   readonly key: string
-  readonly written: unknown
+  readonly spelled: unknown
   readonly defaults: Defaults
   readonly overrides: Overrides | undefined
 }
 
-function readObject({ document: file, kind, key, written, defaults, overrides }: Written): Declarations {
+function readObject({ document: file, kind, key, spelled, defaults, overrides }: SpelledObject): Declarations {
   const path = [sections[kind], key] as const
   const location = file.locationOfKey(path)
   if (!keyGrammar.test(key)) {
     const message = `${sections[kind]}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
     return { ...nothing, diagnostics: [diagnosticOf(readingRules, 'schema', location, message)] }
   }
-  const own = isMapping(written) ? withDefaults(written, defaults.fields) : written
+  const own = isMapping(spelled) ? withDefaults(spelled, defaults.fields) : spelled
   const patch = valueAt(overrides?.value, path)
   const merged = isMapping(own) && isMapping(patch) ? withPatch(own, patch) : own
   const document = overrides === undefined || patch === undefined ? file : withOverrides(file, overrides, path, merged)
-  const place = { kind, key, location, written: merged }
+  const place = { kind, key, location, spelled: merged }
   const { errors, parsed } = parseRepairing(kind, merged)
-  const { toWritten } = parsed ?? { toWritten: (inner: ValuePath) => inner }
+  const { toSpelled } = parsed ?? { toSpelled: (inner: ValuePath) => inner }
   const places = {
-    locationOf: (inner: ValuePath) => document.locationOf([...path, ...toWritten(inner)]),
-    pathOf: (inner: ValuePath) => [...path, formatPath(toWritten(inner), merged)].filter((part) => part !== '').join('.'),
+    locationOf: (inner: ValuePath) => document.locationOf([...path, ...toSpelled(inner)]),
+    pathOf: (inner: ValuePath) => [...path, formatPath(toSpelled(inner), merged)].filter((part) => part !== '').join('.'),
   }
   const suspects = defaults.wrong.filter((field) => ownValue(merged, field) === undefined)
   if (errors.length === 0 && parsed !== undefined && suspects.length === 0)

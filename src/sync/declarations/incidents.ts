@@ -34,7 +34,7 @@ export const declaredIncident = z
   .meta({ id: 'incident' })
 
 /** An incident as its file spells it, before it is checked. */
-export interface WrittenIncident {
+export interface SpelledIncident {
   readonly key: string
   readonly location: Location
   readonly document: ReadDocument
@@ -63,12 +63,12 @@ interface ReadIncidents {
 }
 
 /** `alertKeys` are those of all declared alerts. */
-export function readIncidents(written: readonly WrittenIncident[], alertKeys: readonly string[]): ReadIncidents {
-  const results = written.map((one) => readIncident(one, alertKeys))
+export function readIncidents(all: readonly SpelledIncident[], alertKeys: readonly string[]): ReadIncidents {
+  const results = all.map((one) => readIncident(one, alertKeys))
   return { incidents: results.flatMap(({ incidents }) => incidents), diagnostics: results.flatMap(({ diagnostics }) => diagnostics) }
 }
 
-function readIncident({ key, location, document }: WrittenIncident, alertKeys: readonly string[]): ReadIncidents {
+function readIncident({ key, location, document }: SpelledIncident, alertKeys: readonly string[]): ReadIncidents {
   const failed = (diagnostics: readonly Diagnostic[]): ReadIncidents => ({ incidents: [], diagnostics })
   if (!keyGrammar.test(key)) {
     const message = `incidents: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`

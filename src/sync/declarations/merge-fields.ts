@@ -15,13 +15,13 @@ const alternatives = [
 ] as const
 
 /** Merges whole fields. A field of the object removes the defaults that it is an alternative to. */
-export function withDefaults(written: object, defaults: object): object {
+export function withDefaults(spelled: object, defaults: object): object {
   const displaced = alternatives.flatMap(([one, other]) => [
-    ...(one.some((field) => Object.hasOwn(written, field)) ? other : []),
-    ...(other.some((field) => Object.hasOwn(written, field)) ? one : []),
+    ...(one.some((field) => Object.hasOwn(spelled, field)) ? other : []),
+    ...(other.some((field) => Object.hasOwn(spelled, field)) ? one : []),
   ])
   const left = Object.entries(defaults).filter(([field]) => !displaced.some((name) => name === field))
-  return { ...Object.fromEntries(left), ...written }
+  return { ...Object.fromEntries(left), ...spelled }
 }
 
 /** Merges the fields of an override. They remove the fields that they are an alternative to. */

@@ -8,9 +8,9 @@ import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { neededFields } from '../../platform/documents/validate.ts'
 
 /** The fields of a wrong object that are valid by themselves. */
-export function validFields(kind: KindName, written: unknown): Body {
+export function validFields(kind: KindName, spelled: unknown): Body {
   const fields = Object.entries(fileSchemas[kind].shape).flatMap(([name, field]) => {
-    const { data } = z.safeParse(field, ownValue(written, name))
+    const { data } = z.safeParse(field, ownValue(spelled, name))
     return data === undefined ? [] : [[name, data] as const]
   })
   return Object.fromEntries(fields)
@@ -26,14 +26,14 @@ interface Repaired {
 const maxRounds = 3
 
 /** Parses an object. Where it has errors, parses the rest of it, too, so that all errors are reported at once. */
-export function parseRepairing(kind: KindName, written: unknown): Repaired {
-  let result = parseObject(kind, written)
+export function parseRepairing(kind: KindName, spelled: unknown): Repaired {
+  let result = parseObject(kind, spelled)
   if ('parsed' in result) return { errors: [], parsed: result.parsed }
   const errors: z.ZodError[] = []
-  const rest = structuredClone(written)
+  const rest = structuredClone(spelled)
   for (let round = 0; round < maxRounds && 'error' in result; round++) {
     const found = result.error.issues
-    const issues = round === 0 ? found : found.filter((issue) => !isConsequence(issue, { written, rest }))
+    const issues = round === 0 ? found : found.filter((issue) => !isConsequence(issue, { spelled, rest }))
     if (issues.length > 0) errors.push(new z.ZodError(issues))
     const paths = found.flatMap((issue) =>
       issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
@@ -47,13 +47,13 @@ export function parseRepairing(kind: KindName, written: unknown): Repaired {
 /**
  * Whether an issue of a later round is about a field that is missing only because it was removed, or because its name was misspelled.
  */
-function isConsequence(issue: z.core.$ZodIssue, { written, rest }: { readonly written: unknown; readonly rest: unknown }): boolean {
+function isConsequence(issue: z.core.$ZodIssue, { spelled, rest }: { readonly spelled: unknown; readonly rest: unknown }): boolean {
   const { path } = issue
   const value = valueAt(rest, path)
   if (value === undefined) return true
   const around = isMapping(value) ? path : path.slice(0, -1)
   const isRemoved = (field: string): boolean =>
-    ownValue(valueAt(written, around), field) !== undefined && ownValue(valueAt(rest, around), field) === undefined
+    ownValue(valueAt(spelled, around), field) !== undefined && ownValue(valueAt(rest, around), field) === undefined
   return neededFields(issue).some(isRemoved)
 }
 

@@ -61,7 +61,7 @@ interface Pulled {
 
 function editOf(change: Change, { one, object, before: earlier }: Pulled, { kinds, environment, only }: AdoptInput): Edit | undefined {
   const { stored } = change
-  const { key, value, written, location, madeFrom } = one
+  const { key, value, spelled, location, madeFrom } = one
   const kind: Kind = kinds[one.kind]
   if (stored === undefined || kind.ownership === 'identity') return undefined
   if (madeFrom !== undefined || location.instance !== undefined || overriddenFields(environment, kind.name, key).includes('adopt'))
@@ -72,7 +72,7 @@ function editOf(change: Change, { one, object, before: earlier }: Pulled, { kind
   const isMarked = kind.readMarker(kind.toBody(stored)) !== undefined
   const isKept = object.outcome === 'unchanged' && isNamed && !isMarked && only !== 'drifted'
   if (isMarked ? !isChanged || !isNamed : !isChanged && !isKept) return undefined
-  const before = ownValue(written, 'adopt')
+  const before = ownValue(spelled, 'adopt')
   const digest = declarationDigest(value)
   // Only the name of a tile came into the file, and the rest of the service did not.
   const after = object.mayDiffer

@@ -284,7 +284,7 @@ function spellChange(
   { desired = {}, stored }: Change & { readonly stored: StoredObject },
   { kinds, isQueryTile, ...others }: DraftContext,
 ): BeforeAfter {
-  const { kind: name, key, written: spelled } = one
+  const { kind: name, key, spelled } = one
   const kind: Kind = kinds[name]
   const body = kind.toBody(stored)
   const [pulled, declared] = withoutQueries(kind.pulledPart?.(body, desired) ?? body, desired, kind, { ...one, isQueryTile })
@@ -418,7 +418,7 @@ function fieldsOf(fields: readonly FieldChange[], { before, after }: BeforeAfter
  * dashboard that the files do not declare has the name already.
  */
 function followTile(one: Declared, { desired, stored }: Change, { kinds, ...context }: DraftContext): BeforeAfter | undefined {
-  const { kind: name, key, written: spelled } = one
+  const { kind: name, key, spelled } = one
   const kind: Kind = kinds[name]
   const tile = ownValue(spelled, 'tile')
   if (typeof tile !== 'string' || desired?.dashboardId === undefined) return undefined

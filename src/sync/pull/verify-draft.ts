@@ -20,7 +20,7 @@ export interface ReadDraft {
   readonly plan: Pick<Plan, 'changes' | 'diagnostics'>
 }
 
-type Placed = DeclaredKey & Partial<Pick<Declared, 'written'>>
+type Placed = DeclaredKey & Partial<Pick<Declared, 'spelled'>>
 
 /**
  * Verifies that the files of a draft have no errors, and that `plan` would have nothing to do for its objects. Returns the objects to leave out
@@ -84,7 +84,7 @@ function referencesOf(one: Placed | undefined): readonly string[] {
   if (one === undefined) return []
   return Object.entries<Schema>(fileSchemas[one.kind].shape).flatMap(([field, schema]) => {
     const ref = referenceOf(schema)
-    const key = ownValue(one.written, field)
+    const key = ownValue(one.spelled, field)
     const kind = kindNames.find((name) => name === ref?.to)
     return ref?.by === 'key' && kind !== undefined && typeof key === 'string' ? [addressOf({ kind, key })] : []
   })

@@ -18,7 +18,7 @@ export function queriesInFiles(
   { keyOf }: Pick<FileContext, 'keyOf'>,
   queryTiles: ReadonlySet<unknown>,
 ): QueriesInFiles {
-  const withoutTiles = objects.filter(({ kind, written }) => kind === 'dashboard' && declaresNoTiles(written))
+  const withoutTiles = objects.filter(({ kind, spelled }) => kind === 'dashboard' && declaresNoTiles(spelled))
   const keys = new Set([queryDashboardKey, ...withoutTiles.map(({ key }) => key)])
   return {
     isForQueries: (id, tileId) => keys.has(keyOf('dashboard', id) ?? '') || queryTiles.has(tileId),
@@ -51,14 +51,14 @@ export function withoutQueries(
   stored: Body,
   desired: Body,
   kind: Kind,
-  { queries, written, isQueryTile }: Pick<Declared, 'queries' | 'written'> & Pick<QueriesInFiles, 'isQueryTile'>,
+  { queries, spelled, isQueryTile }: Pick<Declared, 'queries' | 'spelled'> & Pick<QueriesInFiles, 'isQueryTile'>,
 ): readonly [Body, Body] {
   const declared = kind.carryOver(desired, stored)
   if (queries === undefined && !listOf(stored.tiles).some(isQueryTile)) return [stored, declared]
   const isQuery = ({ name }: Body): boolean => queries?.has(String(name)) ?? false
   const ids = new Set(listOf(declared.tiles).flatMap((tile) => (isQuery(tile) ? [tile.id] : [])))
   const isInFile = (tile: Body): boolean =>
-    !declaresNoTiles(written) && !ids.has(tile.id) && !isQueryTile(tile) && !(tile.id === undefined && isQuery(tile))
+    !declaresNoTiles(spelled) && !ids.has(tile.id) && !isQueryTile(tile) && !(tile.id === undefined && isQuery(tile))
   const [before, after] = [stored, declared].map((one) => ({ ...one, tiles: listOf(one.tiles).filter(isInFile) }))
   return [before ?? stored, after ?? declared]
 }

@@ -122,13 +122,13 @@ export const queriedKeys = (objects: readonly Declared[]): ReadonlySet<string> =
 
 /** The dashboard for the queries of alerts that name none. */
 export function makeProjectDashboard(name: string, location: Location): Declared<'dashboard'> {
-  const written = { name, tags: ['alerts'] }
+  const spelled = { name, tags: ['alerts'] }
   return {
     kind: 'dashboard',
     key: queryDashboardKey,
     location,
-    written,
-    value: { ...written, tiles: [] },
+    spelled,
+    value: { ...spelled, tiles: [] },
     madeFrom: 'alerts',
     queries: new Map(),
     locationOf: () => location,
@@ -181,7 +181,7 @@ function findWithoutTiles({ objects, broken, unread }: Expandable): readonly Dia
   ])
   return objects
     .filter(isOf('dashboard'))
-    .filter(({ key, written, madeFrom }) => madeFrom === undefined && declaresNoTiles(written) && !named.has(key))
+    .filter(({ key, spelled, madeFrom }) => madeFrom === undefined && declaresNoTiles(spelled) && !named.has(key))
     .map(({ key, location }) =>
       diagnosticOf(queryRules, 'no-tiles', location, `dashboards.${key}: give tiles, rows with tiles, or alerts with a query that name it`),
     )

@@ -24,7 +24,7 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
     const labels = labelsOf(change, declared.queries)
     const others = change.fields.filter((field) => {
       const [label, key] = [...labels].find(([one]) => field.path.startsWith(`${one}.`)) ?? []
-      if (label === undefined || key === undefined) return !(declaresNoTiles(declared.written) && field.path.startsWith('tiles'))
+      if (label === undefined || key === undefined) return !(declaresNoTiles(declared.spelled) && field.path.startsWith('tiles'))
       const path = pathInAlert(field.path.slice(label.length + 1), field.before === undefined)
       if (path !== undefined) ofAlerts.set(key, [...(ofAlerts.get(key) ?? []), { ...field, path }])
       return false

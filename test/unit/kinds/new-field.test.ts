@@ -29,7 +29,7 @@ const spelled = { name: 'Slow', savedSearch: 'slow', threshold: 5, interval: '5m
 const bodyOf = (fields: object) => {
   const value = withSeverity.parse({ ...spelled, ...fields })
   const place = { location: { file: 'a.yml' }, locationOf: () => ({ file: 'a.yml' }), pathOf: () => '' }
-  return kind.resolve({ kind: 'alert', key: 'slow', value, written: value, ...place }, context).body
+  return kind.resolve({ kind: 'alert', key: 'slow', value, spelled: value, ...place }, context).body
 }
 
 const stored = { id: 'a', ...bodyOf({ severity: 'high' }) }

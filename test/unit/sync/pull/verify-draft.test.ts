@@ -62,7 +62,7 @@ function verify({ objects = [object('a')], changes = [change('a')], diagnostics 
     kind: 'alert',
     key,
     value: {},
-    written: { dashboard: 'b' },
+    spelled: { dashboard: 'b' },
     location: { file, line: (i + 1) * 10, column: 3 },
   }))
   const proof = {

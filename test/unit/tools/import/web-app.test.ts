@@ -205,7 +205,7 @@ function bodyOf(written: Json): Json {
     withoutNames: () => directory,
   }
   const location = { file: 'a.json' }
-  const declared = { kind: 'dashboard' as const, key: 'a', location, value, written, locationOf: () => location, pathOf: () => '' }
+  const declared = { kind: 'dashboard' as const, key: 'a', location, value, spelled: written, locationOf: () => location, pathOf: () => '' }
   const nothing = { get: () => undefined }
   const context = { secret: () => undefined, directory, sources: [], dashboards: nothing, savedSearches: nothing, tilesOf: () => [] }
   return comparable(kind, kind.resolve(declared, context).body)
