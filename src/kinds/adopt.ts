@@ -56,7 +56,7 @@ export const adoptedIds = (value: z.output<typeof adopt>): readonly AdoptedId[] 
 export const toAdoptedId = (kind: Kind, stored: StoredObject, declared: string): string =>
   `${stored.id}@${adoptFormat}.${formats[adoptFormat]?.(kind, stored)}.${declared}`
 
-/** The value of `adopt` in which the entry of this id has another digest of its declaration, if it has the one `before`. */
+/** Replaces the digest `before` of the declaration by `after`, in the entry of `adopt` for this id. An entry with another digest stays. */
 export function withDeclaredDigest(value: unknown, id: string, before: string, after: string): unknown {
   const replace = (text: unknown): unknown =>
     typeof text === 'string' && text.startsWith(`${id}@`) && text.endsWith(`.${before}`) ? `${text.slice(0, -before.length)}${after}` : text

@@ -171,7 +171,7 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   explainHidden?(stored: StoredObject): string | undefined
   /** The part of a returned object that may be sent again. */
   toBody(stored: StoredObject): Body
-  /** Equal for the declared body of an object and its stored one, and for no other object: by this, apply finds what it created. */
+  /** Identifies an object in a list. Only the declared and the stored body of one object have the same token, so apply finds what it created. */
   tokenOf(body: Body): string | undefined
   readonly markerStyle: MarkerStyle
   /** The field whose text or tags hold the marker. Absent for a kind without markers. */

@@ -10,7 +10,10 @@ import type { StoredMarker } from '../marker.ts'
 import { PendingId } from '../pending-id.ts'
 import { spellFields } from '../spell.ts'
 
-/** The context of an alert of a project that is on the tile of a person. No file has the tiles of a dashboard for queries, so a key of it would not do. */
+/**
+ * The context of an alert of a project that is on the tile of a person. A new file does not name a dashboard for queries by its key, because the
+ * dashboard that files declare under the key does not have this tile.
+ */
 export function withoutQueriesOfOthers(context: FileContext, marker: StoredMarker | undefined, { tileId }: Body): FileContext {
   if (marker === undefined || marker.queryTile === tileId) return context
   return {

@@ -86,7 +86,8 @@ export function createAlertKind(
       // The line of a marker includes the blanks before it, so trailing blanks do not count without a marker either.
       withoutEmpty(effectiveFields({ ...body, note: withoutTextMarker(body.note).trimEnd() })),
     carryOver: (desired, stored) => {
-      // An update without them makes them of what the alert watches. A gateway may answer them, and not know them in a request.
+      // If an update leaves out display name and tags, the server makes new ones of what the alert watches. A gateway may answer these fields, and
+      // refuse them in a request.
       const own = { ...stored, ...ownTags(stored.tags) }
       const kept = profile.isSelfHosted ? left.filter((field) => !Object.hasOwn(desired, field) && own[field] != null) : []
       const merged = mergeChannels({ ...desired, ...Object.fromEntries(kept.map((field) => [field, own[field]])) }, stored)

@@ -160,9 +160,9 @@ export const channel = z
   .meta({ id: 'channel', accepts: 'a map such as { type: webhook, webhook: oncall }' })
 
 /**
- * The fields of an alert, in the order of a file. The server refuses null as a second threshold or an offset, and before 2.34 as a grouping:
- * left out, the second threshold is kept, which means nothing without a range, and the grouping is cleared. A channel cannot be cleared: the
- * server wants one. A start is never cleared because a file has none (see `carryOverStart`).
+ * The fields of an alert, in the order of a file. The server refuses null as a second threshold or an offset, and before 2.34 as a grouping. An
+ * update without a second threshold keeps it, and only a range uses it. An update without a grouping clears it. A channel cannot be cleared,
+ * because the server wants one. A start is never cleared because a file has none (see `carryOverStart`).
  */
 export const declaredAlert = z
   .strictObject({

@@ -101,7 +101,10 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
     if (found !== undefined) throw new CreatedByOtherRunError(kinds[creation.kind], found)
   }
 
-  /** Resolves to the created object, or to the last request for a list that was sent before the rate limit rejected the create. */
+  /**
+   * Sends the create once. Resolves to the created object. If the rate limit rejects the create, it resolves to the number of the last request
+   * for a list so far: only a later list shows whether the create was stored even so.
+   */
   async function sendOnce(
     { notAfter }: Creation,
     send: Send,

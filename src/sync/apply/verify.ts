@@ -44,7 +44,7 @@ export async function verifyWrites(
     return { diagnostics: [diagnosticOf(verifyRules, 'not-verified', { file: 'apply' }, message)], lists: {} }
   }
   const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.kind], context))
-  // The next plan asks whether it has the tool.
+  // Any self-hosted server may have the tool that patches dashboards. The plan of a repair asks for it.
   const canPatch = context.api.profile.isSelfHosted
   const twins = findTwinsOfCreated(plan.changes, lists, kinds, canPatch)
   const advice = adviseRepair(

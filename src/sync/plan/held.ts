@@ -107,7 +107,7 @@ export function holdDependents<C extends Create | Update | Held>(
   })
 }
 
-/** Creates with the name or the place that a held object without a marker still has: nothing is created beside it. */
+/** Holds the creates beside a held object: those of the name, or the place, that a held object without a marker has. */
 export function holdCreatesBeside(
   changes: readonly (Create | Update | Held)[],
   pairs: readonly Pair[],
@@ -131,7 +131,7 @@ export function holdCreatesBeside(
   })
 }
 
-/** What alerts can watch of a held object, and would count otherwise: those of its tiles that have another chart, or a saved search itself. */
+/** Where alerts on a held object count something else than the files say: on its tiles that have another chart, or on a saved search. */
 function differingPlaces({ id, desired, stored, fields }: Held, kind: Kind): readonly string[] {
   if (id === undefined || stored === undefined) return []
   const { before, after } = compareBodies(kind, desired, stored)

@@ -255,7 +255,7 @@ function findByToken(declared: Declared, finder: Finder): Match {
   return findInOtherProject(declared, finder)
 }
 
-/** Why no run can tell that one of two objects holds no more than the other; undefined where it can, and deletes the one that it does not need. */
+/** Why a repair cannot compare twins of this kind; undefined where it can, and deletes the twin that it does not need. */
 export function whyNotCompared({ ownership, label, notInFiles }: Kind): string | undefined {
   if (ownership === 'identity') return `${withArticle(label)} is never deleted`
   return notInFiles === undefined ? undefined : `the API hides parts of ${withArticle(label)}, so nothing shows whether someone changed it`

@@ -279,7 +279,7 @@ function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOpt
   const left = new Set(twins.map(({ stored }) => stored.id))
   const items = all.all.map(({ stored }) => stored).filter(({ id }) => !left.has(id))
   const index = left.size === 0 ? all : indexStored({ items }, kind)
-  // The tile of a changed query is a new one, and what is found on the tile of its name is still the same alert.
+  // To match alerts, a tile that the plan adds counts as the stored tile of its name, because the alert on that tile is still the same one.
   const resolve = (one: Declared, stored: StoredObject | undefined): Body =>
     replacePending(kind.resolve(one, { ...given, stored }).body, (pending) => storedTileOf(pending, given) ?? pending)
   const known = left.size === 0 ? options.identified[kind.name] : undefined

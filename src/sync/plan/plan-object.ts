@@ -52,7 +52,7 @@ export function planChange(pair: Pair, body: Body, sides: BodyPair | undefined, 
 function describe({ declared, found, takeover }: Pair, body: Body, digest: string, { kind, project, repository }: ChangeContext) {
   const { key, location, madeFrom } = declared
   const { marker } = found ?? {}
-  // An object of the previous project is taken over from its repository, too.
+  // An object that comes from another project does not keep the repository of that project.
   const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
   const isAdopted = wasUnmarked(takeover) || marker?.isAdopted === true
   const marked = { project, key, digest, repository: digestToStore(repository, stored), isAdopted }

@@ -45,7 +45,7 @@ export function findTwins<D extends Declared>(kind: Kind<D>, declared: readonly 
     const [first, ...others] = holdersOf(kind, one, context)
     return first === undefined || others.length === 0 ? [] : [{ one, first, others }]
   })
-  // A name means the first of the twins, as long as it is unknown which of them stays.
+  // It is not known yet which of the twins stays. Until then, references by name mean the first one.
   const directory = context.context.directory.withoutNames(groups.flatMap(({ others }) => others.map(({ stored }) => stored)))
   return groups.flatMap((group) => findTwinsOf(kind, group, { ...context, context: { ...context.context, directory } }))
 }

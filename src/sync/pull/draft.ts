@@ -175,7 +175,7 @@ export function draftPull(input: DraftInput): Draft {
     kinds,
     input,
   )
-  // What was drafted with them can depend on them.
+  // Other objects may have been drafted with references to those that cannot be edited, so all are drafted again.
   return shared.length === 0
     ? draft
     : draftPull({ ...input, excluded: new Map([...input.excluded, ...shared.map((one) => [one, whyShared] as const)]) })

@@ -24,7 +24,7 @@ type Placed = DeclaredKey & Partial<Pick<Declared, 'spelled'>>
 
 /**
  * Verifies that the files of a draft have no errors, and that `plan` would have nothing to do for its objects. Returns the objects to leave out
- * by `excludedAs`, with the reason. What stays as it is can only be wrong because of an edit, so this edit is left out.
+ * by `excludedAs`, with the reason. If a declaration that the draft does not edit becomes wrong, an edit is the reason, and is left out.
  */
 export function verifyDraft({ objects }: Draft, { declarations, diagnostics, plan }: ReadDraft): ReadonlyMap<string, string> {
   const edited = new Map(objects.filter(({ isEdited }) => isEdited).map((object) => [addressOf(object), object]))

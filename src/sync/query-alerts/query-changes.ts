@@ -57,7 +57,7 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
 const isMachinery = (change: Exclude<Change, Delete | Held>, left = change.fields): boolean =>
   'madeFrom' in change && isMadeForQueries(change) && (change.action === 'create' || left.length === 0)
 
-/** The keys of alerts, by the paths of their tiles. A difference has the stored name of a tile, and that of a new one in the file. */
+/** The keys of alerts, by the paths of their tiles. A path has the stored name of a tile, or for a new tile the name in the file. */
 function labelsOf({ desired, stored, keptTiles }: Change, queries: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const before = new Map(listOf(stored?.tiles).map(({ id, name }) => [id, name]))
   const tiles = withoutKept(listOf(desired?.tiles), keptTiles).flatMap(({ id, name }) => {

@@ -32,7 +32,8 @@ function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes, prune, kno
   const names = new Map(indexes.dashboard.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const queried = found.filter(({ declared }) => declared.value.query !== undefined)
   const tiles = new Map(queried.map((one) => [one.declared.key, queryTileOf(one)]))
-  // A dashboard asks about tiles that it does not give to an alert: those of pruned alerts, and of alerts that now watch something else.
+  // An alert leaves its tile if it is pruned, or watches something else after the plan. One with a query counts, too, where its tile stays: a
+  // dashboard asks only about tiles that it gives to no alert.
   const moved = found.filter(({ stored, declared }) => !knownHeld.bySlot.has(addressOf(declared)) && !staysOn(declared, stored, names))
   const ended = [...moved, ...(prune === true ? orphans : [])]
   const leaving = new Set(ended.map(({ stored }) => stored.id))
