@@ -47,8 +47,8 @@ describe('drift', () => {
     await haveApplied()
     edit('Errors', { threshold: 9 })
     const { document, blocks } = await run('drift', first, { prune: 'true' })
-    const revert = "watchkeeper apply --project shop/drift --files a.json --prune"
-    const keep = "watchkeeper pull --project shop/drift --files a.json --only drifted"
+    const revert = 'watchkeeper apply --project shop/drift --files a.json --prune'
+    const keep = 'watchkeeper pull --project shop/drift --files a.json --only drifted'
     expect(document).toMatchObject({ applyCommand: revert, pullCommand: keep })
     expect(renderMarkdown(blocks)).toContain(
       `- To make the service match the files: \`${revert}\`\n- To keep what changed outside of the files: \`${keep}\`\n`,
