@@ -24,6 +24,8 @@ export interface FieldFacts {
 
 export interface OperationFacts extends Pick<Operation, 'summary' | 'effect' | 'scope' | 'isOutsideOfAction' | 'positional'> {
   readonly name: string
+  /** Whether inputs ask for files besides reports. */
+  readonly hasFiles: boolean
   /** The name of the method of the library's client. */
   readonly method: string
   readonly inputs: readonly FieldFacts[]
@@ -39,9 +41,11 @@ export const settings: readonly FieldFacts[] = describeShape(settingsSchema.shap
 export const describeOperations = (): Promise<readonly OperationFacts[]> => Promise.all(operationNames.map(describeOperation))
 
 async function describeOperation(name: OperationName): Promise<OperationFacts> {
-  const { summary, effect, scope, isOutsideOfAction, input, positional, output, details, example }: Operation = await operations[name]()
+  const operation: Operation = await operations[name]()
+  const { summary, effect, scope, isOutsideOfAction, input, positional, output, details, example } = operation
   return {
     name,
+    hasFiles: operation.files !== undefined,
     method: toCamel(name),
     summary,
     effect,

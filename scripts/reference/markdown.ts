@@ -126,12 +126,12 @@ const needs: Readonly<Record<OperationFacts['scope'], string>> = {
 type Shared = Readonly<Record<'inputs' | 'fields', readonly FieldFacts[]>>
 
 function renderOperation(operation: OperationFacts, shared: Shared): string {
-  const { name, summary, effect, scope, isOutsideOfAction, inputs, outputs } = operation
+  const { name, summary, effect, scope, isOutsideOfAction, hasFiles, inputs, outputs } = operation
   // The line before the list names the outputs.
   const fields = fieldsOf(operation).filter((field, i) => i >= outputs.length || !isIn(shared.fields, field))
   return [
     `## ${name}`,
-    `${summary} ${effect === 'read' ? 'Read-only.' : 'Writes to the service.'}${needs[scope]}${isOutsideOfAction ? ` ${places.option}` : ''}`,
+    `${summary} ${effect === 'write' ? 'Writes to the service.' : hasFiles ? 'Writes nothing to the service.' : 'Read-only.'}${needs[scope]}${isOutsideOfAction ? ` ${places.option}` : ''}`,
     ...renderParts(inputs, shared.inputs, inputTable, '[Shared inputs](#shared-inputs)'),
     ...(outputs.length === 0 ? [] : [`Outputs: ${outputs.map((output) => code(output.name)).join(', ')}.`]),
     ...renderParts(fields, shared.fields, (own) => `Result:\n\n${fieldList(own)}`, '[Shared fields](#shared-fields)'),

@@ -1,6 +1,7 @@
 // The verdict and the report of check-backups.
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
+import { spellInput } from '../platform/core/input-spelling.ts'
 import { join, joinFirst, joinSome, type Line, say, toPlainText, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
 import { firstOf, listFirst, plural, quote, sparkline } from '../platform/core/text.ts'
 import { type Block, paragraph, statusLooks } from '../platform/report/blocks.ts'
@@ -261,12 +262,11 @@ export function reportChecks(result: BackupsResult): Report {
     headline: headlineOf(result.services),
     services: isSingle ? say`service ${labelOf(only, services)}` : say`${services.length} services`,
     blocks: [
-      ...nextStep(services),
+      ...nextSteps(services),
       factsOf(result),
       serviceTable(services, result.minSizeRatio),
       trendTable(services),
       ...failureBlocks(services),
-      ...correctionBlocks(services),
       ...[
         result.drills.length > 0 && say`Left out, because they belong to restore drills: ${firstOf(maxNamed, result.drills)}.`,
         result.leftOutFiles && say`Files without a result about these services: ${firstOf(maxNamed, result.leftOutFiles)}.`,
@@ -278,16 +278,37 @@ export function reportChecks(result: BackupsResult): Report {
   }
 }
 
+/** What to do about each kind of failure. Requests that failed have their own advice. */
+const nextSteps = (services: Services): readonly Block[] => [
+  ...missingBackupStep(services),
+  ...correctionBlocks(services),
+  ...restoreStep(services),
+]
+
 /** What to do about the worst service without a backup that is fresh enough. */
-function nextStep(services: Services): readonly Block[] {
-  const worst = services.find(({ passes, outcome }) => !passes && ['stale', 'missing', 'failed', 'in-progress'].includes(outcome))
-  if (worst === undefined || isFreshEnough(worst)) return []
+function missingBackupStep(services: Services): readonly Block[] {
+  const worst = services.find((check) => ['stale', 'missing', 'failed', 'in-progress'].includes(check.outcome) && !isFreshEnough(check))
+  if (worst === undefined) return []
   return [
     paragraph(
       say`Look at Backups of the service in the ClickHouse Cloud console, and ask its support if no backup is made. To list them here: ${`watchkeeper list-backups --service-id ${worst.serviceId}`}`,
     ),
   ]
 }
+
+/** What to do about the first service without the restore that require-restore-days asks for. */
+function restoreStep(services: Services): readonly Block[] {
+  const first = services.find(({ needsRestore }) => needsRestore)
+  if (first === undefined) return []
+  const command = `watchkeeper verify-restore --service-id NEW --original ${first.serviceId} --id BACKUP --reports json=restore.json`
+  return [
+    paragraph(
+      say`To verify a restore of ${labelOf(first, services)}: restore a backup to a new service, run ${command}, and add the file to ${trusted(spellInput('results'))}. See ${trusted(restoresPage)}`,
+    ),
+  ]
+}
+
+const restoresPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/backups.md#restores'
 
 /** Services that do not pass, with the age of their last successful backup. The worst comes first. */
 export function serviceLines({ services }: BackupsResult): readonly Line[] {
@@ -362,8 +383,11 @@ const defaultWords = {
 const serviceTable = (services: readonly JudgedService[], minSizeRatio: number | undefined): Block =>
   table('Services', services, {
     Service: (check) => labelOf(check, services),
-    Outcome: ({ firstBackupDueAt: due, ...check }) =>
-      trusted(`${iconOf(check, minSizeRatio)} ${check.outcome}${due === undefined ? '' : `, due by ${formatMoment(due)}`}`),
+    Outcome: ({ firstBackupDueAt: due, ...check }) => {
+      const count = check.outcome === 'fresh' ? check.problems.length : 0
+      const more = due === undefined ? (count === 0 ? '' : `, with ${plural(count, 'problem')}`) : `, due by ${formatMoment(due)}`
+      return trusted(`${iconOf(check, minSizeRatio)} ${check.outcome}${more}`)
+    },
     '>Last successful backup': ({ lastSuccessful }) => shown(lastSuccessful?.ageMs, formatAgo),
     '>Limit': (check) => shown(isRead(check) ? check.limit.hours : undefined, formatHours),
     '>Backups': ({ count }) => count,

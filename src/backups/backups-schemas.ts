@@ -46,6 +46,7 @@ export const backupsInput = z.strictObject({
 const judgedService = serviceCheck.extend({
   problems: z.array(z.string()).describe('How it breaks the policies of the file, or require-restore-days.'),
   correction: z.string().optional().describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
+  needsRestore: z.literal(true).optional().describe('Present where its restores are not enough for require-restore-days.'),
   restoredAt: z.string().optional().describe('When a restore of it was last verified, with require-restore-days.'),
 })
 

@@ -53,6 +53,7 @@ export const checkBackups = defineOperation({
         passes: check.passes && problems.length === 0,
         problems,
         correction,
+        ...(missing.length > 0 && { needsRestore: true as const }),
         ...(restoredMs !== undefined && { restoredAt: new Date(restoredMs).toISOString() }),
       }
     })

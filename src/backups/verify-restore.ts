@@ -1,6 +1,7 @@
 // Proves that a backup restores: waits until the restored service runs, and compares what it holds with the original.
 import * as z from 'zod'
 import { listActivities } from '../platform/api/activities.ts'
+import { missingSqlKey } from '../platform/api/api-error.ts'
 import { fetchService, type ListedService } from '../platform/api/services.ts'
 import { minuteMs } from '../platform/core/durations.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
@@ -75,8 +76,7 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
   const { api, service, organizationId, clock, files } = context
   if (given.checks !== undefined && (await files.mayBeFromFork()))
     throw new WatchkeeperError('refused', 'The file of checks may be that of a fork, and the services would run its SQL.')
-  if (!api.hasSql)
-    throw inputError('sql-key-id', 'is missing: data is compared with SQL, by a key that the query endpoints of both services list')
+  if (!api.hasSql) throw missingSqlKey('data is compared with SQL, by a key that the query endpoints of both services list')
   const rules = readChecksFile(given.checks === undefined ? '{}' : await files.read(given.checks, 'checks'), given.checks ?? 'checks')
   const originalService = { organizationId, serviceId: given.original }
   const [first, original, backup] = await Promise.all([

@@ -104,7 +104,7 @@ function checkCloud({ names, diagnosticFor }: GivenSettings, { scope, env }: Con
   const absent = required.filter((name) => !names.has(name)).map((name) => missing(toKebab(name), env))
   if (names.has('profile') || names.has('apiKeyId') || names.has('apiKeySecret')) return absent
   const advice = `is clickhouse-cloud by default; for a self-hosted server, set ${spellInput('profile', 'hyperdx')}`
-  return [...absent, inputDiagnostic('profile', advice)]
+  return [...absent, { ...inputDiagnostic('profile', advice), severity: 'note' }]
 }
 
 function checkSelfHosted({ names, diagnosticFor }: GivenSettings, env: Variables): readonly Diagnostic[] {

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { sourceCollection } from '../kinds/source/source-wire.ts'
-import { ApiError } from '../platform/api/api-error.ts'
+import { ApiError, missingSqlKey } from '../platform/api/api-error.ts'
 import { type Diagnostic, errorsIn } from '../platform/core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { say } from '../platform/core/line.ts'
@@ -15,21 +15,18 @@ import { findDeclarations } from './declarations/find-declarations.ts'
 
 type CheckContext = Context<'read', 'service-or-server'>
 
-async function runCheck(context: CheckContext, { files, select }: z.output<typeof sloInput>): Promise<SloResult> {
+async function runCheck(context: CheckContext, { files, select, minBudgetLeft }: z.output<typeof sloInput>): Promise<SloResult> {
   if (await context.files.mayBeFromFork())
     throw new WatchkeeperError(
       'refused',
       'SLOs are not checked: the files may be those of a pull request from a fork, and the server would run their SQL.',
     )
   if (!context.api.hasSql)
-    throw inputError(
-      'sql-key-id',
-      'is missing: in ClickHouse Cloud, SLOs are counted with SQL, by a key that the query endpoint of the service lists',
-    )
+    throw missingSqlKey('in ClickHouse Cloud, SLOs are counted with SQL, by a key that the query endpoint of the service lists')
   const found = await findDeclarations(files, context)
   const errors = errorsIn(found.diagnostics)
   const endMs = Math.floor(context.clock.now() / stepMs) * stepMs
-  const common = { ...ofEnvironment(context), until: new Date(endMs).toISOString() }
+  const common = { ...ofEnvironment(context), ...(minBudgetLeft !== undefined && { minBudgetLeft }), until: new Date(endMs).toISOString() }
   const unchecked = (diagnostics: readonly Diagnostic[]): SloResult => ({
     ...toCounts([]),
     ...common,

@@ -13,6 +13,7 @@ import { inEnvironment } from './declarations/environment.ts'
 import { isDifference } from './plan/change.ts'
 import { commandFor, makePlan, type PlanningResult } from './plan/make-plan.ts'
 import { isAboutLostName } from './plan/plan-diagnostics.ts'
+import { defaultMaxDeletes } from './plan/plan-input.ts'
 import {
   factsBesideHeadline,
   isPlanWrong,
@@ -107,8 +108,9 @@ function commandsFor(result: PlanResult, { request, project }: PlanningResult) {
   const drifted = result.objects.filter(isDifference).filter(({ action }) => action !== 'held')
   const isStuck = result.diagnostics.some((one) => isAboutLostName(one) || isTileRefusal(one))
   const prune = request.prune === false ? '' : request.prune === true ? ' --prune' : ` --prune ${request.prune}`
+  const maxDeletes = request.prune === true && request.maxDeletes !== defaultMaxDeletes ? ` --max-deletes ${request.maxDeletes}` : ''
   return {
-    ...(drifted.length > 0 && !isStuck && { applyCommand: `${commandFor('apply', request, project)}${prune}` }),
+    ...(drifted.length > 0 && !isStuck && { applyCommand: `${commandFor('apply', request, project)}${prune}${maxDeletes}` }),
     ...(drifted.some(isPullable) && { pullCommand: `${commandFor('pull', request, project)} --only drifted` }),
   }
 }

@@ -1,5 +1,6 @@
 import { addDays, dayOf, formatMoment, plainDay } from '../../platform/core/dates.ts'
 import { type Decimal, sum } from '../../platform/core/decimal.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
 import { type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { plural } from '../../platform/core/text.ts'
 import type { Block } from '../../platform/report/blocks.ts'
@@ -16,14 +17,20 @@ interface Reason {
   readonly line: Line
   /** For a title, where the line begins with figures. */
   readonly cause?: Line
+  /** Whether more credits or a lower use would help. */
+  readonly isShort?: true
 }
 
 export function judgeCredits(result: Credits, given: CreditsInput): Verdict {
   const all = [...availabilityReasons(result, given), ...forecastReasons(result, given), ...totalReasons(result, given)]
   const [first, ...others] = (['fail', 'warn'] as const).flatMap((wanted) => all.filter(({ level }) => level === wanted))
   if (first === undefined) return { status: 'pass', reasons: [] }
-  return { status: first.level, sentence: first.line, reasons: others.map(({ line }) => line), ...(first.cause && { cause: first.cause }) }
+  const reasons = [...others.map(({ line }) => line), ...(all.some(({ isShort }) => isShort) ? [adviseOnShortage()] : [])]
+  return { status: first.level, sentence: first.line, reasons, ...(first.cause && { cause: first.cause }) }
 }
+
+const adviseOnShortage = (): Line =>
+  say`Buy credits, or lower the use: ${'watchkeeper usage-cost'} shows what costs most. If less is enough, lower ${trusted(spellInput('min-days-left'))}.`
 
 /** An organization that pays afterwards has no credits, which is not the same as none left. */
 function availabilityReasons({ remainingCredits, balances }: Credits, { minDaysLeft }: CreditsInput): readonly Reason[] {
@@ -31,7 +38,7 @@ function availabilityReasons({ remainingCredits, balances }: Credits, { minDaysL
   const future = balances.find(({ type, state }) => type === 'prepaid' && state === 'not-started')
   const next = future?.startsAt === undefined ? '' : ` The next ones start on ${plainDay(dayOf(Date.parse(future.startsAt)))}.`
   const line = trusted(`No prepaid credits: none were granted, or all are used up or expired.${next}`)
-  return [{ level: 'fail', line: [line] }]
+  return [{ level: 'fail', line: [line], isShort: true }]
 }
 
 function forecastReasons(result: Credits, { minDaysLeft }: CreditsInput): readonly Reason[] {
@@ -44,7 +51,7 @@ function forecastReasons(result: Credits, { minDaysLeft }: CreditsInput): readon
   const { expected } = forecast.daysLeft
   if (expected >= minDaysLeft) return []
   const line = trusted(`Prepaid credits last for ${durationWords(expected, result)}. The minimum is ${plural(minDaysLeft, 'day')}.`)
-  return [{ level: 'fail', line: [line], cause: say`prepaid credits run out too soon` }]
+  return [{ level: 'fail', line: [line], cause: say`prepaid credits run out too soon`, isShort: true }]
 }
 
 /** The list may be incomplete, or have a balance that cannot be used. */

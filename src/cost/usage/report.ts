@@ -168,7 +168,8 @@ function exceededForecastBudget(result: UsageResult, limit: Decimal): readonly R
   const isSaid = isOnly && budgetStatus === 'exceeded'
   const expected = forecast?.status === 'expected' ? forecast : undefined
   const by = expected && `by ${formatShortDay(expected.untilDate, toDate)}`
-  if (used.gt(limit) && !isSaid) {
+  // The usage is that of the whole period only where there is no forecast.
+  if (used.gt(limit) && !isSaid && (isOnly || expected === undefined)) {
     const ahead = expected === undefined ? '' : ` Forecast ${by}: ${formatMoney(expected.total)} ${unit}.`
     const exceeded = `${capitalize(what)} exceeded: ${ofLimit(used, limit, unit)}${inBrackets(used, limit)}.`
     return [{ level: 'fail', line: [trusted(`${exceeded}${ahead}`)], hasUsage: true }]

@@ -1,6 +1,8 @@
 import { addDays, countDays, type Day, formatMoment } from '../core/dates.ts'
-import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
+import { missingInput } from '../core/diagnostics.ts'
+import { type ErrorKind, InputError, WatchkeeperError } from '../core/errors.ts'
 import { spellInput } from '../core/input-spelling.ts'
+import { toEnvironmentName } from '../core/names.ts'
 import { capitalize } from '../core/text.ts'
 import { readRateLimitWindow } from '../http/rate-limit.ts'
 import type { Method, RetryDecision } from '../http/retry.ts'
@@ -66,6 +68,17 @@ export class ApiError extends WatchkeeperError {
     Object.assign(this, details)
   }
 }
+
+/** The error of an operation that needs the key of a query endpoint of ClickHouse Cloud. */
+export function missingSqlKey(why: string): InputError {
+  const advise = (name: string): string => `set the input or ${toEnvironmentName(name)}`
+  return new InputError([
+    missingInput('sql-key-id', `is missing: ${why}; ${advise('sql-key-id')}. See ${sqlKeyPage}`),
+    missingInput('sql-key-secret', `is missing; ${advise('sql-key-secret')}`),
+  ])
+}
+
+const sqlKeyPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#sql-queries'
 
 type ApiErrorDetails = Omit<ApiError, 'name' | 'stack' | 'cause'>
 

@@ -1,5 +1,5 @@
-import { type Diagnostic, formatLocation, inputDiagnostic } from './diagnostics.ts'
-import { listFirst } from './text.ts'
+import { type Diagnostic, errorsIn, formatLocation, inputDiagnostic } from './diagnostics.ts'
+import { listFirst, plural } from './text.ts'
 
 /** Exit codes of the command line; the action turns every code but 0, 4 and 130 into 1. */
 export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, hasChanges: 11, canceled: 130 } as const
@@ -74,7 +74,7 @@ function describeDiagnostics(diagnostics: readonly Diagnostic[]): string {
   const lines = diagnostics.map(({ location, message }) => `${formatLocation(location)}: ${message}`)
   if (lines.length === 1) return lines.join('')
   const listed = listFirst(lines, maxDescribed, (count) => `and ${count} more`)
-  return [`${lines.length} errors in the input:`, ...listed.map((line) => `- ${line}`)].join('\n')
+  return [`${plural(errorsIn(diagnostics).length, 'error')} in the input:`, ...listed.map((line) => `- ${line}`)].join('\n')
 }
 
 /** An unexpected exception: a bug. */

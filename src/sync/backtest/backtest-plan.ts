@@ -3,9 +3,9 @@ import { composeUpdate } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
+import { missingSqlKey } from '../../platform/api/api-error.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
-import { inputError } from '../../platform/core/errors.ts'
 import { plural } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimate, type EstimateOptions, estimateAlerts, type ReadSeries, requestOf } from '../../signals/backtest/estimate.ts'
@@ -58,10 +58,7 @@ interface Backtest {
 /** Throws an InputError where nothing gives values of the past. */
 export function demandValues({ api }: Pick<Context<'read', 'service-or-server'>, 'api'>): void {
   if (!api.hasSql)
-    throw inputError(
-      'sql-key-id',
-      'is missing: in ClickHouse Cloud, a backtest counts with SQL, by a key that the query endpoint of the service lists',
-    )
+    throw missingSqlKey('in ClickHouse Cloud, a backtest counts with SQL, by a key that the query endpoint of the service lists')
 }
 
 /** Why the alerts of these files must not be backtested; undefined where they may. */

@@ -118,19 +118,19 @@ function runsOutWords({ runsOut }: CheckedSlo, until: string): Line {
   return Number.isNaN(ms) ? [trusted(runsOut)] : [trusted(`in ${formatDuration(ms)}`)]
 }
 
-/** Percentage of error budget below which the report says when most of it was spent. */
+/** Percentage of error budget below which the report says when most was spent, also without a limit. */
 const lowBudget = 50
 
-function nextStep({ slos, until }: SloResult): readonly Block[] {
+function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): readonly Block[] {
   const [worst] = slos
-    .filter(({ budgetLeft = 100 }) => budgetLeft < lowBudget)
+    .filter(({ budgetLeft = 100 }) => budgetLeft < Math.max(lowBudget, minBudgetLeft))
     .toSorted((a, b) => (a.budgetLeft ?? 0) - (b.budgetLeft ?? 0))
   const [costliest] = worst?.days.toSorted((a, b) => b.spent - a.spent) ?? []
   if (worst === undefined || costliest === undefined) return []
   const day = formatShortDay(dayOf(Date.parse(costliest.day)), dayOf(Date.parse(until)))
   return [
     paragraph(
-      say`${sloName(worst)} spent most of its error budget on ${trusted(day)} (UTC). Find out what failed on that day: the declaration of the SLO says which events are good.`,
+      say`${sloName(worst)} spent the most error budget on ${trusted(day)} (UTC). Find out what failed on that day: the declaration of the SLO says which events are good.`,
     ),
   ]
 }

@@ -59,6 +59,7 @@ export const sloDetails = z.object({
   burnRate: z.number().optional().describe('The highest burn rate of the last hour. Absent if no SLO has enough events.'),
   worstSlo: z.string().describe('Key of the SLO with the least error budget left. Empty without SLOs.'),
   environment: z.string().optional().describe('The environment, if `env` is set.'),
+  minBudgetLeft: z.number().optional().describe('The input min-budget-left, if it was given.'),
   until: z.string().describe('End of all windows: now, rounded down to five minutes.'),
   slos: z.array(checkedSlo).describe('The SLOs, in the order of the files.'),
   requestCount: z.int().describe('Number of requests for values.'),

@@ -5,7 +5,7 @@ import { type Declared, type Kinds, labelOf } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { keysOf } from '../../platform/core/keys.ts'
-import { pluralOf, quote } from '../../platform/core/text.ts'
+import { firstOf, plural, pluralOf, quote } from '../../platform/core/text.ts'
 import { type Change, type Create, changesOf, isDelete, isWrite, staysAsItIs, type Update } from './change.ts'
 import { matchRules, type Pair } from './match.ts'
 import { describeUsers } from './protect-alerts.ts'
@@ -39,6 +39,9 @@ export const toLostName = (one: Diagnostic): Diagnostic =>
 
 export const isAboutLostName = ({ rule }: Diagnostic): boolean => rule === 'lost-name'
 
+/** Deletes that a message names. */
+const maxNamed = 3
+
 export function checkGuards(
   changes: readonly Change[],
   incompleteLists: Readonly<Partial<Record<KindName, string>>>,
@@ -51,9 +54,10 @@ export function checkGuards(
     return [diagnosticOf(guardRules, 'incomplete-list', first.location ?? { file: 'prune' }, message)]
   })
   // Deletes of twins do not count: a twin that is as declared can be deleted without a loss.
-  const deletes = changes.filter(isDelete).filter(({ keeps }) => keeps === undefined).length
-  if (deletes <= maxDeletes) return affected
-  const message = `${deletes} objects would be deleted, but max-deletes allows ${maxDeletes}; check the plan, then set ${spellInput('max-deletes', String(deletes))}`
+  const deletes = changes.filter(isDelete).filter(({ keeps }) => keeps === undefined)
+  const { length: count } = deletes
+  if (count <= maxDeletes) return affected
+  const message = `${plural(count, 'delete')} (${firstOf(maxNamed, deletes.map(addressOfChange))}), and max-deletes allows ${maxDeletes}. Check them, then set ${spellInput('max-deletes', String(count))}`
   return [...affected, diagnosticOf(guardRules, 'too-many-deletes', { file: 'prune' }, message)]
 }
 
@@ -132,7 +136,7 @@ function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]
   })
 }
 
-const addressOfChange = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || name })
+const addressOfChange = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || quote(name, 60) })
 
 export const convergenceRules = {
   'server-default': {

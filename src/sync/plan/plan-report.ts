@@ -1,8 +1,8 @@
 import { kindLabels, sections } from '../../kinds/kind-names.ts'
-import type { Diagnostic } from '../../platform/core/diagnostics.ts'
-import { counted, join, joinFirst, type Line, link, say, trusted, untrusted } from '../../platform/core/line.ts'
+import { type Diagnostic, errorsIn } from '../../platform/core/diagnostics.ts'
+import { counted, join, joinFirst, type Line, link, say, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
 import { toKebab } from '../../platform/core/names.ts'
-import { plural } from '../../platform/core/text.ts'
+import { clip, plural } from '../../platform/core/text.ts'
 import { type Block, countFacts, paragraph } from '../../platform/report/blocks.ts'
 import type { SideNames } from '../../platform/report/diff-lines.ts'
 import type { Annotation, Verdict } from '../../platform/report/report.ts'
@@ -55,18 +55,20 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, 
 export function planHeadline(result: PlanResult): Line {
   if (isPlanWrong(result)) return say`The plan${inEnvironment(result)} failed`
   if (result.changed) return say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
-  return say`No changes${inEnvironment(result)}: everything matches the files${adoptionWords(result)}${markWords(result)}${orphanWords(result)}`
+  return say`No changes${inEnvironment(result)}: everything matches the files${markerWords(result)}${orphanWords(result)}`
 }
 
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
 const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>): Line =>
   orphans.length === 0 ? [] : say`, except for ${counted(orphans.length, 'undeclared object')}, which prune deletes`
 
-const markWords = ({ toMark }: Pick<PlanResult, 'toMark'>): Line =>
-  toMark === 0 ? [] : say`, and apply updates the markers of ${counted(toMark, 'object')}`
-
-const adoptionWords = ({ toAdopt }: Pick<PlanResult, 'toAdopt'>): Line =>
-  toAdopt === 0 ? [] : say`, and apply adopts ${counted(toAdopt, 'object')}`
+function markerWords({ toAdopt, toMark }: PlanResult): Line {
+  const writes = [
+    ...(toAdopt > 0 ? [say`adopts ${counted(toAdopt, 'object')}`] : []),
+    ...(toMark > 0 ? [say`updates the markers of ${counted(toMark, 'object')}`] : []),
+  ]
+  return writes.length === 0 ? [] : say`, and apply ${join(writes, ' and ')}`
+}
 
 const asTheyAre = (count: number) => trusted(count === 1 ? 'it is' : 'they are')
 
@@ -218,11 +220,21 @@ const isFailedEvaluation = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule
 export const isPlanWrong = ({ diagnostics }: Pick<PlanResult, 'diagnostics'>): boolean =>
   diagnostics.some((one) => one.severity === 'error' && !isOfOneObject(one))
 
+/** A longer headline hides the table of the errors. */
+const maxErrorLength = 300
+
+/** The message of a single error, or the number of several. */
+function errorWords([first, ...others]: readonly Diagnostic[]): Line {
+  if (first === undefined || others.length > 0) return say`${counted(others.length + 1, 'error')}`
+  const [line = ''] = first.message.split('\n', 1)
+  return untrustedSentence(clip(line.replace(/\.$/, ''), maxErrorLength))
+}
+
 /** Errors in files fail the run as wrong input. Warnings give the verdict `warn`. */
 export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
   const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
   const [errors, warnings] = [count('error'), count('warning')]
-  if (isPlanWrong({ diagnostics })) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
+  if (isPlanWrong({ diagnostics })) return { status: 'fail', reasons: [errorWords(errorsIn(diagnostics))], exit: 'input' }
   const failed = diagnostics.filter((one) => one.severity === 'error' && isFailedEvaluation(one)).length
   const reasons = [
     ...(errors > failed

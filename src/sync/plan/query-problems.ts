@@ -460,10 +460,17 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
     const range = { fromMs: asking.nowMs - dayMs, untilMs: asking.nowMs }
     reasons.set(key, await explainUnmatched(unmatched, { ...asking, sources: asking.planned.storedObjects.source, range }))
   }
+  const noted = new Set<string>()
   const diagnostics = checks.flatMap(({ key, subject, alert }) => {
     const [{ error, unrun: whyNot, part = 'query', never } = {}, reason] = [answers.get(key), reasons.get(key)]
     if (error !== undefined) return [subject.explain(error)]
-    if (whyNot !== undefined) return [toNote(subject.location, `${subject.name}: its ${part} was not run: ${whyNot}`)]
+    if (whyNot !== undefined) {
+      const what = `${subject.name}: its ${part} was not run`
+      // Where a look-up failed, it does not matter that the cloud has look-ups only.
+      if (noted.has(what)) return []
+      noted.add(what)
+      return [toNote(subject.location, `${what}: ${whyNot}`)]
+    }
     if (alert === undefined) return []
     if (never !== undefined) return [refuseNeverEvaluated(alert, never)]
     return reason === undefined ? [] : [warnUnmatched(alert, 'the last 24 hours', reason)]

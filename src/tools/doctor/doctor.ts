@@ -42,6 +42,8 @@ type Check = z.output<typeof check>
 
 const rateLimitName = 'rate limit'
 
+const serverName = 'server'
+
 /** Any key may ask about itself, so that this check says nothing about its permissions. */
 const keyExpiryName = 'key expiry'
 
@@ -55,14 +57,21 @@ export const doctor = defineOperation({
     healthy: z.boolean().describe('True when no check failed.'),
     requestsLeft: z.int().optional().describe('Requests left in the current window of the rate limit, if the server reports them.'),
     checks: z.array(check).describe('The checks, in order.'),
+    checkedServer: z.string().describe('Scheme, host and port of the API.'),
     checkedServiceId: z.string().optional().describe('The service that the checks used.'),
   }),
   example: {},
   async run(context, { onFailedEvaluation: policy }) {
     const checks: Check[] = []
     let skipReason: string | undefined
-    for (const probe of listProbes(context, policy)) {
+    for (const [i, probe] of listProbes(context, policy).entries()) {
       const result = skipReason === undefined ? await runProbe(probe) : skip(probe.name, skipReason)
+      if (i === 0 && probe.name !== serverName && result.outcome === 'failed' && isWithoutServer(result.kind)) {
+        checks.push({ ...result, name: serverName })
+        skipReason = `because ${serverName} failed`
+        checks.push(skip(probe.name, skipReason))
+        continue
+      }
       checks.push(result)
       if (result.outcome === 'failed' && (isFatal(result.kind, context) || result.missing !== undefined))
         skipReason = `because ${probe.name} failed`
@@ -78,9 +87,9 @@ export const doctor = defineOperation({
     const healthy = checks.every(({ outcome }) => outcome !== 'failed')
     const { service } = context
     const checkedServiceId = service === undefined || isServer(service) ? undefined : service.serviceId
-    return { healthy, requestsLeft: limit?.remaining, checks, checkedServiceId }
+    return { healthy, requestsLeft: limit?.remaining, checks, checkedServer: context.apiOrigin, checkedServiceId }
   },
-  judge({ checks }) {
+  judge({ checks, checkedServer }) {
     const failed = checks.filter(({ outcome }) => outcome === 'failed')
     const warnings = checks.filter(({ outcome }) => outcome === 'warning')
     if (failed.length === 0)
@@ -92,11 +101,9 @@ export const doctor = defineOperation({
     const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName && name !== keyExpiryName)
     const names = failed.map(({ name }) => name).join(', ')
     const skipped = countOf(checks, 'skipped')
-    const line = [
-      trusted(
-        `${failed.length} of ${checks.length} checks failed: ${names}.${skipped === 0 ? '' : ` ${skipped} ${skipped === 1 ? 'was' : 'were'} skipped.`}`,
-      ),
-    ]
+    const server = failed[0]?.name === serverName ? say` ${checkedServer}` : []
+    const rest = trusted(skipped === 0 ? '' : ` ${skipped} ${skipped === 1 ? 'was' : 'were'} skipped.`)
+    const line = say`${failed.length} of ${checks.length} checks failed: ${trusted(names)}${server}.${rest}`
     if (onlyPermissions && anyWorks) return { status: 'warn', reasons: [], sentence: line }
     const isDenied = onlyPermissions || failed.some(({ kind }) => kind === 'authentication')
     return { status: 'fail', reasons: [], sentence: line, cause: [trusted(`${names} failed`)], ...(isDenied && { exit: 'denied' }) }
@@ -209,7 +216,7 @@ async function checkAlerts(service: Target, { api, profile, clock }: DoctorConte
 const readUser = readOne(z.object({ user: z.object({ email: z.string().optional(), name: z.string().optional() }) }))
 
 const serverProbe = ({ api, apiOrigin }: DoctorContext): Probe => ({
-  name: 'server',
+  name: serverName,
   run: async () => {
     const version = await api.serverVersion()
     const { user } = await api.read({
@@ -231,6 +238,9 @@ const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
   'deadline',
   'redirect',
 ])
+
+/** Whether the first request of ClickHouse Cloud did not reach the API: the address is wrong, and not what the check is about. */
+const isWithoutServer = (kind: string | undefined): boolean => kind === 'not-served' || (fatalKinds.has(kind) && kind !== 'authentication')
 
 /** A self-hosted server has a single address for everything. */
 const isFatal = (kind: string | undefined, { profile }: DoctorContext): boolean =>

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
+import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { outcomesOf, servicesOf } from '../../support/backups.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
@@ -110,6 +111,17 @@ describe('a policy', () => {
     expect(ran.reason).toMatch(/^Service catalog has no fresh backup: .* Service catalog: periodHours is 24, and the policy has 48\.$/)
   })
 
+  it('has its command beside the advice on a stale service, before the facts', async () => {
+    for (const name of ['checkout', 'catalog'] as const) serviceOf(emulator(), name).backupConfiguration = { backupPeriodInHours: 12 }
+    const { blocks } = await withPolicies([{ periodHours: 24 }], { services: 'checkout,catalog' })
+    const [advice, policies, commands, facts] = blocks.slice(blocks.findIndex(({ kind }) => kind === 'paragraph'))
+    expect([advice, policies].map((block) => block?.kind === 'paragraph' && toPlainText(block.line))).toEqual([
+      expect.stringContaining(`watchkeeper list-backups --service-id ${catalog}`),
+      'To make the backup configurations those of the policies:',
+    ])
+    expect([commands?.kind, facts?.kind]).toEqual(['preformatted', 'facts'])
+  })
+
   it('needs policies in the file', async () => {
     expect((await check({ checks: 'a.json' }, { 'a.json': '{}' })).reason).toBe('checks: has no policies; check-backups needs some')
   })
@@ -210,8 +222,13 @@ describe('the evidence of a restore', () => {
     )
   })
 
-  it('V13: fails without a file', async () =>
-    expect((await requireRestore({})).reason).toBe('Service checkout: results have no verified restore of it.'))
+  it('V13: fails without a file, and says how to make one', async () => {
+    const ran = await requireRestore({})
+    expect(ran.reason).toBe('Service checkout: results have no verified restore of it.')
+    const text = renderMarkdown(ran.blocks)
+    expect(text).toContain(`watchkeeper verify-restore --service-id NEW --original ${checkout} --id BACKUP --reports json=restore.json`)
+    expect(text).toContain('❌ fresh, with 1 problem')
+  })
 
   it('needs both inputs', async () => {
     expect((await check({ 'require-restore-days': '30' })).reason).toBe('results: is missing; require-restore-days needs it')

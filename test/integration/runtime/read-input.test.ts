@@ -321,6 +321,7 @@ describe('the profile', () => {
       const { reason } = await run({ ...nothing(), ...given, operation: 'list-alerts' })
       for (const name of ['api-key-id', 'api-key-secret', 'organization-id', 'service-id']) expect(reason).toContain(`${name}: is missing`)
       expect(reason).toContain('profile: is clickhouse-cloud by default; for a self-hosted server, set profile: hyperdx')
+      expect(reason).toMatch(/^4 errors in the input:\n(?:- .*\n){4}- profile: /)
     }
   })
 

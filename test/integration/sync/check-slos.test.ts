@@ -58,16 +58,18 @@ describe('check-slos', () => {
     ])
   })
 
-  it('names the day that spent most of a budget of which less than half is left', async () => {
-    const dayIn = async (objective: number) => {
-      const { blocks } = await check({ payment: { ...payment, objective } })
+  it('names the day that spent most of a budget of which less than half, or than the limit, is left', async () => {
+    const dayIn = async (objective: number, gates = {}) => {
+      const { blocks } = await check({ payment: { ...payment, objective } }, gates)
       return blocks.flatMap((block) => (block.kind === 'paragraph' ? toPlainText(block.line) : []))
     }
     const day = formatShortDay(dayOf(Date.parse(at(3, 9))), dayOf(Date.parse(at(7, 0))))
     expect(await dayIn(99.8)).toEqual([
-      expect.stringContaining(`payment spent most of its error budget on ${day} (UTC). Find out what failed`),
+      expect.stringContaining(`payment spent the most error budget on ${day} (UTC). Find out what failed`),
     ])
     expect(await dayIn(99)).toEqual([])
+    expect(await dayIn(99, { 'min-budget-left': '85' })).toEqual([])
+    expect(await dayIn(99, { 'min-budget-left': '90' })).toEqual([expect.stringContaining(day)])
   })
 
   it('writes the table and the chart as a page', async () => {
@@ -272,7 +274,13 @@ describe('check-slos in ClickHouse Cloud', () => {
   it('needs a key for SQL, and says so before any request', async () => {
     const { reason, document } = await checkCloud({ payment }, { 'sql-key-id': '', 'sql-key-secret': '' })
     expect(document).toMatchObject({ status: 'error', error: { kind: 'input' } })
-    expect(reason).toMatch(/^sql-key-id: is missing: in ClickHouse Cloud, SLOs are counted with SQL/)
+    expect(reason).toBe(
+      [
+        '2 errors in the input:',
+        '- sql-key-id: is missing: in ClickHouse Cloud, SLOs are counted with SQL, by a key that the query endpoint of the service lists; set the input or WATCHKEEPER_SQL_KEY_ID. See https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#sql-queries',
+        '- sql-key-secret: is missing; set the input or WATCHKEEPER_SQL_KEY_SECRET',
+      ].join('\n'),
+    )
     expect(cloud().requests).toEqual([])
   })
 

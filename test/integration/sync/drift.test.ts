@@ -50,6 +50,8 @@ describe('drift', () => {
     const revert = 'watchkeeper apply --project shop/drift --files a.json --prune'
     const keep = 'watchkeeper pull --project shop/drift --files a.json --only drifted'
     expect(document).toMatchObject({ applyCommand: revert, pullCommand: keep })
+    const limited = await run('drift', first, { prune: 'true', 'max-deletes': '10' })
+    expect(limited.document.applyCommand).toBe(`${revert} --max-deletes 10`)
     expect(renderMarkdown(blocks)).toContain(
       `- To make the service match the files: \`${revert}\`\n- To keep what changed outside of the files: \`${keep}\`\n`,
     )
@@ -158,11 +160,18 @@ describe('drift', () => {
   it('drift cannot be determined while files or markers are wrong: exit 2', async () => {
     await haveApplied()
     const wrong = await drift({ ...first, alerts: { errors: { ...errors, tile: 'Nowhere' } } })
-    expect(wrong).toMatchObject({ exitCode: 2, status: 'fail', reason: 'The drift check failed: 1 error' })
+    expect(wrong).toMatchObject({
+      exitCode: 2,
+      status: 'fail',
+      reason: 'The drift check failed: alerts.errors.tile: dashboard shop has no tile named "Nowhere"',
+    })
     const store = serviceOf(emulator())
     const original = store.alerts.find(({ name }) => name === 'Errors')
     if (original !== undefined) store.alerts.push({ ...original, id: '65f5e4a35eedc0deffffffff' })
-    expect(await drift(first)).toMatchObject({ exitCode: 2, reason: 'The drift check failed: 1 error' })
+    expect(await drift(first)).toMatchObject({
+      exitCode: 2,
+      reason: expect.stringMatching(/^The drift check failed: alerts\.errors: 2 alerts have /),
+    })
   })
 
   it('drift can be a warning', async () => {

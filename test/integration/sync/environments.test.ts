@@ -123,7 +123,9 @@ describe('one set of files for two services', () => {
     expect(await headline('apply', 'note: Read')).toBe('Applied to shop, environment staging (1 updated)')
     expect(await headline('pull', 'note: Read')).toBe('Nothing to pull in environment staging: no file changes')
     expect(await headline('validate', 'note: Look')).toBe('2 objects in 1 file, environment staging')
-    expect(await headline('plan', 'nte: Look')).toBe('The plan in environment staging failed: 1 error')
+    expect(await headline('plan', 'nte: Look')).toBe(
+      'The plan in environment staging failed: alerts.errors: "nte" is an unknown field; did you mean "note"?',
+    )
   })
 
   it('takes a variable of the environment before one that is passed, and a missing one from those that are passed', async () => {

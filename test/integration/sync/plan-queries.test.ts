@@ -248,4 +248,13 @@ describe('the charts of a plan', () => {
       'note unchecked-query: The queries of what the plan changes were not run (dashboards.board.tiles["T"]): set sql-key-id and sql-key-secret to see whether the service can run them',
     ])
   })
+
+  it('have one note for each alert where the query endpoint cannot be reached', async () => {
+    const unreachable = { 'sql-url': 'http://127.0.0.1:1', 'max-attempts': '1' }
+    const config = chart([{ aggFn: 'count', where: 'SeverityText:error' }])
+    for (const backtest of ['false', 'true'])
+      expect(diagnosticsOf(await run('plan', watching(config), 'clickhouse-cloud', { ...unreachable, backtest }))).toEqual([
+        `${unrun}No answer: nothing listens at this address (ECONNREFUSED)`,
+      ])
+  })
 })

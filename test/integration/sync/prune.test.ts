@@ -119,7 +119,8 @@ describe('objects of this project that no file declares', () => {
       expect(errorsIn(refused)).toMatchObject([
         {
           rule: 'too-many-deletes',
-          message: '4 objects would be deleted, but max-deletes allows 3; check the plan, then set max-deletes: 4',
+          message:
+            '4 deletes (alerts.found, alerts.errors, dashboards.shop and 1 more), and max-deletes allows 3. Check them, then set max-deletes: 4',
         },
       ])
       expect(stateOf(emulator())).toEqual(before)

@@ -39,8 +39,8 @@ it('the cause of a verdict on objects has no amounts and no ids', () => {
   expect(ofMessage('alerts.slow: 2 alerts have this ownership marker (65f1, 66a2); set repair', 'a.yml', 3)).toBe(
     'a.yml: alerts.slow: several alerts have this ownership marker',
   )
-  expect(ofMessage('14 objects would be deleted, but max-deletes allows 5; check the plan', 'prune')).toBe(
-    'several objects would be deleted, but max-deletes allows 5',
+  expect(ofMessage('14 deletes (alerts.a2, alerts.a3, alerts.b and 11 more), and max-deletes allows 5. Check them', 'prune')).toBe(
+    'several deletes, and max-deletes allows 5',
   )
 })
 

@@ -193,8 +193,8 @@ describe('deletes', () => {
 
   it.each([
     [2, []],
-    [1, ['too-many-deletes: 2 objects would be deleted, but max-deletes allows 1; check the plan, then set max-deletes: 2']],
-    [0, ['too-many-deletes: 2 objects would be deleted, but max-deletes allows 0; check the plan, then set max-deletes: 2']],
+    [1, ['too-many-deletes: 2 deletes (dashboards.a, dashboards.b), and max-deletes allows 1. Check them, then set max-deletes: 2']],
+    [0, ['too-many-deletes: 2 deletes (dashboards.a, dashboards.b), and max-deletes allows 0. Check them, then set max-deletes: 2']],
   ])('deletes are at most %i where so many are allowed', (maxDeletes, expected) => {
     const plan = planOf({ dashboards: { shop } }, many, { prune: true, maxDeletes })
     expect(messagesOf(plan)).toEqual(expected)

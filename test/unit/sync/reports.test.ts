@@ -83,6 +83,9 @@ describe('the report of a plan', () => {
     expect(headlineOf(plan, resultOf([object('a', { action: 'adopt' })]))).toBe(
       'No changes: everything matches the files, and apply adopts 1 object',
     )
+    expect(headlineOf(plan, resultOf([object('a', { action: 'adopt' }), object('b', { action: 'mark' })], { changed: false }))).toBe(
+      'No changes: everything matches the files, and apply adopts 1 object and updates the markers of 1 object',
+    )
     expect(headlineOf(plan, resultOf([], { diagnostics: [error] }))).toBe('The plan failed')
   })
 
@@ -356,7 +359,15 @@ describe('the report of apply', () => {
       undefined,
       '1 warning',
     ])
-    expect(verdictOf(resultOf([], { isPlanWrong: true, diagnostics: [error] }))).toEqual(['fail', 'input', '1 error'])
+    expect(verdictOf(resultOf([], { isPlanWrong: true, diagnostics: [error] }))).toEqual(['fail', 'input', 'It is wrong'])
+  })
+
+  it('the verdict on a plan has the first line of a single error, which can be long, and the number of several', () => {
+    const reasonsOf = (...diagnostics: (typeof error)[]) => judgeDiagnostics({ diagnostics }).reasons.map(toPlainText)
+    const warning = { ...error, severity: 'warning' } as never
+    expect(reasonsOf({ ...error, message: 'alerts.a: No.\nBecause.' as never }, warning)).toEqual(['alerts.a: No'])
+    expect(reasonsOf({ ...error, message: 'x'.repeat(400) as never })).toEqual([`${'x'.repeat(300)}… (100 more characters)`])
+    expect(reasonsOf(error, error, warning)).toEqual(['2 errors'])
   })
 
   it('counts what was done, not what was planned', () => {

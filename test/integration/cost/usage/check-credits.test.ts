@@ -145,7 +145,11 @@ describe('an organization without prepaid credits', () => {
 describe('a limit', () => {
   it.each<[Inputs, string, RegExp]>([
     [{ 'min-days-left': '10' }, 'pass', /^$/],
-    [{ 'min-days-left': '11' }, 'fail', /^Prepaid credits last for 10 more days \(until .*\)\. The minimum is 11 days\.$/],
+    [
+      { 'min-days-left': '11' },
+      'fail',
+      /^Prepaid credits last for 10 more days \(until .*\)\. The minimum is 11 days\. Buy credits, or lower the use: watchkeeper usage-cost shows what costs most\. If less is enough, lower min-days-left\.$/,
+    ],
   ])('%o: %s', async (inputs, status, reason) => {
     fill({ left: 105 })
     const ran = await check(inputs)

@@ -90,7 +90,7 @@ describe('a message about a failed check names what failed, the objects, the run
     expect(
       await linesOf({ ...files(), operation: 'plan' }, { savedSearches: { mine: { name: 'Mine', source: 'Logs', were: 'x' } } }),
     ).toEqual([
-      expect.stringMatching(/^❌ \*Plan:\* .* errors?/),
+      expect.stringMatching(/^❌ \*Plan:\* The plan failed: .*were/),
       expect.stringMatching(/^• `a\.json:1(?::\d+)?`: .*were/),
       ...ending(`${organization}${service}DAY`),
     ])

@@ -158,9 +158,18 @@ describe('doctor', () => {
     expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('skipped'), 'key expiry: ok', 'rate limit: ok'])
   })
 
+  it('names the address when something else than the API answers', async () => {
+    emulator().addFault({ times: Number.POSITIVE_INFINITY, effect: { kind: 'html', status: 404 } })
+    const ran = await doctor()
+    expect(ran.reason).toMatch(/^1 of 9 checks failed: server http:\/\/127\.0\.0\.1:\d+\. 8 were skipped\.$/)
+    expect(emulator().requests).toHaveLength(1)
+  })
+
   it('names the address when nothing listens on it', async () => {
     const ran = await doctor({ 'api-url': 'http://127.0.0.1:1', 'max-attempts': '1' })
     expect(ran.exitCode).toBe(10)
-    expect(advice(ran.document)['usage cost']).toContain('Check api-url (127.0.0.1:1)')
+    expect(ran.reason).toBe('1 of 9 checks failed: server http://127.0.0.1:1. 8 were skipped.')
+    expect(outcomes(ran.document)).toEqual(['server: failed', 'usage cost: skipped', ...ofService('skipped'), 'rate limit: skipped'])
+    expect(advice(ran.document).server).toContain('Check api-url (127.0.0.1:1)')
   })
 })

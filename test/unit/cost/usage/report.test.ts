@@ -160,9 +160,9 @@ describe('the verdict', () => {
       'Budget exceeded: 30.00 of 25.00 Credits (120%). Forecast by 31 Mar: 120.00 Credits.',
     ])
     expect(verdictOf(exceeded)).toEqual(['fail', 'Budget exceeded: 30.00 of 25.00 Credits (120%).'])
-    expect(verdictOf({ ...exceeded, budget: decimal(40), forecast })).toEqual([
+    expect(verdictOf({ ...exceeded, budget: decimal(40), forecast, endDate: day('2026-03-31') })).toEqual([
       'fail',
-      'Forecast budget exceeded: 30.00 of 25.00 Credits (120%). Forecast by 31 Mar: 120.00 Credits.',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits. Used so far: 30.00 Credits (120% of the forecast budget).',
     ])
     const ahead = { ...exceeded, forecastBudget: decimal(100), forecast, endDate: day('2026-03-31') }
     expect(verdictOf({ ...ahead, budget: decimal(40) })).toEqual([
