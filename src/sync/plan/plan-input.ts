@@ -7,6 +7,8 @@ import { adoptFromInput } from './ownership.ts'
 
 const repairs = ['duplicates', 'rewrite', 'secrets'] as const
 
+export const defaultMaxDeletes = 5
+
 /** The inputs of a plan, which all operations that make one share. */
 export const planInput = z.strictObject({
   ...grouped('Files', {
@@ -24,7 +26,9 @@ export const planInput = z.strictObject({
       'forget',
       "Deletes the project's objects that no file declares. `forget` keeps them, and only removes their ownership marker.",
     ).default(false),
-    maxDeletes: integer('Maximum number of deletes. With more, the operation fails and writes nothing.', 0, 10_000).default(5),
+    maxDeletes: integer('Maximum number of deletes. With more, the operation fails and writes nothing.', 0, 10_000).default(
+      defaultMaxDeletes,
+    ),
     allowEmpty: flag(
       'Accepts files that declare nothing, or no files. With prune, apply then deletes or forgets all objects of the project.',
     ).default(false),
