@@ -24,7 +24,7 @@ export function causeOfError(error: WatchkeeperError): Line {
 /** `budget is not a number`, `observability/checkout.yml: unknown field treshold`. */
 function causeOfDiagnostic({ rule, message: text, location: { file, line } }: Diagnostic): Line {
   const variable = emptyVariable(text)
-  if (variable !== undefined) return say`${trusted(variable.isSecret ? 'secret' : 'variable')} ${variable.name} is empty`
+  if (variable !== undefined) return say`${variable} is empty`
   const isInput = line === undefined && /^[a-z-]+$/.test(file)
   // Amounts and ids of a message about objects: `alerts.slow: 2 alerts have this marker (65f…, 66a…)`.
   const message = text.replace(/^(\S+: )?\d+ (?=\p{Ll})/u, '$1several ').replaceAll(/ \([^()]*\d[^()]*\)/g, '')

@@ -13,6 +13,7 @@ import { parseApiUrl } from '../platform/http/proxy.ts'
 import type { ResultDocument } from '../platform/operation/result.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import type { LinkTo } from '../platform/report/markdown.ts'
+import { credentialNames } from './credentials.ts'
 import { emptyVariable } from './read-input.ts'
 import type { PublishableResult, PublishSettings } from './run.ts'
 
@@ -81,8 +82,11 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
 /** A wrong input is in the files or the workflow of the commit, so another run of it would fail, too. */
 function adviceOn({ error }: ResultDocument): SyncContent['advice'] {
   if (error === undefined || error.kind === 'bug') return undefined
-  const empty = error.diagnostics.map(({ message }) => emptyVariable(message)).find((one) => one !== undefined)
-  return empty === undefined && error.kind === 'input' ? undefined : { empty }
+  const empty = error.diagnostics.flatMap(({ message, location }) => {
+    const variable = emptyVariable(message)
+    return variable === undefined ? [] : [{ variable, isSecret: credentialNames.includes(location.file) }]
+  })
+  return empty.length === 0 && error.kind === 'input' ? undefined : { empty, isKeyRejected: error.kind === 'authentication' }
 }
 
 /** The report. Its title says why a run with an error did not complete, because a list of problems only begins with their number. */

@@ -13,7 +13,6 @@ import { type Settings, settingsSchema } from '../platform/operation/inputs.ts'
 import type { NamedEnvironment, Operation } from '../platform/operation/operation.ts'
 import { commonFormats } from '../platform/operation/reports.ts'
 import { type RunConnection, resolveConnection } from './connection.ts'
-import { credentialNames } from './credentials.ts'
 import { decodeAll, parseFields, type Values } from './decode.ts'
 import { adviseOnName } from './new-names.ts'
 import {
@@ -116,18 +115,14 @@ function explainEmpty(one: Diagnostic, { inputs, env, isAction = false }: RunReq
   if (one.message.startsWith('is missing or') && !isEmptyVariable) return one
   const isEmptyInput = isAction && !inputs[toCamel(name)]
   if (!isEmptyVariable && !isEmptyInput) return one
-  const noun = credentialNames.includes(name) ? 'secret' : 'variable'
   const state = isEmptyVariable
-    ? `is missing, because the ${noun} ${variable} is empty`
+    ? `is missing, because ${variable} is empty`
     : 'is missing or empty: check the name of the secret or variable that it is set to'
   return { ...one, message: one.message.replace(/^is missing(?: or empty)?/, state) }
 }
 
-/** The secret or variable that explains why an input is missing. */
-export function emptyVariable(message: string): { readonly name: string; readonly isSecret: boolean } | undefined {
-  const [, noun, name] = /^is missing, because the (secret|variable) (\w+) is empty/.exec(message) ?? []
-  return name === undefined ? undefined : { name, isSecret: noun === 'secret' }
-}
+/** The variable of the step that explains why an input is missing. The name of the secret that the workflow gives it is not known. */
+export const emptyVariable = (message: string): string | undefined => /^is missing, because (\w+) is empty/.exec(message)?.[1]
 
 /** A config file that is not read may have the missing settings. */
 async function adviseOnConfig(problems: readonly Diagnostic[], files: Files): Promise<readonly Diagnostic[]> {

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { kindLabels } from '../kinds/kind-names.ts'
+import type { Target } from '../platform/api/path.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, join, joinFirst, type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
+import { counted, join, joinFirst, type Line, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
 import { listFirst } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Block } from '../platform/report/blocks.ts'
@@ -11,9 +12,8 @@ import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
 import { inEnvironment } from './declarations/environment.ts'
 import { isDifference } from './plan/change.ts'
-import { commandFor, makePlan, type PlanningResult } from './plan/make-plan.ts'
+import { applyCommand, commandFor, makePlan, type PlanningResult } from './plan/make-plan.ts'
 import { isAboutLostName } from './plan/plan-diagnostics.ts'
-import { defaultMaxDeletes } from './plan/plan-input.ts'
 import {
   factsBesideHeadline,
   isPlanWrong,
@@ -42,7 +42,7 @@ export const drift = defineOperation({
   async run(context, input) {
     const planned = await makePlan(context, { ...input, effect: 'read' })
     const result = await showPlan(context, { ...planned, diagnostics: planned.diagnostics.map(withoutTileErrors) }, input)
-    return { ...result, ...commandsFor(result, planned) }
+    return { ...result, ...commandsFor(result, planned, context.service) }
   },
   judge: judgeDrift,
   report: (result) => ({
@@ -58,8 +58,8 @@ export const drift = defineOperation({
         {
           kind: 'list',
           items: [
-            ...(result.applyCommand === undefined ? [] : [say`To make the service match the files: ${result.applyCommand}`]),
-            ...(result.pullCommand === undefined ? [] : [say`To keep what changed outside of the files: ${result.pullCommand}`]),
+            ...(result.applyCommand === undefined ? [] : [say`To make the service match the files: ${uncut(result.applyCommand)}`]),
+            ...(result.pullCommand === undefined ? [] : [say`To keep what changed outside of the files: ${uncut(result.pullCommand)}`]),
           ],
         },
         ...objectBlocks(result, { before: 'service', after: 'file' }),
@@ -103,15 +103,14 @@ function judgeDrift(result: PlanResult): Verdict {
 }
 
 /** Commands for what the table of the report says. Both leave objects that are held as they are. */
-function commandsFor(result: PlanResult, { request, project }: PlanningResult) {
+function commandsFor(result: PlanResult, { request, project }: PlanningResult, service: Target) {
   if (isWrong(result)) return {}
   const drifted = result.objects.filter(isDifference).filter(({ action }) => action !== 'held')
   const isStuck = result.diagnostics.some((one) => isAboutLostName(one) || isTileRefusal(one))
-  const prune = request.prune === false ? '' : request.prune === true ? ' --prune' : ` --prune ${request.prune}`
-  const maxDeletes = request.prune === true && request.maxDeletes !== defaultMaxDeletes ? ` --max-deletes ${request.maxDeletes}` : ''
+  const aim = { ...request, project, service }
   return {
-    ...(drifted.length > 0 && !isStuck && { applyCommand: `${commandFor('apply', request, project)}${prune}${maxDeletes}` }),
-    ...(drifted.some(isPullable) && { pullCommand: `${commandFor('pull', request, project)} --only drifted` }),
+    ...(drifted.length > 0 && !isStuck && { applyCommand: applyCommand(request, aim) }),
+    ...(drifted.some(isPullable) && { pullCommand: `${commandFor('pull', aim)} --only drifted` }),
   }
 }
 

@@ -19,6 +19,7 @@ import { nameInstances } from './declarations/group-diagnostics.ts'
 import { lintRules } from './declarations/lint.ts'
 import { resolveProject } from './declarations/project.ts'
 import { isTakeover, type Plan, type Update } from './plan/change.ts'
+import { adoptCommand } from './plan/make-plan.ts'
 import { planWithPatches } from './plan/plan-changes.ts'
 import { planInput } from './plan/plan-input.ts'
 import { checkChange, isChecked, type ServerCheckContext } from './plan/server-check.ts'
@@ -140,6 +141,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const { api, service, profile, files, environment, clock } = context
   const kinds = createKinds(profile, clock.now())
   const { project, diagnostics } = await resolveProject(input.project, files, 'read')
+  const aim = { files: input.files, env: environment?.name, project, service }
   const { paths, skipped } = await files.find(input.files, 'files')
   const texts = await readTexts(paths, files)
   const inFiles = await findIn(texts, context, project)
@@ -149,7 +151,14 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects.source)
   if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
-    planWithPatches(api, declarations, storedObjects, { project, kinds, prune: false, maxDeletes: 0, secret: (name) => files.secret(name) })
+    planWithPatches(api, declarations, storedObjects, {
+      project,
+      kinds,
+      prune: false,
+      maxDeletes: 0,
+      secret: (name) => files.secret(name),
+      adoptCommand: (previous) => adoptCommand(aim, previous),
+    })
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }

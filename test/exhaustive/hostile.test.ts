@@ -161,6 +161,7 @@ const contextFor = (blocks: readonly Block[]): BodyContext => ({
     labelParts: [],
     commit: '',
     branch: '',
+    ghRepository: 'acme/shop',
     rerunCommand: undefined,
     pullRequest: 12,
     isFromFork: false,

@@ -265,7 +265,7 @@ export function reportUsage(result: UsageResult): Report {
 
 /** What to do about a budget that is exceeded. */
 function nextStep(result: UsageResult): readonly Block[] {
-  const { budgetStatus, budgets, byEntity, grandTotalCredits: total } = result
+  const { organizationId, budgetStatus, budgets, byEntity, grandTotalCredits: total } = result
   const isTotal = budgetStatus === 'exceeded'
   if (!isTotal && !budgets.some(({ status, limitStatus }) => status === 'fail' && limitStatus === 'exceeded')) return []
   // Budgets of a file are about parts of the total.
@@ -275,7 +275,7 @@ function nextStep(result: UsageResult): readonly Block[] {
   )
   return [
     paragraph(
-      say`${join(largest, '')}To find services that cost credits without need: ${'watchkeeper audit-costs'}. If the usage is right, raise the budget.`,
+      say`${join(largest, '')}To find services that cost credits without need: ${`watchkeeper audit-costs --organization-id ${organizationId}`}. If the usage is right, raise the budget.`,
     ),
   ]
 }

@@ -1,11 +1,13 @@
 import { digestOfText } from '../../platform/core/digest.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { markdownUntrusted } from '../../platform/core/escape.ts'
-import { say } from '../../platform/core/line.ts'
+import { join, type Line, say, toLine, trusted } from '../../platform/core/line.ts'
+import { pluralOf } from '../../platform/core/text.ts'
 import { type Block, paragraph } from '../../platform/report/blocks.ts'
 import { renderMarkdown } from '../../platform/report/markdown.ts'
-import { type LabelPattern, type MergeOutcome, mergeOutcomes, type SyncContent, type SyncContext } from './content.ts'
+import { type Advice, type LabelPattern, type MergeOutcome, mergeOutcomes, type SyncContent, type SyncContext } from './content.ts'
 import { hasStatus, type SyncTarget } from './failure.ts'
+import type { GitHubRun } from './run.ts'
 
 /** The hidden first line of every body. */
 export const markerOf = (kind: SyncTarget, label: string): string => `${markerStart(kind)}${encodeLabel(label)}${markerEnd}`
@@ -101,14 +103,32 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
 const isForMail = (block: Block): boolean => block.kind !== 'chart' && !(block.kind === 'details' && block.isQuiet)
 
 /** The report, with the command that runs it again below its first lines. The outcome of a merge has the command already. */
-function withAdvice({ content, run: { rerunCommand, owner, repository } }: BodyContext): SyncContent {
+function withAdvice({ content, run }: BodyContext): SyncContent {
   const { advice, outcome, blocks } = content
-  if (advice === undefined || outcome !== undefined || rerunCommand === undefined) return content
-  const { name, isSecret } = advice.empty ?? {}
-  const store = `gh ${isSecret ? 'secret' : 'variable'} set ${name} --repo ${owner}/${repository}`
-  const line = name === undefined ? say`To run it again: ${rerunCommand}` : say`To set it: ${store}. Then run it again: ${rerunCommand}`
+  const line = advice && outcome === undefined ? adviseRerun(advice, run, 'To run it again') : undefined
+  if (line === undefined) return content
   const end = headLength(blocks)
   return { ...content, blocks: [...blocks.slice(0, end), paragraph(line), ...blocks.slice(end)] }
+}
+
+const joinAnd = (texts: readonly string[]): Line => join(texts.map(toLine), ' and ')
+
+/** The command that runs this run again, and what to do before. Undefined when the command is unknown. */
+export function adviseRerun(
+  { empty = [], isKeyRejected }: Advice,
+  { rerunCommand, ghRepository }: GitHubRun,
+  words: string,
+): Line | undefined {
+  if (rerunCommand === undefined) return undefined
+  if (isKeyRejected) return say`Replace the key first. Then run it again: ${rerunCommand}`
+  if (empty.length === 0) return say`${trusted(words)}: ${rerunCommand}`
+  // The names in the workflow are unknown, and whether an environment or Dependabot has the values.
+  const nouns = empty.every(({ isSecret }) => isSecret) ? ['secret'] : ['secret', 'variable']
+  const isOne = empty.length === 1
+  const values = trusted(nouns.map((noun) => (isOne ? noun : pluralOf(noun))).join(' or '))
+  const variables = joinAnd(empty.map(({ variable }) => variable))
+  const lists = joinAnd(nouns.map((noun) => `gh ${noun} list --repo ${ghRepository}`))
+  return say`The ${values} that the workflow gives ${variables} ${trusted(isOne ? 'is' : 'are')} not set for this run. To see those of the repository: ${lists}. Set what is missing, then run this again: ${rerunCommand}`
 }
 
 /** Verdict, reasons and message. */

@@ -1,6 +1,6 @@
 import { say, trusted } from '../../platform/core/line.ts'
 import { type Block, paragraph } from '../../platform/report/blocks.ts'
-import { hasLabelLike, isOwn, markerOf, readBody, update, withMarker, writeBody } from './body.ts'
+import { adviseRerun, hasLabelLike, isOwn, markerOf, readBody, update, withMarker, writeBody } from './body.ts'
 import type { Comment, PullRequest } from './client.ts'
 import { isFailure, type SyncContent, type SyncContext } from './content.ts'
 import { describeAnswer, toGitHubError } from './failure.ts'
@@ -131,9 +131,11 @@ function afterMerge({ content, run }: Pick<SyncContext, 'content' | 'run'>): Syn
   return {
     ...content,
     outcome: content.hasFailed ? 'not-applied' : 'applied',
-    blocks: [{ ...first, line }, paragraph(first.line), ...(content.hasFailed ? nextStep(run) : []), ...rest],
+    blocks: [{ ...first, line }, paragraph(first.line), ...(content.hasFailed ? nextStep(content, run) : []), ...rest],
   }
 }
 
-const nextStep = ({ rerunCommand }: GitHubRun): readonly Block[] =>
-  rerunCommand === undefined ? [] : [paragraph(say`The next merge applies these changes, too. To try again before: ${rerunCommand}`)]
+function nextStep({ advice = {} }: SyncContent, run: GitHubRun): readonly Block[] {
+  const again = adviseRerun(advice, run, 'To try again before')
+  return again === undefined ? [] : [paragraph(say`The next merge applies these changes, too. ${again}`)]
+}

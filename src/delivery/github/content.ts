@@ -28,9 +28,11 @@ export interface SyncContent {
   readonly atMs: number
 }
 
-interface Advice {
-  /** A secret or variable of the repository that has no value. */
-  readonly empty?: { readonly name: string; readonly isSecret: boolean } | undefined
+export interface Advice {
+  /** Variables of the step that have no value. */
+  readonly empty?: readonly { readonly variable: string; readonly isSecret: boolean }[]
+  /** Another run with the same key would fail, too. */
+  readonly isKeyRejected?: boolean
 }
 
 /** What became of the changes of a pull request that was merged. */

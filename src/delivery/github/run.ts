@@ -44,6 +44,8 @@ export interface GitHubRun {
   readonly commit: string
   /** The branch that was pushed. Empty for a tag. */
   readonly branch: string
+  /** The repository as the option `--repo` of `gh` has it. */
+  readonly ghRepository: string
   /** The command that runs this run again. Undefined when variables are missing. */
   readonly rerunCommand: string | undefined
   /** The pull request that the run is about, if the run knows it. */
@@ -68,6 +70,8 @@ export async function readGitHubRun(env: Variables): Promise<{ readonly run: Git
   const { GITHUB_WORKFLOW: workflow = '', GITHUB_JOB: job = '', GITHUB_ACTION: step = '', GITHUB_SHA: commit = '' } = env
   const { GITHUB_REF_TYPE: refType, GITHUB_REF_NAME: refName = '', GITHUB_RUN_ID: id = '' } = env
   const head = event.pull_request?.head
+  const [, host = 'github.com'] = /^https?:\/\/([\w.:-]+)(?:\/|$)/.exec(env.GITHUB_SERVER_URL ?? '') ?? []
+  const ghRepository = host === 'github.com' ? fullName : `${host}/${fullName}`
   const run: GitHubRun = {
     apiUrl: address.url,
     proxy: proxy.settings,
@@ -80,8 +84,9 @@ export async function readGitHubRun(env: Variables): Promise<{ readonly run: Git
     // GITHUB_SHA is a merge commit for a pull request.
     commit: head?.sha ?? (commitGrammar.test(commit) ? commit : ''),
     branch: refType === 'branch' ? refName : '',
+    ghRepository,
     // Without --failed, so that a plan file is made again, too.
-    rerunCommand: /^\d{1,20}$/.test(id) ? `gh run rerun ${id} --repo ${fullName}` : undefined,
+    rerunCommand: /^\d{1,20}$/.test(id) ? `gh run rerun ${id} --repo ${ghRepository}` : undefined,
     pullRequest: event.pull_request?.number ?? (event.issue?.pull_request ? event.issue.number : undefined),
     // GitHub provides a token that can only read for a pull request from a fork.
     isFromFork: head !== undefined && head.repo?.full_name?.toLowerCase() !== fullName.toLowerCase(),

@@ -32,7 +32,23 @@ export const link = (text: string, href: string): Untrusted => ({ kind: 'untrust
 /** Text about a line of a file. Media with links to files make it one. */
 export const placed = (text: string, location: Location): Untrusted => ({ kind: 'untrusted', text, location })
 
-export const maxSentenceLength = 1000
+/** Text that is never cut, such as a command to copy. */
+export const uncut = (text: string): Untrusted => ({ kind: 'untrusted', text, maxLength: text.length })
+
+const maxSentenceLength = 1000
+
+/** Cuts a long sentence, but not inside a command, which would not work. */
+export function clipSentence(text: string): string {
+  if (text.length <= maxSentenceLength) return text
+  const ends = [...text.matchAll(new RegExp(commandGrammar, 'g'))]
+    .filter(({ index }) => index < maxSentenceLength)
+    .map(({ index, 0: { length } }) => index + length)
+  const end = Math.max(0, ...ends)
+  if (end < maxSentenceLength) return clip(text, maxSentenceLength)
+  const rest = text.slice(end)
+  const clipped = clip(rest, 0)
+  return clipped === rest ? text : `${text.slice(0, end)} ${clipped}`
+}
 
 /**
  * A sentence that contains untrusted text. Words without a meaning in any medium are text, and everything else is as untrusted as before:
@@ -43,10 +59,11 @@ export function untrustedSentence(text: string): Line {
   const add = (kind: Inline['kind'], piece: string): void => {
     const last = parts.at(-1)
     if (piece === '') return
-    if (last?.kind === kind) parts[parts.length - 1] = { ...last, text: last.text + piece }
-    else parts.push(kind === 'trusted' ? trusted(piece) : { kind, text: piece, maxLength: maxSentenceLength })
+    const part = kind === 'trusted' ? trusted : uncut
+    if (last?.kind === kind) parts[parts.length - 1] = part(last.text + piece)
+    else parts.push(part(piece))
   }
-  for (const [n, piece] of clip(text, maxSentenceLength).split(command).entries()) {
+  for (const [n, piece] of clipSentence(text).split(commandGrammar).entries()) {
     if (n % 2 === 1) add('untrusted', piece)
     else addWords(piece)
   }
@@ -66,12 +83,13 @@ export function untrustedSentence(text: string): Line {
 }
 
 /** A command of this tool with its options, which stays in one piece, so that it can be copied. */
-const command = /(watchkeeper [a-z-]+(?: --[a-z-]+(?: (?:'(?:[^']|'\\'')*'|(?!-)[^\s']*[^\s'.,;:?)]))?)+)/
+const commandGrammar =
+  /(watchkeeper [a-z-]+(?: (?=\S*\d)[\w.~-]{1,128})?(?: --[a-z-]+(?: (?:'(?:[^']|'\\'')*'|(?!-)[^\s']*[^\s'.,;:?)]))?)+)/
 
 /** Letters and digits, and no id, digest or key of an issue, which GitHub would link. */
 const isWord = (word: string): boolean =>
   word === '' ||
-  (/^(?:[\p{L}\p{N}]+(?:['’/-][\p{L}\p{N}]+)*%?|\d+(?:[.,:]\d+)*%?|[→–≥≤])$/u.test(word) && !/^(?:[0-9a-f]{7,}|[a-z]+-\d+)$/i.test(word))
+  (/^(?:[\p{L}\p{N}]+(?:['’/-][\p{L}\p{N}]+)*%?|\d+(?:[.,:]\d+)*%?|[→–≥≤…])$/u.test(word) && !/^(?:[0-9a-f]{7,}|[a-z]+-\d+)$/i.test(word))
 
 /** Marks text that this project wrote or formatted itself. No other text is trusted. */
 export const trusted = (text: string): Trusted => ({ kind: 'trusted', text })

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { formatLocation, mostSevere } from '../core/diagnostics.ts'
 import { terminalUntrusted } from '../core/escape.ts'
-import { type Line, maxSentenceLength, type Untrusted } from '../core/line.ts'
+import { clipSentence, type Line, type Untrusted } from '../core/line.ts'
 import { printable, sparkline } from '../core/text.ts'
 import { type Block, type BlockOf, severityLooks, statusLooks } from './blocks.ts'
 
@@ -189,7 +189,7 @@ function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: Termi
     const location = locations[i] ?? ''
     const blanks = ' '.repeat(width - displayWidth(location))
     const label = paint(style, severityLooks[severity].color, severity.padEnd('warning'.length))
-    return `${location}${blanks}  ${label}  ${terminalUntrusted(message, maxSentenceLength)}  ${paint(style, 'dim', `(${rule})`)}`
+    return `${location}${blanks}  ${label}  ${terminalUntrusted(clipSentence(message), Number.POSITIVE_INFINITY)}  ${paint(style, 'dim', `(${rule})`)}`
   })
   const rest = diagnostics.length - shown.length
   return rest === 0 ? lines : [...lines, `… ${rest} more: see ${restOf(style)}`]

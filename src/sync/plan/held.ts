@@ -39,17 +39,28 @@ export function hold(change: Create | Update, { adopted, candidates = [] }: Pair
 /** Whether a file has, or can have, the declaration. Files can spell out the dashboard with the queries of alerts. */
 const isSpelledOut = (one: Pick<Held, 'madeFrom'>): boolean => one.madeFrom === undefined || isMadeForQueries(one)
 
-/** The held object with what works for it. `pullCommand` is the one for the same files and environment. */
-export const withWays = (held: Held, { declared, adopted }: Pair, kind: Kind, pullCommand = 'watchkeeper pull'): Held => ({
+interface Commands {
+  /** The command for the same files, environment and target. */
+  readonly pullCommand?: string
+  readonly targetOptions?: string
+}
+
+/** The held object with what works for it. */
+export const withWays = (
+  held: Held,
+  { declared, adopted }: Pair,
+  kind: Kind,
+  { pullCommand = 'watchkeeper pull', targetOptions = '' }: Commands = {},
+): Held => ({
   ...held,
-  ways: held.madeFrom === undefined ? waysInFile(held, { declared, adopted }, kind, pullCommand) : [wayOfMade(held, kind)],
+  ways: held.madeFrom === undefined ? waysInFile(held, { declared, adopted }, kind, pullCommand) : [wayOfMade(held, kind, targetOptions)],
 })
 
-function wayOfMade(held: Held, { name: kind, removal }: Kind): string {
+function wayOfMade(held: Held, { name: kind, removal }: Kind, targetOptions: string): string {
   const { key, name, id, candidates = [] } = held
   if (isSpelledOut(held))
     return `to manage it as the files have it, declare ${addressOf({ kind, key })} with name: ${JSON.stringify(name)}, tags: [alerts], rewrite: true, and adopt: ${id === undefined ? meantId : quoted(id)}`
-  const commands = (id === undefined ? candidates : [id]).map((one) => `watchkeeper delete-${toKebab(kind)} ${one}`)
+  const commands = (id === undefined ? candidates : [id]).map((one) => `watchkeeper delete-${toKebab(kind)} ${one}${targetOptions}`)
   const it = commands.length > 1 ? 'them' : 'it'
   return `to replace ${it}, run ${commands.join(' and ')}${removal === undefined ? '' : `, which also deletes the alerts on ${it}`}`
 }

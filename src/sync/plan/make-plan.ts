@@ -2,16 +2,19 @@ import type * as z from 'zod'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
+import { isServer, type Target } from '../../platform/api/path.ts'
 import { type Diagnostic, errorsIn, formatLocation } from '../../platform/core/diagnostics.ts'
 import { inputError } from '../../platform/core/errors.ts'
+import { shellQuote } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { adviseOnEmpty, type FoundDeclarations, fileOptions, findDeclarations, withSources } from '../declarations/find-declarations.ts'
 import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { resolveProject } from '../declarations/project.ts'
 import { type Change, notesOf, type Plan } from './change.ts'
 import { isAboutHeld } from './held.ts'
+import type { AdoptFrom } from './match.ts'
 import { planWithPatches } from './plan-changes.ts'
-import type { planInput } from './plan-input.ts'
+import { defaultMaxDeletes, type planInput } from './plan-input.ts'
 import { checkByServer } from './server-check.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
@@ -84,8 +87,9 @@ export async function decide(context: PlanContext, read: ReadService): Promise<P
   if (storedObjects === undefined)
     return { ...read, plan: { project, changes: [], orphans: [], diagnostics: [], seen: {} }, uncheckedCount: 0 }
   const { api, service, files } = context
-  const { repair = [] } = request
-  const repairCommand = `${commandFor('apply', request, project)} --repair duplicates`
+  const { repair = [], adoptFrom } = request
+  const aim = { ...request, project, service }
+  const repairCommand = `${commandFor('apply', aim)}${adoptOptions(adoptFrom)} --repair duplicates`
   const sourced = await withSources(found, storedObjects.source)
   const planned = await planWithPatches(api, sourced.found, storedObjects, {
     project,
@@ -100,8 +104,9 @@ export async function decide(context: PlanContext, read: ReadService): Promise<P
     isWrite: request.effect === 'write',
     secret: (name) => files.secret(name),
     repairCommand,
-    pullCommand: commandFor('pull', request, project),
-    adoptCommand: (previous) => `${commandFor('apply', request, project)} --adopt-from project=${previous}`,
+    pullCommand: commandFor('pull', aim),
+    adoptCommand: (previous) => adoptCommand(aim, previous, adoptFrom?.repository),
+    targetOptions: targetOptions(service),
   })
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))
@@ -126,9 +131,41 @@ const usesConnections = (one: Declared): boolean =>
   (isOf('dashboard')(one) &&
     one.value.tiles.some(({ config }) => config !== undefined && 'configType' in config && config.connectionId === undefined))
 
-/** The command for the files of the plan, quoted for a shell. A workflow sets the same inputs for one run. */
-export function commandFor(operation: 'apply' | 'pull', request: PlanRequest, project: string): string {
-  return `watchkeeper ${operation} --project ${project}${fileOptions(request)}`
+interface CommandAim {
+  readonly files: readonly string[]
+  readonly env?: string | undefined
+  readonly project: string
+  readonly service: Target
+}
+
+/** The command for the same files and target, quoted for a shell. A workflow sets the same inputs for one run. */
+export const commandFor = (operation: 'apply' | 'pull', aim: CommandAim): string =>
+  `watchkeeper ${operation} --project ${aim.project}${targetOptions(aim.service)}${fileOptions(aim)}`
+
+/** The options for the target of the run: the variables of the shell into which a person pastes the command can be those of another one. */
+const targetOptions = (target: Target): string =>
+  isServer(target) ? ` --profile hyperdx --api-url ${shellQuote(target.serverUrl)}` : ` --service-id ${target.serviceId}`
+
+/** The command that adopts the objects of a previous project. */
+export const adoptCommand = (aim: CommandAim, project: string, repository?: string): string =>
+  `${commandFor('apply', aim)}${adoptOptions({ project, repository })}`
+
+function adoptOptions({ project, repository, none }: NonNullable<AdoptFrom> = {}): string {
+  const owners = { project, repository }
+  const lines = Object.entries(owners).flatMap(([name, owner]) => (owner === undefined ? [] : [`${name}=${owner}`]))
+  return [...lines, ...(none ? ['none'] : [])].map((line) => ` --adopt-from ${shellQuote(line)}`).join('')
+}
+
+/** The apply with the inputs of this run that decide what it writes. */
+export function applyCommand(request: PlanRequest, aim: CommandAim): string {
+  const { adoptFrom, prune, maxDeletes, allowEmpty, repair = [] } = request
+  return [
+    `${commandFor('apply', aim)}${adoptOptions(adoptFrom)}`,
+    ...(prune === false ? [] : [prune === true ? '--prune' : `--prune ${prune}`]),
+    ...(maxDeletes === defaultMaxDeletes ? [] : [`--max-deletes ${maxDeletes}`]),
+    ...(allowEmpty ? ['--allow-empty'] : []),
+    ...repair.map((what) => `--repair ${what}`),
+  ].join(' ')
 }
 
 /** `alerts.slow: update of 65f…, changed in the files: threshold, note`. */

@@ -71,6 +71,8 @@ export interface PlanOptions {
   readonly adoptCommand?: AdoptCommand
   /** The command that pulls into the same files, for messages. */
   readonly pullCommand?: string
+  /** The options that name the target in other commands, for messages. */
+  readonly targetOptions?: string
   /** Whether the plan updates dashboards and saved searches that need no change. */
   readonly rewrite?: boolean
   /** Whether the server can patch dashboards. */
@@ -302,8 +304,7 @@ function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOpt
   const around = { ...options, kind, nameOf, common, rewriteOf }
   const planned = compared.map(({ pair, desired, sides }) => {
     const fresh = { ...planChange(pair, desired.body, sides, around), keptTiles: desired.keptTiles }
-    const change =
-      knownHeld.bySlot.get(addressOf(pair.declared)) ?? (isHeld(fresh) ? withWays(fresh, pair, kind, options.pullCommand) : fresh)
+    const change = knownHeld.bySlot.get(addressOf(pair.declared)) ?? (isHeld(fresh) ? withWays(fresh, pair, kind, options) : fresh)
     // The marker is not written only because of a tile that is left out for now.
     return change.action === 'mark' && lacksTiles(pair.declared, knownHeld) ? { ...change, action: 'unchanged' as const } : change
   })

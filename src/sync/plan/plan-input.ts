@@ -5,9 +5,9 @@ import { environmentInput } from '../declarations/environment.ts'
 import { filesInput } from '../declarations/find-declarations.ts'
 import { adoptFromInput } from './ownership.ts'
 
-export const defaultMaxDeletes = 5
-
 const repairs = ['duplicates', 'rewrite', 'secrets'] as const
+
+export const defaultMaxDeletes = 5
 
 /** The inputs of a plan, which all operations that make one share. */
 export const planInput = z.strictObject({

@@ -1,5 +1,6 @@
 import { kindLabels, sections } from '../../kinds/kind-names.ts'
 import { type Diagnostic, errorsIn } from '../../platform/core/diagnostics.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, join, joinFirst, type Line, link, say, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { clip, plural } from '../../platform/core/text.ts'
@@ -203,7 +204,7 @@ function aboutObjects(title: string, objects: readonly NamedObject[], toLine: (p
 
 function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): Block {
   const lists = unmanagedKinds.map((kind) => say`${trusted(`list-${toKebab(sections[kind])}`)}`)
-  const line = number === 0 ? [] : say`To see them, run ${join(lists, ', ')} with unmanaged`
+  const line = number === 0 ? [] : say`To see them, run ${join(lists, ', ')} with ${trusted(spellInput('select', 'unmanaged'))}`
   return { kind: 'details', title: `Unmanaged, and not changed: ${plural(number, 'object')}`, blocks: [paragraph(line)], isQuiet: true }
 }
 

@@ -189,7 +189,7 @@ describe('wrong input', () => {
     expect(await inAction({ 'service-id': '' })).toBe(`service-id: ${isEmpty}; set the input or WATCHKEEPER_SERVICE_ID`)
     expect(await inAction({ 'api-key-secret': '' })).toMatch(/^api-key-secret: is missing or empty; .* Pull requests from forks/)
     expect(await inAction({ 'sql-key-secret': 'query-secret' }, { WATCHKEEPER_SQL_KEY_ID: '' })).toBe(
-      'sql-key-id: is missing, because the secret WATCHKEEPER_SQL_KEY_ID is empty; sql-key-secret needs it',
+      'sql-key-id: is missing, because WATCHKEEPER_SQL_KEY_ID is empty; sql-key-secret needs it',
     )
     const { reason } = await run({ operation: 'get-alert', id: '' }, { isAction: true })
     expect(reason).toContain(`id: ${isEmpty}; accepted:`)

@@ -1,5 +1,6 @@
 // An unmanaged object is adopted only when the files say so, and only when it is clear what they mean.
 import { describe, expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
 import { conditions } from '../../support/conditions.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errorsIn, outcomes, watching } from '../../support/shop-declaration.ts'
@@ -50,7 +51,7 @@ describe('an unmanaged alert', () => {
       expect(errorsIn(planned)).toMatchObject([
         {
           rule: 'held',
-          message: `alerts.errors: the unmanaged alert "Checkout errors" (${theirs().id}) differs (threshold), so apply leaves it as it is, and deletes nothing. To manage it as the file has it, set adopt to ${theirs().id}; to take its values into the file, run watchkeeper pull --project shop/observability --files '**' --only declared --select key=errors; to create another one, set adopt to false`,
+          message: `alerts.errors: the unmanaged alert "Checkout errors" (${theirs().id}) differs (threshold), so apply leaves it as it is, and deletes nothing. To manage it as the file has it, set adopt to ${theirs().id}; to take its values into the file, run watchkeeper pull --project shop/observability --service-id ${demo.services.checkout} --files '**' --only declared --select key=errors; to create another one, set adopt to false`,
         },
       ])
       const before = structuredClone(theirs())
@@ -165,10 +166,18 @@ describe('an object of another project with the same name', () => {
   const mine = alerts({ errors: { ...asItIs, adopt: true } })
 
   it('an object of another project with the same name is an error while this project owns nothing, as after a rename, and adopt-from takes it over', () =>
-    site(async ({ apply, plan }) => {
+    site(async ({ apply, plan, pull }) => {
       await apply(mine, { project: 'old/name' })
       const before = stateOf(emulator())
       for (const run of [plan, apply]) expect(errorRules(await run(mine))).toEqual(['other-project'])
+      const command = `watchkeeper apply --project shop/observability --service-id ${demo.services.checkout} --files '**' --adopt-from project=old/name`
+      const repository = 'github.com/old/infra'
+      for (const [result, wanted] of [
+        [await plan(mine), `run once: ${command}. `],
+        [await plan(mine, { adoptFrom: { repository } }), `run once: ${command} --adopt-from repository=${repository}. `],
+        [await pull(mine, ['**']), `run once: ${command}. `],
+      ] as const)
+        expect(errorsIn(result)[0]?.message).toContain(wanted)
       expect(stateOf(emulator())).toEqual(before)
       const { length } = serviceOf(emulator()).alerts
       expect(actions(await plan(mine, { adoptFrom: { project: 'old/name' } }))).toEqual({ errors: 'adopt' })

@@ -1,9 +1,15 @@
 // Drift: files and service differ, which side moved, and who must act.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
 import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { renderTerminal } from '../../../src/platform/report/terminal.ts'
 import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
 import { errors, shop, tile } from '../../support/shop-declaration.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
@@ -47,8 +53,8 @@ describe('drift', () => {
     await haveApplied()
     edit('Errors', { threshold: 9 })
     const { document, blocks } = await run('drift', first, { prune: 'true' })
-    const revert = 'watchkeeper apply --project shop/drift --files a.json --prune'
-    const keep = 'watchkeeper pull --project shop/drift --files a.json --only drifted'
+    const revert = `watchkeeper apply --project shop/drift --service-id ${demo.services.checkout} --files a.json --prune`
+    const keep = `watchkeeper pull --project shop/drift --service-id ${demo.services.checkout} --files a.json --only drifted`
     expect(document).toMatchObject({ applyCommand: revert, pullCommand: keep })
     const limited = await run('drift', first, { prune: 'true', 'max-deletes': '10' })
     expect(limited.document.applyCommand).toBe(`${revert} --max-deletes 10`)
@@ -59,6 +65,47 @@ describe('drift', () => {
     expect([inFiles.document.applyCommand, inFiles.document.pullCommand]).toEqual([revert.replace(' --prune', ''), undefined])
     const wrong = await run('drift', { ...first, alerts: { errors: { ...errors, tile: 'Z' } } })
     expect([wrong.document.applyCommand, wrong.document.pullCommand]).toEqual([undefined, undefined])
+  })
+
+  it('has a command that writes to the service of the run, also in a shell with the variables of another one', async () => {
+    await haveApplied()
+    edit('Errors', { threshold: 9 })
+    const { document } = await run('drift', first)
+    const other = structuredClone(serviceOf(emulator(), 'catalog'))
+    const directory = mkdtempSync(join(tmpdir(), 'drift-'))
+    writeFileSync(join(directory, 'a.json'), JSON.stringify(first))
+    const words = execFileSync('sh', ['-c', `printf '%s\\n' ${document.applyCommand}`], { encoding: 'utf8' })
+    const [, ...args] = words.trimEnd().split('\n')
+    const env = {
+      WATCHKEEPER_API_URL: emulator().url,
+      WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
+      WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
+      WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
+      WATCHKEEPER_SERVICE_ID: demo.services.catalog,
+    }
+    expect((await runCliInside([...args, '--yes'], { directory, env })).exitCode).toBe(0)
+    expect(await drift(first)).toMatchObject({ exitCode: 0 })
+    expect(serviceOf(emulator(), 'catalog')).toEqual(other)
+  })
+
+  it('has a command with all that decides what apply writes, in one piece however long it is', async () => {
+    await haveApplied()
+    edit('Errors', { threshold: 9 })
+    const globs = Array.from({ length: 9 }, (_, i) => `observability/team-${i}/**/*.{yml,yaml}`)
+    const { document, blocks, text } = await run('drift', first, {
+      files: ['a.json', ...globs].join('\n'),
+      prune: 'forget',
+      'max-deletes': '9',
+      'allow-empty': 'true',
+      'adopt-from': 'project=shop/old\nrepository=github.com/shop/infra',
+      repair: 'rewrite,secrets',
+    })
+    const files = ['a.json', ...globs.map((glob) => `'${glob}'`)].map((glob) => ` --files ${glob}`).join('')
+    const owners = '--adopt-from project=shop/old --adopt-from repository=github.com/shop/infra'
+    const command = `watchkeeper apply --project shop/drift --service-id ${demo.services.checkout}${files} ${owners} --prune forget --max-deletes 9 --allow-empty --repair rewrite --repair secrets`
+    expect(document.applyCommand).toBe(command)
+    expect(renderMarkdown(blocks)).toContain(`: \`${command}\`\n`)
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(command)
   })
 
   it('reports a change in files that have not been applied yet', async () => {

@@ -16,6 +16,8 @@ const errors = { name: 'Checkout errors', dashboard: { name: 'Checkout overview'
 
 const theirs = () => serviceOf(emulator()).alerts.filter(({ name }) => name === 'Checkout errors')
 
+const target = `--service-id ${demo.services.checkout}`
+
 const adviceOn = async ({ plan }: Site, files: SiteFiles): Promise<string> => {
   const [message] = errorsIn(await plan(files)).map((one) => one.message)
   return message?.replace(/^.*?, so apply leaves it as it is\. /, '') ?? ''
@@ -25,7 +27,7 @@ describe('the advice on an object that is left as it is', () => {
   it('the command to pull has the project and the files', () =>
     site(async (one) => {
       const files = { "o/it's.json": { alerts: { errors } } }
-      const command = `watchkeeper pull --project ${project} --files '**' --only declared --select key=errors`
+      const command = `watchkeeper pull --project ${project} ${target} --files '**' --only declared --select key=errors`
       expect(await adviceOn(one, files)).toContain(`to take its values into the file, run ${command};`)
       const pulled = await one.pull(files, ['**'], { only: 'declared', select: conditions('key=errors') })
       expect(actions(await one.plan(afterPull(files, pulled)))).toEqual({ errors: 'adopt' })
@@ -38,7 +40,7 @@ describe('the advice on an object that is left as it is', () => {
       files: { 'o.json': JSON.stringify({ alerts: { errors } }), 'environments/staging.yml': `service-id: ${demo.services.checkout}\n` },
     })
     expect(JSON.stringify(ran.document.diagnostics)).toContain(
-      `run watchkeeper pull --project ${project} --env staging --files o.json --only declared --select key=errors`,
+      `run watchkeeper pull --project ${project} ${target} --env staging --files o.json --only declared --select key=errors`,
     )
   })
 
@@ -91,12 +93,12 @@ describe('the advice on an object that is left as it is', () => {
       const { alerts, dashboards } = serviceOf(emulator())
       for (const id of ['e'.repeat(24), 'f'.repeat(24)]) alerts.push({ ...structuredClone(first), id, name: alert?.name } as never)
       expect(await adviceOn(one, files)).toBe(
-        `To replace them, run watchkeeper delete-alert ${'e'.repeat(24)} and watchkeeper delete-alert ${'f'.repeat(24)}`,
+        `To replace them, run watchkeeper delete-alert ${'e'.repeat(24)} ${target} and watchkeeper delete-alert ${'f'.repeat(24)} ${target}`,
       )
       const dashboard = made.find(({ kind }) => kind === 'dashboard')
       dashboards.push({ ...structuredClone(dashboards[0]), id: 'd'.repeat(24), name: dashboard?.name } as never)
       expect(await adviceOn(one, files)).toBe(
-        `To replace it, run watchkeeper delete-dashboard ${'d'.repeat(24)}, which also deletes the alerts on it`,
+        `To replace it, run watchkeeper delete-dashboard ${'d'.repeat(24)} ${target}, which also deletes the alerts on it`,
       )
     }))
 

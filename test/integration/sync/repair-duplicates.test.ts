@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Dashboard } from '../../../src/emulator/index.ts'
+import { type Dashboard, demo } from '../../../src/emulator/index.ts'
 import { editDuring, inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { duplicateMarkersIn } from '../../support/site.ts'
@@ -95,7 +95,8 @@ describe.each(dialects)('objects that exist twice in %s', (dialect) => {
   it('W3: objects that exist twice are never repaired without the input, and every plan and apply says what to do', async () => {
     const { service, twinOf } = await doubled()
     const ids = twinOf(service.dashboards, 'Shop').map(({ id }) => id)
-    const command = `run this once, when no other run is at work: watchkeeper apply --project shop --repair duplicates`
+    const target = dialect === 'hyperdx' ? `--profile hyperdx --api-url ${emulator().url}/api/v2` : `--service-id ${demo.services.checkout}`
+    const command = `run this once, when no other run is at work: watchkeeper apply --project shop ${target} --repair duplicates`
     for (const operation of ['plan', 'apply']) {
       const { document } = await run(operation, { prune: 'true' })
       expect(document).toMatchObject({ status: 'fail', toDelete: 0 })

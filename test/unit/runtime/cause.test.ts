@@ -47,8 +47,8 @@ it('the cause of a verdict on objects has no amounts and no ids', () => {
 it('the cause of a wrong input is its first problem, and an empty secret by its name', () => {
   const ofInputs = (...messages: readonly (readonly [string, string])[]): string =>
     toCauseText(causeOfError(new InputError(messages.map(([name, message]) => inputDiagnostic(name, message)))))
-  const empty = 'is missing, because the secret WATCHKEEPER_API_KEY_SECRET is empty; set it'
-  expect(ofInputs(['api-key-secret', empty], ['period', 'is missing'])).toBe('secret WATCHKEEPER_API_KEY_SECRET is empty')
+  const empty = 'is missing, because WATCHKEEPER_API_KEY_SECRET is empty; set it'
+  expect(ofInputs(['api-key-secret', empty], ['period', 'is missing'])).toBe('WATCHKEEPER_API_KEY_SECRET is empty')
   expect(ofInputs(['api-key-id', 'is missing or empty: check the name'])).toBe('api-key-id is missing or empty')
   expect(toCauseText(causeOfError(new WatchkeeperError('network', 'The server did not answer. Try again.\nRequest: GET /')))).toBe(
     'the server did not answer',

@@ -173,7 +173,7 @@ describe('the report of a plan', () => {
   it('names the operations that list the unmanaged objects in the details only', () => {
     const result = resultOf([object('a')], { unmanaged: 3, unmanagedKinds: ['savedSearch', 'alert'] })
     expect(renderMarkdown(plan.report(result).blocks)).toContain(
-      'Unmanaged&#44; and not changed&#58; 3 objects</summary>\n\nTo see them, run list-saved-searches, list-alerts with unmanaged',
+      'Unmanaged&#44; and not changed&#58; 3 objects</summary>\n\nTo see them, run list-saved-searches, list-alerts with select: unmanaged',
     )
     expect(textOf(plan, result)).not.toContain('nmanaged')
   })

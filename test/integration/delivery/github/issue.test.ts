@@ -106,10 +106,20 @@ describe('the issue', () => {
     for (const { title } of issues()) expect(title.length).toBeLessThanOrEqual(256)
   })
 
+  it('the command that runs it again has the host of an own GitHub server, without which gh asks github.com', async () => {
+    for (const [server, repository] of [
+      ['https://git.example.com', 'git.example.com/acme/shop'],
+      ['https://github.com', 'acme/shop'],
+    ] as const) {
+      await onFailure({ content: contentOf('error', { advice: {} }), env: { GITHUB_SERVER_URL: server } })
+      expect(issues()[0]?.body).toContain(`To run it again: \`gh run rerun 4711 --repo ${repository}\`\n`)
+    }
+  })
+
   it('the issue of a run that failed as before is not written again, although it could be run again by another command', async () => {
     const run = (id: string) => onFailure({ content: contentOf('error', { advice: {} }), env: { GITHUB_RUN_ID: id } })
     await run('4711')
-    expect(issues()[0]?.body).toContain('To run it again: `gh run rerun 4711 --repo acme/shop`')
+    expect(issues()[0]?.body).toContain('To run it again: `gh run rerun 4711 --repo github.example/acme/shop`')
     expect((await run('4712')).notes).toEqual(['issue: unchanged #100'])
   })
 

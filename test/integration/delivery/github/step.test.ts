@@ -96,22 +96,41 @@ it('the titles of the issue and the comment name the cause, without figures, and
   const noSecret = { 'api-key-secret': '', period: 'nonsense' }
   expect(await titleAfter(noSecret)).toBe('Cost gate: api-key-secret is missing or empty')
   expect(await titleAfter({ ...noSecret, period: 'today' }, { WATCHKEEPER_API_KEY_SECRET: '' })).toBe(
-    'Cost gate: secret WATCHKEEPER_API_KEY_SECRET is empty',
+    'Cost gate: WATCHKEEPER_API_KEY_SECRET is empty',
   )
-  expect(comments().at(-1)?.body).toContain('did not complete: secret ')
+  expect(comments().at(-1)?.body).toContain('did not complete: `WATCHKEEPER_API_KEY_SECRET` is empty')
   expect(github().store.issues).toHaveLength(1)
 })
 
 it('a run that did not complete has the command that runs it again, unless its commit is wrong', async () => {
-  const again = '`gh run rerun 4711 --repo acme/shop`'
+  const again = '`gh run rerun 4711 --repo github.example/acme/shop`'
   const bodyAfter = async (inputs: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) => {
     await step({ ...place(), 'comment-label': 'again', ...inputs }, { env })
     return comments().at(-1)?.body.split('<details>')[0] ?? ''
   }
   const wrongKey = await bodyAfter({ 'api-key-secret': 'another-secret-123' })
-  expect(wrongKey).toMatch(/### 🛑 .* answered 401: .*\n\nThe API rejects the key .*\n\nRequest: .*\n\nTo run it again: `gh run rerun 4711/)
+  expect(wrongKey).toMatch(
+    /### 🛑 .* answered 401: .*\n\nThe API rejects the key .*\n\nRequest: .*\n\nReplace the key first. Then run it again: `gh run rerun 4711/,
+  )
   const empty = await bodyAfter({ 'api-key-secret': '' }, { WATCHKEEPER_API_KEY_SECRET: '' })
-  expect(empty).toContain(`\nTo set it: \`gh secret set WATCHKEEPER_API_KEY_SECRET --repo acme/shop\`. Then run it again: ${again}\n`)
+  // The run cannot know the names of the secrets, only those of the variables.
+  const secrets = '`gh secret list --repo github.example/acme/shop`'
+  expect(empty).toContain(
+    `\nThe secret that the workflow gives \`WATCHKEEPER_API_KEY_SECRET\` is not set for this run. To see those of the repository: ${secrets}. Set what is missing, then run this again: ${again}\n`,
+  )
+  const { 'service-id': _, 'api-key-secret': __, 'api-key-id': ___, ...without } = place()
+  const noKey = { WATCHKEEPER_API_KEY_ID: '', WATCHKEEPER_API_KEY_SECRET: '' }
+  const bothOf = '`WATCHKEEPER_API_KEY_ID` and `WATCHKEEPER_API_KEY_SECRET`'
+  const bodyWithout = async (env: Readonly<Record<string, string>>) => {
+    await step({ ...without, 'comment-label': 'again' }, { env })
+    return comments().at(-1)?.body.split('<details>')[0] ?? ''
+  }
+  expect(await bodyWithout({ ...noKey, WATCHKEEPER_SERVICE_ID: place()['service-id'] ?? '' })).toContain(
+    `\nThe secrets that the workflow gives ${bothOf} are not set for this run.`,
+  )
+  expect(await bodyWithout({ ...noKey, WATCHKEEPER_SERVICE_ID: '' })).toContain(
+    `\nThe secrets or variables that the workflow gives ${bothOf} and \`WATCHKEEPER_SERVICE_ID\` are not set for this run. To see those of the repository: ${secrets} and \`gh variable list `,
+  )
   expect(await bodyAfter({ kind: 'nonsense' })).not.toContain('gh run')
   expect(await bodyAfter({})).not.toContain('gh run')
 })

@@ -108,7 +108,7 @@ describe('the next step', () => {
   it('the next step for an exceeded budget is to look at what costs most, and for idle services', () => {
     const [first] = paragraphs(blocksOf({ budget: decimal(25), budgetStatus: 'exceeded', byEntity: [group] }))
     expect(first).toBe(
-      'Most is used by catalog (80%). To find services that cost credits without need: watchkeeper audit-costs. If the usage is right, raise the budget.',
+      'Most is used by catalog (80%). To find services that cost credits without need: watchkeeper audit-costs --organization-id org. If the usage is right, raise the budget.',
     )
     const [ofFile] = paragraphs(blocksOf({ budgets: [budget({ status: 'fail', limitStatus: 'exceeded' })], byEntity: [group] }))
     expect(ofFile).toMatch(/^To find services/)

@@ -27,6 +27,7 @@ const run = {
   labelParts: [],
   commit: '',
   branch: '',
+  ghRepository: 'acme/shop',
   rerunCommand: undefined,
   pullRequest: 12,
   isFromFork: false,

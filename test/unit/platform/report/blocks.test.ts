@@ -4,6 +4,7 @@ import { progressBar, sparkline } from '../../../../src/platform/core/text.ts'
 import { toTable } from '../../../../src/platform/report/blocks.ts'
 import { toDiffLines } from '../../../../src/platform/report/diff-lines.ts'
 import { renderMarkdown } from '../../../../src/platform/report/markdown.ts'
+import { renderTerminal } from '../../../../src/platform/report/terminal.ts'
 import { cpuMsOf } from '../../../support/clocks.ts'
 import { hostile } from '../../../support/corpus.ts'
 import { kindsIn, nodesOf, parseMarkdown } from '../../../support/output-oracle.ts'
@@ -43,6 +44,18 @@ describe('a sentence', () => {
     const command = "watchkeeper apply --project a/b --files 'it'\\''s **/*.{yml,yaml}' --adopt-from project=c.d"
     expect(markdownOf(`If so, run once: ${command}. To stop, use none`)).toBe(`If so, run once: \`${command}\`. To stop, use none`)
     expect(markdownOf(`${command}; (${command})`)).toBe(`\`${command}\`; (\`${command}\`)`)
+  })
+
+  it('a sentence has the whole of a long command, and ends after it', () => {
+    const command = `watchkeeper delete-alert 65f5e4a35eedc0de0000001f${" --files 'a b/**/*.{yml,yaml}'".repeat(60)}`
+    const words = 'word '.repeat(300)
+    expect(markdownOf(`Run ${command}, then ${words}`)).toBe(`Run \`${command}\` … (${words.length + 7} more characters)`)
+    const diagnostics = [
+      { rule: 'held', severity: 'error', message: `Run ${command}, then ${words}`, location: { file: 'a.yml' } },
+    ] as const
+    expect(renderTerminal([{ kind: 'diagnostics', diagnostics }], { color: false }).join('\n')).toContain(`Run ${command} … (`)
+    expect(markdownOf(`Run ${command}.`)).toBe(`Run \`${command}\`.`)
+    expect(markdownOf(words).length).toBeLessThan(1100)
   })
 
   it('a sentence has nothing outside of code that a medium would link, mention or format', () => {
