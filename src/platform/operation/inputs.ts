@@ -234,7 +234,7 @@ export const settingsSchema = z.strictObject({
   summary: variable(flag('Writes a job summary.').default(true)),
   comment: choice(
     ['off', 'always', 'changes', 'on-failure'],
-    'Decides which runs comment on the pull request. `changes` comments when the status is not `pass`, or the output `changed` is `true`. Later runs update the comment in every mode.',
+    'Decides which runs comment on the pull request. `changes` comments when the status is not `pass`, or the output `changed` is `true`. Later runs update the comment in every mode but `off`.',
   ).default('off'),
   commentLabel: text(
     'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, and service or organization.',

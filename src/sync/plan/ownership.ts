@@ -104,7 +104,7 @@ export const adoptFromInput = z
   })
   .meta({
     description:
-      'Adopts objects of the owner before a rename: `project=OLD`, `repository=HOST/OWNER/NAME`, or both. If a message knows the repository only as 10 hex digits, give these after `repository=`. `none` creates a second set of objects instead. The run says when this input can be removed.',
+      'Adopts objects of the owner before a rename: `project=OLD`, `repository=HOST/OWNER/NAME`, or both. Where a message shows 10 hex digits in place of a repository, give these after `repository=`. `none` creates a second set of objects instead. The run says when this input can be removed.',
     accepts: 'project=NAME, repository=github.com/shop/infra or repository=0123456789, one per line; or none',
   })
 
