@@ -110,7 +110,10 @@ const isSame = (one: FieldFacts, other: FieldFacts): boolean => inputRow(one).jo
 function sharedIn(lists: readonly (readonly FieldFacts[])[]): readonly FieldFacts[] {
   const all = lists.flat()
   const frequency = (field: FieldFacts): number => all.filter((other) => isSame(field, other)).length
-  const byFrequency = all.filter((field) => frequency(field) > 1).toSorted((a, b) => frequency(b) - frequency(a))
+  // An input whose default differs is in the tables of its operations.
+  const hasOneDefault = ({ name, description, default: own }: FieldFacts): boolean =>
+    all.every((other) => other.name !== name || other.description !== description || other.default === own)
+  const byFrequency = all.filter((field) => frequency(field) > 1 && hasOneDefault(field)).toSorted((a, b) => frequency(b) - frequency(a))
   const mostFrequent = byFrequency.filter((field, i) => byFrequency.findIndex(({ name }) => name === field.name) === i)
   return mostFrequent.toSorted((a, b) => a.name.localeCompare(b.name))
 }

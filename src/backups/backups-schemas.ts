@@ -8,12 +8,14 @@ import { serviceCheck } from './service-check.ts'
 const maxLimitHours = 87_600
 
 export const maxAgeInput = positiveNumber(
-  'Maximum age of the backup in hours, counted from its start. An equal age passes.',
+  'Fails when the backup is older than this many hours, counted from its start. An equal age passes.',
   maxLimitHours,
   `a number of hours above 0 and at most ${maxLimitHours}, such as 26 or 1.5`,
 ).optional()
 
-export const checksInput = filePath('File with policies for backups, and with checks and rules for restored data.').optional()
+export const checksInput = filePath(
+  'Reads this file: check-backups its policies for backups, verify-restore its checks and rules for restored data.',
+).optional()
 
 /** The id of a service in lower case, or its name. */
 const serviceReference = z
@@ -29,7 +31,7 @@ export const backupsInput = z.strictObject({
     'The last successful backup counts. The default comes from the backup configuration where the API has one, otherwise it is 26.',
   ),
   services: list(
-    'The services to check instead of service-id, by name or id.',
+    'Checks these services, by name or id, instead of that of service-id.',
     'names or ids, one per line or separated by commas, at most 100',
     serviceReference,
   ).optional(),
@@ -39,8 +41,16 @@ export const backupsInput = z.strictObject({
     'a number above 0 and at most 1, such as 0.5',
   ).optional(),
   checks: noted(checksInput, 'A backup configuration that differs from its policies fails.'),
-  requireRestoreDays: integer('Fails without a verified restore in so many days. Its evidence is in `results`.', 1, 3650).optional(),
-  results: lines('Results of verify-restore, for `require-restore-days`.', 'globs inside the workspace, one per line', glob).optional(),
+  requireRestoreDays: integer(
+    'Fails for a service without a verified restore in the last N days. The files of `results` prove it.',
+    1,
+    3650,
+  ).optional(),
+  results: lines(
+    'Reads results of verify-restore from these files, for `require-restore-days`.',
+    'globs inside the workspace, one per line',
+    glob,
+  ).optional(),
 })
 
 const judgedService = serviceCheck.extend({

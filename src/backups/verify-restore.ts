@@ -50,7 +50,7 @@ const input = z.strictObject({
   id: noted(backupId, 'It is the backup that was restored.'),
   checks: noted(checksInput, 'Without it, all tables are compared by the default rules.'),
   maxRestoreMinutes: positiveNumber(
-    'Fails when it took longer from the request to restore until the service ran. The run waits no longer than that.',
+    'Fails when the service ran later than this many minutes after the request to restore. The run waits no longer than that.',
     100_000,
     'a number of minutes above 0, such as 60',
   ).optional(),

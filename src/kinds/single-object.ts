@@ -22,7 +22,7 @@ export const idInput = z.string().refine(isResourceId).meta(idMeta)
 
 export const documentInput = (label: string) =>
   longText(
-    `The ${label}: a map as YAML or JSON, with the field names of files and ids in place of keys, or a request or an answer of the API. Or the path of such a file, which ends in .yml, .yaml or .json.`,
+    `Describes the ${label}: a map as YAML or JSON, with the field names of files and ids in place of keys, or a request or an answer of the API. The path of such a file, which ends in .yml, .yaml or .json, is accepted, too.`,
     1_000_000,
   )
 

@@ -44,9 +44,13 @@ export const backtest = defineOperation({
   effect: 'read',
   scope: 'service-or-server',
   input: planInput.omit({ prune: true, maxDeletes: true, repair: true }).extend({
+    ...grouped('Files', { allowEmpty: planInput.shape.allowEmpty }),
     ...grouped('What is estimated', {
       select: selectInput(['key', 'name', 'all'], { without: 'only alerts that the files change' }).optional(),
-      period: noted(periodInput.optional(), `The default is \`last-7-days\`. At most ${maxDays} days.`),
+      period: noted(
+        periodInput.optional(),
+        `The default is \`last-7-days\`, and at most ${maxDays} days. Billing cycles are not accepted.`,
+      ),
     }),
     ...grouped('Gates', gateInput),
     ...grouped('Output', {

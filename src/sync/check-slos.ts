@@ -115,7 +115,8 @@ function toCounts(slos: readonly CheckedSlo[]) {
 
 export const checkSlos = defineOperation({
   title: 'SLOs',
-  summary: 'Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.',
+  summary:
+    'Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out. Without min-budget-left and max-burn-rate, a spent budget only warns.',
   effect: 'read',
   scope: 'service-or-server',
   input: sloInput,

@@ -9,7 +9,7 @@ import { WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { quote } from '../platform/core/text.ts'
 import type { Files, OutputFile } from '../platform/operation/files.ts'
-import { choice, flag } from '../platform/operation/inputs.ts'
+import { choice, flag, grouped } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation, type Given } from '../platform/operation/operation.ts'
 import { selectInput } from '../platform/operation/select.ts'
 import type { Declarations } from './declarations/declarations.ts'
@@ -49,21 +49,21 @@ import {
 import { type ReadDraft, verifyDraft } from './pull/verify-draft.ts'
 
 const pullInputs = z.strictObject({
-  files: filesInput,
-  env: environmentInput,
-  project: planInput.shape.project,
-  only: choice(
-    ['declared', 'drifted'],
-    'What is updated. `declared` updates what the files declare, and adds no other objects. `drifted` updates only objects that were changed in the service while their declarations are as last applied, and replaces no expression.',
-  ).optional(),
-  removeDeclarations: flag(
-    'Removes the declarations of alerts, dashboards and saved searches that the service does not have. Needs `only: drifted`. It cannot know whether an object was deleted or never applied.',
-  ).default(false),
-  select: selectInput(['name', 'key', 'kind', 'tag'], {
-    choices: { kind: kindNames },
-    without: 'what the files declare, and other dashboards, saved searches and alerts',
-    note: 'A new object has the key of its marker, or one made of its name.',
-  }).optional(),
+  ...grouped('Files', { files: filesInput, env: environmentInput, project: planInput.shape.project }),
+  ...grouped('What is pulled', {
+    only: choice(
+      ['declared', 'drifted'],
+      'Limits what is updated. `declared` updates what the files declare, and adds no other objects. `drifted` updates only objects that were changed in the service while their declarations are as last applied, and replaces no expression.',
+    ).optional(),
+    removeDeclarations: flag(
+      'Removes the declarations of alerts, dashboards and saved searches that the service does not have. Needs `only: drifted`. It cannot know whether an object was deleted or never applied.',
+    ).default(false),
+    select: selectInput(['name', 'key', 'kind', 'tag'], {
+      choices: { kind: kindNames },
+      without: 'everything but webhooks and sources that no file declares',
+      note: 'A new object has the key of its marker, or one made of its name.',
+    }).optional(),
+  }),
 })
 
 export const pull = defineOperation({

@@ -21,22 +21,28 @@ const shown = (path: string, language: string, start: string): string =>
   new RegExp(`\`\`\`${language}\\n(${RegExp.escape(start)}[\\s\\S]*?)\`\`\``).exec(read(path))?.[1] ?? ''
 
 /** Runs a command in a repository that has only this file. */
-async function runWithFile(command: string, file: string) {
+async function runWithFile(command: string, file: string, inputs: Readonly<Record<string, string>>) {
   const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-readme-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   mkdirSync(join(directory, 'observability'))
   writeFileSync(join(directory, 'observability/checkout.yml'), file)
-  const sql = { 'sql-url': emulator().url, 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
-  const settings = Object.entries({ ...inputsFor(emulator(), 'clickhouse-cloud'), ...sql }).map(([name, value]) => [
-    toEnvironmentName(name),
-    value,
-  ])
+  const settings = Object.entries(inputs).map(([name, value]) => [toEnvironmentName(name), value])
   return runCli(command.split(' ').slice(2), Object.fromEntries(settings), { directory })
 }
 
-it.each(['README.md', 'docs/files.md'])('%s shows the plan of the file that it shows', async (path) => {
+const inCloud = () => ({
+  ...inputsFor(emulator(), 'clickhouse-cloud'),
+  'sql-url': emulator().url,
+  'sql-key-id': demo.apiKeyId,
+  'sql-key-secret': demo.apiKeySecret,
+})
+
+it.each([
+  ['README.md', () => inputsFor(selfHosted(), 'hyperdx')],
+  ['docs/files.md', inCloud],
+])('%s shows the plan of the file that it shows', async (path, inputs) => {
   const [command = '', ...output] = shown(path, 'text', '$ watchkeeper plan').split('\n')
-  const ran = await runWithFile(command, shown(path, 'yaml', '# observability/checkout.yml\nalerts:'))
+  const ran = await runWithFile(command, shown(path, 'yaml', '# observability/checkout.yml\nalerts:'), inputs())
   expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
   // The document leaves out the last line, which has the time of the run.
   const report = ran.stdout.trimEnd().split('\n').slice(0, -1).join('\n')

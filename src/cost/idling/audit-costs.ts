@@ -29,15 +29,15 @@ const serviceSelector = z.string().regex(/^[^\u0000-\u001f\u007f]{1,256}$/)
 
 const input = z.strictObject({
   maxSavings: amountInput(
-    'The gate fails when the findings could certainly save more than this each month: the sum of their lower limits. An equal amount passes.',
+    'Fails when the findings would save more than this each month, in credits. The lowest estimate of each finding counts. An equal amount passes.',
   ).optional(),
   alwaysOn: lines(
-    'Services that must not sleep, by name, id or tag. Rules about idling do not apply to them.',
+    'Exempts services that must not sleep from the rules about idling, by name, id or tag.',
     'names, ids, or tag:Key=Value or tag:Key, one per line',
     serviceSelector,
   ).optional(),
   severities: lines(
-    'Severities of rules, or `off`. An error fails the run, and a note changes nothing.',
+    'Sets the severities of rules, or turns rules `off`. An error fails the run, and a note changes nothing.',
     `rule=severity, one per line, such as idling-off=error; the severities are ${ruleSeverities.join(', ')}`,
     z.templateLiteral([z.enum(keysOf<AuditRule>(auditRules)), '=', z.enum(ruleSeverities)]),
   ).optional(),

@@ -34,7 +34,7 @@ export const amountInput = (description: string) =>
     })
 
 /** The path of a budgets file. */
-export const budgetsInput = filePath('File with several budgets, each with its own limit, period and scope.').optional()
+export const budgetsInput = filePath('Reads several budgets from this file. Each has its own limit, period and scope.').optional()
 
 /** The price of one credit. */
 export const creditPriceSchema = () => z.object({ amount, currency: z.string().describe('ISO 4217 code.') })

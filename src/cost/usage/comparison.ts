@@ -32,7 +32,7 @@ const increaseText = z.codec(z.string(), z.custom<Increase>().meta({ type: 'stri
 
 export const increaseInput = z.union([z.string(), z.number()]).transform(String).pipe(increaseText).meta({
   description:
-    'Growth over the days of compare. The largest allowed increase over the previous period. The gate fails above it. Only days that are complete in both periods count. If no day is complete in both, on-missing decides. Requires compare.',
+    'Fails when the cost grew by more than this over the days of `compare`, which it needs. Only days that are complete in both periods count. If no day is complete in both, `on-missing` decides.',
   accepts: 'an amount such as 50, or a percentage such as 20%',
 })
 

@@ -8,7 +8,7 @@ import { type CreditForecast, creditForecastSchema, horizonDays } from './credit
 import { dayOn } from './periods.ts'
 
 export const creditsInput = z.strictObject({
-  minDaysLeft: integer('The gate fails when the prepaid credits are expected to last for fewer days than this.', 1, horizonDays).optional(),
+  minDaysLeft: integer('Fails when the prepaid credits are expected to last for fewer days than this.', 1, horizonDays).optional(),
   creditPrice: creditPriceInput,
 })
 

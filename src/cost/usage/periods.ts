@@ -58,7 +58,10 @@ export const dayOn = (description: string) => date.describe(`${description} YYYY
 /** A period by its name, or days. */
 export type GivenPeriod = PeriodName | GivenDays
 
-const periodAccepts = `${[...periodPresets, 'last-N-days'].join(', ')}; ${daysForm}; at most ${maxDays} days`
+/** The names of periods, for people. */
+export const periodNames = [...periodPresets, 'last-N-days'].join(', ')
+
+const periodAccepts = `${periodNames}; ${daysForm}; at most ${maxDays} days`
 
 const period = z.string().transform((text, context): GivenPeriod => {
   const period = isPeriodName(text) ? text : parseDays(text, maxDays)
@@ -69,7 +72,7 @@ const period = z.string().transform((text, context): GivenPeriod => {
 
 export const periodInput = period.meta({
   description:
-    'Days to look at, in UTC. A period that still runs ends now. `last-N-days` are N times 24 hours until now; usage has whole days, of which the last is today.',
+    'Selects the days, in UTC. A period that still runs ends now. `last-N-days` are N times 24 hours until now in backtest, and N whole days in usage-cost, of which the last is today.',
   accepts: periodAccepts,
 })
 

@@ -21,7 +21,16 @@ import { knownDays, lastDayWithAllRecords, totalByDay, withoutGaps } from './dai
 import { type DataQualityIssue, findDataQualityIssues } from './data-quality.ts'
 import { daysWithForecast, forecastSpend } from './forecast.ts'
 import { groupByEntity, groupByMetric } from './groups.ts'
-import { type CurrentPeriod, choosePeriod, daysIn, hasDaysAhead, isBillingCycle, mayHaveDaysAhead, periodInput } from './periods.ts'
+import {
+  type CurrentPeriod,
+  choosePeriod,
+  daysIn,
+  hasDaysAhead,
+  isBillingCycle,
+  mayHaveDaysAhead,
+  periodInput,
+  periodNames,
+} from './periods.ts'
 import { describeIssue } from './phrases.ts'
 import { allReadings, findHistoryFailure, type Readings, readUsage } from './readings.ts'
 import { provisionalOf } from './records.ts'
@@ -30,7 +39,7 @@ import { gateModes, toUsageDocument, type UsageResult, usageDetails, usageOutput
 import { findSpikes, minBaselineDays } from './spikes.ts'
 
 const countedInput = grouped('What is counted', {
-  period: noted(periodInput.optional(), 'The default is `month-to-date`.'),
+  period: noted(periodInput.optional(), `Periods: ${periodNames}, a day, or FIRST..LAST; the default is \`month-to-date\`.`),
   billingCycleDay: variable(
     integer(
       'Day of the month on which a billing cycle starts. The default is 1. In a shorter month, the cycle starts on its last day.',
@@ -48,15 +57,15 @@ const countedInput = grouped('What is counted', {
 const gatesInput = grouped('Gates, in credits (above fails, equal passes)', {
   gate: choice(
     gateModes,
-    'What happens without a limit. `auto` warns, `required` fails the gate, and `off` sets no limit and rejects limits. Limits are budget, warn-budget, forecast-budget, budgets and max-increase. For `required`, warn-budget is not enough.',
+    'Decides what happens without a limit. `auto` warns, `required` fails, and `off` passes and rejects limits. Limits are budget, warn-budget, forecast-budget, budgets and max-increase. For `required`, warn-budget is not enough.',
   ).default('auto'),
   budget: amountInput(
-    'The cost of the period. In usage credits. The limit is strict: the gate fails above it (>), and an equal amount passes.',
+    'Fails when the cost of the period is above this. The amount is in usage credits, and an equal amount passes.',
   ).optional(),
-  warnBudget: amountInput('Only warns above this. An equal amount passes.').optional(),
+  warnBudget: amountInput('Warns when the cost of the period is above this. It never fails, and an equal amount passes.').optional(),
   budgets: noted(budgetsInput, 'One run judges all of them.'),
   forecastBudget: amountInput(
-    'The forecast for the whole period. The gate fails when it is above this amount (>). On the last day and after it, the total counts instead.',
+    'Fails if the forecast of the period is above this. The forecast is for the whole period, and an equal amount passes. On the last day and after it, the total counts instead.',
   ).optional(),
   maxIncrease: increaseInput.optional(),
   onMissing: noted(
@@ -131,7 +140,9 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   return [
     ...checkTags(given),
     ...checkLimits(given),
-    ...(names.has('maxIncrease') && !names.has('compare') ? [inputDiagnostic('max-increase', 'requires compare')] : []),
+    ...(names.has('maxIncrease') && !names.has('compare')
+      ? [inputDiagnostic('max-increase', `requires compare: ${comparisons.join(' or ')}`)]
+      : []),
     ...(names.has('forecastBudget') && !mayHaveDaysAhead(values.period)
       ? [inputDiagnostic('forecast-budget', `requires a period with future days, and ${String(values.period)} has none`)]
       : []),

@@ -134,7 +134,7 @@ export const deleteAlert = defineOperation({
 
 const ifExists = choice(
   ['create', 'skip', 'update', 'fail'],
-  'What to do if an alert with the same name, dashboard and tile exists. `create` does not check and creates another one.',
+  'Decides what happens if an alert with the same name, dashboard and tile exists. `create` does not check and creates another one.',
 )
 
 export const createAlert = defineOperation({

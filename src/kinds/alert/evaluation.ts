@@ -13,7 +13,7 @@ import { borderAfter, intervalMsOf, startMsOf } from './schedule.ts'
 /** What plan, drift and doctor do about managed alerts whose last evaluation failed, or is overdue, which is never more than a warning. */
 export const onFailedEvaluation = choice(
   ['fail', 'warn', 'ignore'],
-  'An alert whose query fails. If the last evaluation of a managed alert failed, the server sends no notification, and does not change the state of the alert. An overdue evaluation is a warning, unless it is ignored, too.',
+  'Sets the effect of a managed alert whose last query failed. The server then sends no notification, and does not change the state of the alert. An overdue evaluation is a warning, and `ignore` ignores it, too.',
 )
 
 export type OnFailedEvaluation = z.output<typeof onFailedEvaluation>

@@ -65,7 +65,7 @@ export const silenceAlerts = defineOperation({
       10,
     ),
     for: duration(
-      'How long the alerts are silenced. The end is rounded up to the next evaluation of each alert. `0m` ends the silence.',
+      'Sets how long the alerts are silenced. The end is rounded up to the next evaluation of each alert. `0m` ends the silence.',
       '0m',
     ),
   }),

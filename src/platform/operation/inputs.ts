@@ -80,7 +80,10 @@ export const choice = <const T extends readonly [string, ...string[]]>(options: 
   z.enum(options).meta({ description, accepts: options.join(', ') })
 
 /** What to do where a gate lacks data. */
-export const onMissingInput = choice(['fail', 'warn', 'ignore'], 'What a gate does where data is missing. By default, it fails.')
+export const onMissingInput = choice(
+  ['fail', 'warn', 'ignore'],
+  'Sets what a gate does without data. The default is `fail`. In plan, it requires `backtest`.',
+)
 
 /** A boolean; `true` or `false` as text. */
 export const flag = (description: string) => z.boolean().meta({ description, accepts: 'true or false' })
@@ -182,12 +185,13 @@ export const settingsSchema = z.strictObject({
   wakeService: variable(flag('Lets a query wake a service that sleeps. Otherwise, such a service is not checked.').default(false)),
   organizationId: uuid('Id of the organization. Not for `profile: hyperdx`.').optional(),
   serviceId: uuid('Id of the service. Not for `profile: hyperdx`.').optional(),
-  profile: choice(profileNames, 'The server behind the API: ClickHouse Cloud, or a self-hosted HyperDX or ClickStack (`hyperdx`).').default(
-    defaultProfile,
-  ),
+  profile: choice(
+    profileNames,
+    'Says which product the server is: ClickHouse Cloud, or a self-hosted HyperDX or ClickStack (`hyperdx`).',
+  ).default(defaultProfile),
   apiUrl: z.string().optional().meta({
     description:
-      'Base URL of the API. Without it, or with `auto` in the action, `clickhouse-cloud` has `https://api.clickhouse.cloud`. `hyperdx` needs the address of the API server, or that of the UI and `/api`; `/api/v2` is appended. An empty value is an error.',
+      'Base URL of the API. Without it, or with `auto` in the action, the profile `clickhouse-cloud` uses `https://api.clickhouse.cloud`. The profile `hyperdx` needs the address of the API server, or that of the UI and `/api`; `/api/v2` is appended. An empty value is an error.',
     accepts: addressForm,
     actionDefault: defaultApiUrl,
   }),
@@ -230,7 +234,7 @@ export const settingsSchema = z.strictObject({
   summary: variable(flag('Writes a job summary.').default(true)),
   comment: choice(
     ['off', 'always', 'changes', 'on-failure'],
-    'When a run comments on the pull request. `changes` comments when the service differs from the files or the operation fails. An existing comment is always kept up to date.',
+    'Decides which runs comment on the pull request. `changes` comments when the status is not `pass`, or the output `changed` is `true`. Later runs update the comment in every mode but `off`.',
   ).default('off'),
   commentLabel: text(
     'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, and service or organization.',
@@ -241,7 +245,7 @@ export const settingsSchema = z.strictObject({
   ),
   issue: choice(
     ['off', 'on-failure'],
-    'Whether a run opens an issue when the operation fails. Each label has one issue. Later runs update it and close it on recovery.',
+    'Decides whether a failed run opens an issue. Each `comment-label` has one issue. Later runs update it, and close it on recovery.',
   ).default('off'),
   githubToken: z
     .string()
@@ -272,7 +276,7 @@ export const settingsSchema = z.strictObject({
   ),
   notifyOn: choice(
     ['change', 'failure', 'always'],
-    'Which runs send a message: every run that fails, every run, or those whose state differs from the last run. `change` requires `issue: on-failure`, because the issue keeps the last state. Reaching 50, 75, 90 or 100% of a budget is reported in every mode.',
+    'Decides which runs send a message: with `failure` every run that fails, with `always` every run, with `change` a run whose state differs from that of the last run. `change` requires `issue: on-failure`, because the issue keeps the last state. Reaching 50, 75, 90 or 100% of a budget is reported in every mode.',
   ).default('failure'),
   config: variable(filePath('Path of the config file. By default, `.watchkeeper.yml` is read if it exists.').optional()),
   reports: reportsInput,

@@ -32,6 +32,6 @@ export const reportsInput = z
   .optional()
   .meta({
     group: 'Output',
-    description: `Files to write, one \`format=path\` per line. Every operation has ${commonFormats.join(', ')}; \`json\` is the full result. usage-cost also has csv, focus and openmetrics, and operations on files have sarif.`,
+    description: `Writes reports to files, one \`format=path\` per line. Every operation has ${commonFormats.join(', ')}; \`json\` is the full result. usage-cost also has csv, focus and openmetrics, and operations on files have sarif.`,
     accepts: `format=path, one per line, such as html=report.html; the formats are ${formats.join(', ')}`,
   })

@@ -46,7 +46,7 @@ export async function operationCommand(name: OperationName, terminal: Terminal):
     }),
     examples: [example, ...moreExamples].map((one) => commandLine(name, one, positional)),
     notes: [
-      ...(scope === 'none' ? [] : [serverNote(scope), '']),
+      ...(scope === 'none' ? [] : [serverNote(scope, Object.hasOwn(input.shape, 'services')), '']),
       `Exit codes: ${Object.entries(exitCodesOf(name, operation))
         .map(([code, meaning]) => `${code} ${meaning}`)
         .join(', ')}.`,
@@ -108,8 +108,9 @@ export const optionsHelp = (): string =>
     '',
   ].join('\n')
 
-function serverNote(scope: Scope): string {
-  const ids = scope.startsWith('service') ? '--organization-id and --service-id' : '--organization-id'
+/** `service-id` is the default of the input `services`. */
+function serverNote(scope: Scope, hasServices: boolean): string {
+  const ids = scope.startsWith('service') || hasServices ? '--organization-id and --service-id' : '--organization-id'
   const server = scope.endsWith('-or-server') ? ' or --api-url' : ''
   return `Server: --profile, ${ids}${server}, or their variables, such as ${toEnvironmentName('profile')}. Keys only come from variables.`
 }

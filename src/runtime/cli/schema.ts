@@ -17,7 +17,7 @@ import { commandLine, exitCodesOf } from './operation-command.ts'
 export const commonOutputs: readonly { readonly name: string; readonly description: string }[] = [
   [
     'status',
-    '`pass`; `warn`: passed with a warning, or a failed gate under warn-only; `fail`: a gate failed; `error`: the operation did not complete.',
+    '`pass`; `warn`: passed with a warning, or failed under warn-only; `fail`: the run completed and found a reason to fail, such as an exceeded limit, drift, errors in files or too many deletes; `error`: the run could not complete, such as with a wrong input or without permission.',
   ],
   ['failure-reason', 'Reason for a status other than `pass`. Empty for `pass`.'],
   ['result', 'The full result as JSON. Above 512 KiB it has no lists and objects, but `"truncated": true`.'],

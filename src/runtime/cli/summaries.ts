@@ -10,7 +10,7 @@ export const summaries = {
   "backtest": "Shows how often declared alerts would have fired in the past days, and fire now.",
   "replay": "Checks declared alerts against recordings of past incidents, offline and without credentials.",
   "import": "Translates dashboards of the web app, and alert rules of Grafana on ClickHouse, to declarations, offline, and says what changes.",
-  "check-slos": "Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out.",
+  "check-slos": "Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out. Without min-budget-left and max-burn-rate, a spent budget only warns.",
   "audit-costs": "Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.",
   "check-credits": "Checks how many prepaid credits remain, how long they last, and how many expire unused.",
   "check-backups": "Checks that each service has a fresh backup, and that its backups keep the policies of a file. Fails when a service cannot be checked.",

@@ -31,7 +31,7 @@ export interface BacktestAnswer {
 export const backtestReview = {
   inputs: grouped('Gates', {
     backtest: flag(
-      'How often changed alerts would have fired. It compares the last 7 days now and with the change. In ClickHouse Cloud, it needs `sql-key-id`.',
+      'Shows how often changed alerts would have fired. It compares the alerts before and after the change over the last 7 days. In ClickHouse Cloud, it needs `sql-key-id`.',
     ).default(false),
     ...gateInput,
   }),

@@ -10,11 +10,12 @@ import type { BacktestedAlert } from './backtest-report.ts'
 
 /** The inputs that make a backtest a gate. */
 export const gateInput = {
-  maxNotifications: integer('Fails if an alert notifies more often on a day. The days are those of UTC.', 0, 100_000).optional(),
-  onMissing: noted(
-    onMissingInput.optional(),
-    `An alert lacks data if it has no estimate, or data in less than ${minCoverage}% of its windows.`,
-  ),
+  maxNotifications: integer(
+    'Fails if an alert would have notified more often than this on a day; plan needs `backtest`. The days are those of UTC.',
+    0,
+    100_000,
+  ).optional(),
+  onMissing: noted(onMissingInput.optional(), `An alert needs an estimate, and data in ${minCoverage}% of its windows.`),
 }
 
 export interface Gates {

@@ -17,7 +17,7 @@ import type { EvaluatedAlert } from './incidents.ts'
 // Which values a recording has, and whether it can serve an alert.
 
 export const recordingsInput = filePath(
-  'Directory of recordings of incidents. backtest writes them, and replay reads them.',
+  'Names the directory with recordings of incidents. backtest writes them, and replay reads them.',
   'a directory inside the workspace',
 )
 

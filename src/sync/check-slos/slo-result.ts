@@ -12,12 +12,12 @@ export const sloInput = z.strictObject({
   env: environmentInput,
   select: selectInput(['name', 'key']).optional(),
   minBudgetLeft: z.number().min(-1000).max(100).optional().meta({
-    description: 'Fails unless every SLO has at least this percentage of its error budget left.',
+    description: 'Fails unless every SLO has at least this percentage of its error budget left. Without it, a spent budget only warns.',
     accepts: 'a percentage of at most 100, such as 10',
   }),
   maxBurnRate: z.number().positive().max(100_000).optional().meta({
     description:
-      'Fails if the error budget of an SLO was burning faster than this in the last hour. 1 spends exactly the budget in the window.',
+      'Fails if the error budget of an SLO was burning faster than this in the last hour. At 1, the budget lasts exactly for the window.',
     accepts: 'a number above 0, such as 1 or 14.4',
   }),
 })

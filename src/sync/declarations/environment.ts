@@ -29,7 +29,7 @@ export const environmentInput = z
   .regex(nameGrammar)
   .optional()
   .meta({
-    description: `Environment, such as staging. Its file, such as \`${directory}/staging.yml\`, has the ids of the target, variables and overrides.`,
+    description: `Selects an environment, such as staging. Its file, such as \`${directory}/staging.yml\`, has the ids of the target, variables and overrides.`,
     accepts: 'letters, digits, dots, dashes and underscores, at most 63; the first is a letter or digit',
   })
 

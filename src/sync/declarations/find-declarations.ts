@@ -26,7 +26,7 @@ export function fileOptions({ files, env }: { readonly files: readonly string[];
 
 export const filesInput = fields
   .lines(
-    'Files and directories with declarations. One glob or directory per line; of a directory, all YAML files.',
+    'Reads declarations from these files and directories. One glob or directory per line; of a directory, all YAML files are read.',
     'globs inside the workspace, one per line',
     fields.glob,
   )

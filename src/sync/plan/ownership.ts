@@ -104,8 +104,8 @@ export const adoptFromInput = z
   })
   .meta({
     description:
-      'After a rename, the previous owner, whose objects are adopted: `project=OLD`, `repository=HOST/OWNER/NAME`, or both, one per line. `none` creates a second set of objects instead. The run says when it can be removed.',
-    accepts: 'project=NAME, repository=github.com/shop/infra or repository= and the 10 hex digits of a message, one per line; or none',
+      'Adopts objects of the owner before a rename: `project=OLD`, `repository=HOST/OWNER/NAME`, or both. Where a message shows 10 hex digits in place of a repository, give these after `repository=`. `none` creates a second set of objects instead. The run says when this input can be removed.',
+    accepts: 'project=NAME, repository=github.com/shop/infra or repository=0123456789, one per line; or none',
   })
 
 /** Says which part of `adopt-from` has no effect any more. `owned` are all objects with the marker of the project. */

@@ -13,7 +13,7 @@ import type { PlanningResult } from './make-plan.ts'
 
 /** A name that programs take for stdout would be a file of that name. */
 export const planFileInput = filePath(
-  'File of the plan. plan and drift save it, and apply makes exactly its changes, or none if the files or the service have changed since.',
+  'Holds the plan: plan and drift save it, apply reads it. An apply makes exactly its changes, or none if the files or the service have changed since.',
   'a path; apply reads it inside the workspace',
 )
   .refine((path) => path !== '-')

@@ -16,7 +16,7 @@ export const planInput = z.strictObject({
     env: environmentInput,
     project: z.string().regex(projectGrammar).optional().meta({
       description:
-        'Owner of the objects. Each of them stores it in a marker. The default is `project` in .watchkeeper.yml, then the repository.',
+        'Names the owner of the objects. Each object stores it in a marker. The default is `project` in .watchkeeper.yml, then the repository.',
       accepts: projectForm,
     }),
     adoptFrom: adoptFromInput.optional(),
@@ -33,7 +33,7 @@ export const planInput = z.strictObject({
       'Accepts files that declare nothing, or no files. With prune, apply then deletes or forgets all objects of the project.',
     ).default(false),
     repair: list(
-      'For one run: `duplicates`, `rewrite`, `secrets`. `duplicates` repairs objects that two runs created at once: it keeps one of each, deletes other alerts and saved searches that are equal to it, and only removes the marker of the rest. `rewrite` also writes the managed dashboards and saved searches that need no change, after an upgrade that asks for it. `secrets` also sends the secrets of unchanged webhooks, after one was changed by hand.',
+      'Repairs in this run: `duplicates`, `rewrite`, `secrets`. `duplicates` repairs objects that two runs created at once: it keeps one of each, deletes other alerts and saved searches that are equal to it, and only removes the marker of the rest. `rewrite` also writes the managed dashboards and saved searches that need no change, after an upgrade that asks for it. `secrets` also sends the secrets of unchanged webhooks, after one was changed by hand.',
       repairs.join(', '),
       z.enum(repairs),
     ).optional(),

@@ -19,10 +19,10 @@ interface PriceInput {
 export const priceReview = {
   inputs: grouped('Output', {
     price: flag(
-      'What changed alerts add to the bill. An estimate: evaluations keep a service awake. Needs permissions to read services, activities and usage. Anyone who can read the report sees the costs. Only with `profile: clickhouse-cloud`.',
+      'Estimates what changed alerts add to the bill. Evaluations keep a service awake. The estimate needs permissions to read services, activities and usage. Anyone who can read the report sees the costs. Only with `profile: clickhouse-cloud`.',
     ).default(false),
     maxMonthlyIncrease: integer(
-      'Fails if alerts add more credits a month. Also if a changed alert has no estimate. Needs `price`.',
+      'With `price`, fails above this monthly increase. The amount is in credits. A changed alert without an estimate fails, too.',
       0,
       1_000_000_000,
     ).optional(),

@@ -130,6 +130,8 @@ describe('a comparison', () => {
   })
 
   it('a comparison is required by max-increase', async () => {
-    expect((await run({ period: 'last-7-days', 'max-increase': '50' })).reason).toBe('max-increase: requires compare')
+    expect((await run({ period: 'last-7-days', 'max-increase': '50' })).reason).toBe(
+      'max-increase: requires compare: previous-period or previous-month-days',
+    )
   })
 })
