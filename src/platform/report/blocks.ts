@@ -71,6 +71,7 @@ interface Table {
   readonly kind: 'table'
   readonly title?: string
   readonly columns: readonly Column[]
+  /** A line break between the items of a cell is one on a terminal, and otherwise a space. */
   readonly rows: readonly (readonly Line[])[]
   /** The status of each row, for media with colors. */
   readonly statuses?: readonly Status[]

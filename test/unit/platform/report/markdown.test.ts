@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { say, strong, trusted, untrusted } from '../../../../src/platform/core/line.ts'
 import type { Block } from '../../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../../src/platform/report/markdown.ts'
+import { renderPage } from '../../../../src/platform/report/page.ts'
 import { kindsIn } from '../../../support/output-oracle.ts'
 
 const table = (rows: number): Block => ({
@@ -29,10 +30,13 @@ describe('renderMarkdown', () => {
     )
   })
 
-  it('shows an address of the documents as a link, and any other address as text', () => {
+  it('S6: no address in a text from outside becomes a link, also none of the documents of this project', () => {
     const docs = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs'
     const lineOf = (text: string) => renderMarkdown([{ kind: 'message', text }]).trim()
-    expect(lineOf(`See ${docs}/help.md#two-runs.`)).toBe(`See [help.md](${docs}/help.md#two-runs).`)
+    const name = `${docs}/help.md#two-runs`
+    expect(lineOf(`See ${name}.`)).toBe(`See \`${name}\`.`)
+    expect(renderMarkdown([{ kind: 'paragraph', line: say`Alert ${name}` }])).toBe(`Alert \`${name}\`\n\n`)
+    expect(renderPage('x', [{ kind: 'paragraph', line: say`Alert ${name}` }])).not.toContain('href')
     for (const other of [
       `${docs}/../x.md`,
       `${docs}/help.md?x=1`,
