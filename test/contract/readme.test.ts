@@ -5,10 +5,13 @@ import { parse } from 'yaml'
 import * as z from 'zod'
 import { describeOperations, settings } from '../../scripts/reference/describe.ts'
 import { auditRules } from '../../src/cost/idling/audit-rules.ts'
+import { inputDiagnostic, isMissingInput } from '../../src/platform/core/diagnostics.ts'
 import { exitCodeOfKind } from '../../src/platform/core/errors.ts'
-import { toKebab } from '../../src/platform/core/names.ts'
+import { toCamel, toKebab } from '../../src/platform/core/names.ts'
+import { settingsSchema } from '../../src/platform/operation/inputs.ts'
 import { kits } from '../../src/runtime/cli/init/kits.ts'
 import { commonOutputs } from '../../src/runtime/cli/schema.ts'
+import { decodeAll, parseFields } from '../../src/runtime/decode.ts'
 import { pullRules } from '../../src/sync/pull/pull-diagnostics.ts'
 import { planRules, toSarifRules } from '../../src/sync/rules.ts'
 import { forEachEntry } from '../support/corpus.ts'
@@ -120,6 +123,31 @@ it('every input that a workflow or a document passes to this action exists', () 
   )
   expect(passed.length).toBeGreaterThan(100)
   expect(passed.filter(([, input]) => !Object.hasOwn(inputs, input))).toEqual([])
+})
+
+it('every value that a workflow or a document passes to this action is one that its operation accepts', () => {
+  const passed = [...allWorkflows, ...shownSteps].flatMap(({ name, text }) =>
+    stepsOf(parseWorkflow(text)).flatMap(({ uses = '', with: given = {} }) => {
+      const operation = allOperations.find(
+        (one) => /^(?:\.\/?$|watchkeeper\/watchkeeper@)/.test(uses) && one.name === given.operation,
+      )?.operation
+      if (operation === undefined) return []
+      const values = Object.entries(given).flatMap(([input, value]) =>
+        input === 'operation' || String(value).includes('${{') ? [] : [[toCamel(input), String(value).trim()] as const],
+      )
+      const shape = { ...settingsSchema.shape, ...operation.input.shape }
+      const { diagnostics } = parseFields(z.object(shape), decodeAll(shape, Object.fromEntries(values)), (input, message) =>
+        inputDiagnostic(toKebab(input), message),
+      )
+      const wrong = diagnostics.filter((one) => !isMissingInput(one)).map(({ location, message }) => `${location.file} ${message}`)
+      const unknown = values
+        .filter(([input]) => !Object.hasOwn(shape, input))
+        .map(([input]) => `${input} is not an input of ${given.operation}`)
+      return [{ name, count: values.length, wrong: [...wrong, ...unknown] }]
+    }),
+  )
+  expect(passed.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(100)
+  expect(passed.filter(({ wrong }) => wrong.length > 0)).toEqual([])
 })
 
 describe('README.md', () => {

@@ -141,7 +141,7 @@ function serviceTable(result: AuditResult): Block {
           ? undefined
           : join(
               findings.map((one) => findingWords(one, unit)),
-              ' ',
+              '\n',
             ),
       [`>Compute (${unit} a month)`]: ({ service }) => shown(service?.monthlyCompute, formatMoney),
       '>Awake': ({ service }) => service && trusted(service.awakePercent === undefined ? 'not estimable' : `${service.awakePercent}%`),

@@ -8,11 +8,14 @@ import type { UsageResult } from './result.ts'
 const maxBars = 62
 
 export function usageChart(result: UsageResult): readonly Block[] {
-  const { byDay, unit, spikes, toDate } = result
+  const { byDay, unit, spikes, toDate, dataQualityIssues } = result
   if (byDay.length < 2 || byDay.every(({ total }) => Number(total) === 0)) return []
   const isWeekly = byDay.length > maxBars
   const spikeDays = new Set(spikes.flatMap(({ of, date }) => (of === 'organization' ? date : [])))
-  const points = inGroups(byDay, isWeekly).map((days): Point => {
+  const missing = new Set(dataQualityIssues.flatMap((issue) => (issue.kind === 'missing-days' ? issue.days : [])))
+  // A bar of zero would say that nothing was used.
+  const known = inGroups(byDay, isWeekly).filter((days) => days.some(({ date }) => !missing.has(date)))
+  const points = known.map((days): Point => {
     const total = sum(days.map((day) => day.total))
     const provisional = sum(days.map((day) => day.provisional))
     return {

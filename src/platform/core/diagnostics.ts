@@ -19,6 +19,7 @@ export const diagnosticSchema = z.object({
   severity: z.enum(severities),
   message: z.string(),
   location: locationSchema.describe('File, line and column, from 1.'),
+  page: z.string().optional().describe('Page of the documents of Watchkeeper, with which the message ends.'),
 })
 
 /** A problem or a remark about a file or an input. Result documents, reports, SARIF and annotations hold it in this form. */

@@ -18,10 +18,6 @@ export function markdownUntrusted(text: string, maxLength?: number): string {
 
 const longestRun = (text: string): number => Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length))
 
-/** The name of a page of this project's documents: a whole address is wider than the cell of a table. Undefined for any other text. */
-export const ownPage = (text: string): string | undefined =>
-  /^https:\/\/github\.com\/watchkeeper\/watchkeeper\/blob\/main\/docs\/([a-z-]+\.md)(?:#[a-z0-9-]+)?$/.exec(text)?.[1]
-
 /** Trusted text in Markdown, which may hold marks but no markup. */
 export const markdownTrusted = (text: string): string => text.replace(/[\\`*_[\]<>|~&]/g, '\\$&')
 

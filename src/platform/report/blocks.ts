@@ -1,5 +1,5 @@
 import { type Diagnostic, formatLocation, type Location, type Severity } from '../core/diagnostics.ts'
-import { type Line, placed, trusted, type Untrusted, untrustedSentence } from '../core/line.ts'
+import { type Line, link, placed, say, trusted, type Untrusted, untrustedSentence } from '../core/line.ts'
 
 /** `error`: the operation failed and gave no result to judge. */
 export const statuses = ['pass', 'warn', 'fail', 'error'] as const
@@ -71,6 +71,7 @@ interface Table {
   readonly kind: 'table'
   readonly title?: string
   readonly columns: readonly Column[]
+  /** A line break between the items of a cell is one on a terminal, and otherwise a space. */
   readonly rows: readonly (readonly Line[])[]
   /** The status of each row, for media with colors. */
   readonly statuses?: readonly Status[]
@@ -182,13 +183,19 @@ function isEmptyBlock(block: Block): boolean {
 /** `alerts.yml:12:3` */
 export const locationText = (location: Location): Untrusted => placed(formatLocation(location), location)
 
+/** A whole address is wider than the cell of a table. Any other address in the message can be text of a user. */
+const withPage = (message: string, page = ''): Line =>
+  page !== '' && message.endsWith(page)
+    ? say`${untrustedSentence(message.slice(0, -page.length))}${link(page.replace(/^.*\/|#.*$/g, ''), page)}`
+    : untrustedSentence(message)
+
 /** Diagnostics for a medium with tables. */
 export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table'> => ({
   kind: 'table',
   columns: [{ title: 'Severity' }, { title: 'Message' }, { title: 'Location' }, { title: 'Rule' }],
-  rows: diagnostics.map(({ severity, location, message, rule }) => [
+  rows: diagnostics.map(({ severity, location, message, rule, page }) => [
     [trusted(`${severityLooks[severity].sign} ${severity}`)],
-    untrustedSentence(message),
+    withPage(message, page),
     [locationText(location)],
     [trusted(rule)],
   ]),

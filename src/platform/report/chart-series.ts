@@ -14,7 +14,7 @@ export interface ChartSeries {
   readonly forecast: readonly (number | null)[]
   /** Positions of spikes. */
   readonly spikes: readonly number[]
-  /** Null for a limit far above the values, which would flatten the curve. It is not drawn, and not in the legend. */
+  /** Null for a limit far above the values, which would flatten the curve. It is not drawn, but in the legend. */
   readonly limits: readonly { readonly label: string; readonly value: number | null }[]
 }
 
@@ -41,5 +41,8 @@ export function toSeries({ unit, valueName = 'Used', points, forecast = [], limi
 }
 
 /** A limit and a forecast are for the sum of all points. */
-export const hasRunningTotal = ({ forecast, limits }: ChartSeries): boolean =>
-  [...forecast, ...limits.map(({ value }) => value)].some((value) => value !== null)
+export const hasRunningTotal = ({ forecast, limits }: ChartSeries): boolean => limits.length > 0 || forecast.some((value) => value !== null)
+
+/** Limits for the legend that are not drawn. */
+export const undrawnLimits = ({ limits }: ChartSeries): readonly string[] =>
+  limits.flatMap(({ label, value }) => (value === null ? [`${label}, above the chart`] : []))

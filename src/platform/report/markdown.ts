@@ -1,13 +1,5 @@
 import { formatLocation, type Location } from '../core/diagnostics.ts'
-import {
-  htmlText,
-  markdownBlock,
-  markdownCellUntrusted,
-  markdownDiff,
-  markdownTrusted,
-  markdownUntrusted,
-  ownPage,
-} from '../core/escape.ts'
+import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
 import { type Inline, joinFirst, type Line, say, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
 import { plural, printable } from '../core/text.ts'
 import { type Block, type BlockOf, locationText, statusLooks, toTable } from './blocks.ts'
@@ -171,7 +163,6 @@ const renderWith =
     line
       .map((part) => {
         if (part.kind === 'trusted') return renderTrusted(part)
-        if (ownPage(part.text) !== undefined) return `[${ownPage(part.text)}](${part.text})`
         const text = renderUntrusted(part.text, part.maxLength)
         const address = addressOf(part, linkTo)
         return address === undefined ? text : `[${text}](${markdownTarget(address)})`
@@ -198,6 +189,7 @@ const renderMessageLine = (text: string, locations: readonly Location[] = [], li
   return `${bullet}${renderLine(line, linkTo)}`
 }
 
-const renderCell = renderWith(markdownCellUntrusted)
+/** A row of a table is one line. Untrusted text has no line breaks here. */
+const renderCell = (line: Line, linkTo: LinkTo | undefined): string => renderWith(markdownCellUntrusted)(line, linkTo).replaceAll('\n', ' ')
 
 const renderTrusted = ({ text, strong }: Trusted): string => (strong ? `**${markdownTrusted(text)}**` : markdownTrusted(text))

@@ -1,6 +1,6 @@
 import { markdownTrusted } from '../core/escape.ts'
 import type { BlockOf } from './blocks.ts'
-import { hasRunningTotal, toSeries } from './chart-series.ts'
+import { hasRunningTotal, toSeries, undrawnLimits } from './chart-series.ts'
 
 interface Plot {
   readonly kind: 'bar' | 'line'
@@ -35,7 +35,10 @@ export function renderChart(block: BlockOf<'chart'>): string {
     },
     ...limits.map(({ label, value }): Plot => ({ kind: 'line', name: label, values: value === null ? [] : labels.map(() => value) })),
   ]
-  const legend = plots.flatMap(({ name, values }, i) => (values.length === 0 ? [] : `${colors[i]?.square}\u00a0${markdownTrusted(name)}`))
+  const legend = [
+    ...plots.flatMap(({ name, values }, i) => (values.length === 0 ? [] : `${colors[i]?.square}\u00a0${markdownTrusted(name)}`)),
+    ...undrawnLimits(series).map((text) => `· ${markdownTrusted(text)}`),
+  ]
   return `**${markdownTrusted(unit)}, running total:** ${legend.join(' ')}\n\n${xyChart(labels, unit, plots)}`
 }
 

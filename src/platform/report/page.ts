@@ -1,8 +1,8 @@
-import { htmlText, htmlUntrusted, ownPage } from '../core/escape.ts'
+import { htmlText, htmlUntrusted } from '../core/escape.ts'
 import { type Line, toPlainText, untrustedSentence } from '../core/line.ts'
 import { version } from '../core/version.ts'
 import { type Block, type BlockOf, type LayoutTile, markSigns, type Status, statusLooks, tileMarks, toTable } from './blocks.ts'
-import { type ChartSeries, hasRunningTotal, toSeries } from './chart-series.ts'
+import { type ChartSeries, hasRunningTotal, toSeries, undrawnLimits } from './chart-series.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
 /** Renders a report as one self-contained page. The page loads nothing and runs only its own script. */
@@ -163,6 +163,7 @@ function renderChart(block: BlockOf<'chart'>, charts: ChartSeries[]): string {
     keyOf('used', valueName),
     ...(hasForecast ? [keyOf('expected', 'Forecast')] : []),
     ...limits.flatMap(({ label, value }, i) => (value === null ? [] : [keyOf(`limit ${limitColors[i] ?? 'muted'}`, label)])),
+    ...undrawnLimits(chart).map((text) => `<span>${htmlText(text)}</span>`),
   ]
   return `${daily}\n<h2>${htmlText(name)}</h2>\n${legend(lines)}\n${place('running', name)}`
 }
@@ -178,7 +179,6 @@ const lineToHtml = (line: Line): string =>
   line
     .map((part) => {
       if (part.kind === 'untrusted') {
-        if (ownPage(part.text) !== undefined) return `<a href="${part.text}" rel="noreferrer">${ownPage(part.text)}</a>`
         const text = part.text === '' ? '<em>empty</em>' : htmlUntrusted(part.text, part.maxLength)
         return part.href === undefined ? text : `<a href="${htmlText(new URL(part.href).href)}" rel="noreferrer">${text}</a>`
       }

@@ -109,7 +109,9 @@ type Rows = readonly (readonly string[])[]
 /** Aligned columns. If they are too wide, columns without values are left out, and cells are wrapped between words. */
 function renderColumns(all: Rows, rightOfAll: readonly boolean[], style: TerminalStyle): readonly string[] {
   const widthsOfAll = naturalWidths(all)
-  if (roomFor(all, style) >= sum(widthsOfAll)) return alignColumns(all, widthsOfAll, rightOfAll)
+  // In a log, nothing limits the width of a table.
+  if (widthOf(style) === Number.POSITIVE_INFINITY && all.flat().some((cell) => cell.includes('\n'))) return flowRows(all, style)
+  if (roomFor(all, style) >= sum(widthsOfAll)) return wrapColumns(all, widthsOfAll, rightOfAll)
   const hasValues = widthsOfAll.map((_, i) => i === 0 || !isTable(rightOfAll) || all.slice(1).some((cells) => !isBlank(cells[i])))
   const rows = all.map((cells) => cells.filter((_, i) => hasValues[i]))
   const right = rightOfAll.filter((_, i) => hasValues[i])
@@ -117,14 +119,16 @@ function renderColumns(all: Rows, rightOfAll: readonly boolean[], style: Termina
   const minimal = natural.map((width, i) => (right[i] ? width : minWidth(rows, i, width)))
   if (sum(minimal) > room)
     return isTable(right) ? flowRows(rows, style) : rows.flatMap((cells) => wrap(cells.join(between), widthOf(style)))
-  const widths = widen(minimal, natural, room)
-  return rows.flatMap((cells) => {
-    const wrapped = cells.map((cell, i) => wrap(cell, widths[i] ?? 0))
+  return wrapColumns(rows, widen(minimal, natural, room), right)
+}
+
+const wrapColumns = (rows: Rows, widths: readonly number[], right: readonly boolean[]): readonly string[] =>
+  rows.flatMap((cells) => {
+    const wrapped = cells.map((cell, i) => cell.split('\n').flatMap((item) => wrap(item, widths[i] ?? 0)))
     const height = Math.max(...wrapped.map(({ length }) => length))
     const lines = Array.from({ length: height }, (_, i) => wrapped.map((lines) => lines[i] ?? ''))
     return alignColumns(lines, widths, right)
   })
-}
 
 /** Facts have no header. */
 const isTable = (right: readonly boolean[]): boolean => right.length > 0
@@ -134,12 +138,12 @@ const isBlank = (cell = ''): boolean => cell === '' || cell === '–'
 const roomFor = ([cells = []]: Rows, style: TerminalStyle): number => widthOf(style) - between.length * (cells.length - 1)
 
 const naturalWidths = (rows: Rows): readonly number[] =>
-  (rows[0] ?? []).map((_, i) => Math.max(...rows.map((cells) => displayWidth(cells[i] ?? ''))))
+  (rows[0] ?? []).map((_, i) => Math.max(...rows.flatMap((cells) => (cells[i] ?? '').split('\n').map(displayWidth))))
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
 const minWidth = (rows: Rows, column: number, natural: number): number =>
-  Math.max(Math.min(natural, narrowest), ...rows.flatMap((cells) => (cells[column] ?? '').split(' ').map(displayWidth)))
+  Math.max(Math.min(natural, narrowest), ...rows.flatMap((cells) => (cells[column] ?? '').split(/[ \n]/).map(displayWidth)))
 
 /** Gives the room that is left to the narrowest columns that need it. */
 function widen(minimal: readonly number[], natural: readonly number[], room: number): readonly number[] {
@@ -152,11 +156,17 @@ function widen(minimal: readonly number[], natural: readonly number[], room: num
   return widths
 }
 
-/** If that is not enough, each row becomes a short paragraph: `checkout`, and below it `Used (CHC) 12.00 · Limit 10.00`. */
+/**
+ * If that is not enough, each row becomes a short paragraph: `checkout`, and below it `Used (CHC) 12.00 · Limit 10.00`. Before these, each
+ * item of a column with several has its own line.
+ */
 function flowRows([head = [], ...rows]: Rows, style: TerminalStyle): readonly string[] {
+  const isList = head.map((_, i) => rows.some((cells) => cells[i]?.includes('\n')))
+  const width = widthOf(style) - between.length
   return rows.flatMap(([first = '', ...cells]) => {
-    const pairs = cells.flatMap((cell, i) => (isBlank(cell) ? [] : [`${head[i + 1]} ${cell}`]))
-    const lines = wrapParts(pairs, ' · ', widthOf(style) - between.length).flatMap((line) => wrap(line, widthOf(style) - between.length))
+    const items = cells.flatMap((cell, i) => (isList[i + 1] && !isBlank(cell) ? cell.split('\n') : []))
+    const pairs = cells.flatMap((cell, i) => (isBlank(cell) || isList[i + 1] ? [] : [`${head[i + 1]} ${cell}`]))
+    const lines = [...items, ...wrapParts(pairs, ' · ', width)].flatMap((line) => wrap(line, width))
     return [...wrap(first, widthOf(style)), ...lines.map((line) => `${between}${line}`)]
   })
 }

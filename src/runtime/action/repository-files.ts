@@ -7,7 +7,7 @@ import type { Variables } from '../../platform/core/variables.ts'
 
 interface Checkout {
   readonly root: string
-  /** Page of the files on GitHub. Undefined for another repository than that of the run. */
+  /** Page of the files on GitHub. Undefined where it is unknown. */
   readonly page: string | undefined
 }
 
@@ -22,7 +22,7 @@ export function createRepositoryFiles(workspace: string, env: Variables) {
     return { page: checkout.page, path: relative(checkout.root, absolute).split(sep).join('/') }
   }
   return {
-    /** The path from the root of the repository. */
+    /** The path from the root of the run's repository. That of a file of another repository begins at the workspace. */
     pathOf: (file: string): string => find(file).path,
     /** Page of the line on GitHub. Undefined for a file without lines, such as the name of an input. */
     linkTo({ file, line }: Location): string | undefined {
@@ -34,14 +34,22 @@ export function createRepositoryFiles(workspace: string, env: Variables) {
 }
 
 function readCheckout(directory: string, workspace: string, env: Variables): Checkout {
-  if (existsSync(join(directory, '.git'))) {
-    const [repository, commit] = [repositoryPageOf(env), readCommit(directory)]
-    const isOfRun = new RegExp(`^\\s*url = .*[/:]${RegExp.escape(env.GITHUB_REPOSITORY ?? '')}(?:\\.git)?$`, 'im')
-    const isKnown = commit !== undefined && isOfRun.test(readText(directory, 'config'))
-    return { root: directory, page: repository && isKnown ? `${repository}/blob/${commit}` : undefined }
-  }
   const parent = dirname(directory)
-  return parent === directory ? { root: workspace, page: undefined } : readCheckout(parent, workspace, env)
+  const isRoot = existsSync(join(directory, '.git'))
+  if (!isRoot && parent !== directory) return readCheckout(parent, workspace, env)
+  // An annotation without the folder of another repository would be on a file of this one.
+  if (!isRoot || !isOfRun(directory, env)) return { root: workspace, page: undefined }
+  const [repository, commit] = [repositoryPageOf(env), readCommit(directory)]
+  return { root: directory, page: repository && commit && `${repository}/blob/${commit}` }
+}
+
+/** Whether the remote `origin` is the repository of the run. Other remotes and submodules have addresses, too. */
+function isOfRun(directory: string, { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' }: Variables): boolean {
+  const [, origin = ''] = /^\[remote "origin"\]([^[]*)/m.exec(readText(directory, 'config')) ?? []
+  const [, url = ''] = /^\s*url\s*=\s*(\S+)\s*$/m.exec(origin) ?? []
+  // https://host/owner/name.git, ssh://git@host:22/owner/name and git@host:owner/name
+  const [, host = '', path = ''] = /^(?:\w+:\/\/)?(?:[^@/]*@)?([^/:]+)(?::\d+)?[/:](.+?)(?:\.git)?\/?$/.exec(url) ?? []
+  return `${host}/${path}`.toLowerCase() === `${URL.parse(server)?.hostname}/${repository}`.toLowerCase()
 }
 
 /**
@@ -50,11 +58,18 @@ function readCheckout(directory: string, workspace: string, env: Variables): Che
  * another commit where a workflow checks out a `ref`.
  */
 function readCommit(directory: string): string | undefined {
-  const head = readText(directory, 'HEAD')
-  const [, branch] = /^ref: (refs\/heads\/.+)\n$/.exec(head) ?? []
-  const commit = (branch === undefined ? head : readText(directory, branch)).trim()
+  const head = readText(directory, 'HEAD').trim()
+  const [, branch] = /^ref: (refs\/heads\/.+)$/.exec(head) ?? []
+  const commit = branch === undefined ? head : readText(directory, branch).trim() || readPackedRef(directory, branch)
   return /^[0-9a-f]{40,64}$/.test(commit) ? commit : undefined
 }
+
+/** `git pack-refs` moves the file of a branch to a line. */
+const readPackedRef = (directory: string, branch: string): string =>
+  readText(directory, 'packed-refs')
+    .split(/\r?\n/)
+    .find((line) => line.endsWith(` ${branch}`))
+    ?.split(' ')[0] ?? ''
 
 function readText(directory: string, file: string): string {
   try {

@@ -112,6 +112,7 @@ export function findTwinsOfCreated(changes: readonly Change[], lists: StoredInde
     const why = canRepair(kind, canPatch) ? undefined : whyNotCompared(kind)
     const cause = `two runs at the same time, or a copy${why === undefined ? '' : `. No run repairs this, because ${why}. ${repairByHand(kind)}`}`
     const message = `${what} is on ${holders.length} ${pluralOf(kind.label)} (${ids}): ${cause}. See ${concurrentRunsPage}`
-    return [{ kind, diagnostic: diagnosticOf(matchRules, 'duplicate-marker', { file: sections[kind.name] }, message) }]
+    const diagnostic = diagnosticOf(matchRules, 'duplicate-marker', { file: sections[kind.name] }, message)
+    return [{ kind, diagnostic: { ...diagnostic, page: concurrentRunsPage } }]
   })
 }

@@ -128,6 +128,9 @@ function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): readonly Block
   const [costliest] = worst?.days.toSorted((a, b) => b.spent - a.spent) ?? []
   if (worst === undefined || costliest === undefined) return []
   const day = formatShortDay(dayOf(Date.parse(costliest.day)), dayOf(Date.parse(until)))
+  const spent = worst.days.reduce((sum, one) => sum + one.spent, 0)
+  // On a day like all others, nothing special failed.
+  if (costliest.spent <= spent / 2) return []
   return [
     paragraph(
       say`${sloName(worst)} spent the most error budget on ${trusted(day)} (UTC). Find out what failed on that day: the declaration of the SLO says which events are good.`,

@@ -31,8 +31,8 @@ export const tileWriteRules = {
 } as const satisfies Rules
 
 /** Parts of a dashboard that the API does not return, so that a write cannot keep them. No answer shows whether a dashboard has any. */
-const hiddenParts =
-  'the filter (where), granularity and limit of a chart, colors of table columns, PromQL tiles where all tiles are written, and others. See https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#what-the-api-does-not-show'
+const page = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#what-the-api-does-not-show'
+const hiddenParts = `the filter (where), granularity and limit of a chart, colors of table columns, PromQL tiles where all tiles are written, and others. See ${page}`
 
 /** What a user can do instead of a write that loses parts. */
 const waysOut = (): string =>
@@ -168,5 +168,5 @@ function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
   return [
     ...likely.slice(0, 1).map(({ location = noLocation }) => exceptionalDiagnostic(tileWriteRules, 'rewrites-tiles', location, warning)),
     ...others.slice(0, 1).map(({ location = noLocation }) => diagnosticOf(tileWriteRules, 'hidden-parts', location, note)),
-  ]
+  ].map((one) => ({ ...one, page }))
 }

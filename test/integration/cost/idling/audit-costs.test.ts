@@ -265,7 +265,9 @@ describe('an audit of services', () => {
     expect(tables).toHaveLength(1)
     const [row = [], ...others] = (tables[0]?.rows ?? []).map((cells) => cells.map(toPlainText))
     expect(row[0]).toBe('⚠️ search')
-    expect(row[1]?.replaceAll('\u00a0', ' ')).toMatch(/^idling-off, up to .* CHC a month: Idling is off.* no-tags: The service has no tags/)
+    expect(row[1]?.replaceAll('\u00a0', ' ')).toMatch(
+      /^idling-off, up to .* CHC a month: Idling is off.*\nno-tags: The service has no tags/,
+    )
     expect(others.map((cells) => cells.slice(0, 2))).toEqual([
       ['checkout', '–'],
       ['catalog', '–'],

@@ -65,6 +65,35 @@ describe('a location', () => {
     expect(annotatedFiles(ran)).toEqual(['observability/a.yml'])
   })
 
+  it('a location leads to the commit of a branch whose reference is packed, and of an origin in any form', async () => {
+    const packed = `# pack-refs with: peeled\n${'e'.repeat(40)} refs/heads/main-2\n${'d'.repeat(40)} refs/heads/main\n`
+    const head = { '.git/HEAD': 'ref: refs/heads/main\r\n', '.git/packed-refs': packed, 'a.yml': wrong }
+    for (const url of [
+      'https://github.example/acme/shop/',
+      'https://x:y@github.example/Acme/shop.git/',
+      'ssh://git@github.example:22/acme/shop',
+      'git@github.example:acme/shop.git',
+    ]) {
+      await validate({ ...head, '.git/config': `[remote "origin"]\r\n\turl = ${url}\r\n` })
+      expect(linksIn(comment()), url).toEqual([`https://github.example/acme/shop/blob/${'d'.repeat(40)}/a.yml#L2`])
+    }
+  })
+
+  it('a location in another repository is text from the workspace on, also where this one is another remote or a submodule', async () => {
+    const own = 'url = https://github.example/acme/shop'
+    for (const config of [
+      `[remote "origin"]\n\turl = https://gitlab.example/acme/shop\n`,
+      `[remote "origin"]\n\turl = https://github.example/evil/shop\n[remote "upstream"]\n\t${own}\n`,
+      `[remote "origin"]\n\turl = https://github.example/evil/shop\n[submodule "lib"]\n\t${own}\n`,
+      `[remote "origin"]\n\turl = https://evil.example/github.example/acme/shop\n`,
+    ]) {
+      const other = { 'other/.git/HEAD': `${commit}\n`, 'other/.git/config': config, 'other/obs/a.yml': wrong }
+      const ran = await validate({ ...checkout(), ...other })
+      expect(linksIn(comment()), config).toEqual([])
+      expect(annotatedFiles(ran), config).toEqual(['other/obs/a.yml'])
+    }
+  })
+
   it('a location is text where the page of the line is unknown', async () => {
     const file = { 'a.yml': wrong }
     const other = { ...checkout(), '.git/config': '[remote "origin"]\n\turl = https://github.example/acme/shop-alerts\n' }

@@ -365,6 +365,18 @@ describe('the report', () => {
     expect(weekly).toMatchObject([{ points: expect.arrayContaining([{ label: '8 Mar', value: 2, finalValue: 2 }]) }])
   })
 
+  it('the chart has no bar for days or weeks without records', () => {
+    const dates = [...eachDay(day('2026-01-01'), day('2026-03-11'))]
+    const missing = dates.slice(5, 21)
+    const byDay = dates.map((date) => ({ date, total: decimal(missing.includes(date) ? 0 : 1), provisional: decimal(0) }))
+    const pointsOf = (some: UsageResult['byDay']) =>
+      blocksOf({ byDay: some, toDate: day('2026-03-11'), dataQualityIssues: [{ kind: 'missing-days', level: 'warn', days: missing }] })
+        .flatMap((block) => (block.kind === 'chart' ? block.points : []))
+        .map(({ label, value }) => `${label}: ${value}`)
+    expect(pointsOf(byDay).slice(0, 3)).toEqual(['1 Jan: 5', '22 Jan: 7', '29 Jan: 7'])
+    expect(pointsOf(byDay.slice(0, 23))).toEqual([...['1', '2', '3', '4', '5', '22', '23'].map((date) => `${date} Jan: 1`)])
+  })
+
   it('the report has a chart with the forecast, the limits and the spikes', () => {
     const byDay = [2, 3].map((date) => ({ date: day(`2026-03-0${date}`), total: decimal(date), provisional: decimal(0) }))
     const driver = { entityName: 'a', entityId: 'a', entityType: 'service', metric: 'compute', total: decimal(3), usual: decimal(1) }

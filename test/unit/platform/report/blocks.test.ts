@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { join, placed, say, strong, toPlainText, trusted, untrusted, untrustedSentence } from '../../../../src/platform/core/line.ts'
 import { progressBar, sparkline } from '../../../../src/platform/core/text.ts'
@@ -215,7 +216,64 @@ describe('a changed field', () => {
     expect(shownOf(undefined, 'b'.repeat(60))).toEqual(['~    x: + file, − service', `+      ${'b'.repeat(60)}`])
   })
 
+  it('shows every change of long texts, however far it is from their start and from each other', () => {
+    const words = (count: number) => Array.from({ length: count }, (_, i) => `w${i}`).join(' ')
+    const text = (first: string, second: string) => `${words(200)} ${first} ${words(300)} ${second} ${words(100)}`
+    expect(linesOf({ path: 'x', before: text('a', 'c'), after: text('b', 'd') })).toEqual([
+      '~    x:',
+      '-      …w197 w198 w199 a w0 w1 w2 w3 w4 …w297 w298 w299 c w0 w1 w2 w3 w4 …',
+      '+      …w197 w198 w199 b w0 w1 w2 w3 w4 …w297 w298 w299 d w0 w1 w2 w3 w4 …',
+    ])
+    const tags = (last: string) => [...Array.from({ length: 60 }, (_, i) => `tag ${i}`), last]
+    expect(linesOf({ path: 'x', before: tags('old'), after: tags('new') })).toEqual([
+      '~    x:',
+      '-      …58","tag 59","old"]',
+      '+      …58","tag 59","new"]',
+    ])
+    const lines = [
+      { sign: '-' as const, text: `${words(200)} one` },
+      { sign: '+' as const, text: 'another' },
+      { sign: '+' as const, text: `${words(200)} two` },
+    ]
+    expect(linesOf({ path: 'x', before: 'a', after: 'b', lines })).toEqual([
+      '~    x:',
+      '-      …w197 w198 w199 one',
+      '+      another',
+      '+      …w197 w198 w199 two',
+    ])
+  })
+
+  it('shows each word that was put into a long text', () => {
+    const words = fc.array(fc.constantFrom('a', 'bb', '| --- |', '😀', 'latency', '\n'), { minLength: 100, maxLength: 400 })
+    fc.assert(
+      fc.property(words, fc.uniqueArray(fc.nat(99), { minLength: 1, maxLength: 5 }), (before, places) => {
+        const after = before.flatMap((word, i) => (places.includes(i) ? [`new${i}`, word] : [word]))
+        const text = linesOf({ path: 'x', before: before.join(' '), after: after.join(' ') })
+          .filter((line) => line.startsWith('+'))
+          .join('')
+        expect(places.filter((i) => !text.includes(`new${i}`))).toEqual([])
+      }),
+    )
+  })
+
+  it('searches the changes of a text that repeats itself in little time', () => {
+    const text = 'ab'.repeat(20_000)
+    const ms = cpuMsOf(() => expect(linesOf({ path: 'x', before: `x${text}1`, after: `y${text.slice(1)}c${text}2` })).not.toEqual([]))
+    expect(ms).toBeLessThan(2000)
+  })
+
   it('never shows half a character', () => {
+    const stays = linesOf({
+      path: 'x',
+      before: 'a',
+      after: 'b',
+      lines: [
+        { sign: ' ', text: '😀'.repeat(60) },
+        { sign: '+', text: 'b' },
+      ],
+    })
+    expect(stays.join('')).not.toMatch(/\ufffd/)
+    expect(stays[1]).toBe(`       ${'😀'.repeat(34)}…`)
     const text = (end: string) => `${'😀'.repeat(60)}${end}${'😀'.repeat(60)}`
     for (let i = 0; i < 4; i++) {
       const lines = linesOf({ path: 'x', before: `${'a'.repeat(i)}${text('b')}`, after: `${'a'.repeat(i)}${text('cc')}` })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { say, strong, trusted, untrusted } from '../../../../src/platform/core/line.ts'
 import type { Block } from '../../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../../src/platform/report/markdown.ts'
+import { renderPage } from '../../../../src/platform/report/page.ts'
 import { kindsIn } from '../../../support/output-oracle.ts'
 
 const table = (rows: number): Block => ({
@@ -29,10 +30,18 @@ describe('renderMarkdown', () => {
     )
   })
 
-  it('shows an address of the documents as a link, and any other address as text', () => {
+  it('S6: no address in a text from outside becomes a link, also none of the documents of this project', () => {
     const docs = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs'
     const lineOf = (text: string) => renderMarkdown([{ kind: 'message', text }]).trim()
-    expect(lineOf(`See ${docs}/help.md#two-runs.`)).toBe(`See [help.md](${docs}/help.md#two-runs).`)
+    const name = `${docs}/help.md#two-runs`
+    expect(lineOf(`See ${name}.`)).toBe(`See \`${name}\`.`)
+    expect(renderMarkdown([{ kind: 'paragraph', line: say`Alert ${name}` }])).toBe(`Alert \`${name}\`\n\n`)
+    const diagnostic = { rule: 'r', severity: 'note' as const, message: `${name} is odd. See ${docs}/help.md`, location: { file: 'a.yml' } }
+    const cellOf = (page?: string) =>
+      renderMarkdown([{ kind: 'diagnostics', diagnostics: [{ ...diagnostic, ...(page !== undefined && { page }) }] }])
+    expect(cellOf()).not.toContain('](http')
+    expect(cellOf(`${docs}/help.md`)).toContain(`| \`${name}\` is odd. See [\`help.md\`](${docs}/help.md) |`)
+    expect(renderPage('x', [{ kind: 'paragraph', line: say`Alert ${name}` }])).not.toContain('href')
     for (const other of [
       `${docs}/../x.md`,
       `${docs}/help.md?x=1`,
@@ -89,7 +98,9 @@ describe('renderMarkdown', () => {
       { label: 'Forecast budget 900.00 Credits', value: 900 },
     ]
     const text = renderMarkdown([{ kind: 'chart', title: 'Credits per day', unit: 'Credits', points, forecast, limits }])
-    expect(text.split('\n')[0]).toBe('**Credits, running total:** 🟦\u00a0Used 🟧\u00a0Forecast 🟥\u00a0Budget 6.00 Credits')
+    expect(text.split('\n')[0]).toBe(
+      '**Credits, running total:** 🟦\u00a0Used 🟧\u00a0Forecast 🟥\u00a0Budget 6.00 Credits · Forecast budget 900.00 Credits, above the chart',
+    )
     const drawn = ['y-axis "Credits" 0 --> 8.4', 'bar [1, 3, 3.5]', 'line [1, 3, 4, 8]', 'line [6, 6, 6, 6]']
     expect(text).toContain(`${drawn.map((line) => `    ${line}\n`).join('')}\`\`\``)
     expect(text).toContain('"plotColorPalette":"#0969da, #e16f24, #d1242f"')

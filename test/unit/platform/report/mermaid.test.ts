@@ -49,6 +49,14 @@ const refused: Readonly<Record<string, string>> = {
   'an open quote': month.replace('y-axis "', 'y-axis '),
 }
 
+it('draws no limit far above the values, and says so in the legend', () => {
+  const limits = [{ label: 'Budget 5,000.00 CHC', value: 5000 }]
+  const text = renderChart({ kind: 'chart', title: 'CHC per day', unit: 'CHC', points: points([10, 20]), limits })
+  expect(text.split('\n')[0]).toBe('**CHC, running total:** 🟦\u00a0Used · Budget 5,000.00 CHC, above the chart')
+  expect(text).toContain('bar [10, 30]')
+  expect(text).not.toContain('line [')
+})
+
 describe("Mermaid's own parser", () => {
   const cases = { ...accepted, ...refused }
   let refusals: ReadonlyMap<string, string | undefined>

@@ -207,7 +207,7 @@ describe('a chart', () => {
     expect(textsOf(html, '.legend')).toEqual(['Used'])
   })
 
-  it('draws no limit far above the values, and does not name it in the legend', () => {
+  it('draws no limit far above the values, and says so in the legend', () => {
     const points = [{ label: '1 Mar', value: 30 }]
     const limits = [
       { label: 'Budget', value: 91 },
@@ -215,9 +215,7 @@ describe('a chart', () => {
     ]
     const html = renderPage('x', [{ ...chart, points, forecast: [], limits }])
     expect(dataOf(html)).toMatchObject({ limits: [{ value: null }, { value: 90 }] })
-    expect(textsOf(html, '.legend')).toEqual(['Used', 'Used Warning level'])
-    const none = renderPage('x', [{ ...chart, points, forecast: [], limits: limits.slice(0, 1) }])
-    expect(textsOf(none, 'h2')).toEqual(['CHC per day'])
+    expect(textsOf(html, '.legend')).toEqual(['Used', 'Used Warning level Budget, above the chart'])
   })
 
   it('names its values in the legend and under the pointer', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { say, strong, trusted, untrusted } from '../../../../src/platform/core/line.ts'
 import type { Block } from '../../../../src/platform/report/blocks.ts'
+import { renderMarkdown } from '../../../../src/platform/report/markdown.ts'
 import { renderTerminal } from '../../../../src/platform/report/terminal.ts'
 
 const blocks: readonly Block[] = [
@@ -196,6 +197,27 @@ describe('renderTerminal', () => {
       expect(colored.map((line) => line.replace(/\u001b\[[0-9;]*m/g, ''))).toEqual(['one two', 'three', 'four'])
       for (const line of colored) expect(line).toMatch(/\u001b\[22m$/)
     })
+  })
+
+  it('shows each item of a cell in its own line: in its column, and below the row where the table is too wide or the width unknown', () => {
+    const block: Block = {
+      kind: 'table',
+      columns: [{ title: 'Service' }, { title: 'Findings' }, { title: 'Awake', align: 'right' }],
+      rows: [
+        [[untrusted('checkout')], say`${strong('one')}: first\n${strong('two')}: second`, [trusted('100%')]],
+        [[untrusted('a')], say`${strong('three')}: a long finding`, [trusted('9%')]],
+      ],
+    }
+    expect(renderTerminal([block], { color: false, width: 50 })).toEqual([
+      'Service   Findings               Awake',
+      'checkout  one: first              100%',
+      '          two: second',
+      'a         three: a long finding     9%',
+    ])
+    const flowing = ['checkout', '  one: first', '  two: second', '  Awake 100%', 'a', '  three: a long finding', '  Awake 9%']
+    expect(renderTerminal([block], { color: false, width: 25 })).toEqual(flowing)
+    expect(renderTerminal([block], { color: false })).toEqual(flowing)
+    expect(renderMarkdown([block])).toContain('| `checkout` | **one**: first **two**: second | 100% |\n| `a` |')
   })
 
   it('names what a long table leaves out', () => {
