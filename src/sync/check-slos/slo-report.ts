@@ -3,7 +3,7 @@ import { dayOf, formatMoment } from '../../platform/core/dates.ts'
 import { errorsIn } from '../../platform/core/diagnostics.ts'
 import { spellVariable } from '../../platform/core/input-spelling.ts'
 import { counted, joinSome, type Line, placed, say, trusted } from '../../platform/core/line.ts'
-import { listFirst } from '../../platform/core/text.ts'
+import { listFirst, plural } from '../../platform/core/text.ts'
 import { type Block, paragraph, type Status } from '../../platform/report/blocks.ts'
 import { formatDuration, formatShortDay } from '../../platform/report/format.ts'
 import { pass, type Report, type Verdict } from '../../platform/report/report.ts'
@@ -129,11 +129,13 @@ function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): readonly Block
   if (worst === undefined || costliest === undefined) return []
   const day = formatShortDay(dayOf(Date.parse(costliest.day)), dayOf(Date.parse(until)))
   const spent = worst.days.reduce((sum, one) => sum + one.spent, 0)
-  // On a day like all others, nothing special failed.
-  if (costliest.spent <= spent / 2) return []
+  const when =
+    costliest.spent > spent / 2
+      ? `most of its error budget on ${day}`
+      : `its error budget on ${plural(worst.days.filter((one) => one.spent > 0).length, 'day')}`
   return [
     paragraph(
-      say`${sloName(worst)} spent the most error budget on ${trusted(day)} (UTC). Find out what failed on that day: the declaration of the SLO says which events are good.`,
+      say`${sloName(worst)} spent ${trusted(when)} (UTC). Find out what failed then: the declaration of the SLO says which events are good.`,
     ),
   ]
 }

@@ -65,7 +65,7 @@ describe('check-slos', () => {
     }
     const day = formatShortDay(dayOf(Date.parse(at(3, 9))), dayOf(Date.parse(at(7, 0))))
     expect(await dayIn(99.8)).toEqual([
-      expect.stringContaining(`payment spent the most error budget on ${day} (UTC). Find out what failed`),
+      expect.stringContaining(`payment spent most of its error budget on ${day} (UTC). Find out what failed`),
     ])
     expect(await dayIn(99)).toEqual([])
     expect(await dayIn(99, { 'min-budget-left': '85' })).toEqual([])

@@ -19,8 +19,10 @@ const sentencesFor = (spent: readonly number[]): readonly string[] => {
   return reportSlos(result).blocks.flatMap((block) => (block.kind === 'paragraph' ? toPlainText(block.line) : []))
 }
 
-it('names a day that spent more than half of what is spent of an error budget, and no other day', () => {
+it('names a day that spent more than half of what is spent of an error budget, and else the number of days', () => {
   expect(sentencesFor([1, 50, 10])).toEqual([expect.stringContaining('a spent most of its error budget on 2 Nov (UTC).')])
-  expect(sentencesFor(Array.from({ length: 28 }, (_, i) => (i === 5 ? 3.1 : 3)))).toEqual([])
-  expect(sentencesFor([30, 30])).toEqual([])
+  expect(sentencesFor(Array.from({ length: 28 }, (_, i) => (i === 5 ? 3.1 : 3)))).toEqual([
+    expect.stringContaining('a spent its error budget on 28 days (UTC).'),
+  ])
+  expect(sentencesFor([30, 0, 30])).toEqual([expect.stringContaining('on 2 days (UTC).')])
 })
