@@ -4,7 +4,7 @@
 import { slowDigestOfText } from '../platform/core/digest.ts'
 import { isExactNumber } from '../platform/core/json.ts'
 import { secretPrefix } from '../platform/core/names.ts'
-import { webhookSecrets } from '../platform/http/webhook-url.ts'
+import { storedUrlSecrets, webhookSecrets } from '../platform/http/webhook-url.ts'
 import { canonicalText } from './marker.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -112,9 +112,16 @@ export function secretsIn(value: unknown): readonly SecretValue[] {
 
 /** The texts of the secrets in a value, at any depth. The origin of a URL is none. */
 export function secretTextsIn(value: unknown): readonly string[] {
-  if (value instanceof StoredSecret || (value instanceof SecretValue && value.isSet)) return webhookSecrets(value.reveal())
+  if (value instanceof StoredSecret) return storedUrlSecrets(value.reveal())
+  if (value instanceof SecretValue && value.isSet) return webhookSecrets(value.reveal())
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretTextsIn) : []
 }
+
+/**
+ * Those that can be told from other text, wherever they are. A webhook with a short path has its secret elsewhere, and other URLs can have
+ * the same path.
+ */
+export const longSecretTextsIn = (value: unknown): readonly string[] => secretTextsIn(value).filter(({ length }) => length >= 16)
 
 /** The body of a request: with the text of every secret, and without values that the service has and this run does not know. */
 export function revealSecrets(value: unknown): unknown {

@@ -25,6 +25,8 @@ interface CompletedOperation {
   readonly operation: Operation
   readonly input: Readonly<Record<string, unknown>>
   readonly result: Readonly<Record<string, unknown>>
+  /** What the files that the input asks for are made of. */
+  readonly resultForFiles: CompletedOperation['result']
   readonly verdict: Verdict
   readonly report: Report
   /** Whether a failed gate is a warning. */
@@ -41,6 +43,7 @@ export async function toRunResult({
   operation,
   input,
   result,
+  resultForFiles,
   verdict,
   report,
   isWarnOnly,
@@ -61,7 +64,7 @@ export async function toRunResult({
     document,
     outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(fields[key])])) },
     blocks,
-    files: [...(operation.files?.(result, input) ?? []), ...(await ownReports())],
+    files: [...(operation.files?.(resultForFiles, input) ?? []), ...(await ownReports())],
     annotations: report.annotations ?? [],
     cause: toCauseText(causeOfVerdict(verdict, diagnosticsOf(fields))),
     keyLines: () => operation.keyLines?.(result, input) ?? [],

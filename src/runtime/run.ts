@@ -69,7 +69,8 @@ export interface PublishableResult extends RunResult {
 /** Reads the input, runs the operation, and makes verdict and report. Throws nothing, prints nothing, writes no file. */
 export async function runOperation(given: RunRequest, deps: RunDeps): Promise<PublishableResult> {
   const startedAtMs = deps.clock.now()
-  const redact = createRedact(credentialsIn(given.inputs, given.env))
+  const hiding = createHiding(credentialsIn(given.inputs, given.env))
+  const { redact } = hiding
   const request = withRedactedNames(given, redact)
   const { writes = createWriteLog() } = deps.cancellation
   let input: RunInput | undefined
@@ -85,8 +86,9 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     if (isWithoutWebhook(input)) note('No notification is sent, because notify-url is empty')
     const cancellation = { ...deps.cancellation, writes }
     session =
-      input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug, cancellation })
-    return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, redact)), publishSettings: publishSettingsOf(input) }
+      input.connection &&
+      openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug, cancellation, onSecrets: hiding.add })
+    return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, hiding)), publishSettings: publishSettingsOf(input) }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
     const publishSettings = input === undefined ? await validSettings(request, deps.files) : publishSettingsOf(input)
@@ -96,6 +98,33 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     return { ...result, exitCode, publishSettings }
   } finally {
     await session?.close()
+  }
+}
+
+/** What hides secrets: those that the run was given, and those that it learns from the service. */
+interface Hiding {
+  readonly redact: Redact
+  /** Hides only those that the run was given. */
+  readonly redactGiven: Redact
+  readonly add: (secrets: readonly string[]) => void
+}
+
+function createHiding(given: readonly string[]): Hiding {
+  const redactGiven = createRedact(given)
+  const learned = new Set<string>()
+  let current: Redact | undefined = redactGiven
+  return {
+    redactGiven,
+    redact(text) {
+      // All are redacted together: two that share a part would hide each other's rest from a second search.
+      current ??= createRedact([...given, ...learned])
+      return current(text)
+    },
+    add(secrets) {
+      const { size } = learned
+      for (const secret of secrets) learned.add(secret)
+      if (learned.size > size) current = undefined
+    },
   }
 }
 
@@ -147,10 +176,11 @@ async function judgeAndReport(
   input: RunInput,
   session: ApiSession | undefined,
   deps: RunDeps & { readonly startedAtMs: number },
-  redact: Redact,
+  hiding: Hiding,
 ): Promise<RunResult> {
   const { name, operation } = input
-  const raw = await operation.run(contextFor(input, session, deps, redact), input.input)
+  const { redact, redactGiven } = hiding
+  const raw = await operation.run(contextFor(input, session, deps, hiding), input.input)
   // Redacted before the report, where a secret would be escaped and could not be recognized.
   const result = redactDeep(raw, redact)
   return toRunResult({
@@ -158,6 +188,8 @@ async function judgeAndReport(
     operation,
     input: input.input,
     result,
+    // Redacted, the text of a file that was there before would be changed, and no digest of a plan file would fit.
+    resultForFiles: result === raw ? raw : redactDeep(raw, redactGiven),
     verdict: operation.judge?.(result, input.input) ?? pass,
     report: operation.report(result),
     isWarnOnly: input.settings.warnOnly,
@@ -189,8 +221,9 @@ function deploymentsReader(
   return read && session && ((period) => read(token, { ...period, remainingMs: session.api.remainingMs() }))
 }
 
-function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, redact: Redact): Context<Effect, Scope> {
+function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, hiding: Hiding): Context<Effect, Scope> {
   const { operation, organizationId, target, connection, profile, lintSettings, environment, settings } = input
+  const { redact, redactGiven } = hiding
   const api = session?.api
   return {
     api: api && (operation.effect === 'read' ? readOnly(api) : api),
@@ -200,7 +233,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     apiOrigin: connection?.baseUrl.origin,
     uiUrl: uiUrlOf(input),
     clock: deps.clock,
-    files: withoutCredentials(deps.files, redact),
+    files: withoutCredentials(deps.files, redactGiven),
     lintSettings,
     environment,
     formats: (settings.reports ?? []).map(({ format }) => format),

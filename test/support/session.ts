@@ -41,7 +41,13 @@ export function openSession(
     ...more,
   }
   const cancellation = { stop: stop.signal, abort: abort.signal }
-  const session = openApi(connection, { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation })
+  const session = openApi(connection, {
+    clock,
+    random: () => 0.5,
+    note: (line) => notes.push(line),
+    cancellation,
+    onSecrets: () => undefined,
+  })
   return { ...session, clock: clock as VirtualClock, notes, stopSignal: stop.signal, stop: () => stop.abort(), abort: () => abort.abort() }
 }
 

@@ -24,6 +24,8 @@ export interface ReadApi {
   readonly keySuffix: string | undefined
   /** The key's rate limit, and how much of it is left; undefined where the service does not state it. */
   rateLimit(): Quota | undefined
+  /** Hides these texts from now on, in all that the run shows. */
+  addSecrets(secrets: readonly string[]): void
   /** The remaining time of the whole operation. */
   remainingMs(): number
   /** The release of a self-hosted server, `2.36.0`. Undefined where the server does not state it, and for other servers. */
@@ -80,6 +82,8 @@ interface QueryEndpoint {
 }
 
 interface SessionOptions extends SendDeps {
+  /** Called with secrets that an answer has. */
+  readonly onSecrets: (secrets: readonly string[]) => void
   /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
 }
@@ -165,6 +169,7 @@ export function openApi(connection: ApiConnection, options: SessionOptions): Api
     read: request,
     write: request,
     rateLimit: pacer.quota,
+    addSecrets: options.onSecrets,
     remainingMs: requester.remainingMs,
     serverVersion,
     hasPatchTool,

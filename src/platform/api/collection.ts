@@ -96,6 +96,8 @@ interface CollectionOptions<T> {
   readonly toRequest?: (body: unknown) => unknown
   /** The secrets of a body, which a server may repeat in an error. */
   readonly secretsIn?: (body: unknown) => readonly string[]
+  /** The secrets of listed objects, which a person can have copied into another object. */
+  readonly secretsInList?: (items: readonly T[]) => readonly string[]
   /** Fields of a body that an answer does not show. */
   readonly writeOnly?: readonly string[]
   /** `list` where the API has no GET of one object. */
@@ -117,6 +119,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     toRequest = (body) => body,
     writeOnly = [],
     secretsIn = () => [],
+    secretsInList,
     reads = 'one',
   } = options
   const read = readOne(schema)
@@ -135,8 +138,11 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     rules?.onAnswer?.(readAtMs)
     return found
   }
-  const list: Collection<T, Body>['list'] = (api, service, rules) =>
-    readObjects(api, { listing, readPage, about, path: all(api, service) }, rules)
+  const list: Collection<T, Body>['list'] = async (api, service, rules) => {
+    const found = await readObjects(api, { listing, readPage, about, path: all(api, service) }, rules)
+    if (secretsInList !== undefined) api.addSecrets(secretsInList(found.items))
+    return found
+  }
 
   return {
     list,

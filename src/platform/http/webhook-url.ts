@@ -9,7 +9,14 @@ export function isWebhookUrl(text: string): boolean {
 
 /** The secret part of the address of a webhook, as written and as sent: its path and query. A text that is not accepted is secret as a whole. */
 export function webhookSecrets(text: string): readonly string[] {
-  if (!isWebhookUrl(text)) return [text]
+  return isWebhookUrl(text) ? pathSecrets(text) : [text]
+}
+
+/** The secret part of an address that a server has accepted: plain http and a fragment may be in it. With a user, it is secret as a whole. */
+export const storedUrlSecrets = (text: string): readonly string[] =>
+  /^https?:\/\/[^\s\\/?#@]+(?:[/?#]|$)/i.test(text) && URL.canParse(text) ? pathSecrets(text) : [text]
+
+function pathSecrets(text: string): readonly string[] {
   const { pathname, search } = new URL(text)
   const path = `${pathname}${search}`
   return [text.replace(/^https?:\/\/[^/?]+/i, ''), path, tryDecode(path) ?? path]

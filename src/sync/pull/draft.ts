@@ -4,7 +4,7 @@ import { type Body, type FileContext, type Kind, listOf, type StoredObject, stor
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { withoutMarkerTags } from '../../kinds/marker.ts'
-import { secretTextsIn } from '../../kinds/secret.ts'
+import { longSecretTextsIn } from '../../kinds/secret.ts'
 import { credentialIn } from '../../platform/core/credentials.ts'
 import type { Location } from '../../platform/core/diagnostics.ts'
 import { isMapping, keysOf, withoutUndefined } from '../../platform/core/keys.ts'
@@ -224,8 +224,7 @@ type DraftContext = WithoutQueries & QueriesInFiles
 
 /** A person can type a secret into any text of the service. A file that is changed without a person gets nothing that looks like one. */
 function createSecretFinder({ storedObjects, only }: Pick<DraftInput, 'storedObjects' | 'only'>): DraftContext['explainSecret'] {
-  // A webhook with a short path has its secret elsewhere, and other URLs can have the same path.
-  const paths = secretTextsIn(storedObjects.webhook).filter(({ length }) => length >= 16)
+  const paths = longSecretTextsIn(storedObjects.webhook)
   const explain = (text: string): string | undefined => {
     if (paths.some((path) => text.includes(path))) return 'it has the URL of a webhook, which is a secret'
     const kind = only === 'drifted' ? credentialIn(text) : undefined

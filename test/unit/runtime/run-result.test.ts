@@ -35,6 +35,7 @@ it('leaves out empty blocks, and ends with the time of the run', async () => {
     operation,
     input: {},
     result: {},
+    resultForFiles: {},
     verdict: pass,
     report: { headline: [], blocks },
     isWarnOnly: false,
