@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { ReadApi } from '../platform/api/client.ts'
 import { isResourceId, type Target } from '../platform/api/path.ts'
+import { unwrap } from '../platform/api/wire.ts'
 import { inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { InputError, inputError } from '../platform/core/errors.ts'
 import { isMapping } from '../platform/core/keys.ts'
@@ -22,7 +23,7 @@ export const idInput = z.string().refine(isResourceId).meta(idMeta)
 
 export const documentInput = (label: string) =>
   longText(
-    `Describes the ${label}: a map as YAML or JSON, with the field names of files and ids in place of keys, or a request or an answer of the API. The path of such a file, which ends in .yml, .yaml or .json, is accepted, too.`,
+    `Describes the ${label}: a map as YAML or JSON, with the field names of files and ids in place of keys, or a request or an answer of the API, with its envelope or without. The path of such a file, which ends in .yml, .yaml or .json, is accepted, too.`,
     1_000_000,
   )
 
@@ -51,10 +52,27 @@ export async function readObject<T>(
   const isPath = !text.trim().includes('\n') && /\.(?:ya?ml|json)$/.test(text.trim())
   const name = isPath ? text.trim() : input
   const content = isPath ? await files.read(name, input) : text
-  const prepare = (given: unknown): unknown => (isMapping(given) ? (fromApi(given, name) ?? given) : given)
+  const prepare = (read: ReadDocument): ReadDocument => {
+    const inner = withoutEnvelope(read)
+    return isMapping(inner.value) ? { ...inner, value: fromApi(inner.value, name) ?? inner.value } : inner
+  }
   const { value, document } = parseWithLocations(content, name, schema, prepare)
   if (!isMapping(document.value)) throw inputError(input, 'is neither a map nor the path of a file that ends in .yml, .yaml or .json')
   return { value, spelled: document.value, document, name }
+}
+
+/** An answer as a server sends it, `{ data }` or `{ status, requestId, result }`, without its envelope. */
+function withoutEnvelope(read: ReadDocument): ReadDocument {
+  const { payload, prefix } = unwrap(read.value)
+  if (prefix === '' || !isMapping(read.value) || !isMapping(payload)) return read
+  const { status: _status, requestId: _id, ...others } = read.value
+  if (Object.keys(others).length > 1) return read
+  const around = prefix.split('.')
+  return {
+    value: payload,
+    locationOf: (path) => read.locationOf([...around, ...path]),
+    locationOfKey: (path) => read.locationOfKey([...around, ...path]),
+  }
 }
 
 /** The schema of the fields that a document may change: each is optional, and null clears it where an update can clear it. */

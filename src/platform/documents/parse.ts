@@ -12,18 +12,18 @@ export const parseDocument = <T>(text: string, name: string, schemaFor: SchemaFo
 type SchemaFor<T> = z.ZodType<T> | ((value: unknown) => z.ZodType<T>)
 
 /**
- * The parsed document with the locations of its values, for rules beyond the schema. `prepare` gives the value that is parsed, which has what
- * the document has at other places.
+ * The parsed document with the locations of its values, for rules beyond the schema. `prepare` gives what is parsed, which can have
+ * what the document has at other places.
  */
 export function parseWithLocations<T>(
   text: string,
   name: string,
   schemaFor: SchemaFor<T>,
-  prepare: (value: unknown) => unknown = (value) => value,
+  prepare: (read: ReadDocument) => ReadDocument = (read) => read,
 ): { readonly value: T; readonly document: ReadDocument } {
   const read = readDocument(text, name)
   if ('diagnostics' in read) throw new InputError(read.diagnostics)
-  const document = { ...read, value: prepare(read.value) }
+  const document = prepare(read)
   const schema = typeof schemaFor === 'function' ? schemaFor(document.value) : schemaFor
   const parsed = schema.safeParse(document.value)
   if (parsed.success) return { value: parsed.data, document }

@@ -13,6 +13,9 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('bodies of the API, %s',
   const dashboardWith = (id: unknown) => serviceOf(emulator()).dashboards.find((one) => one.id === id)
   const answerOf = async (operation: string, id: string) => (await run(operation, { id })).document
   const marker = 'watchkeeper: shop/infra errors 123abc'
+  /** An answer as the server sends it. */
+  const inEnvelope = (object: unknown): string =>
+    JSON.stringify(dialect === 'hyperdx' ? { data: object } : { status: 200, requestId: '9e1f', result: object })
 
   describe('an alert', () => {
     it('create-alert takes an answer as it is, without its ids, its state and its marker', async () => {
@@ -63,6 +66,27 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('bodies of the API, %s',
       expect(alertWith(ids.alert)).toMatchObject({ dashboardId, tileId: other?.id })
     })
 
+    it('create-alert and update-alert take an answer with its envelope, and name the places in it', async () => {
+      const { alert } = await answerOf('get-alert', ids.alert)
+      const created = await run('create-alert', { alert: inEnvelope(alert) })
+      expect(created.document).toMatchObject({ status: 'pass', outcome: 'created' })
+      const changed = inEnvelope({ ...(alert as object), threshold: 78 })
+      expect((await run('update-alert', { id: ids.alert, alert: changed })).document).toMatchObject({ changed: true })
+      expect([alertWith(created.document.id)?.tileId, alertWith(ids.alert)?.threshold]).toEqual([alertWith(ids.alert)?.tileId, 78])
+      const wrong = inEnvelope({ ...(alert as object), interval: '2h' })
+      expect((await run('create-alert', { alert: wrong })).reason).toContain(`alert:1:${wrong.indexOf('"2h"') + 1}: interval`)
+    })
+
+    it('an envelope with something else in it, or with no object, is an error', async () => {
+      for (const alert of [
+        '{ data: { threshold: 5 }, threshold: 6 }',
+        '{ data: { threshold: 5 }, result: { threshold: 6 } }',
+        '{ data: [] }',
+      ])
+        expect((await run('update-alert', { id: ids.alert, alert })).reason).toContain('"data" is an unknown field')
+      expect(emulator().requests).toEqual([])
+    })
+
     it('a name of files together with one of the API is an error', async () => {
       const alert = { dashboard: ids.dashboard, dashboardId: ids.dashboard, tileId: ids.tile, threshold: 5, interval: '1h' }
       const { reason } = await run('create-alert', { alert: JSON.stringify(alert) })
@@ -90,6 +114,16 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('bodies of the API, %s',
       expect(withoutIds(after?.tiles)).toMatchObject(withoutIds(before?.tiles))
       expect(withoutIds(after?.filters)).toEqual(withoutIds(before?.filters))
       expect(after?.tiles.some(({ id }) => before?.tiles.some((one) => one.id === id))).toBe(false)
+    })
+
+    it('create-dashboard and update-dashboard take an answer with its envelope', async () => {
+      const { dashboard } = await answerOf('get-dashboard', ids.dashboard)
+      const { document } = await run('create-dashboard', { dashboard: inEnvelope(dashboard) })
+      expect(dashboardWith(document.id)?.tiles.length).toBe(dashboardWith(ids.dashboard)?.tiles.length)
+      const changed = inEnvelope({ ...(dashboard as object), name: 'Other' })
+      const updated = await run('update-dashboard', { id: ids.dashboard, dashboard: changed })
+      expect(updated.document).toMatchObject({ changed: true, lostAlerts: [] })
+      expect(dashboardWith(ids.dashboard)?.name).toBe('Other')
     })
 
     it('update-dashboard keeps a tile by its id, with another name and another chart, and the alerts on it', async () => {
