@@ -142,6 +142,16 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     )
   })
 
+  it('an object of another project is only an error, and not one to create', async () => {
+    const files = await pull({})
+    await run('apply', files, { project: 'other' })
+    const { document } = await run('plan', files)
+    const rules = (document.diagnostics as readonly { readonly rule: string }[]).map(({ rule }) => rule)
+    expect(rules).toContain('owned-elsewhere')
+    expect(rules).not.toContain('recreated')
+    expect(document.toCreate).toBe(0)
+  })
+
   it('alerts on tiles with one id have the names of the tiles of their dashboards', async () => {
     const { id } = tile()
     const other = serviceOf(emulator()).dashboards.find((one) => one !== dashboard()) ?? notFound('dashboard')
