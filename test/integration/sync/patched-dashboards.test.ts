@@ -138,6 +138,23 @@ it('W17: a patch of a tile with an alert needs rewrite: true, and a patch of ano
     expect(stored.tiles.at(-1)).toEqual(before.tiles.at(-1))
   }))
 
+it('W17: a refused write names all alerts on the tiles that it would store again', () =>
+  site(async (one) => {
+    const stored = save()
+    stored.tiles.push({ ...(stored.tiles[0] as Dashboard['tiles'][number]), id: 'nameless', name: '', y: 40 })
+    const on = (name: string, tile: unknown) => ({ name, dashboard: { id: stored.id }, tile, ...watching })
+    const alerts = { one: on('One', 'First'), two: on('Two', 'First'), three: on('Three', { id: 'nameless' }) }
+    await one.apply({ 'alerts.json': { alerts } })
+    const pulled = await one.pull({}, undefined, { select: conditions('kind=dashboard') })
+    const text = pulled.writtenFiles.map(({ content }) => content).join('')
+    const changed = { 'board.yml': text.replaceAll('12, 6]', '24, 6]'), 'alerts.json': { alerts } }
+    const planned = await one.plan(changed)
+    const [message = ''] = errorsIn(planned).map((error) => error.message)
+    const [, named = ''] = /: the alerts (.*) are on tiles that apply would write again, /.exec(message) ?? []
+    expect(named.match(/"\w+"/g)?.toSorted()).toEqual(['"One"', '"Three"', '"Two"'])
+    expect(planned.objects[0]).toMatchObject({ rewrites: ['First', 'Second', 'a tile without a name'] })
+  }))
+
 describe('a change that no patch can make', () => {
   const note = { name: 'New', x: 0, y: 40, w: 6, h: 4, config: { displayType: 'markdown', markdown: 'Hi' } }
   const added = ({ tiles }: Declared) => ({ tiles: [...tiles, note] })
