@@ -132,14 +132,14 @@ function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name ? `the tile "${nameTile(tile)}"` : nameTile(tile)]))
   const found = alerts.filter(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
+  if (found.length === 0) return []
   // A declared alert that exists is in both lists. New ones have no id yet.
-  const [first, ...others] = new Map(found.map((one) => [one.id === 'new' ? one : one.id, one])).values()
-  if (first === undefined) return []
-  const [what, subject] =
-    others.length === 0
-      ? [`the alert ${describeStored(first)} is on ${names.get(first.tileId)}, which apply would write again`, 'The alert']
-      : [`the alerts ${firstOf(maxNamedAlerts, [first, ...others].map(describeStored))} are on tiles that apply would write again`, 'They']
-  const message = `dashboards.${key}: ${what}, without the parts that the API does not return. ${subject} may then count something else. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${waysOut()}`
+  const once = [...new Map(found.map((one) => [one.id === 'new' ? one : one.id, one])).values()]
+  const named = firstOf(
+    maxNamedAlerts,
+    once.map((one) => `${describeStored(one)} on ${names.get(one.tileId)}`),
+  )
+  const message = `dashboards.${key}: apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${named}. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${waysOut()}`
   return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
 }
 

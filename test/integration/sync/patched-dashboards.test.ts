@@ -127,7 +127,7 @@ it('W17: a patch of a tile with an alert needs rewrite: true, and a patch of ano
       fileWith((dashboard) => ({ ...withTile(tile, wider)(dashboard), ...more }), { alerts: fatal })
     const before = structuredClone(stored)
     const [error] = errorsIn(await one.apply(await widened('First')))
-    expect(error).toMatchObject({ rule: 'rewrites-tiles', message: expect.stringContaining('the alert "Fatal"') })
+    expect(error).toMatchObject({ rule: 'rewrites-tiles', message: expect.stringMatching(/: "Fatal" \(\w+\) on the tile "First"\. /) })
     const ways = /set rewrite: true\. To lose nothing, make the change in the web app, then run pull with only: drifted$/
     expect(error?.message).toMatch(ways)
     expect(stored).toEqual(before)
@@ -150,8 +150,12 @@ it('W17: a refused write names all alerts on the tiles that it would store again
     const changed = { 'board.yml': text.replaceAll('12, 6]', '24, 6]'), 'alerts.json': { alerts } }
     const planned = await one.plan(changed)
     const [message = ''] = errorsIn(planned).map((error) => error.message)
-    const [, named = ''] = /: the alerts (.*) are on tiles that apply would write again, /.exec(message) ?? []
-    expect(named.match(/"\w+"/g)?.toSorted()).toEqual(['"One"', '"Three"', '"Two"'])
+    expect(
+      message
+        .match(/"\w+" \(\w+\) on [\w\s"]+/g)
+        ?.map((alert) => alert.replace(/ \(\w+\)/, ''))
+        .toSorted(),
+    ).toEqual(['"One" on the tile "First"', '"Three" on a tile without a name', '"Two" on the tile "First"'])
     expect(planned.objects[0]).toMatchObject({ rewrites: ['First', 'Second', 'a tile without a name'] })
   }))
 
