@@ -65,7 +65,7 @@ function checkTile(tile: Body): { readonly tile: Body } | { readonly message: st
 const objectId = /^[0-9a-f]{24}$/
 
 export function createReferenceResolver(
-  declared: Pick<DeclaredObject, 'locationOf' | 'pathOf'>,
+  declared: Pick<DeclaredObject, 'kind' | 'locationOf' | 'pathOf'>,
   context: ResolveContext,
 ): ReferenceResolver {
   const { directory, sources, tilesOf } = context
@@ -85,10 +85,11 @@ export function createReferenceResolver(
   }
 
   function byId({ to, sourceType }: KindReference, id: string, path: readonly PropertyKey[]): unknown {
-    // Unknown ids of sources are left to the server, but a name is not an id.
+    // Unknown ids of sources on dashboards are left to the server, which can patch such a dashboard, but a name is not an id.
     if (to === 'source' && sourceType === undefined) {
       const isName = 'message' in directory.byId(to, id) && 'id' in directory.byName(to, id)
-      return isName ? report(path, `"${quote(id, 60)}" is a name and not an id; write source: ${quote(id, 60)}`) : id
+      if (isName) return report(path, `"${quote(id, 60)}" is a name and not an id; write source: ${quote(id, 60)}`)
+      if (declared.kind === 'dashboard') return id
     }
     return found(directory.byId(to, id), path)
   }

@@ -5,7 +5,7 @@ import type { Target } from '../platform/api/path.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { counted, join, joinFirst, type Line, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
-import { listFirst } from '../platform/core/text.ts'
+import { capitalize, listFirst } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import type { Verdict } from '../platform/report/report.ts'
@@ -23,7 +23,7 @@ import {
   toAnnotations,
   withDiagnostics,
 } from './plan/plan-report.ts'
-import type { PlannedObject, PlanResult } from './plan/plan-result.ts'
+import { type PlannedObject, type PlanResult, sinceWhen } from './plan/plan-result.ts'
 import { planShape, showPlan } from './plan/shared-result.ts'
 import { isAboutTileWrites, isTileRefusal } from './plan/tile-writes.ts'
 
@@ -122,7 +122,11 @@ const isPullable = ({ origin, instance, madeFrom }: PlannedObject): boolean =>
 function whoActs(object: PlannedObject, result: PlanResult): Line {
   const { action, origin, instance, madeFrom, notes } = object
   if (isWrong(result)) return say`Apply changes nothing until the errors are corrected`
-  if (action === 'held') return say`Left as it is: ${join(notes.map(untrustedSentence), '. ')}`
+  if (action === 'held')
+    return say`Left as it is: ${join(
+      notes.map((note, i) => untrustedSentence(i === 0 ? note : capitalize(note))),
+      '. ',
+    )}`
   if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
   if (action === 'delete') return say`In no file. Apply with ${trusted(spellInput('prune'))} deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
@@ -140,7 +144,7 @@ function whoActs(object: PlannedObject, result: PlanResult): Line {
     return say`Changed outside of the files. Apply reverts the change. To keep it, change the file, or ${place} in it`
   if (origin === 'service')
     return say`Changed outside of the files. Apply reverts the change, pull with ${trusted(spellInput('only', 'drifted'))} keeps it`
-  if (origin === 'files') return say`Changed in the files since the last apply. Review the plan, then apply`
+  if (origin === 'files') return say`Changed in the files since ${trusted(sinceWhen(object))}. Review the plan, then apply`
   return say`Never applied, or changed since. Review the plan, then apply`
 }
 

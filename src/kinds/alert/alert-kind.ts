@@ -182,8 +182,10 @@ function spellTile(dashboardId: unknown, tileId: unknown, { spelled, tilesOf }: 
 /** `Errors on Checkout ≥ 5 in 5m, 2 times in a row → webhook oncall`. */
 function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: Pick<DeclaredAlert, 'query'>): string {
   const { savedSearchId, dashboardId, tileId, groupBy, interval, numConsecutiveWindows: repeats } = body
-  const onTile =
-    query === undefined ? `${nameOf(watchedPlaceOf({ dashboardId, tileId }) ?? tileId)} on ${nameOf(dashboardId)}` : describeQuery(query)
+  const place = watchedPlaceOf({ dashboardId, tileId })
+  // A reference that means nothing is as the file spells it, and a place of it has no name.
+  const tile = place === undefined ? nameOf(tileId) : nameOf(place) === place ? String(tileId) : nameOf(place)
+  const onTile = query === undefined ? `${tile} on ${nameOf(dashboardId)}` : describeQuery(query)
   const watched = savedSearchId === undefined ? onTile : `${nameOf(savedSearchId)}${groupBy === undefined ? '' : ` by ${String(groupBy)}`}`
   const inARow = typeof repeats === 'number' && repeats > 1 ? `, ${repeats} times in a row` : ''
   const channels = channelsOf(body).map(({ type, webhookId, emailRecipients }) =>

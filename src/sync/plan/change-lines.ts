@@ -5,7 +5,7 @@ import type { Block, DiffLine } from '../../platform/report/blocks.ts'
 import { type SideNames, toDiffLines } from '../../platform/report/diff-lines.ts'
 import { wrap } from '../../platform/report/terminal.ts'
 import type { Action } from './change.ts'
-import type { PlannedObject, PlanResult } from './plan-result.ts'
+import { type PlannedObject, type PlanResult, sinceWhen } from './plan-result.ts'
 
 const leads: Readonly<Record<Action, readonly [DiffLine['sign'], string]>> = {
   create: ['+', ''],
@@ -79,7 +79,7 @@ function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideName
   // With names for both sides, a table says who changed what.
   const why =
     action === 'update' && origin !== undefined && sides === undefined
-      ? [`changed ${origin === 'files' ? 'in' : 'outside of'} the files since the last apply`]
+      ? [`changed ${origin === 'files' ? 'in' : 'outside of'} the files since ${sinceWhen(object)}`]
       : []
   const instances = others.flatMap(({ instance }) => instance ?? [])
   const same = instances.length === 0 ? [] : [`the same for ${plural(instances.length, 'more instance')}: ${firstOf(10, instances)}`]

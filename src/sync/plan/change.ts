@@ -58,7 +58,7 @@ export interface Update<K extends KindName = KindName> extends ChangedObject<K> 
   readonly stored: StoredObject
   /** Present where the object does not have the ownership marker of this key yet, and the files take it over. */
   readonly takeover?: Takeover | undefined
-  /** Which side changed since the last apply; undefined where nothing differs or it is unknown. */
+  /** Which side changed since the last apply, or since `pull` for an object that was never applied; undefined where nothing differs or it is unknown. */
   readonly origin?: 'files' | 'service' | undefined
   /** Whether an object without a marker is as declared, and its marker would cost a write that can lose what the API does not return. */
   readonly isTracked?: true

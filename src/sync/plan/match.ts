@@ -21,6 +21,8 @@ export interface Pair<D extends Declared = Declared> {
   readonly candidates?: readonly MarkedObject[] | undefined
   /** Why an object is adopted that does not have the ownership marker of this key. The note is for reviewers. */
   readonly takeover?: { readonly from: Takeover; readonly note: string } | undefined
+  /** Present where nothing is created, because an error says that the file means an object that it cannot have. */
+  readonly isRefused?: true
   /** The object of another project with this name, where this project owns nothing: the project was most likely renamed. */
   readonly ofOther?: MarkedObject | undefined
 }
@@ -162,7 +164,8 @@ export function matchObjects<D extends Declared>(
     if (finder.hasMarkers && one.value.adopt === true && match.found !== undefined && match.takeover === undefined)
       diagnostics.push(report(one, 'adopt-done', `this project manages the ${kind.label} ${match.found.stored.id}; remove adopt: true`))
     const ids = adoptedIds(one.value.adopt).map(({ id }) => id)
-    if (kind.hasHiddenParts === true && ids.length > 0 && match.found === undefined && match.candidates === undefined)
+    const isGone = ids.length > 0 && !ids.some((id) => finder.byId.has(id))
+    if (kind.hasHiddenParts === true && isGone && match.found === undefined && match.candidates === undefined)
       diagnostics.push(
         report(
           one,
@@ -170,7 +173,7 @@ export function matchObjects<D extends Declared>(
           `the service has no ${kind.label} ${ids.join(', ')}, and apply creates one from the file. Parts that the API does not return are not in the file, so alerts on it may count something else: look at it in the web app`,
         ),
       )
-    return [{ declared: one, ...match }]
+    return [{ declared: one, ...match, ...(match.found === undefined && diagnostic?.severity === 'error' && { isRefused: true }) }]
   })
   const paired = new Set(pairs.map(({ found }) => found?.stored))
   return { pairs, orphans: orphans.filter(({ stored }) => !paired.has(stored)), diagnostics }

@@ -177,12 +177,15 @@ function planAll(declarations: Pick<Declarations, 'objects'>, storedObjects: Sto
   )
   // Nothing else of the plan would happen, and its other diagnostics follow from the name of the project.
   if (renamed.length > 0) return { project: options.project, changes: [], orphans: [], diagnostics: renamed, seen: {} }
+  const refused = new Set(parts.flatMap(({ pairs }) => pairs.flatMap(({ declared, isRefused }) => (isRefused ? addressOf(declared) : []))))
   const waiting = reportHeld(held, options.waitsForHeld === true || repairs.deletes.length > 0)
   const twinOrphans = options.prune === true ? parts.flatMap(({ kind, orphans }) => findTwinOrphans(orphans, kinds[kind])) : []
   const found = [...reported, ...advice, ...twinOrphans, ...waiting, ...losses.diagnostics, ...tileWrites.diagnostics]
   return {
     project: options.project,
-    changes: losses.changes.map((change) => keepWhenRecreated(change, kinds[change.kind])),
+    changes: losses.changes
+      .filter((change) => !refused.has(addressOf(change)))
+      .map((change) => keepWhenRecreated(change, kinds[change.kind])),
     orphans: parts.flatMap(toOrphans).filter(({ kind, id }) => !options.prune || knownHeld.bySlot.has(`${kind} ${id}`)),
     diagnostics: [
       ...found,

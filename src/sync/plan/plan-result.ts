@@ -49,7 +49,10 @@ const object = z.object({
   file: z.string().optional(),
   line: z.int().optional(),
   instance: z.string().optional().describe('Of a file with `instances`: the key of the instance.'),
-  origin: z.enum(['files', 'service']).optional().describe('The side that changed since the last apply, if known.'),
+  origin: z
+    .enum(['files', 'service'])
+    .optional()
+    .describe('The side that changed since the last apply, or since `pull` for an object that was never applied, if known.'),
   takeover: z
     .enum(takeovers)
     .optional()
@@ -79,6 +82,9 @@ const object = z.object({
 })
 
 export type PlannedObject = z.output<typeof object>
+
+/** When the sides of an object were the same. An object without a marker was never applied, and `pull` wrote down what it was like. */
+export const sinceWhen = ({ takeover }: Pick<PlannedObject, 'takeover'>): string => (takeover === 'unmanaged' ? 'pull' : 'the last apply')
 
 export const planDetails = z.object({
   toCreate: z.int().describe('Objects that do not exist yet.'),

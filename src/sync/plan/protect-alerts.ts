@@ -140,6 +140,8 @@ interface Loss {
   readonly cause: Change
   /** `tile "Error rate" of dashboard "Checkout" is deleted`. */
   readonly reason: string
+  /** Whether the API does not list the tile, so that no file can declare an alert on it. */
+  readonly isHidden: boolean
 }
 
 type AlertsOf = (targetId: string) => readonly Alert[]
@@ -156,13 +158,13 @@ function indexByTarget(alerts: readonly Alert[]): AlertsOf {
 
 function findLosses({ change, removal, lostTiles }: PlannedRemoval, alertsOf: AlertsOf): readonly Loss[] {
   const name = quote(change.name, 60)
-  const reasonFor = ({ tileId, savedSearchId }: Alert): string => {
-    if (!tileId || savedSearchId === removal.id) return `${kindLabels[change.kind]} "${name}" is deleted`
+  const explain = ({ tileId, savedSearchId }: Alert): Pick<Loss, 'reason' | 'isHidden'> => {
+    if (!tileId || savedSearchId === removal.id) return { reason: `${kindLabels[change.kind]} "${name}" is deleted`, isHidden: false }
     const lost = lostTiles.find(({ tile }) => tile.id === tileId)
-    if (lost === undefined) return `${hiddenTileOf(change)} is deleted by every update`
-    return `tile "${quote(String(lost.tile.name), 60)}" of dashboard "${name}" ${lost.reason}`
+    if (lost === undefined) return { reason: `${hiddenTileOf(change)} is deleted by every update`, isHidden: true }
+    return { reason: `tile "${quote(String(lost.tile.name), 60)}" of dashboard "${name}" ${lost.reason}`, isHidden: false }
   }
-  return findLostAlerts(removal, alertsOf(removal.id)).map((alert) => ({ alert, cause: change, reason: reasonFor(alert) }))
+  return findLostAlerts(removal, alertsOf(removal.id)).map((alert) => ({ alert, cause: change, ...explain(alert) }))
 }
 
 const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote(name, 60)}" that the API does not list`
@@ -184,11 +186,13 @@ function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined, l
 /** Location of pruned objects, which are in no file. */
 const prune: Location = { file: 'prune' }
 
-function toDiagnostic({ alert, cause, reason }: Loss, change: Change | undefined): Diagnostic {
+function toDiagnostic({ alert, cause, reason, isHidden }: Loss, change: Change | undefined): Diagnostic {
   const isPruned = cause.action === 'delete' && cause.location === undefined
   const otherWay = isPruned ? `. ${spellInput('prune', 'forget')} keeps both, and only removes the marker` : ''
-  const advice = `${change === undefined ? 'declare the alert, or move or delete it first' : 'move it to another tile'}${otherWay}`
-  const message = `${reason}, and with it the alert ${describeStored(alert)}; ${advice}`
+  const undeclared = isHidden ? 'move it to another tile, or delete it first' : 'declare the alert, or move or delete it first'
+  const advice = `${change === undefined ? undeclared : 'move it to another tile'}${otherWay}`
+  const where = isHidden ? ', which no file can declare there' : ''
+  const message = `${reason}, and with it the alert ${describeStored(alert)}${where}; ${advice}`
   return diagnosticOf(alertProtectionRules, 'would-lose-alert', change?.location ?? cause.location ?? prune, message)
 }
 

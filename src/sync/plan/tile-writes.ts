@@ -39,6 +39,7 @@ const waysOut = (): string =>
   `To accept the loss, set rewrite: true. To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}`
 
 const maxNamedTiles = 20
+const maxNamedAlerts = 10
 
 interface TileWriteOptions {
   readonly kind: Kind
@@ -89,13 +90,15 @@ function planTileWrite(change: Write, options: TileWriteOptions): Write {
   const keeps = patchedTileIds === undefined && keptTiles?.haveOthers === true
   const mayLose = isOfOthers(change, options) || keeps || action === 'mark' || change.action === 'release' || change.origin === 'service'
   if (patchedTileIds?.length === 0 || !mayLose) return result
-  const rewrites = writtenTiles(result, options.kind).map(({ name }) => quote(String(name ?? ''), 60))
+  const rewrites = writtenTiles(result, options.kind).map(nameTile)
   if (!isOfOthers(change, options)) return { ...result, rewrites }
   const named = rewrites.length === 0 ? '' : ` (${firstOf(maxNamedTiles, rewrites)})`
   const note = `writes ${plural(rewrites.length, 'tile')} again${named}, and loses the parts that the API does not return`
   const written = { ...result, notes: [...notes, note], rewrites }
   return written.action === 'adopt' ? { ...written, action: 'update' } : written
 }
+
+const nameTile = ({ name }: Body): string => quote(String(name || 'a tile without a name'), 60)
 
 /** The stored tiles that a write stores again. */
 function writtenTiles({ stored, desired, patchedTileIds }: Write, kind: Kind): readonly Body[] {
@@ -127,11 +130,16 @@ const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listO
 function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind): readonly Diagnostic[] {
   const { key, name, stored, rewrites, location = noLocation } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
-  const names = new Map(tiles.map((tile) => [tile.id, tile.name]))
-  const found = alerts.find(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
-  if (found === undefined) return []
-  const tile = quote(String(names.get(found.tileId)), 60)
-  const message = `dashboards.${key}: the alert ${describeStored(found)} is on the tile "${tile}", which apply would write again, without the parts that the API does not return. The alert may then count something else. To keep the tile as it is, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${waysOut()}`
+  const names = new Map(tiles.map((tile) => [tile.id, tile.name ? `the tile "${nameTile(tile)}"` : nameTile(tile)]))
+  const found = alerts.filter(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
+  if (found.length === 0) return []
+  // A declared alert that exists is in both lists. New ones have no id yet.
+  const once = [...new Map(found.map((one) => [one.id === 'new' ? one : one.id, one])).values()]
+  const named = firstOf(
+    maxNamedAlerts,
+    once.map((one) => `${describeStored(one)} on ${names.get(one.tileId)}`),
+  )
+  const message = `dashboards.${key}: apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${named}. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${waysOut()}`
   return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
 }
 

@@ -1,5 +1,6 @@
 // What `adopt` says after a pull, and what apply then overwrites.
 import { describe, expect, it } from 'vitest'
+import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 
@@ -140,6 +141,28 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     expect(document.diagnostics).toContainEqual(
       expect.objectContaining({ rule: 'recreated', severity: 'warning', message: expect.stringContaining(id) }),
     )
+  })
+
+  it('a report says that an object without a marker changed since pull, and what to do about a held one in sentences', async () => {
+    const files = replace(await pull({}), 'name: Errors in checkout', 'name: Errors of checkout')
+    alert().threshold = 0.07
+    const textFrom = async (operation: string) => renderMarkdown((await run(operation, files)).blocks)
+    const drift = await textFrom('drift')
+    expect(drift).toContain('Changed in the files since pull. Review the plan, then apply')
+    expect(drift).toMatch(
+      /Left as it is: changed in the service since pull \(threshold\)\. To take over the alert of the service, .*\. To keep the file, set adopt to /,
+    )
+    expect(await textFrom('plan')).toContain('# changed in the files since pull')
+  })
+
+  it('an object of another project is only an error, and not one to create', async () => {
+    const files = await pull({})
+    await run('apply', files, { project: 'other' })
+    const { document } = await run('plan', files)
+    const rules = (document.diagnostics as readonly { readonly rule: string }[]).map(({ rule }) => rule)
+    expect(rules).toContain('owned-elsewhere')
+    expect(rules).not.toContain('recreated')
+    expect(document.toCreate).toBe(0)
   })
 
   it('alerts on tiles with one id have the names of the tiles of their dashboards', async () => {

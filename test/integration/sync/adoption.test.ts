@@ -292,8 +292,7 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       const [stored] = errorsIn(await one.apply(files))
       expect(stored).toMatchObject({ rule: 'rewrites-tiles' })
       for (const part of [
-        'the alert "Checkout errors"',
-        'the tile "Error rate"',
+        `"Checkout errors" (${theirs().id}) on the tile "Error rate", "Checkout is slow"`,
         'dashboard: { name: "Checkout overview" }',
         'rewrite: true',
       ])
@@ -304,7 +303,7 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       const [path = ''] = Object.keys(files)
       const slow = { name: 'Slow', dashboard: 'checkout-overview', tile: 'Latency', ...watching }
       const [declared] = errorsIn(await one.plan({ [path]: { ...(files[path] as object), alerts: { slow } } }))
-      expect(declared?.message).toContain('the alert "Slow" (new) is on the tile "Latency"')
+      expect(declared?.message).toContain('"Slow" (new) on the tile "Latency". To keep')
     }))
 
   it('is a change that names its tiles, in plan and drift, and apply writes it where rewrite: true accepts the loss', () =>

@@ -88,6 +88,11 @@ describe('a name of something that is not there is an error', () => {
           'alerts.a.savedSearch: saved search 000000000000000000000000 does not exist',
         ],
         [
+          'a source of a saved search by id',
+          { savedSearches: { a: { name: 'A', sourceId: '000000000000000000000000' } } },
+          'savedSearches.a.sourceId: source 000000000000000000000000 does not exist',
+        ],
+        [
           'a tile by id',
           { alerts: { a: { ...onOverview, tile: { id: '000000000000000000000000' } } } },
           'alerts.a.tile: the dashboard has no tile 000000000000000000000000',
@@ -112,6 +117,27 @@ describe('a name of something that is not there is an error', () => {
       },
       { before: () => emulator().reset() },
     ))
+
+  it('names the tile in a summary as the file does, where the dashboard has no such tile, or several', () =>
+    site(async ({ plan }) => {
+      const [, second] = serviceOf(emulator()).dashboards[0]?.tiles ?? []
+      Object.assign(second ?? {}, { name: 'Latency' })
+      const { name } = serviceOf(emulator()).dashboards[0] ?? {}
+      const on = (place: object) => ({ ...errors, dashboard: { name }, ...place })
+      const alerts = {
+        a: on({ tile: 'No such tile' }),
+        b: on({ tile: 'Latency' }),
+        c: on({ tile: { id: 'nope' } }),
+        d: on({ dashboard: { name: 'Orders' }, tile: 'No such tile' }),
+      }
+      const { objects } = await plan(file({ alerts }))
+      expect(objects.map(({ summary }) => summary?.replace(/ ≥.*/, ''))).toEqual([
+        `No such tile on ${name}`,
+        `Latency on ${name}`,
+        `nope on ${name}`,
+        'No such tile on Orders',
+      ])
+    }))
 
   it('says how to write the name of a source that is in a field for ids, and says it once', () =>
     site(async ({ plan }) => {

@@ -127,7 +127,7 @@ it('W17: a patch of a tile with an alert needs rewrite: true, and a patch of ano
       fileWith((dashboard) => ({ ...withTile(tile, wider)(dashboard), ...more }), { alerts: fatal })
     const before = structuredClone(stored)
     const [error] = errorsIn(await one.apply(await widened('First')))
-    expect(error).toMatchObject({ rule: 'rewrites-tiles', message: expect.stringContaining('the alert "Fatal"') })
+    expect(error).toMatchObject({ rule: 'rewrites-tiles', message: expect.stringMatching(/: "Fatal" \(\w+\) on the tile "First"\. /) })
     const ways = /set rewrite: true\. To lose nothing, make the change in the web app, then run pull with only: drifted$/
     expect(error?.message).toMatch(ways)
     expect(stored).toEqual(before)
@@ -136,6 +136,27 @@ it('W17: a patch of a tile with an alert needs rewrite: true, and a patch of ano
     expect(outcomes(await one.apply(await widened('First', { rewrite: true })))).toMatchObject({ 'by-hand': 'updated' })
     expect(stored.tiles[0]?.config).not.toHaveProperty('where')
     expect(stored.tiles.at(-1)).toEqual(before.tiles.at(-1))
+  }))
+
+it('W17: a refused write names all alerts on the tiles that it would store again', () =>
+  site(async (one) => {
+    const stored = save()
+    stored.tiles.push({ ...(stored.tiles[0] as Dashboard['tiles'][number]), id: 'nameless', name: '', y: 40 })
+    const on = (name: string, tile: unknown) => ({ name, dashboard: { id: stored.id }, tile, ...watching })
+    const alerts = { one: on('One', 'First'), two: on('Two', 'First'), three: on('Three', { id: 'nameless' }) }
+    await one.apply({ 'alerts.json': { alerts } })
+    const pulled = await one.pull({}, undefined, { select: conditions('kind=dashboard') })
+    const text = pulled.writtenFiles.map(({ content }) => content).join('')
+    const changed = { 'board.yml': text.replaceAll('12, 6]', '24, 6]'), 'alerts.json': { alerts } }
+    const planned = await one.plan(changed)
+    const [message = ''] = errorsIn(planned).map((error) => error.message)
+    expect(
+      message
+        .match(/"\w+" \(\w+\) on [\w\s"]+/g)
+        ?.map((alert) => alert.replace(/ \(\w+\)/, ''))
+        .toSorted(),
+    ).toEqual(['"One" on the tile "First"', '"Three" on a tile without a name', '"Two" on the tile "First"'])
+    expect(planned.objects[0]).toMatchObject({ rewrites: ['First', 'Second', 'a tile without a name'] })
   }))
 
 describe('a change that no patch can make', () => {

@@ -402,6 +402,21 @@ describe('a pull of a service', () => {
     expect(left).toEqual([])
   })
 
+  it('leaves out a saved search whose source was deleted, and apply takes over the others', async () => {
+    const store = serviceOf(emulator())
+    const [search] = store.savedSearches
+    store.sources = store.sources.filter(({ id }) => id !== search?.sourceId)
+    const others = store.savedSearches.filter(({ sourceId }) => sourceId === search?.sourceId)
+    await withSite(emulator(), 'clickhouse-cloud', async (site) => {
+      const pulled = await site.pull({})
+      const left = pulled.objects.filter(({ kind, outcome }) => kind === 'savedSearch' && outcome === 'left-out')
+      expect(left.map(({ id }) => id).toSorted()).toEqual(others.map(({ id }) => id).toSorted())
+      expect(left[0]?.reason).toMatch(/^savedSearches\.\S+\.sourceId: source \w+ does not exist$/)
+      const applied = await site.apply(acceptingRewrites(afterPull({}, pulled)))
+      expect(applied.objects.filter(({ outcome }) => outcome === 'failed')).toEqual([])
+    })
+  })
+
   it('leaves out an alert on a tile without alerts', async () => {
     const { tiles = [] } = serviceOf(emulator()).dashboards[0] ?? {}
     put([{ tiles }], [{ dashboardId: id('0'), tileId: tiles.find(({ config }) => config.displayType === 'markdown')?.id ?? '' }])

@@ -220,13 +220,13 @@ describe('an object that is adopted by its name', () => {
       'is not clear where two are alike, and none is exactly so',
       'Errors',
       [' Errors', 'Errors '],
-      ['create', undefined, 'ambiguous-adoption'],
+      [undefined, undefined, 'ambiguous-adoption'],
     ],
     [
       'is not clear where two are exactly so, whatever others there are',
       'Errors',
       ['Errors', 'Errors', 'Errors '],
-      ['create', undefined, 'ambiguous-adoption'],
+      [undefined, undefined, 'ambiguous-adoption'],
     ],
   ])('an object that is adopted by its name %s', (_, name, names, expected) => {
     expect(adopt(name, ...names)).toEqual(expected)

@@ -277,7 +277,7 @@ describe('an alert that the server would delete with a tile', () => {
     ])
     const renamed = planOf({ ...declared, dashboards: { shop: { ...shop, name: 'Store' } } }, stored)
     expect(messagesOf({ diagnostics: problemsIn(renamed) })).toEqual([
-      'would-lose-alert: a tile of dashboard "Store" that the API does not list is deleted by every update, and with it the alert "Foreign" (x); declare the alert, or move or delete it first',
+      'would-lose-alert: a tile of dashboard "Store" that the API does not list is deleted by every update, and with it the alert "Foreign" (x), which no file can declare there; move it to another tile, or delete it first',
     ])
   })
 })

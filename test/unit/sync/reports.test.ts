@@ -479,7 +479,7 @@ describe('the report of drift', () => {
       ...error,
       rule: 'rewrites-tiles',
       severity: 'warning',
-      message: 'dashboards.shop: the alert "A" is on the tile "T"',
+      message: 'dashboards.shop: apply would write tiles with alerts again: "A" on the tile "T"',
     } as const
     const changed = { action: 'update', origin: 'service' } as const
     const result = resultOf([object('shop', { ...changed, kind: 'dashboard' }), object('other', changed)], { diagnostics: [refusal] })
