@@ -29,7 +29,7 @@ describe('the archive that runners download', () => {
     const kilobytes = Math.round(gzipSync(archive).length / 1000)
     annotate(`${kilobytes} kB`)
     // 600 is the goal; an update that brings a part back which was left out shows before that.
-    expect(kilobytes).toBeLessThan(580)
+    expect(kilobytes).toBeLessThan(590)
   })
 
   it('the archive that runners download is enough to start the action', () => {
