@@ -19,7 +19,7 @@ import { nameInstances } from './declarations/group-diagnostics.ts'
 import { lintRules } from './declarations/lint.ts'
 import { resolveProject } from './declarations/project.ts'
 import { isTakeover, type Plan, type Update } from './plan/change.ts'
-import { adoptCommand } from './plan/make-plan.ts'
+import { adoptCommand, commandFor, targetOptions } from './plan/make-plan.ts'
 import { planWithPatches } from './plan/plan-changes.ts'
 import { planInput } from './plan/plan-input.ts'
 import { checkChange, isChecked, type ServerCheckContext } from './plan/server-check.ts'
@@ -157,7 +157,9 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
       prune: false,
       maxDeletes: 0,
       secret: (name) => files.secret(name),
+      pullCommand: commandFor('pull', aim),
       adoptCommand: (previous) => adoptCommand(aim, previous),
+      targetOptions: targetOptions(service),
     })
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))

@@ -216,7 +216,7 @@ export function pullRequestBlocks(result: PullResult): readonly Block[] {
     ),
     { kind: 'diff', lines: [...of('updated'), ...of('removed')].flatMap(objectLines) },
     ...listAfter(say`The service does not have these objects. They were deleted there, or were never applied:`, removals),
-    ...listAfter(say`Not part of this pull request, because a file cannot have the value of the service:`, others),
+    ...listAfter(say`Not part of this pull request:`, others),
     ...listAfter(say`What to do:`, [
       say`To keep the changes, merge this pull request.`,
       say`To revert them, run apply on the default branch. The next run then closes this pull request.`,
