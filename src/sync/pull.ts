@@ -76,7 +76,8 @@ export const pull = defineOperation({
   details: pullDetails,
   example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
   check: checkPullInput,
-  run: async (context, input) => toPullResult(await makePull(context, input), context.environment?.name),
+  run: async (context, input) =>
+    toPullResult(await makePull(context, input), { environment: context.environment?.name, select: input.select }),
   judge: judgePull,
   report: (result) => ({
     headline: pullHeadline(result),
