@@ -122,7 +122,8 @@ function withoutMarker({ above, below }: FoundMarker): string {
   const beside = lastLineOf(above)
   const before = above.slice(0, above.length - beside.length) + beside.trimEnd()
   const after = below.replace(/^[ \t\r]+/, '')
-  if (after.trim() === '') return before.trimEnd()
+  // Only the line ends that a marker gets before it: a text can end in line ends of its own.
+  if (after.trim() === '') return before.replace(/(?:\r\n){1,2}$|\n{1,2}$/, '')
   if (beside.trim() === '') return before + after.replace(/^\n/, '')
   const hadBlank = before !== above || after !== below
   return before + (hadBlank && !after.startsWith('\n') ? ' ' : '') + after

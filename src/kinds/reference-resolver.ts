@@ -47,7 +47,9 @@ function findTile(
   const id = ownValue(spelled, 'id')
   if (id !== undefined) {
     const tile = tiles.find((one) => one.id === id)
-    return tile === undefined ? { message: `the dashboard has no tile ${quote(String(id), 60)}` } : checkTile(tile)
+    return tile === undefined
+      ? { message: `the dashboard has no tile ${quote(String(id), 60)}; name one of its tiles, or remove the alert` }
+      : checkTile(tile)
   }
   const name = String(spelled)
   const [tile, second] = tilesNamed(tiles, name, keptTiles)

@@ -36,7 +36,8 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
     if (!stats.isFile()) throw refuse('is not a file')
     if (stats.size > maxBytes) throw refuse('is larger than 5 MiB')
     used?.add(real)
-    return new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile())
+    // A file that pull edits keeps its byte order mark.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: input === 'files' }).decode(await handle.readFile())
   } catch (thrown) {
     throw thrown instanceof TypeError ? refuse('is not UTF-8') : thrown
   } finally {

@@ -19,7 +19,7 @@ import { nameInstances } from './declarations/group-diagnostics.ts'
 import { lintRules } from './declarations/lint.ts'
 import { resolveProject } from './declarations/project.ts'
 import { isTakeover, type Plan, type Update } from './plan/change.ts'
-import { adoptCommand } from './plan/make-plan.ts'
+import { adoptCommand, commandFor, targetOptions } from './plan/make-plan.ts'
 import { planWithPatches } from './plan/plan-changes.ts'
 import { planInput } from './plan/plan-input.ts'
 import { checkChange, isChecked, type ServerCheckContext } from './plan/server-check.ts'
@@ -76,7 +76,8 @@ export const pull = defineOperation({
   details: pullDetails,
   example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
   check: checkPullInput,
-  run: async (context, input) => toPullResult(await makePull(context, input), context.environment?.name),
+  run: async (context, input) =>
+    toPullResult(await makePull(context, input), { environment: context.environment?.name, select: input.select }),
   judge: judgePull,
   report: (result) => ({
     headline: pullHeadline(result),
@@ -157,7 +158,9 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
       prune: false,
       maxDeletes: 0,
       secret: (name) => files.secret(name),
+      pullCommand: commandFor('pull', aim),
       adoptCommand: (previous) => adoptCommand(aim, previous),
+      targetOptions: targetOptions(service),
     })
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))

@@ -143,7 +143,7 @@ export const commandFor = (operation: 'apply' | 'pull', aim: CommandAim): string
   `watchkeeper ${operation} --project ${aim.project}${targetOptions(aim.service)}${fileOptions(aim)}`
 
 /** The options for the target of the run: the variables of the shell into which a person pastes the command can be those of another one. */
-const targetOptions = (target: Target): string =>
+export const targetOptions = (target: Target): string =>
   isServer(target) ? ` --profile hyperdx --api-url ${shellQuote(target.serverUrl)}` : ` --service-id ${target.serviceId}`
 
 /** The command that adopts the objects of a previous project. */

@@ -16,7 +16,7 @@ import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import { type Condition, isSelected, type Selectable, valuesOf } from '../../platform/operation/select.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import { overriddenFields } from '../declarations/merge-fields.ts'
-import { type Change, changesOf, isDifference, type Plan } from '../plan/change.ts'
+import { type Change, changesOf, type Held, isDifference, isHeld, type Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { findQueryTiles, type QueriesInFiles, queriesInFiles, withoutQueries } from '../query-alerts/pull-queries.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
@@ -176,9 +176,11 @@ export function draftPull(input: DraftInput): Draft {
     input,
   )
   // Other objects may have been drafted with references to those that cannot be edited, so all are drafted again.
-  return shared.length === 0
-    ? draft
-    : draftPull({ ...input, excluded: new Map([...input.excluded, ...shared.map((one) => [one, whyShared] as const)]) })
+  if (shared.length === 0) return draft
+  const held = new Set(plan.changes.filter(isHeld).map(excludedAs))
+  const whyShared = (one: string): string =>
+    `the file uses an anchor or alias here, and pull does not edit it; ${adviceByHand(held.has(one))}`
+  return draftPull({ ...input, excluded: new Map([...input.excluded, ...shared.map((one) => [one, whyShared(one)] as const)]) })
 }
 
 /** The tiles of new alerts that files have as queries. A new alert can be on a new dashboard. */
@@ -208,7 +210,8 @@ interface Drafted {
   readonly inTemplate?: BeforeAfter & { readonly object: PulledObject }
 }
 
-const whyShared = 'the file uses an anchor or alias here, and pull does not edit it; change the file, or run apply'
+/** How an object gets equal without a pull. An apply leaves a held object as it is. */
+const adviceByHand = (isLeft: boolean): string => `change the file${isLeft ? '' : ', or run apply'}`
 
 interface WithoutQueries extends Pick<FileContext, 'directory' | 'sources' | 'keyOf' | 'tilesOf'> {
   readonly kinds: Kinds
@@ -339,12 +342,16 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
   const outcome = stored === undefined ? 'missing' : isKept && differed ? 'changed-in-files' : 'unchanged'
   const followed = followTile(declared, change, context)
   const sides = isHidden || isStale || stored === undefined ? followed : spellChange(declared, { ...change, stored }, context)
-  const same = { object: { ...object, outcome }, isHidden } as const
+  const held = isStale && isHeld(change) && stored !== undefined ? ({ outcome: 'left-out', reason: whyStale(change) } as const) : undefined
+  const same = { object: { ...object, outcome, ...held }, isHidden } as const
   const existing = { declared, change, object, same, isKept, followed, sides, excludedReason: excluded.get(excludedAs(object)) }
   return location.instance === undefined ? draftOwn(existing, context, input) : draftInstance(existing)
 }
 
 const unclear = (ids: readonly string[]): string => `it could be one of several objects (${ids.join(', ')}); set adopt to its id`
+
+/** Without a marker, nothing says which side changed. */
+const whyStale = ({ reason, ways }: Held): string => `it is not clear which side changed: ${reason}; ${ways.join('; ')}`
 
 const leftOut = ({ object, same: { isHidden } }: Existing, reason: string, more: Partial<PulledObject> = {}): Drafted => ({
   object: { ...object, outcome: 'left-out', reason, ...more },
@@ -384,7 +391,7 @@ function draftOwn(existing: Existing, context: DraftContext, { environment }: Pi
   const { before, after } = sides
   const kept = Object.entries(before).filter(([field]) => names.includes(field))
   const fields = Object.fromEntries([...Object.entries(after).filter(([field]) => !names.includes(field)), ...kept])
-  const reason = whyNotEdited(declared, { before, after: fields }, context)
+  const reason = whyNotEdited(existing, { before, after: fields }, context)
   if (reason !== undefined) return leftOut(existing, reason)
   return { object: updated(existing, { before, after: fields }, overridden), edit: { kind, key, before, after: fields } }
 }
@@ -464,8 +471,12 @@ function editOfTemplate(group: readonly Drafted[], texts: DraftInput['texts']): 
   return { kind, key, before: { tile: before.tile }, after: { tile: after.tile } }
 }
 
-function whyNotEdited({ kind, madeFrom }: Declared, { before, after }: BeforeAfter, { explainSecret }: DraftContext): string | undefined {
-  if (madeFrom !== undefined) return `differs from what ${madeFrom} makes, and pull does not edit it; change the file, or run apply`
+function whyNotEdited(
+  { declared: { kind, madeFrom }, change }: Existing,
+  { before, after }: BeforeAfter,
+  { explainSecret }: DraftContext,
+): string | undefined {
+  if (madeFrom !== undefined) return `differs from what ${madeFrom} makes, and pull does not edit it; ${adviceByHand(isHeld(change))}`
   return explainSecret(after, before) ?? explainUnwritable(after, kind)
 }
 

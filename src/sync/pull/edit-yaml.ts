@@ -46,9 +46,9 @@ export function editFile({ path, text, defaults, edits }: FileEdit): EditedFile 
   const [shared = [], own = []] = [true, false].map((wanted) => edits.filter((edit) => isShared(root, edit) === wanted))
   const sharedKeys = new Set(shared.map(addressOf))
   if (own.length === 0) return { text, replacedExpressions: new Map(), shared: sharedKeys }
-  const { text: edited, replacedExpressions } = spliceYaml(original, document, toSides(root, own, defaults))
-  const formatted = edited !== original && path.endsWith('.json') && isJson(original) ? toJson(edited) : edited
-  const lines = usesCrLf ? formatted.replaceAll('\n', '\r\n') : formatted
+  const sides = toSides(root, own, defaults)
+  const { text: edited, replacedExpressions } = spliceYaml(original, document, sides, path.endsWith('.json') && isJson(original))
+  const lines = usesCrLf ? edited.replaceAll('\n', '\r\n') : edited
   return { text: `${bare === text ? '' : byteOrderMark}${lines}`, replacedExpressions, shared: sharedKeys }
 }
 
@@ -59,8 +59,6 @@ function isJson(text: string): boolean {
     return false
   }
 }
-
-const toJson = (text: string): string => `${JSON.stringify(parseDocument(text, documentOptions).toJS(), null, 2)}\n`
 
 function isShared(root: YAMLMap, { kind, key }: Edit): boolean {
   const section = findPair(root, sections[kind])?.value

@@ -12,7 +12,7 @@ import { pass, type Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { changedLine } from '../plan/plan-result.ts'
-import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
+import { type Draft, type DraftedFile, type DraftInput, pullOutcomes } from './draft.ts'
 
 export interface Pulled {
   readonly project: string
@@ -69,7 +69,8 @@ export const pullDetails = z.object({
     .describe('Whether the service was read completely. With `only: drifted` also whether it has a declared object of each declared kind.'),
   project: z.string().describe('The project that owns the objects.'),
   environment: z.string().optional().describe('The environment, if `env` is set.'),
-  objects: z.array(object).describe('All objects of the service and of the files.'),
+  selected: z.boolean().describe('Whether `select` limits the objects.'),
+  objects: z.array(object).describe('All objects of the service and of the files, or those that `select` selects.'),
   writtenFiles: z.array(writtenFile).describe('The files that were written.'),
   diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes.'),
 })
@@ -80,7 +81,10 @@ type ObjectResult = PullResult['objects'][number]
 
 type FileResult = PullResult['writtenFiles'][number]
 
-export function toPullResult({ project, draft: { files, objects }, diagnostics }: Pulled, environment: string | undefined): PullResult {
+export function toPullResult(
+  { project, draft: { files, objects }, diagnostics }: Pulled,
+  { environment, select }: Pick<DraftInput, 'select'> & { readonly environment: string | undefined },
+): PullResult {
   const numberOf = (outcome: ObjectResult['outcome']): number => objects.filter((one) => one.outcome === outcome).length
   return {
     changed: files.length > 0,
@@ -96,6 +100,7 @@ export function toPullResult({ project, draft: { files, objects }, diagnostics }
     complete: diagnostics.every(({ rule }) => rule !== 'incomplete-pull'),
     project,
     ...(environment !== undefined && { environment }),
+    selected: select !== undefined,
     objects: objects.map(({ kind, key, name, outcome, id, path: file, reason, fields }) =>
       withoutUndefined({ kind, key, name, outcome, id, file, reason, fields: fields?.map(toFieldResult) }),
     ),
@@ -145,7 +150,7 @@ export function judgePull(result: PullResult): Verdict {
 }
 
 export function pullHeadline(result: PullResult): Line {
-  const { added, updated, removed, filesWritten, notExportable, objects } = result
+  const { added, updated, removed, filesWritten, notExportable, selected, objects } = result
   if (isStopped(result)) return say`Nothing was pulled${inEnvironment(result)}`
   if (filesWritten > 0) {
     const parts = Object.entries({ added, updated, removed }).filter(([, count]) => count > 0)
@@ -156,7 +161,8 @@ export function pullHeadline(result: PullResult): Line {
     const others = notExportable > 0 ? say`, ${counted(notExportable, 'object')} cannot be exported` : []
     return say`Pulled into ${counted(filesWritten, 'file')}${ofEnvironment(result)}: ${counts}${others}`
   }
-  if (objects.length === 0) return say`Nothing to pull${inEnvironment(result)}: the service has no objects of these kinds`
+  if (objects.length === 0)
+    return say`Nothing to pull${inEnvironment(result)}: ${trusted(selected ? 'no object meets the conditions of select' : 'the service has no objects of these kinds')}`
   return say`Nothing to pull${inEnvironment(result)}: no file changes`
 }
 
@@ -216,7 +222,7 @@ export function pullRequestBlocks(result: PullResult): readonly Block[] {
     ),
     { kind: 'diff', lines: [...of('updated'), ...of('removed')].flatMap(objectLines) },
     ...listAfter(say`The service does not have these objects. They were deleted there, or were never applied:`, removals),
-    ...listAfter(say`Not part of this pull request, because a file cannot have the value of the service:`, others),
+    ...listAfter(say`Not part of this pull request:`, others),
     ...listAfter(say`What to do:`, [
       say`To keep the changes, merge this pull request.`,
       say`To revert them, run apply on the default branch. The next run then closes this pull request.`,

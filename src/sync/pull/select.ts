@@ -1,6 +1,7 @@
 import { type Kind, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
+import { digestOfText } from '../../platform/core/digest.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import { compareText } from '../../platform/core/text.ts'
 import type { Declarations } from '../declarations/declarations.ts'
@@ -105,10 +106,16 @@ export const toSlug = (name: string): string =>
     .slice(0, maxSlugLength)
     .replace(/^-+|-+$/g, '')
 
-/** Makes a key that is not taken, and adds it to the taken ones. It has the noun in it where the name gives no slug. */
-export function claimKey({ name, id, noun }: Readonly<Record<'name' | 'id' | 'noun', string>>, taken: Set<string>): string {
+/**
+ * Makes a key that is not taken, and adds it to the taken ones. Where the name gives no slug, it has the noun and a part of the id, or of a
+ * digest of the name without an id.
+ */
+export function claimKey(
+  { name, id, noun }: Readonly<Record<'name' | 'noun', string>> & { readonly id?: string },
+  taken: Set<string>,
+): string {
   // Ids that were created together differ in their last characters.
-  const slug = toSlug(name) || toSlug(`${noun} ${id.slice(-6)}`)
+  const slug = toSlug(name) || toSlug(`${noun} ${(id || digestOfText(name, 6)).slice(-6)}`)
   let key = slug
   for (let i = 2; taken.has(key) || !keyGrammar.test(key); i++) key = `${slug}-${i}`
   taken.add(key)

@@ -18,7 +18,7 @@ import {
 import { type Body, itemId } from '../../kinds/kind.ts'
 import { canonicalText } from '../../kinds/marker.ts'
 import { isEmpty, isMapping } from '../../platform/core/keys.ts'
-import { hasVariable } from '../../platform/documents/expressions.ts'
+import { escapeExpressions, hasVariable } from '../../platform/documents/expressions.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { createNode, createRoot, createSection, defaultIndentation, type Indentation, openLists, toText } from './write-yaml.ts'
 
@@ -34,9 +34,9 @@ interface Spliced {
   readonly replacedExpressions: ReadonlyMap<string, readonly string[]>
 }
 
-/** Edits the objects of a file. None of them has an anchor or alias. */
-export function spliceYaml(text: string, document: Document.Parsed, sides: BeforeAfter): Spliced {
-  const splicer = new Splicer(text, document)
+/** Edits the objects of a file. None of them has an anchor or alias. What is written into JSON is JSON. */
+export function spliceYaml(text: string, document: Document.Parsed, sides: BeforeAfter, isJson: boolean): Spliced {
+  const splicer = new Splicer(text, document, isJson)
   return { text: splicer.editRoot(sides), replacedExpressions: splicer.replacedExpressions }
 }
 
@@ -65,6 +65,9 @@ interface Place {
   readonly isFlow: boolean
   readonly column: number
   readonly path: Path
+  /** Where items of the collection start, and whether a new one that is a collection has a line for each of its items. For JSON. */
+  readonly start?: number
+  readonly isOpen?: boolean
   /** The value that is replaced, whose quotes stay. */
   readonly old?: Node
 }
@@ -83,9 +86,11 @@ class Splicer {
   readonly #text: string
   readonly #document: Document.Parsed
   readonly #indentation: Indentation
+  readonly #json: JsonStyle | undefined
 
-  constructor(text: string, document: Document.Parsed) {
+  constructor(text: string, document: Document.Parsed, isJson: boolean) {
     this.#text = text
+    this.#json = isJson ? detectJsonStyle(text) : undefined
     this.#document = document
     this.#indentation = detectIndentation(document, text)
   }
@@ -100,6 +105,7 @@ class Splicer {
 
   #replaceRoot(root: YAMLMap, after: Body): Splice {
     const [start] = rangeOf(root)
+    if (this.#json) return { start, end: this.#endOf(root), text: this.#toJson(after, start, this.#text.includes('\n', start)) }
     const end = root.flow ? this.#endOf(root) : (this.#partsOf(root).at(-1)?.end ?? start)
     const text = isEmpty(after) ? '{}' : toText(createRoot(this.#document, after, this.#indentation.indent), this.#indentation)
     return { start, end, text }
@@ -116,7 +122,9 @@ class Splicer {
     if (first === undefined || last === undefined || chunks.every(({ index }) => index === undefined)) return undefined
     const gap = (index: number): string => this.#text.slice(parts[index - 1]?.end, parts[index]?.start)
     const newLine = `${isSpaced(path) ? '\n' : ''}\n${' '.repeat(this.#columnOf(rangeOf(node)[0]))}`
-    const newGap = node.flow ? (parts.length > 1 ? gap(1) : ', ') : newLine
+    const inside = this.#text.slice(rangeOf(node)[0] + 1, first.start)
+    const comma = /^\s+$/.test(inside) ? `,${inside}` : this.#json?.isCompact ? ',' : ', '
+    const newGap = node.flow ? (parts.length > 1 ? gap(1) : comma) : newLine
     const gapBefore = ({ index }: Chunk): string => (index ? gap(index) : newGap)
     const text = chunks.map((chunk, i) => (i === 0 ? '' : gapBefore(chunk)) + chunk.text).join('')
     return { start: first.start, end: last.end, text }
@@ -203,6 +211,10 @@ class Splicer {
     this.#release(value, path)
     const isBlock = isCollection(value) && !value.flow && value.items.length > 0
     const [valueStart] = rangeOf(value)
+    if (this.#json) {
+      const isOpen = isFilled(value) ? this.#hasLines(value) : this.#startsLine(start)
+      return text.slice(start, valueStart) + this.#toJson(after, start, isOpen) + text.slice(this.#endOf(value), end)
+    }
     if (!isPair(item)) {
       const written = this.#write(undefined, after, { isFlow, column: this.#columnOf(valueStart) - dash.length, path, old: value })
       const rest = isBlock ? '' : text.slice(this.#endOf(value), end)
@@ -216,7 +228,9 @@ class Splicer {
   }
 
   /** The text of an item at this column, or in brackets. */
-  #write(key: string | undefined, value: unknown, { isFlow, column, path, old }: Place): string {
+  #write(key: string | undefined, value: unknown, { isFlow, column, path, old, start = 0, isOpen = false }: Place): string {
+    if (this.#json)
+      return (key === undefined ? '' : JSON.stringify(key) + (this.#json.isCompact ? ':' : ': ')) + this.#toJson(value, start, isOpen)
     const node = this.#createNode(value, column, path)
     // Quotes are for one line.
     if (isScalar(old) && isScalar(node) && old.type?.startsWith('QUOTE') && typeof value === 'string' && !value.includes('\n'))
@@ -225,6 +239,19 @@ class Splicer {
     around.flow = isFlow
     const written = toText(around, this.#indentation)
     return isFlow ? written.slice(1, -1).trim() : written.replaceAll(/\n(?=.)/g, `\n${' '.repeat(column)}`)
+  }
+
+  /** The text of a value on the line of the offset: with a line for each item, or on one line. */
+  #toJson(value: unknown, offset: number, isOpen: boolean): string {
+    const { indent, padding, isCompact } = this.#json ?? detectJsonStyle(this.#text)
+    const content = escapeExpressions(value)
+    if (isCompact && !isOpen) return JSON.stringify(content)
+    const lines = JSON.stringify(content, null, isOpen ? indent : ' ')
+    if (isOpen) return lines.replaceAll('\n', `\n${/^[ \t]*/.exec(this.#lineBefore(offset, this.#text.length))?.[0]}`)
+    return lines.replace(/([{[,]?)\n *(\}?)/g, (_, before: string, after: string) => {
+      if (before === ',') return ', '
+      return before === '{' || after !== '' ? before + padding + after : before
+    })
   }
 
   #createNode(value: unknown, column: number, path: Path): Node {
@@ -242,8 +269,26 @@ class Splicer {
     this.replacedExpressions.set(address, [...new Set([...(this.replacedExpressions.get(address) ?? []), ...found])])
   }
 
-  #placeIn(collection: Collection): Pick<Place, 'isFlow' | 'column'> {
-    return { isFlow: collection.flow === true, column: this.#columnOf(rangeOf(collection)[0]) }
+  #placeIn(collection: Collection): Pick<Place, 'isFlow' | 'column' | 'start' | 'isOpen'> {
+    const place = { isFlow: collection.flow === true, column: this.#columnOf(rangeOf(collection)[0]) }
+    const [first] = this.#json ? this.#partsOf(collection) : []
+    if (first === undefined) return place
+    const siblings = collection.items.map(nodeOf).filter(isFilled)
+    const isOpen = siblings.length > 0 ? siblings.some((one) => this.#hasLines(one)) : this.#startsLine(first.start)
+    return { ...place, start: first.start, isOpen }
+  }
+
+  #hasLines(node: Node): boolean {
+    return this.#text.slice(...rangeOf(node)).includes('\n')
+  }
+
+  #startsLine(offset: number): boolean {
+    return this.#lineBefore(offset, offset).trim() === ''
+  }
+
+  /** The line of the offset, up to the end. */
+  #lineBefore(offset: number, end: number): string {
+    return this.#text.slice(offset - this.#columnOf(offset), end)
   }
 
   #columnOf(offset: number): number {
@@ -294,6 +339,9 @@ function rangeOf(node: unknown): readonly [number, number] {
   return [range[0], range[1]]
 }
 
+/** A list or map with items. */
+const isFilled = (node: Node): node is Collection & Node => isCollection(node) && node.items.length > 0
+
 const columnIn = (text: string, offset: number): number => offset - (text.lastIndexOf('\n', offset - 1) + 1)
 
 /** The columns by which the first section is indented, and whether lists are. */
@@ -307,6 +355,21 @@ function detectIndentation({ contents }: Document.Parsed, text: string): Indenta
   // Unless the indent is 2, the library puts unindented lists into unusual columns.
   return { indent, indentSeq: indent !== defaultIndentation.indent || !hasUnindentedList }
 }
+
+/** How a file writes JSON. */
+interface JsonStyle {
+  readonly indent: string
+  /** What is between a brace and a field on the same line. */
+  readonly padding: string
+  /** Without spaces behind colons and commas. */
+  readonly isCompact: boolean
+}
+
+const detectJsonStyle = (text: string): JsonStyle => ({
+  indent: /\n([ \t]+)/.exec(text)?.[1] ?? '  ',
+  padding: /\{ "/.test(text) ? ' ' : '',
+  isCompact: /[^\\]":\S/.test(text),
+})
 
 /** Fields of the API that decide which other fields a map can have. */
 const kindFields: readonly string[] = ['displayType', 'configType', 'type', 'mode', 'operator', 'kind']

@@ -44,6 +44,16 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     // Errors that were there before the pull do not count.
     return (object.isEdited ? message : undefined) ?? describeDifference(change, object)
   }
+  /** The plan has an error for an alert that names its tile by id, and the service has neither of them. */
+  const missingTiles = ofPlan.filter(({ location, message }) => {
+    const owner = ownerOf(location, placed)
+    return (
+      owner !== undefined &&
+      message.startsWith(`${addressOf(owner)}.tile:`) &&
+      drafted.get(addressOf(owner))?.outcome === 'missing' &&
+      referencesOf(owner).some((address) => edited.has(address))
+    )
+  })
   /** Leaves out the edits that an object needs to stay as it is: of what it refers to, of its file, or all. */
   const leaveOutFor = (one: Placed | undefined, file: string, reason: string): readonly (readonly [string, string])[] => {
     const all = [...edited.values()]
@@ -67,8 +77,8 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
       const one = placed.find((other) => addressOf(other) === addressOf(object))
       return leaveOutFor(one, object.path ?? '', `with its new values, ${addressOf(object)} would differ: ${reason}`)
     }),
-    // An error of the files explains more than a difference.
-    ...ofFiles.toReversed().flatMap(explainError),
+    // These errors explain more than a difference.
+    ...[...missingTiles, ...ofFiles.toReversed()].flatMap(explainError),
   ])
 }
 

@@ -12,7 +12,7 @@ import { type Context, defineOperation, noFields } from '../../platform/operatio
 import { type Block, countFacts } from '../../platform/report/blocks.ts'
 import { pass, type Report, type Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
-import { claimKey } from '../../sync/pull/select.ts'
+import { claimKey, toFileName } from '../../sync/pull/select.ts'
 import { type NewFields, writeNewFile } from '../../sync/pull/write-yaml.ts'
 import { type Comparison, compareQueries, queryComparisonSchema } from './check.ts'
 import { isExpression } from './condition.ts'
@@ -94,7 +94,7 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const dashboards = read.flatMap(({ path, dashboard }): ImportedDashboard[] => {
     const outcome = dashboard && translateDashboard(dashboard, path, { kind: kinds.dashboard, ...choices })
     if (outcome?.declared === undefined) return outcome === undefined ? [] : [outcome]
-    return [{ ...outcome, key: claimKey({ name: outcome.title, id: '', noun: 'dashboard' }, dashboardKeys) }]
+    return [{ ...outcome, key: claimKey({ name: outcome.title, noun: 'dashboard' }, dashboardKeys) }]
   })
   if (rules.length + dashboards.length === 0)
     throw inputError('files', paths.length === 0 ? 'match no file' : 'have no dashboards and no alert rules')
@@ -148,14 +148,14 @@ interface Places {
 }
 
 function toFile(name: string, objects: readonly NewFields[], { directory, names, kinds }: Places): Result['files'][number] {
-  const path = `${directory}/${claimKey({ name, id: '', noun: 'folder' }, names)}.yml`
+  const path = `${directory}/${toFileName(claimKey({ name, noun: 'folder' }, names))}.yml`
   const content = writeNewFile(path, objects, kinds)
   return { path, content, size: Buffer.byteLength(content) }
 }
 
 const toDashboardFiles = (dashboards: readonly ImportedDashboard[], places: Places): Result['files'] =>
-  dashboards.flatMap(({ title, key, declared: after = {} }) =>
-    key === undefined ? [] : [toFile(title, [{ kind: 'dashboard', key, after }], places)],
+  dashboards.flatMap(({ key, declared: after = {} }) =>
+    key === undefined ? [] : [toFile(key, [{ kind: 'dashboard', key, after }], places)],
   )
 
 /** One file for each folder, with a dashboard for each group. */
@@ -165,7 +165,7 @@ function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: 
     const objects = [...Map.groupBy(ofFolder, (one) => one.group)].flatMap(([group, ofGroup]): readonly NewFields[] => {
       const whole = [folder, group].filter((part) => part !== '').join(' / ') || 'Grafana'
       const name = whole.slice(0, maxNameLength).toWellFormed()
-      const dashboard = claimKey({ name, id: '', noun: 'group' }, dashboards)
+      const dashboard = claimKey({ name, noun: 'group' }, dashboards)
       const alerts = ofGroup.map(({ translated, key = '' }): NewFields => {
         const { name: title, query, ...fields }: Body = translated?.alert ?? {}
         return { kind: 'alert', key, after: { name: title, query, dashboard, ...fields } }

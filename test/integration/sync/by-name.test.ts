@@ -95,7 +95,7 @@ describe('a name of something that is not there is an error', () => {
         [
           'a tile by id',
           { alerts: { a: { ...onOverview, tile: { id: '000000000000000000000000' } } } },
-          'alerts.a.tile: the dashboard has no tile 000000000000000000000000',
+          'alerts.a.tile: the dashboard has no tile 000000000000000000000000; name one of its tiles, or remove the alert',
         ],
         [
           'a source in a list',

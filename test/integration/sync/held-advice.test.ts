@@ -33,6 +33,38 @@ describe('the advice on an object that is left as it is', () => {
       expect(actions(await one.plan(afterPull(files, pulled)))).toEqual({ errors: 'adopt' })
     }))
 
+  it('a pull that cannot edit a declaration advises no apply, which would leave the object as it is', () =>
+    site(async (one) => {
+      const file = (body: string) => `alerts:\n  errors: ${body}\n`
+      const anchored = { 'a.yml': file(JSON.stringify(errors).replace('"Checkout errors"', '&n "Checkout errors"')) }
+      const reason = 'the file uses an anchor or alias here, and pull does not edit it; change the file'
+      const reasonOf = ({ objects }: Awaited<ReturnType<Site['pull']>>) => objects.find(({ key }) => key === 'errors')?.reason
+      expect(actions(await one.plan(anchored))).toEqual({ errors: 'held' })
+      expect(reasonOf(await one.pull(anchored, ['**'], { only: 'declared' }))).toBe(reason)
+      const [{ id } = { id: '' }] = theirs()
+      const adopting = { 'a.yml': String(anchored['a.yml']).replace('{', `{"adopt":"${id}",`) }
+      expect(actions(await one.plan(adopting))).toEqual({ errors: 'update' })
+      expect(reasonOf(await one.pull(adopting, ['**'], { only: 'declared' }))).toBe(`${reason}, or run apply`)
+    }))
+
+  it('a pull of drift says of an object without a marker that either side can have changed, with the command to pull', () =>
+    site(async (one) => {
+      const files = { 'a.yml': 'dashboards: { board: { name: Board, tags: [shop], tiles: [] } }\n' }
+      await one.apply(files)
+      const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Board')
+      Object.assign(board ?? {}, { tags: ['theirs'] })
+      const drifted = await one.pull(files, ['**'], { only: 'drifted' })
+      expect(drifted).toMatchObject({ changed: false, leftOut: 1 })
+      const command = `watchkeeper pull --project ${project} ${target} --files '**' --only declared --select key=board`
+      expect(drifted.objects.find(({ key }) => key === 'board')).toMatchObject({
+        outcome: 'left-out',
+        reason: expect.stringMatching(/^it is not clear which side changed: the unmanaged dashboard .* differs \(tags/),
+      })
+      expect(drifted.objects.find(({ key }) => key === 'board')?.reason).toContain(`to take its values into the file, run ${command};`)
+      const pulled = await one.pull(files, ['**'], { only: 'declared', select: conditions('key=board') })
+      expect(pulled.writtenFiles[0]?.content).toContain('theirs')
+    }))
+
   it('the command to pull has the environment', async () => {
     const { 'service-id': _, ...inputs } = inputsFor(emulator(), 'clickhouse-cloud')
     const ran = await invokeText({

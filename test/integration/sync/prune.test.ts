@@ -194,6 +194,20 @@ describe('prune: forget', () => {
       expect((await apply(none, { prune: 'forget', allowEmpty: true })).toRelease).toBe(4)
     }))
 
+  it('keeps the line breaks at the end of a note, which make no difference of their own', () =>
+    site(async ({ apply, plan, pull }) => {
+      const notes = () => serviceOf(emulator()).alerts.flatMap(({ name, note }) => (name === 'Errors' ? [note] : []))
+      const fileWith = (note: string) =>
+        file({ ...all, dashboards: { shop, ...keep.dashboards }, alerts: { errors: { ...errors, note }, found } })
+      await apply(fileWith('n\n'))
+      for (const files of [fileWith('n\n'), fileWith('n')]) {
+        expect(await plan(files)).toMatchObject({ toUpdate: 0 })
+        expect(await pull(files, ['a.json'], { only: 'declared' })).toMatchObject({ changed: false })
+      }
+      await apply(file(keep), { prune: 'forget', maxDeletes: 0 })
+      expect(notes()).toEqual(['n\n'])
+    }))
+
   it('is an input of the action and an option of the command line', async () => {
     await haveApplied()
     const files = { 'observability/a.json': JSON.stringify(keep) }

@@ -131,6 +131,17 @@ describe('a pull of drift', () => {
     expect((await run('pull')).document.added).toBeGreaterThan(0)
   })
 
+  it('a pull keeps the byte order mark of a file', async () => {
+    raise()
+    expect((await run('pull', { only: 'drifted' }, {}, `\ufeff${text}`)).files[0]?.content).toBe(`\ufeff${raised}`)
+  })
+
+  it('a pull without a match says that no object meets the conditions', async () => {
+    const { blocks, document } = await run('pull', { select: 'name=exotic' })
+    expect(document).toMatchObject({ status: 'pass', objects: [] })
+    expect(JSON.stringify(blocks)).toContain('no object meets the conditions of select')
+  })
+
   it('a pull of drift keeps the expressions next to what it writes', async () => {
     dashboard().tags = [...dashboard().tags, 'payments']
     expect((await pullDrift()).text).toBe(text.replace('shop]', 'shop, payments]'))

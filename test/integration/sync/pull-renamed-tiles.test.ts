@@ -159,6 +159,36 @@ describe('a pull after a tile was renamed in the service', () => {
     expect(document).toMatchObject({ updated: 1, removed: 1, leftOut: 0 })
   })
 
+  it('a dashboard is left out whose tile is gone, where an alert that is gone, too, has the id of the tile', async () => {
+    const twice = `${board}${tile('Two', 'b')}`
+    await run('apply', { 'o/a.yml': twice })
+    const [, , last] = dashboard().tiles
+    const byId = `${twice}alerts:\n${alertOn('two', `{ id: ${last?.id} }`)}`
+    const deleteLast = () => {
+      Object.assign(dashboard(), { tiles: dashboard().tiles.slice(0, 2) })
+      deleteAlert('two')
+    }
+    const applied = structuredClone(emulator().store)
+    for (const only of ['drifted', 'declared']) {
+      Object.assign(emulator().store, structuredClone(applied))
+      const { after, document, plan, problems } = await pullAfter({ 'o/a.yml': byId }, deleteLast, { only })
+      expect(problems).toEqual([])
+      expect(after['o/a.yml']).toBe(byId)
+      expect(document.objects).toContainEqual(
+        expect.objectContaining({
+          key: 'board',
+          outcome: 'left-out',
+          reason: expect.stringMatching(
+            /^the files would have an error: .* no tile .*the service does not have this alert, so remove its declaration$/,
+          ),
+        }),
+      )
+      expect(JSON.stringify(plan.diagnostics)).toContain(`no tile ${last?.id}; name one of its tiles, or remove the alert`)
+    }
+    const { files } = await run('pull', { 'o/a.yml': twice }, { only: 'drifted' })
+    expect(files[0]?.content).toBe(board)
+  })
+
   it('an alert with another change gets only this change where its dashboard is left out', async () => {
     const edit = () => {
       rename()

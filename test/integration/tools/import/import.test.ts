@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -207,6 +207,18 @@ describe('import of a dashboard of the web app', () => {
     expect(both.stdout).toContain('1 dashboard of the web app and 2 rules of Grafana: 1 exact, 2 changed')
     const { exitCode, stdout } = await runCliInside(['validate', '--json'], { directory, env: { WATCHKEEPER_PROFILE: 'hyperdx' } })
     expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { objectCount: 4, errorCount: 0 }])
+  })
+
+  it('names files and keys of names without letters and digits as a pull does', async () => {
+    for (const [i, name] of ['~', '...', 'aux'].entries()) await write(`${i}.json`, exported().replace('"Orders"', JSON.stringify(name)))
+    await runCliInside(['import', '*.json'], { directory })
+    const files = (await readdir(join(directory, 'observability'))).toSorted()
+    expect(files).toEqual([
+      'aux-.yml',
+      expect.stringMatching(/^dashboard-[0-9a-f]{6}\.yml$/),
+      expect.stringMatching(/^dashboard-[0-9a-f]{6}\.yml$/),
+    ])
+    for (const file of files.slice(1)) expect(await read(`observability/${file}`)).toContain(`\n  ${file.replace('.yml', '')}:\n`)
   })
 
   it('says what the provisioner does with a file of its form', async () => {

@@ -126,7 +126,7 @@ describe('a reference to a missing object', () => {
     [
       'a tile by its id',
       { dashboards: { shop }, alerts: { errors: { ...errors, tile: { id: 'nobody' } } } },
-      'unknown-name: alerts.errors.tile: the dashboard has no tile nobody',
+      'unknown-name: alerts.errors.tile: the dashboard has no tile nobody; name one of its tiles, or remove the alert',
       'nobody on Shop',
     ],
     [

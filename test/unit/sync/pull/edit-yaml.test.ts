@@ -430,16 +430,55 @@ describe('JSON', () => {
   const value = (threshold: number) => ({ alerts: { a: { name: 'A', threshold, interval: '5m' }, b: { name: 'B' } } })
 
   describe('a JSON file', () => {
-    it('a JSON file has an indentation of two columns after a change', () => {
-      const cases = [
-        ['as it was', 0],
-        ['with other columns', 4],
-        ['with two columns', 2],
-      ] as const
-      for (const [name, columns] of cases) {
-        const before = JSON.stringify(value(1), null, columns)
-        expect(edit(before, { 'alerts.a': { threshold: 2 } }, { path }), name).toBe(`${JSON.stringify(value(2), null, 2)}\n`)
+    it('a JSON file keeps its indentation, whatever changes', () => {
+      const tiles = [{ name: 'One', config: { tags: ['x'] } }, { name: 'Two', at: [0, 1] }, { name: 'Three' }]
+      const before = { $schema: 'https://example.com/s.json', ...value(1), dashboards: { d: { name: 'D', tiles } } }
+      const changes: readonly [string, Fields][] = [
+        ['alerts.a', { threshold: 2 }],
+        ['alerts.a', { name: 'A "b": c\n{d}', tags: ['x', { y: [] }] }],
+        ['alerts.a', { interval: undefined }],
+        ['alerts.b', { channel: { type: 'webhook', ids: [1, [2]] } }],
+        ['dashboards.d', { tiles: [{ name: 'New', at: [1] }, ...tiles] }],
+        ['dashboards.d', { tiles: tiles.slice(1) }],
+        ['dashboards.d', { tiles: [tiles[0], { name: 'Two', at: [0, 1, 2, 3] }] }],
+        ['dashboards.d', { tiles: [] }],
+      ]
+      for (const indent of [0, 2, 4, '\t'])
+        for (const [address, fields] of changes) {
+          const [section = '', key = ''] = address.split('.')
+          const all = before as unknown as Record<string, Record<string, object>>
+          const after = { ...all, [section]: { ...all[section], [key]: { ...all[section]?.[key], ...fields } } }
+          expect(edit(JSON.stringify(before, null, indent), { [address]: fields }, { path }), `${indent} ${address}`).toBe(
+            JSON.stringify(after, null, indent),
+          )
+        }
+    })
+
+    it('a JSON file keeps what is on one line, and the escapes of what stays', () => {
+      const before = `{
+\t"dashboards": {
+\t\t"d": {
+\t\t\t"name": "D \\ud83d\\udd25",
+\t\t\t"tags": ["a"],
+\t\t\t"tiles": [
+\t\t\t\t{ "name": "One", "at": [0, 0, 1, 1], "config": { "type": "x" } },
+\t\t\t\t{ "name": "Two", "at": [1, 0, 1, 1], "config": { "type": "x" } }
+\t\t\t]
+\t\t}
+\t}
+}
+`
+      const turn = ({ tiles, ...fields }: Fields): Fields => {
+        const [one, two] = tiles as [Fields, Fields]
+        const added = { name: 'Three', at: [2, 0, 1, 1], config: { type: 'y', none: {} } }
+        return { ...fields, tags: ['a', 'b'], tiles: [{ ...one, config: { type: 'z' } }, two, added] }
       }
+      expect(edit(before, { 'dashboards.d': turn }, { path })).toBe(
+        before
+          .replace('"x"', '"z"')
+          .replace('["a"]', '["a", "b"]')
+          .replace(/\n\t\t\t\]/, ',\n\t\t\t\t{ "name": "Three", "at": [2, 0, 1, 1], "config": { "type": "y", "none": {} } }\n\t\t\t]'),
+      )
     })
 
     it('keeps its byte order mark and line endings', () => {
@@ -453,9 +492,10 @@ describe('JSON', () => {
         { kind: 'dashboard', key: 'd', after: { name: 'D', tiles: [] } },
       ] as const
       const { alerts } = value(1)
-      expect(edit(JSON.stringify(value(1)), {}, { path, additions })).toBe(
-        `${JSON.stringify({ alerts: { ...alerts, c: additions[0].after }, dashboards: { d: additions[1].after } }, null, 2)}\n`,
-      )
+      for (const indent of [0, 2, '\t'])
+        expect(edit(JSON.stringify(value(1), null, indent), {}, { path, additions })).toBe(
+          JSON.stringify({ alerts: { ...alerts, c: additions[0].after }, dashboards: { d: additions[1].after } }, null, indent),
+        )
     })
 
     it('keeps its comments although JSON has none', () => {
