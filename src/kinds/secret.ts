@@ -4,7 +4,7 @@
 import { slowDigestOfText } from '../platform/core/digest.ts'
 import { isExactNumber } from '../platform/core/json.ts'
 import { secretPrefix } from '../platform/core/names.ts'
-import { storedUrlSecrets, webhookSecrets } from '../platform/http/webhook-url.ts'
+import { copiesOf, type HiddenText, storedUrlSecrets, webhookSecrets } from '../platform/http/webhook-url.ts'
 import { canonicalText } from './marker.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -115,6 +115,12 @@ export function secretTextsIn(value: unknown): readonly string[] {
   if (value instanceof StoredSecret) return storedUrlSecrets(value.reveal())
   if (value instanceof SecretValue && value.isSet) return webhookSecrets(value.reveal())
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretTextsIn) : []
+}
+
+/** What a run does not show of the addresses of webhooks, at any depth. */
+export function hiddenTextsIn(value: unknown): readonly HiddenText[] {
+  if (value instanceof StoredSecret) return copiesOf(value.reveal())
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(hiddenTextsIn) : []
 }
 
 /**

@@ -8,6 +8,7 @@ import { createRedact, type Redact, redactDeep } from '../platform/core/secrets.
 import { quote } from '../platform/core/text.ts'
 import { version } from '../platform/core/version.ts'
 import { type Cancellation, createWriteLog } from '../platform/http/cancellation.ts'
+import type { HiddenText } from '../platform/http/webhook-url.ts'
 import type { Files } from '../platform/operation/files.ts'
 import type { Settings } from '../platform/operation/inputs.ts'
 import type { Confirmation, Context, Effect, Progress, ReadDeployments, Scope } from '../platform/operation/operation.ts'
@@ -87,7 +88,10 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     const cancellation = { ...deps.cancellation, writes }
     session =
       input.connection &&
-      openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug, cancellation, onSecrets: hiding.add })
+      openApi(
+        { ...input.connection, userAgent: `watchkeeper/${version}` },
+        { ...deps, note, debug, cancellation, onHiddenTexts: hiding.add },
+      )
     return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, hiding)), publishSettings: publishSettingsOf(input) }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
@@ -101,29 +105,27 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   }
 }
 
-/** What hides secrets: those that the run was given, and those that it learns from the service. */
+/** What hides secrets: those that the run was given, and texts of the service. */
 interface Hiding {
   readonly redact: Redact
-  /** Hides only those that the run was given. */
+  /** Hides only the secrets that the run was given. */
   readonly redactGiven: Redact
-  readonly add: (secrets: readonly string[]) => void
+  readonly add: (texts: readonly HiddenText[]) => void
 }
 
 function createHiding(given: readonly string[]): Hiding {
   const redactGiven = createRedact(given)
-  const learned = new Set<string>()
-  let current: Redact | undefined = redactGiven
+  const hidden = new Map<string, string>()
+  const hideIn = (text: string): string => [...hidden].reduce((rest, [copy, shown]) => rest.replaceAll(copy, () => shown), text)
   return {
     redactGiven,
-    redact(text) {
-      // All are redacted together: two that share a part would hide each other's rest from a second search.
-      current ??= createRedact([...given, ...learned])
-      return current(text)
-    },
-    add(secrets) {
-      const { size } = learned
-      for (const secret of secrets) learned.add(secret)
-      if (learned.size > size) current = undefined
+    // First whole addresses, of which a given secret can be a part. Most texts are none: the search is for hundreds of them.
+    redact: (text) => redactGiven(/[/@]/.test(text) ? hideIn(text) : text),
+    add(texts) {
+      // A longer one can begin with another one.
+      const all = [...hidden, ...texts].toSorted(([a], [b]) => b.length - a.length)
+      hidden.clear()
+      for (const [copy, shown] of all) hidden.set(copy, shown)
     },
   }
 }

@@ -5,6 +5,7 @@ import { type ProxySettings, proxySecrets, proxyUsers } from '../http/proxy.ts'
 import { type Pacer, pacerFor, type Quota } from '../http/rate-limit.ts'
 import type { SendDeps } from '../http/send.ts'
 import { createTransport } from '../http/transport.ts'
+import type { HiddenText } from '../http/webhook-url.ts'
 import type { ConnectionInputs } from './api-error.ts'
 import type { Call } from './call.ts'
 import type { Target } from './path.ts'
@@ -25,7 +26,7 @@ export interface ReadApi {
   /** The key's rate limit, and how much of it is left; undefined where the service does not state it. */
   rateLimit(): Quota | undefined
   /** Hides these texts from now on, in all that the run shows. */
-  addSecrets(secrets: readonly string[]): void
+  hide(texts: readonly HiddenText[]): void
   /** The remaining time of the whole operation. */
   remainingMs(): number
   /** The release of a self-hosted server, `2.36.0`. Undefined where the server does not state it, and for other servers. */
@@ -82,8 +83,8 @@ interface QueryEndpoint {
 }
 
 interface SessionOptions extends SendDeps {
-  /** Called with secrets that an answer has. */
-  readonly onSecrets: (secrets: readonly string[]) => void
+  /** Called with texts of an answer that the run must not show. */
+  readonly onHiddenTexts: (texts: readonly HiddenText[]) => void
   /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
 }
@@ -169,7 +170,7 @@ export function openApi(connection: ApiConnection, options: SessionOptions): Api
     read: request,
     write: request,
     rateLimit: pacer.quota,
-    addSecrets: options.onSecrets,
+    hide: options.onHiddenTexts,
     remainingMs: requester.remainingMs,
     serverVersion,
     hasPatchTool,

@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { holds, isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { pluralOf, quote } from '../core/text.ts'
+import type { HiddenText } from '../http/webhook-url.ts'
 import { ApiError } from './api-error.ts'
 import type { ApiRequest, Reconciled, RequestRules, Subject } from './call.ts'
 import type { ReadApi, WriteApi } from './client.ts'
@@ -96,8 +97,8 @@ interface CollectionOptions<T> {
   readonly toRequest?: (body: unknown) => unknown
   /** The secrets of a body, which a server may repeat in an error. */
   readonly secretsIn?: (body: unknown) => readonly string[]
-  /** The secrets of listed objects, which a person can have copied into another object. */
-  readonly secretsInList?: (items: readonly T[]) => readonly string[]
+  /** Texts of listed objects that a person can have copied into another object, and that a run does not show. */
+  readonly hiddenTextsIn?: (items: readonly T[]) => readonly HiddenText[]
   /** Fields of a body that an answer does not show. */
   readonly writeOnly?: readonly string[]
   /** `list` where the API has no GET of one object. */
@@ -119,7 +120,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     toRequest = (body) => body,
     writeOnly = [],
     secretsIn = () => [],
-    secretsInList,
+    hiddenTextsIn,
     reads = 'one',
   } = options
   const read = readOne(schema)
@@ -140,7 +141,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
   }
   const list: Collection<T, Body>['list'] = async (api, service, rules) => {
     const found = await readObjects(api, { listing, readPage, about, path: all(api, service) }, rules)
-    if (secretsInList !== undefined) api.addSecrets(secretsInList(found.items))
+    if (hiddenTextsIn !== undefined) api.hide(hiddenTextsIn(found.items))
     return found
   }
 

@@ -16,6 +16,24 @@ export function webhookSecrets(text: string): readonly string[] {
 export const storedUrlSecrets = (text: string): readonly string[] =>
   /^https?:\/\/[^\s\\/?#@]+(?:[/?#]|$)/i.test(text) && URL.canParse(text) ? pathSecrets(text) : [text]
 
+/** A text that a run does not show, and what it shows in its place. */
+export type HiddenText = readonly [text: string, shown: string]
+
+/** A shorter path holds no secret that could be told from a word. */
+const shortestSecretPath = 16
+
+/**
+ * The address of a webhook as somebody may have copied it. Only with its host: other addresses can have the same path, and files, ids and names
+ * a part of it.
+ */
+export function copiesOf(text: string): readonly HiddenText[] {
+  const [, user = '', host = '', path = ''] = /^https?:\/\/([^\s\\/?#@]*@)?([^\s\\/?#@]+)([/?][^\s\\#]*)?/i.exec(text) ?? []
+  return [
+    ...(path.length < shortestSecretPath ? [] : [[`${host}${path}`, `${host}***`] as const]),
+    ...(user === '' ? [] : [[`${user}${host}`, `***@${host}`] as const]),
+  ]
+}
+
 function pathSecrets(text: string): readonly string[] {
   const { pathname, search } = new URL(text)
   const path = `${pathname}${search}`

@@ -89,6 +89,24 @@ for (const [dialect, emulator] of Object.entries(servers)) {
     expect(ran.summary).not.toContain('0123456789abcdef')
   })
 
+  it(`hides no path, id or word that is in the URL of a webhook, too, and the user of a URL (${dialect})`, async () => {
+    expect((await step('apply')).exitCode).toBe(0)
+    const { alert, dashboard } = stored()
+    const { webhooks } = serviceOf(emulator())
+    const [first] = webhooks
+    if (first === undefined) throw new Error('the demo has a webhook')
+    const paths = ['observability-alerts', `hooks/${dashboard.id}`, 'notify/CheckoutErrorsTeam', 'repos/shop/Observability/dispatches']
+    const urls = [...paths.map((one) => `https://relay.example/${one}`), 'https://bob:pa55@hooks.internal.example/x']
+    webhooks.push(...urls.map((one, i) => ({ ...first, id: `65f5e4a35eedc0de00000e0${i}`, name: `Path ${i}`, url: one })))
+    const words = `config/observability-alerts/all.json CheckoutErrorsTeam github.com/shop/Observability hooks.internal.example/page`
+    alert.message = `${words} https://bob:pa55@hooks.internal.example/x`
+    dashboard.name = 'Moved'
+    const ran = await step('plan')
+    expect(ran.summary.replaceAll(/\n- +/g, ' ')).toContain(`${words} https://***@hooks.internal.example/x`)
+    expect(JSON.stringify(ran.result)).toContain(dashboard.id)
+    expect(ran.summary).not.toContain('pa55')
+  })
+
   it(`a plan file applies, although the URL of a webhook has an id that is in it (${dialect})`, async () => {
     expect((await step('apply')).exitCode).toBe(0)
     const { alert, webhook } = stored()
