@@ -144,7 +144,9 @@ export const commandFor = (operation: 'apply' | 'pull', aim: CommandAim): string
 
 /** The options for the target of the run: the variables of the shell into which a person pastes the command can be those of another one. */
 export const targetOptions = (target: Target): string =>
-  isServer(target) ? ` --profile hyperdx --api-url ${shellQuote(target.serverUrl)}` : ` --service-id ${target.serviceId}`
+  isServer(target)
+    ? ` --profile hyperdx --api-url ${shellQuote(target.serverUrl)}`
+    : ` --organization-id ${target.organizationId} --service-id ${target.serviceId}`
 
 /** The command that adopts the objects of a previous project. */
 export const adoptCommand = (aim: CommandAim, project: string, repository?: string): string =>

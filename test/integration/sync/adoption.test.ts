@@ -51,7 +51,7 @@ describe('an unmanaged alert', () => {
       expect(errorsIn(planned)).toMatchObject([
         {
           rule: 'held',
-          message: `alerts.errors: the unmanaged alert "Checkout errors" (${theirs().id}) differs (threshold), so apply leaves it as it is, and deletes nothing. To manage it as the file has it, set adopt to ${theirs().id}; to take its values into the file, run watchkeeper pull --project shop/observability --service-id ${demo.services.checkout} --files '**' --only declared --select key=errors; to create another one, set adopt to false`,
+          message: `alerts.errors: the unmanaged alert "Checkout errors" (${theirs().id}) differs (threshold), so apply leaves it as it is, and deletes nothing. To manage it as the file has it, set adopt to ${theirs().id}; to take its values into the file, run watchkeeper pull --project shop/observability --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files '**' --only declared --select key=errors; to create another one, set adopt to false`,
         },
       ])
       const before = structuredClone(theirs())
@@ -170,7 +170,7 @@ describe('an object of another project with the same name', () => {
       await apply(mine, { project: 'old/name' })
       const before = stateOf(emulator())
       for (const run of [plan, apply]) expect(errorRules(await run(mine))).toEqual(['other-project'])
-      const command = `watchkeeper apply --project shop/observability --service-id ${demo.services.checkout} --files '**' --adopt-from project=old/name`
+      const command = `watchkeeper apply --project shop/observability --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files '**' --adopt-from project=old/name`
       const repository = 'github.com/old/infra'
       for (const [result, wanted] of [
         [await plan(mine), `run once: ${command}. `],

@@ -53,8 +53,8 @@ describe('drift', () => {
     await haveApplied()
     edit('Errors', { threshold: 9 })
     const { document, blocks } = await run('drift', first, { prune: 'true' })
-    const revert = `watchkeeper apply --project shop/drift --service-id ${demo.services.checkout} --files a.json --prune`
-    const keep = `watchkeeper pull --project shop/drift --service-id ${demo.services.checkout} --files a.json --only drifted`
+    const revert = `watchkeeper apply --project shop/drift --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files a.json --prune`
+    const keep = `watchkeeper pull --project shop/drift --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files a.json --only drifted`
     expect(document).toMatchObject({ applyCommand: revert, pullCommand: keep })
     const limited = await run('drift', first, { prune: 'true', 'max-deletes': '10' })
     expect(limited.document.applyCommand).toBe(`${revert} --max-deletes 10`)
@@ -102,7 +102,7 @@ describe('drift', () => {
     })
     const files = ['a.json', ...globs.map((glob) => `'${glob}'`)].map((glob) => ` --files ${glob}`).join('')
     const owners = '--adopt-from project=shop/old --adopt-from repository=github.com/shop/infra'
-    const command = `watchkeeper apply --project shop/drift --service-id ${demo.services.checkout}${files} ${owners} --prune forget --max-deletes 9 --allow-empty --repair rewrite --repair secrets`
+    const command = `watchkeeper apply --project shop/drift --organization-id ${demo.organizationId} --service-id ${demo.services.checkout}${files} ${owners} --prune forget --max-deletes 9 --allow-empty --repair rewrite --repair secrets`
     expect(document.applyCommand).toBe(command)
     expect(renderMarkdown(blocks)).toContain(`: \`${command}\`\n`)
     expect(text.replaceAll(/\s+/g, ' ')).toContain(command)

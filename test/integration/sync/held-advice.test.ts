@@ -16,7 +16,7 @@ const errors = { name: 'Checkout errors', dashboard: { name: 'Checkout overview'
 
 const theirs = () => serviceOf(emulator()).alerts.filter(({ name }) => name === 'Checkout errors')
 
-const target = `--service-id ${demo.services.checkout}`
+const target = `--organization-id ${demo.organizationId} --service-id ${demo.services.checkout}`
 
 const adviceOn = async ({ plan }: Site, files: SiteFiles): Promise<string> => {
   const [message] = errorsIn(await plan(files)).map((one) => one.message)

@@ -95,7 +95,10 @@ describe.each(dialects)('objects that exist twice in %s', (dialect) => {
   it('W3: objects that exist twice are never repaired without the input, and every plan and apply says what to do', async () => {
     const { service, twinOf } = await doubled()
     const ids = twinOf(service.dashboards, 'Shop').map(({ id }) => id)
-    const target = dialect === 'hyperdx' ? `--profile hyperdx --api-url ${emulator().url}/api/v2` : `--service-id ${demo.services.checkout}`
+    const target =
+      dialect === 'hyperdx'
+        ? `--profile hyperdx --api-url ${emulator().url}/api/v2`
+        : `--organization-id ${demo.organizationId} --service-id ${demo.services.checkout}`
     const command = `run this once, when no other run is at work: watchkeeper apply --project shop ${target} --repair duplicates`
     for (const operation of ['plan', 'apply']) {
       const { document } = await run(operation, { prune: 'true' })
