@@ -1,4 +1,6 @@
-import { clip, compareText, printable } from '../core/text.ts'
+// Not all of the package, which every run with a plan would load.
+import { diffArrays } from 'diff/lib/diff/array.js'
+import { clip, compareText, plural, printable } from '../core/text.ts'
 import type { DiffLine } from './blocks.ts'
 
 /** A changed field of an object; undefined for a side on which it does not exist. */
@@ -82,21 +84,31 @@ function runLength(lines: readonly DiffLine[], from: number, sign: DiffLine['sig
   return end - from
 }
 
-/** By place where as many lines were added as removed, and otherwise those that begin alike. */
+/** Removed times added lines, of which each is compared with each. */
+const maxComparisons = 10_000
+
+/** By place where as many lines were added as removed, and otherwise the most alike first. */
 function pairLines(
   lines: readonly DiffLine[],
   { from, removed, added }: { readonly from: number; readonly removed: number; readonly added: number },
 ): readonly (readonly [number, number])[] {
-  const first = from + removed
-  const startOf = (i: number): string => lines[i]?.text.slice(0, contextLength) ?? ''
-  const free = new Set(Array.from({ length: added }, (_, i) => first + i))
-  return Array.from({ length: removed }, (_, i) => from + i).flatMap((i) => {
-    const pair = removed === added ? i + removed : [...free].find((other) => startOf(other) === startOf(i))
-    if (pair === undefined) return []
-    free.delete(pair)
-    return [[i, pair] as const]
-  })
+  const before = Array.from({ length: removed }, (_, i) => from + i)
+  if (removed === added) return before.map((i) => [i, i + removed])
+  if (removed * added > maxComparisons) return []
+  const after = Array.from({ length: added }, (_, i) => from + removed + i)
+  const all = before.flatMap((i) => after.map((j) => ({ i, j, same: countSame(lines[i]?.text ?? '', lines[j]?.text ?? '') })))
+  const paired = new Set<number>()
+  return all
+    .filter(({ same }) => same >= contextLength)
+    .toSorted((a, b) => b.same - a.same)
+    .flatMap(({ i, j }) => {
+      if (paired.has(i) || paired.has(j)) return []
+      paired.add(i).add(j)
+      return [[i, j] as const]
+    })
 }
+
+const countSame = (before: string, after: string): number => before.length - lengthOf(trimSame(before, after).before)
 
 /** What stays is shown up to this far around a change. A narrow window shows the start of a line, so the change is near it. */
 const contextLength = 16
@@ -105,21 +117,28 @@ const contextLength = 16
 function aroundChanges(before: string, after: string): readonly [string, string] {
   if (before.length <= room && after.length <= room) return [before, after]
   const changes = findChanges(before, after)
-  if (changes.length === 0) return [clipped(before), clipped(after)]
-  return [
-    showRanges(
-      before,
-      changes.map((change) => change.before),
-    ),
-    showRanges(
-      after,
-      changes.map((change) => change.after),
-    ),
-  ]
+  const first = changes.slice(0, maxChanges)
+  const more = changes.length > maxChanges ? ` and ${plural(changes.length - maxChanges, 'more change')}` : ''
+  const show = (text: string, side: keyof Change): string =>
+    `${showRanges(
+      text,
+      first.map((change) => change[side]),
+    )}${more}`
+  return changes.length === 0 ? [clipped(before), clipped(after)] : [show(before, 'before'), show(after, 'after')]
 }
+
+/** The most changes of a long line that are shown. The others are counted. */
+const maxChanges = 5
 
 /** Start and end in a text. */
 type Range = readonly [number, number]
+
+interface Change {
+  readonly before: Range
+  readonly after: Range
+}
+
+const lengthOf = ([start, end]: Range): number => end - start
 
 function showRanges(text: string, ranges: readonly Range[]): string {
   let [shownText, shownTo] = ['', 0]
@@ -137,42 +156,47 @@ function showRanges(text: string, ranges: readonly Range[]): string {
   return shownTo < text.length ? `${shownText}…` : shownText
 }
 
-/** Texts that agree in twice as much agree again after a change. */
-const blockLength = 16
+/** The cost of a comparison grows with its square. Texts with more differences are one change. */
+const maxEdits = 400
 
-/** The parts that differ, in both texts. They are not always the shortest possible, but nothing differs outside of them. */
-function findChanges(before: string, after: string): readonly { readonly before: Range; readonly after: Range }[] {
-  const shorter = Math.min(before.length, after.length)
-  let same = 0
-  while (same < shorter && before[same] === after[same]) same++
-  let sameEnd = 0
-  while (sameEnd < shorter - same && before.at(-1 - sameEnd) === after.at(-1 - sameEnd)) sameEnd++
-  const [end, endAfter] = [before.length - sameEnd, after.length - sameEnd]
-  const blocks = Map.groupBy(
-    Array.from({ length: Math.floor((end - same) / blockLength) }, (_, i) => same + i * blockLength),
-    (at) => before.slice(at, at + blockLength),
-  )
-  const changes: { readonly before: Range; readonly after: Range }[] = []
-  let [i, j] = [same, same]
-  while (i < end || j < endAfter) {
-    let [p, q] = [end, endAfter]
-    for (let at = j; at + blockLength <= endAfter && p === end; at++) {
-      const known = blocks.get(after.slice(at, at + blockLength))?.find((one) => one >= i)
-      if (known !== undefined) [p, q] = [known, at]
-    }
-    while (p > i && q > j && before[p - 1] === after[q - 1]) {
-      p--
-      q--
-    }
-    changes.push({ before: [toStart(before, i), toEnd(before, p)], after: [toStart(after, j), toEnd(after, q)] })
-    while (p < end && q < endAfter && before[p] === after[q]) {
-      p++
-      q++
-    }
-    i = p
-    j = q
+/** The parts that differ, in both texts. Those with little between them are one. */
+function findChanges(before: string, after: string): readonly Change[] {
+  const edits = diffArrays(toWords(before), toWords(after), { maxEditLength: maxEdits })
+  if (edits === undefined) return [trimSame(before, after)]
+  const changes: Change[] = []
+  let [i, j] = [0, 0]
+  for (const { added, removed, value } of edits) {
+    const length = value.join('').length
+    const [start, startAfter] = [i, j]
+    if (!added) i += length
+    if (!removed) j += length
+    if (!added && !removed) continue
+    const last = changes.at(-1)
+    const isNear = last !== undefined && start - last.before[1] <= 2 * contextLength
+    if (isNear) changes.pop()
+    changes.push({ before: [isNear ? last.before[0] : start, i], after: [isNear ? last.after[0] : startAfter, j] })
   }
-  return changes
+  // A word can be as long as a text, such as a key.
+  return changes.map((change) => trimSame(before, after, change))
+}
+
+const toWords = (text: string): string[] => text.match(/[\p{L}\p{N}_]+|\s+|./gsu) ?? []
+
+/** A change without what is the same at its start and at its end. */
+function trimSame(
+  before: string,
+  after: string,
+  { before: [i, end], after: [j, endAfter] }: Change = { before: [0, before.length], after: [0, after.length] },
+): Change {
+  const shorter = Math.min(end - i, endAfter - j)
+  let start = 0
+  while (start < shorter && before[i + start] === after[j + start]) start++
+  let rest = 0
+  while (rest < shorter - start && before[end - 1 - rest] === after[endAfter - 1 - rest]) rest++
+  return {
+    before: [toStart(before, i + start), toEnd(before, end - rest)],
+    after: [toStart(after, j + start), toEnd(after, endAfter - rest)],
+  }
 }
 
 const isInsidePair = (text: string, at: number): boolean => /^[\udc00-\udfff]/.test(text.charAt(at))

@@ -243,6 +243,135 @@ describe('a changed field', () => {
     ])
   })
 
+  describe('in one long line', () => {
+    const numbers = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
+    const sidesOf = (before: unknown, after: unknown) => {
+      const lines = linesOf({ path: 'x', before, after })
+      const side = (sign: string) =>
+        lines
+          .filter((line) => line.startsWith(sign))
+          .map((line) => line.slice(1).trim())
+          .join(' ')
+      return [side('-'), side('+')]
+    }
+    /** The windows of both sides, without what is around the changes. */
+    const windowsOf = (text = '') => text.split('…').filter(Boolean)
+
+    it('shows two changed cells of a table that repeats itself, and not the rows between them', () => {
+      const rows = (count: number, changed: readonly number[]) =>
+        numbers(count)
+          .map((i) => `| row ${i} | ok | ok | ${changed.includes(i) ? 'BAD' : 'ok'} | ok | ok |`)
+          .join(' ')
+      for (const [count, first, second] of [
+        [25, 3, 20],
+        [60, 5, 50],
+      ] as const) {
+        const [removed, added] = sidesOf(rows(count, []), rows(count, [first, second]))
+        expect(windowsOf(removed)).toHaveLength(2)
+        expect(added?.match(/BAD/g)).toHaveLength(2)
+        expect(windowsOf(added).map((window) => window.length < 60)).toEqual([true, true])
+        expect(added).not.toContain('more')
+      }
+    })
+
+    it('shows two changed columns of a query that repeats itself', () => {
+      const query = (changes: Readonly<Record<number, string>>) =>
+        `SELECT ${numbers(40)
+          .map((i) => `sum(if(code = ${changes[i] ?? 500 + i}, 1, 0)) / sum(1) AS r${i}`)
+          .join(', ')} FROM logs`
+      expect(sidesOf(query({}), query({ 4: '404', 30: '429' }))).toEqual([
+        '…sum(if(code = 504, 1, 0)) / sum…sum(if(code = 530, 1, 0)) / sum(1…',
+        '…sum(if(code = 404, 1, 0)) / sum…sum(if(code = 429, 1, 0)) / sum(1…',
+      ])
+    })
+
+    it('shows two changes of a long note', () => {
+      const note = (limit: string, person: string) =>
+        `# Checkout ${'Look at the dashboard first. '.repeat(10)}Restart above ${limit} errors. ${'Then wait a minute. '.repeat(20)}Call ${person} if it stays. ${'Write it down. '.repeat(10)}`
+      const [removed, added] = sidesOf(note('10', 'Ada'), note('25', 'Grace'))
+      expect(removed).toMatch(/^…[^…]*above 10 errors[^…]*…[^…]*Call Ada if[^…]*…$/)
+      expect(added).toMatch(/^…[^…]*above 25 errors[^…]*…[^…]*Call Grace if[^…]*…$/)
+    })
+
+    it('shows the last changes of many tags', () => {
+      const tags = (...last: readonly string[]) => [...numbers(19).map((i) => `team:${i}`), ...last]
+      expect(sidesOf(tags('tier:1', 'zone:a'), tags('tier:2', 'zone:b'))).toEqual([
+        '…"team:19","tier:1","zone:a"]',
+        '…"team:19","tier:2","zone:b"]',
+      ])
+    })
+
+    it('shows a changed emoji and a changed blank', () => {
+      const text = (middle: string) => `${'word 😀 '.repeat(20)}${middle}${' word 😀'.repeat(20)}`
+      const [removed, added] = sidesOf(text('👍🏽'), text('👍🏿'))
+      expect(removed).toContain('word 😀 👍🏽 word')
+      expect(added).toContain('word 😀 👍🏿 word')
+      const blanks = sidesOf(text('a b'), text('a  b'))
+      expect(blanks[0]).toContain('😀 a b word')
+      expect(blanks[1]).toContain('😀 a  b word')
+    })
+
+    it('shows the end of a long word, such as a key, that differs there', () => {
+      const [removed, added] = sidesOf(`${'a1'.repeat(400)}x`, `${'a1'.repeat(400)}y`)
+      expect([removed, added]).toEqual(['…a1a1a1a1a1a1a1a1x', '…a1a1a1a1a1a1a1a1y'])
+    })
+
+    it('counts the changes after the fifth', () => {
+      const text = (word: string) =>
+        numbers(8)
+          .map((i) => `${'same '.repeat(20)}${word}${i}`)
+          .join(' ')
+      const [removed, added] = sidesOf(text('old'), text('new'))
+      expect(removed).toMatch(/old5 .*… and 3 more changes$/)
+      expect(added).toMatch(/new5 .*… and 3 more changes$/)
+      expect(added).not.toContain('new6')
+    })
+
+    it('counts the rest of a change that is longer than a few lines', () => {
+      const text = (word: string) =>
+        `${'same '.repeat(30)}${numbers(200)
+          .map((i) => `${word}${i}`)
+          .join(' ')}${' same'.repeat(30)}`
+      for (const side of sidesOf(text('old'), text('new'))) {
+        expect(side).toMatch(/… \(\d+ more characters\)/)
+        expect(side.length).toBeLessThan(600)
+      }
+    })
+
+    it('has few lines for a text with very many changes, in little time', () => {
+      const text = (word: string) =>
+        numbers(5000)
+          .map((i) => (i % 3 === 0 ? `${word}${i}` : `w${i}`))
+          .join(' ')
+      const ms = cpuMsOf(() => {
+        const [removed, added] = sidesOf(text('old'), text('new'))
+        expect(removed).toMatch(/^w1 w2 old3 .*more characters\)/)
+        expect(added).toMatch(/^w1 w2 new3 .*more characters\)/)
+        expect(`${removed}${added}`.length).toBeLessThan(1200)
+      })
+      expect(ms).toBeLessThan(300)
+    })
+
+    it('shows no difference between equal lines', () => {
+      const text = 'word '.repeat(30)
+      expect(sidesOf(text, text)).toEqual([JSON.stringify(text), JSON.stringify(text)].map((one) => one.replaceAll('  ', ' ')))
+    })
+
+    it('compares a line with the most similar one where more were removed than added', () => {
+      const long = (end: string) => `${'word '.repeat(30)}${end}`
+      const lines = [
+        { sign: '-' as const, text: long('1') },
+        { sign: '-' as const, text: long('2') },
+        { sign: '+' as const, text: long('2b') },
+      ]
+      const shownLines = linesOf({ path: 'x', before: 'a', after: 'b', lines })
+      expect(shownLines.slice(-2)).toEqual(['-      …word word 2', '+      …word word 2b'])
+      expect(shownLines.slice(1, -2).join('')).toMatch(/^- +word word.*word 1$/)
+      const unlike = [{ sign: '-' as const, text: 'x'.repeat(100) }, ...lines.slice(2), { sign: '+' as const, text: 'new' }]
+      expect(linesOf({ path: 'x', before: 'a', after: 'b', lines: unlike }).join('')).not.toContain('…')
+    })
+  })
+
   it('shows each word that was put into a long text', () => {
     const words = fc.array(fc.constantFrom('a', 'bb', '| --- |', '😀', 'latency', '\n'), { minLength: 100, maxLength: 400 })
     fc.assert(
