@@ -1,1 +1,1 @@
-export const id=622;export const ids=[622];export const modules={8515:((e,t,n)=>{n.d(t,{diffLines:()=>r.Pp});var r=n(7073)})};
+export const id=622;export const ids=[622];export const modules={8515:((e,t,n)=>{n.d(t,{diffLines:()=>r.Pp});var r=n(9493)})};
