@@ -4,7 +4,7 @@
 import { slowDigestOfText } from '../platform/core/digest.ts'
 import { isExactNumber } from '../platform/core/json.ts'
 import { secretPrefix } from '../platform/core/names.ts'
-import { copiesOf, type HiddenText, storedUrlSecrets, webhookSecrets } from '../platform/http/webhook-url.ts'
+import { copiesOf, type HiddenText, shortestSecretPath, storedUrlSecrets, webhookSecrets } from '../platform/http/webhook-url.ts'
 import { canonicalText } from './marker.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -123,11 +123,9 @@ export function hiddenTextsIn(value: unknown): readonly HiddenText[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(hiddenTextsIn) : []
 }
 
-/**
- * Those that can be told from other text, wherever they are. A webhook with a short path has its secret elsewhere, and other URLs can have
- * the same path.
- */
-export const longSecretTextsIn = (value: unknown): readonly string[] => secretTextsIn(value).filter(({ length }) => length >= 16)
+/** The secret texts that are too long to be a part of another text by chance. */
+export const longSecretTextsIn = (value: unknown): readonly string[] =>
+  secretTextsIn(value).filter(({ length }) => length >= shortestSecretPath)
 
 /** The body of a request: with the text of every secret, and without values that the service has and this run does not know. */
 export function revealSecrets(value: unknown): unknown {

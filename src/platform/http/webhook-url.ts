@@ -19,8 +19,8 @@ export const storedUrlSecrets = (text: string): readonly string[] =>
 /** A text that a run does not show, and what it shows in its place. */
 export type HiddenText = readonly [text: string, shown: string]
 
-/** A shorter path holds no secret that could be told from a word. */
-const shortestSecretPath = 16
+/** In characters. Other addresses can have a shorter path, too: its webhook has the secret in a header. */
+export const shortestSecretPath = 16
 
 /**
  * The address of a webhook as somebody may have copied it. Only with its host: other addresses can have the same path, and files, ids and names

@@ -169,7 +169,7 @@ const annotateAs = { error: core.error, warning: core.warning, note: core.notice
 
 /**
  * Annotates lines of the user's files, the most severe first, and adds the verdict. `warnings` is the number of warnings so far. GitHub shows
- * an annotation beside its line if the pull request changes it, and in any case in the list of the run.
+ * every annotation in the list of the run, and beside its line if the pull request changes it.
  */
 function annotate({ annotations, document }: RunResult, warnings: number, pathOf: (file: string) => string): void {
   for (const [severity, show] of Object.entries(annotateAs)) {
