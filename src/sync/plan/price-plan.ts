@@ -111,16 +111,9 @@ function priceChanges(
   }
 }
 
-/** The shortest longer interval between whose evaluations the service can sleep, where it is at least a fifth cheaper. */
-function alternativeTo(
-  { before, after }: AlertChange,
-  share: number,
-  { timeoutMs }: ServiceProfile,
-  { shareOf }: AlertPrice,
-): PricedAlert['alternative'] {
+/** The shortest longer interval between whose evaluations the service can sleep. */
+function alternativeTo({ before, after }: AlertChange, share: number, { timeoutMs }: ServiceProfile, { shareOf }: AlertPrice) {
   if (after === undefined || share <= 0) return undefined
   const interval = alertIntervals.find((name) => intervalMs[name] > Math.max(after.intervalMs, timeoutMs.high))
-  if (interval === undefined) return undefined
-  const longer = shareOf({ before, after: { ...after, intervalMs: intervalMs[interval] } })
-  return longer < 0.8 * share ? { interval, share: longer } : undefined
+  return interval && { interval, share: shareOf({ before, after: { ...after, intervalMs: intervalMs[interval] } }) }
 }

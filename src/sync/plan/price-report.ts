@@ -21,7 +21,7 @@ const pricedAlert = z.object({
   alternative: z
     .object({ interval: z.string(), share: credits('The share with this interval.') })
     .optional()
-    .describe('A longer interval that lets the service sleep.'),
+    .describe('The next longer interval that lets the service sleep.'),
 })
 
 export const planPrice = z.object({
@@ -103,10 +103,10 @@ export function priceBlocks(result: PlanPrice | undefined): readonly Block[] {
 const describeInterval = (interval: string): string => formatDuration(intervalMs[alertIntervals.find((one) => one === interval) ?? '1d'])
 
 /** `about +84. At 30 min: about +20`, `saves up to 12`. */
-function describeShare({ share, alternative }: PricedAlert): string {
+function describeShare({ share, alternative }: Pick<PricedAlert, 'share' | 'alternative'>): string {
   if (share < 0) return `saves up to ${formatEnd(-share)}`
-  if (share === 0) return 'nothing: the service is awake at these times anyway'
-  const longer = alternative && `. At ${describeInterval(alternative.interval)}: about +${formatCredits(alternative.share)}`
+  if (share === 0) return 'nothing, because the service is awake at these times anyway'
+  const longer = alternative && `. At ${describeInterval(alternative.interval)}: ${describeShare({ share: alternative.share })}`
   return `about +${formatCredits(share)}${longer ?? ''}`
 }
 

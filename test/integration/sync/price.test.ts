@@ -118,7 +118,7 @@ describe('plan with price: true', () => {
     const busy = await plan(alertsEvery('5m'))
     expect(busy.price).toMatchObject({ total: nothing, alerts: [{ share: 0 }] })
     expect(busy.text).toContain('The plan adds nothing. checkout slept 0% of 28 known days')
-    expect(busy.text).toContain('nothing: the service is awake at these times anyway')
+    expect(busy.text).toContain('nothing, because the service is awake at these times anyway')
     serviceOf(emulator()).idleScaling = false
     const always = await plan(alertsEvery('5m'))
     expect(always.price).toMatchObject({ total: nothing, alerts: [] })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Interval, intersect, lengthMs, union } from '../../../../src/cost/idling/intervals.ts'
 import { coverageOf, priceAlerts, type ScheduleChange, sleepsThroughAlerts } from '../../../../src/cost/idling/price.ts'
 import { type DailyCompute, profileService, type ServiceProfile } from '../../../../src/cost/idling/profile.ts'
-import { type AlertSchedule, scheduleOf } from '../../../../src/cost/idling/schedules.ts'
+import { type AlertSchedule, runningAlert, scheduleOf } from '../../../../src/cost/idling/schedules.ts'
 import { readTimeline, type Segment, type Timeline } from '../../../../src/cost/idling/timeline.ts'
 import { addDays, type Day } from '../../../../src/platform/core/dates.ts'
 import { dayMs, hourMs, minuteMs } from '../../../../src/platform/core/durations.ts'
@@ -86,6 +86,20 @@ describe('the price of alerts', () => {
     const awake = days.map((ms) => kept.map((at) => ({ fromMs: ms + at, toMs: ms + at + 15 * minuteMs })))
     const moved = [{ before: alertEvery(60), after: alertEvery(60, 30) }]
     expect(price(profileWith(awake, [15, 15]), moved).added).toEqual({ low: 0, expected: 0, high: 0 })
+  })
+
+  it('the price has ends that are two standard deviations from the mean of the known days', () => {
+    const days = Array.from({ length: 14 }, (_, i) => startMs + i * dayMs)
+    const profile = profileWith(
+      days.map((ms, i) => (i % 2 === 0 ? [] : [{ fromMs: ms, toMs: ms + 12 * hourMs }])),
+      [15, 15],
+    )
+    // 24 and 12 hours of sleep, in turn.
+    const margin = 2 * Math.sqrt((36 * 14) / 13) * Math.sqrt(1 / 14 + 1 / 30)
+    const { low, expected, high } = price(profile, adds(alertEvery(15))).added
+    expect([low, expected, high].map((credits) => credits / 30)).toEqual(
+      [18 - margin, 18, 18 + margin].map((one) => expect.closeTo(one, 9)),
+    )
   })
 
   it('the price looks at each known day and each schedule as often for 1,000 alerts as for one, and at each alert a few times', () => {
@@ -256,13 +270,30 @@ describe('the schedule of an alert', () => {
 })
 
 describe('a service that sleeps although alerts are evaluated', () => {
-  it('shows that they query another one', () => {
-    const running = [{ schedule: alertEvery(5), sinceMs: startMs }]
-    expect(sleepsThroughAlerts(profileAwake(4), running)).toBe(true)
-    expect(sleepsThroughAlerts(profileAwake(24), running)).toBe(false)
-    expect(sleepsThroughAlerts(profileAwake(4), [{ schedule: alertEvery(5), sinceMs: startMs + 14 * dayMs }])).toBe(false)
-    const morning = { schedule: alertEvery(1440, 60), sinceMs: startMs }
-    expect(sleepsThroughAlerts(profileAwake(4), [morning, { ...morning, schedule: alertEvery(1440, 600) }])).toBe(true)
+  const since = (day: number) => ({ schedule: alertEvery(5), sinceMs: startMs + day * dayMs })
+
+  it('shows that they query another one, if it sleeps through most of the time that one of them should keep it awake', () => {
+    expect(sleepsThroughAlerts(profileAwake(11), [since(0)])).toBe(true)
+    expect(sleepsThroughAlerts(profileAwake(13), [since(0)])).toBe(false)
+    const [morning, noon] = [
+      { ...since(0), schedule: alertEvery(1440, 60) },
+      { ...since(0), schedule: alertEvery(1440, 720) },
+    ]
+    expect(sleepsThroughAlerts(profileAwake(4), [morning])).toBe(false)
+    expect(sleepsThroughAlerts(profileAwake(4), [morning, noon])).toBe(true)
+  })
+
+  it('shows it on the days after the alerts and their starts only', () => {
+    const days = profileAwake(24).days.map((day, i) => ({ ...day, awake: i < 7 ? [] : day.awake }))
+    const woken = { ...profileAwake(24), days }
+    expect([0, 7, 14].map((day) => sleepsThroughAlerts(woken, [since(day)]))).toEqual([false, false, false])
+    const asleep = { ...woken, days: days.map((day, i) => ({ ...day, awake: days[13 - i]?.awake.length === 0 ? [] : [day] })) }
+    expect([0, 7, 14].map((day) => sleepsThroughAlerts(asleep, [since(day)]))).toEqual([false, true, false])
+    const alert = { interval: '5m', createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-02-01T00:00:00Z' }
+    const starts = [undefined, '2026-03-01T00:00:00Z', '2025-03-01T00:00:00Z']
+    const known = starts.flatMap((scheduleStartAt) => runningAlert({ ...alert, scheduleStartAt }))
+    expect(known.map(({ sinceMs }) => new Date(sinceMs).toISOString().slice(0, 10))).toEqual(['2026-02-01', '2026-03-01', '2026-02-01'])
+    expect(runningAlert({ ...alert, updatedAt: undefined })).toEqual([])
   })
 })
 
