@@ -31,10 +31,10 @@ export function minutesKept({ intervalMs, offsetMs }: AlertSchedule, timeoutMs: 
   // The server looks for due evaluations once a minute.
   const [interval, first] = [Math.max(1, intervalMs / minuteMs), Math.ceil(offsetMs / minuteMs)]
   const kept = Math.min(interval, Math.ceil(timeoutMs / minuteMs))
-  return Array.from(
-    { length: (dayMinutes / interval) * kept },
-    (_, i) => (first + Math.floor(i / kept) * interval + (i % kept)) % dayMinutes,
-  )
+  const minutes: number[] = []
+  for (let at = first; at < first + dayMinutes; at += interval)
+    for (let i = at; i < at + kept; i++) minutes.push(i % dayMinutes)
+  return minutes
 }
 
 /** How many alerts keep a service awake in each minute of a day. Alerts with the same schedule are counted in one step. */
