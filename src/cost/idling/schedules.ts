@@ -32,8 +32,7 @@ export function minutesKept({ intervalMs, offsetMs }: AlertSchedule, timeoutMs: 
   const [interval, first] = [Math.max(1, intervalMs / minuteMs), Math.ceil(offsetMs / minuteMs)]
   const kept = Math.min(interval, Math.ceil(timeoutMs / minuteMs))
   const minutes: number[] = []
-  for (let at = first; at < first + dayMinutes; at += interval)
-    for (let i = at; i < at + kept; i++) minutes.push(i % dayMinutes)
+  for (let at = first; at < first + dayMinutes; at += interval) for (let i = at; i < at + kept; i++) minutes.push(i % dayMinutes)
   return minutes
 }
 

@@ -65,7 +65,7 @@ interface TimelineOptions {
 }
 
 /** Whether a service in this state is awake or asleep. Any other state does not show what alerts would change. */
-export const mayBeWoken = (state: string | undefined): boolean => ['awake', 'asleep'].includes(currentStates[state ?? ''] ?? 'unknown')
+export const isAwakeOrAsleep = (state: string | undefined): boolean => ['awake', 'asleep'].includes(currentStates[state ?? ''] ?? 'unknown')
 
 /**
  * The states of a service by the activities of its whole organization, sorted by time. The oldest activity proves how far the answer

@@ -2,7 +2,7 @@ import { type CostFacts, hasUnknownTarget, profileOf, readCostFacts } from '../.
 import { type AlertPrice, priceAlerts, type ScheduleChange, sleepsThroughAlerts } from '../../cost/idling/price.ts'
 import { reasons, type ServiceProfile } from '../../cost/idling/profile.ts'
 import { runningAlert, scheduleOf } from '../../cost/idling/schedules.ts'
-import { mayBeWoken } from '../../cost/idling/timeline.ts'
+import { isAwakeOrAsleep } from '../../cost/idling/timeline.ts'
 import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import type { Kind } from '../../kinds/kind.ts'
@@ -43,7 +43,8 @@ export async function pricePlan({ plan, kinds, storedObjects }: PlanningResult, 
     const own = facts.services.find(({ id }) => id === service.serviceId)
     if (own === undefined) return { ...none, message: 'the list of services does not contain it' }
     const named = { ...none, service: own.name || own.id, isAtMost: own.isReadonly !== true }
-    if (!mayBeWoken(own.state)) return { ...named, message: `its state is ${own.state ?? 'unknown'}, which does not show how it sleeps` }
+    if (!isAwakeOrAsleep(own.state))
+      return { ...named, message: `its state is ${own.state ?? 'unknown'}, which does not show how it sleeps` }
     if (own.idleScaling === false) return { ...named, total: nothing, message: 'idling is off, so it never sleeps' }
     const profile = profileIn(facts, own, storedObjects)
     if (typeof profile === 'string') return { ...named, message: profile }

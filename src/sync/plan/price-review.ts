@@ -19,7 +19,7 @@ export const priceReview = {
       'Estimates what changed alerts add to the bill. Evaluations keep a service awake. The estimate needs permissions to read services, activities and usage. Anyone who can read the report sees the costs. Only with `profile: clickhouse-cloud`.',
     ).default(false),
     maxMonthlyIncrease: integer(
-      'With `price`, fails if changed alerts may add more than this each month, in credits. The upper end of the estimate counts. A service without an estimate fails, too, unless `on-missing` accepts it.',
+      'With `price`, fails above this monthly increase. The upper end of the estimate counts, in credits. A service without an estimate fails, too, unless `on-missing` accepts it.',
       0,
       1_000_000_000,
     ).optional(),
