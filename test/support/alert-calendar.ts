@@ -89,8 +89,8 @@ export function compareMonths(world: World, days: readonly ReadonlySet<number>[]
   const [without, withChange] = [countKeeping(before, from, length, timeout), countKeeping(after, from, length, timeout)]
   const isAwake = (i: number): boolean => days[Math.floor(i / dayLength)]?.has(i % dayLength) === true && own[i] === 0
   const minutes = Array.from({ length }, (_, i) => i).filter((i) => !isAwake(i))
-  const awakeIn = (counts: readonly number[]): number => minutes.filter((i) => (counts[i] ?? 0) > 0).length
-  const onlyBy = (alert: CalendarAlert | undefined, counts: readonly number[]): number => {
+  const awakeIn = (counts: Uint8Array): number => minutes.filter((i) => (counts[i] ?? 0) > 0).length
+  const onlyBy = (alert: CalendarAlert | undefined, counts: Uint8Array): number => {
     const kept = countKeeping(present([alert]), from, length, timeout)
     return minutes.filter((i) => kept[i] === 1 && counts[i] === 1).length
   }
