@@ -1,11 +1,15 @@
+import { inputDiagnostic } from '../platform/core/diagnostics.ts'
+import { spellInput } from '../platform/core/input-spelling.ts'
+import { keysOf } from '../platform/core/keys.ts'
 import { say } from '../platform/core/line.ts'
+import { toKebab } from '../platform/core/names.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import { decide, loadFiles, readService } from '../sync/plan/make-plan.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
-import { type Gates, gatesWithoutBacktest } from './backtest/gates.ts'
+import type { Gates } from './backtest/gates.ts'
 import { factsBesideHeadline, judgeDiagnostics, objectBlocks, planHeadline, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
 import { planShape, showPlan } from './plan/shared-result.ts'
-import { gatesWithoutPrice, type PriceAnswer, priceReview } from './price/price-review.ts'
+import { type PriceAnswer, priceReview } from './price/price-review.ts'
 import { queryReview } from './queries/query-review.ts'
 import { demandAnswers, judgeReviews, type Review, reviewPlan } from './review.ts'
 
@@ -15,13 +19,21 @@ const reviews: readonly Review<
   BacktestAnswer & PriceAnswer
 >[] = [backtestReview, queryReview, priceReview]
 
+/** What each gate judges: without it, the gate would pass. */
+const gateSubjects = { maxNotifications: ['backtest'], maxMonthlyIncrease: ['price'], onMissing: ['backtest', 'price'] } as const
+
 export const plan = defineOperation({
   ...planShape,
   moreExamples: [{ env: 'staging', prune: true, planFile: 'plan.json' }],
   summary: 'Shows what apply would change, field by field, without writing.',
   input: planShape.input.extend({ ...backtestReview.inputs, ...priceReview.inputs }),
   details: planShape.details.extend({ ...priceReview.details, ...backtestReview.details }),
-  check: ({ values }) => [...gatesWithoutBacktest(values), ...gatesWithoutPrice(values)],
+  check: ({ values }) =>
+    keysOf<keyof typeof gateSubjects>(gateSubjects)
+      .filter((gate) => values[gate] !== undefined && !gateSubjects[gate].some((subject) => values[subject] === true))
+      .map((gate) =>
+        inputDiagnostic(toKebab(gate), `requires ${gateSubjects[gate].map((subject) => spellInput(subject, 'true')).join(' or ')}`),
+      ),
   async run(context, input) {
     await demandAnswers(reviews, context, input)
     const loaded = await loadFiles(context, { ...input, effect: 'read' })

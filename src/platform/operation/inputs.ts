@@ -82,7 +82,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(options: 
 /** What to do where a gate lacks data. */
 export const onMissingInput = choice(
   ['fail', 'warn', 'ignore'],
-  'Sets what a gate does without data. The default is `fail`. In plan, it requires `backtest`.',
+  'Sets what a gate does without data. The default is `fail`. In plan, it requires `backtest` or `price`.',
 )
 
 /** A boolean; `true` or `false` as text. */
