@@ -44,8 +44,6 @@ export const inputNames: readonly string[] = [
   "price",
   "project",
   "prune",
-  "record-group-names",
-  "recordings",
   "remove-declarations",
   "repair",
   "require-restore-days",

@@ -37,10 +37,7 @@ const sampleSlos: KitFile = {
   check: 'replace the sample SLOs, and Traces and oncall by the names of your source and webhook',
 }
 
-const [deployment, recordFirst] = [
-  'replace ./deploy.sh by your deployment',
-  'declare and record an incident first, because a replay without incidents fails',
-]
+const [deployment, sampleLimits] = ['replace ./deploy.sh by your deployment', 'replace the sample limits']
 
 const ofSelfHosted = [workflow('self-hosted'), starter]
 
@@ -73,10 +70,11 @@ export const kits: readonly Kit[] = [
     hasProject: true,
   },
   {
-    name: 'replay',
-    summary: 'Tests the alerts with past incidents on each pull request, without a key.',
-    files: [workflow('replay', recordFirst)],
-    selfHosted: [workflow('self-hosted-replay', recordFirst)],
+    name: 'alert-gates',
+    summary: 'Tests changed alerts on each pull request: with past data, and with past incidents.',
+    files: [workflow('alert-gates', sampleLimits)],
+    selfHosted: [workflow('self-hosted-alert-gates', sampleLimits)],
+    hasProject: true,
   },
   {
     name: 'check-slos',
@@ -105,7 +103,7 @@ export const kits: readonly Kit[] = [
   {
     name: 'check-credits',
     summary: 'Fails before the prepaid credits run out.',
-    files: [workflow('check-credits', 'replace the sample limits')],
+    files: [workflow('check-credits', sampleLimits)],
   },
   {
     name: 'backups',
