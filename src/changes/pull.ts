@@ -8,9 +8,10 @@ import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '.
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { quote } from '../platform/core/text.ts'
+import { readDocument } from '../platform/documents/document.ts'
 import type { Files, OutputFile } from '../platform/operation/files.ts'
 import { choice, flag, grouped } from '../platform/operation/inputs.ts'
-import { type Context, defineOperation, type Given } from '../platform/operation/operation.ts'
+import { type Context, defineOperation, type Given, type NamedEnvironment } from '../platform/operation/operation.ts'
 import { selectInput } from '../platform/operation/select.ts'
 import type { Declarations } from '../sync/declarations/declarations.ts'
 import { environmentInput, variableIn } from '../sync/declarations/environment.ts'
@@ -36,7 +37,6 @@ import { type Draft, type DraftInput, draftPull, excludedAs, identityOf } from '
 import {
   findReplacedVariables,
   instantiatedDifferences,
-  overriddenDifferences,
   replacedExpressions,
   reportIncompleteLists,
   withEmptiedLists,
@@ -189,7 +189,8 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const serverAnswers: ServerAnswers = new Map()
   const { draft: verified, read } = await draftUntilVerified(draftInput, async (candidate) => {
     await demandTime(context)
-    const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context, project)
+    const after = new Map([...texts, ...candidate.files.map((file) => [file.path, file.after] as const)])
+    const drafted = await findIn(after, { ...context, environment: environment && withText(environment, after) }, project)
     const { found: declarations } = await withSources(drafted, storedObjects.source)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
     const failures = new Map([...verifyDraft(candidate, read), ...findReplacedVariables(candidate, { environment, only })])
@@ -203,7 +204,6 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
       ...diagnostics,
       ...skippedDirectories(skipped),
       ...reportIncompleteLists(incompleteLists),
-      ...overriddenDifferences(draft, environment),
       ...nameInstances(instantiatedDifferences(draft)),
       ...replacedExpressions(draft),
       // The reader of the files decides about adoptions.
@@ -226,6 +226,14 @@ async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, 
   const paths = [...texts.keys()].sort()
   const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
   return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } }, { project })
+}
+
+/** The environment with the text that its file gets, which is no file of declarations. */
+function withText(environment: NamedEnvironment, texts: Map<string, string>): NamedEnvironment {
+  const text = texts.get(environment.path)
+  const document = readDocument(text ?? environment.text, environment.path)
+  texts.delete(environment.path)
+  return 'value' in document ? { ...environment, document } : environment
 }
 
 /** Style rules of a team do not decide whether a file matches the service. */

@@ -75,15 +75,6 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     expect(objectOf(await run('plan', changed), 'Checkout errors')).toMatchObject({ action: 'update' })
   })
 
-  it('a pull with an environment whose override differs updates the other fields', async () => {
-    const pulled = await pull({})
-    const files = { ...pulled, 'environments/staging.yml': 'overrides: { alerts: { checkout-errors: { threshold: 0.02 } } }\n' }
-    Object.assign(alert(), { threshold: 0.07, message: 'New message' })
-    const again = await pull(files, { env: 'staging', only: 'declared' })
-    expect(textOf(again)).toContain('New message')
-    expect(entryOf(again)).not.toBe(entryOf(pulled))
-  })
-
   it('stay where the file has an expression or an anchor', async () => {
     const pulled = await pull({})
     const variable = replace(pulled, `adopt: ${entryOf(pulled)}`, `adopt: $\{{ env.ALERT_ID }}`)

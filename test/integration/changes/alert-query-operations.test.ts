@@ -103,23 +103,18 @@ describe('alerts with a query', () => {
 
   it('exist once for each instance, and have the values of the environment', async () => {
     const text = written(`instances:
-  checkout: { limit: 10 }
-  payment: { limit: 20 }
+  checkout: { limit: 10, by: '' }
+  payment: { limit: 20, by: '‹env.BY›' }
 alerts:
   ‹instance.key›-errors:
     name: Errors of ‹instance.key›
-    query: { source: Logs, select: [{ aggFn: count, where: 'ServiceName:‹instance.key› SeverityText:‹env.LEVEL›' }] }
+    query: { source: Logs, select: [{ aggFn: count, where: 'ServiceName:‹instance.key› SeverityText:‹env.LEVEL›' }], groupBy: '‹instance.by›' }
     threshold: ‹instance.limit›
     interval: 5m
     channel: { type: webhook, webhook: oncall }
     note: n
 `)
-    const environment = `variables: { LEVEL: error }
-overrides:
-  alerts:
-    payment-errors: { query: { groupBy: Body } }
-`
-    const files = { 'environments/staging.yml': environment }
+    const files = { 'environments/staging.yml': 'variables: { LEVEL: error, BY: Body }\n' }
     const applied = await run('apply', text, { env: 'staging' }, files)
     expect(applied.document).toMatchObject({ status: 'pass' })
     const board = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Alerts: shop/main')

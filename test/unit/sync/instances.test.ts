@@ -148,32 +148,6 @@ describe('a file with instances', () => {
   })
 })
 
-describe('an environment', () => {
-  const environment = (overrides: string): NamedEnvironment => {
-    const document = readDocument(`overrides: ${overrides}\n`, 'environments/e.yml')
-    if ('diagnostics' in document) throw new Error(document.diagnostics[0]?.message)
-    return { name: 'e', path: 'environments/e.yml', document, settings: {}, project: undefined, variables: new Map() }
-  }
-  const readIn = (overrides: string) =>
-    readDeclarations(
-      [{ path: 'f.yml', text: file('{ a: , b: { errors: 50 } }', `‹instance.key›-errors: ${alertOf()}`, '{ errors: 20 }') }],
-      () => undefined,
-      environment(overrides),
-    )
-
-  it('overrides values of instances before the fields of their objects', () => {
-    const { objects, diagnostics } = readIn('{ instances: { b: { errors: 5 } }, alerts: { a-errors: { threshold: 7 } } }')
-    expect([diagnostics, objects.map(({ value }) => 'threshold' in value && value.threshold)]).toEqual([[], [7, 5]])
-  })
-
-  it('rejects an instance that no file has, and a value that no expression uses', () => {
-    expect(lines(readIn('{ instances: { c: { errors: 5 }, b: { error: 5 } } }').diagnostics)).toEqual([
-      'environments/e.yml:1:27 unknown-override: overrides.instances: no file has the instance "c"; did you mean "a"?',
-      'environments/e.yml:1:50 unknown-override: overrides.instances.b: no expression uses "error"; did you mean "errors"?',
-    ])
-  })
-})
-
 it('the example has 20 services with three alerts each in 60 lines at most, and one service with a threshold of its own', async () => {
   const text = readFileSync(new URL('../../../examples/instances/services.yml', import.meta.url), 'utf8')
   expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(60)
