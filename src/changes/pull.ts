@@ -10,7 +10,7 @@ import { spellInput } from '../platform/core/input-spelling.ts'
 import { quote } from '../platform/core/text.ts'
 import { readDocument } from '../platform/documents/document.ts'
 import type { Files, OutputFile } from '../platform/operation/files.ts'
-import { choice, flag, grouped } from '../platform/operation/inputs.ts'
+import { choice, grouped } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation, type Given, type NamedEnvironment } from '../platform/operation/operation.ts'
 import { selectInput } from '../platform/operation/select.ts'
 import type { Declarations } from '../sync/declarations/declarations.ts'
@@ -58,12 +58,9 @@ const pullInputs = z.strictObject({
   ...grouped('Files', { files: filesInput, env: environmentInput, project: planInput.shape.project }),
   ...grouped('What is pulled', {
     only: choice(
-      ['declared', 'drifted'],
-      'Limits what is updated. `declared` updates what the files declare, and adds no other objects. `drifted` updates only objects that were changed in the service while their declarations are as last applied, and replaces no expression.',
+      ['declared', 'drifted', 'drifted-or-deleted'],
+      'Limits what is updated. `declared` updates what the files declare, and adds no other objects. `drifted` updates only objects that were changed in the service while their declarations are as last applied, and replaces no expression. `drifted-or-deleted` also removes the declarations of alerts, dashboards and saved searches that the service does not have: it cannot know whether an object was deleted or never applied. It cannot be used with `env`.',
     ).optional(),
-    removeDeclarations: flag(
-      'Removes the declarations of alerts, dashboards and saved searches that the service does not have. Needs `only: drifted`. It cannot know whether an object was deleted or never applied.',
-    ).default(false),
     select: selectInput(['name', 'key', 'kind', 'tag'], {
       choices: { kind: kindNames },
       without: 'everything but webhooks and sources that no file declares',
@@ -93,30 +90,23 @@ export const pull = defineOperation({
     ),
   }),
   reports: {
-    // The report of `only: drifted` is the text of a pull request.
+    // The report of a drift is the text of a pull request.
     async markdown(result, { only }, blocks) {
       const { renderMarkdown } = await import('../platform/report/markdown.ts')
-      return only === 'drifted' ? renderMarkdown(pullRequestBlocks(result), maxBodyBytes) : renderMarkdown(blocks)
+      return isOfDrift(only) ? renderMarkdown(pullRequestBlocks(result), maxBodyBytes) : renderMarkdown(blocks)
     },
   },
   files: (result) => result.writtenFiles.map(toOutputFile),
 })
 
 function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly Diagnostic[] {
-  return [
-    ...(values.removeDeclarations === true && values.only !== 'drifted'
-      ? [inputDiagnostic('remove-declarations', `requires ${spellInput('only', 'drifted')}`)]
-      : []),
-    ...(values.removeDeclarations === true && names.has('env')
-      ? [
-          inputDiagnostic(
-            'remove-declarations',
-            `cannot be used with ${spellInput('env')}, because the files declare the objects of all environments`,
-          ),
-        ]
-      : []),
-  ]
+  if (values.only !== 'drifted-or-deleted' || !names.has('env')) return []
+  const reason = `cannot be \`drifted-or-deleted\` with ${spellInput('env')}, because the files declare the objects of all environments`
+  return [inputDiagnostic('only', reason)]
 }
+
+/** Without a person who looks, such as on a schedule. */
+const isOfDrift = (only: z.output<typeof pullInputs>['only']): boolean => only === 'drifted' || only === 'drifted-or-deleted'
 
 /** GitHub rejects a longer text. */
 const maxBodyBytes = 65_000
@@ -138,10 +128,7 @@ type PullContext = Pick<
   readonly api: ReadApi
 }
 
-type PullInput = Pick<DraftInput, 'only' | 'removeDeclarations' | 'select'> & {
-  readonly files: readonly string[]
-  readonly project?: string | undefined
-}
+type PullInput = Pick<z.output<typeof pullInputs>, 'files' | 'project' | 'only' | 'select'>
 
 /** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
 async function makePull(context: PullContext, input: PullInput): Promise<Pulled> {
@@ -171,7 +158,8 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
-  const { only, removeDeclarations, select } = input
+  const { select } = input
+  const only: DraftInput['only'] = isOfDrift(input.only) ? 'drifted' : input.only === 'declared' ? 'declared' : undefined
   const incompleteLists = only === 'drifted' ? withEmptiedLists(plan, storedObjects) : storedObjects.incompleteLists
   const draftInput = {
     declarations: found,
@@ -180,7 +168,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     kinds,
     globs: input.files,
     only,
-    removeDeclarations,
+    removeDeclarations: input.only === 'drifted-or-deleted',
     select,
     texts,
     variable: variableIn(environment, files.variable),

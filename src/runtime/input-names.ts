@@ -44,7 +44,6 @@ export const inputNames: readonly string[] = [
   "price",
   "project",
   "prune",
-  "remove-declarations",
   "repair",
   "require-restore-days",
   "results",

@@ -10,7 +10,7 @@ const instead: Readonly<Record<string, string>> = {
   filter: 'select: tag=Key=Value',
   select: 'files: plan and apply are about all objects of the files, because references and prune need all of them',
   only: 'select',
-  prune: 'remove-declarations',
+  prune: 'only: drifted-or-deleted',
   files: 'results',
   'from-date': 'period: 2026-01-01..2026-01-31',
   'to-date': 'period: 2026-01-01..2026-01-31',

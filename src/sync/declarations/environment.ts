@@ -61,7 +61,9 @@ export const environmentSchema = z.strictObject({
   adopt: z
     .strictObject({ dashboards: adoptByKey, savedSearches: adoptByKey, alerts: adoptByKey, webhooks: adoptByKey })
     .optional()
-    .meta({ description: 'The field `adopt` of declared objects, by section and key: ids differ between services. `pull` with `env` writes it.' }),
+    .meta({
+      description: 'The field `adopt` of declared objects, by section and key: ids differ between services. `pull` with `env` writes it.',
+    }),
 })
 
 /** The target of environments whose files do not have one. */

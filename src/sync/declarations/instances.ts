@@ -174,7 +174,9 @@ function findUnused(file: ReadDocument, { defaults, instances }: z.output<typeof
   return values.flatMap(([path, own]) =>
     Object.keys(own)
       .filter((name) => !used.has(name))
-      .map((name) => report(file.locationOfKey([...path, name]), `${path.join('.')}: no expression uses "${quote(name, 60)}"${didYouMean(name, used)}`)),
+      .map((name) =>
+        report(file.locationOfKey([...path, name]), `${path.join('.')}: no expression uses "${quote(name, 60)}"${didYouMean(name, used)}`),
+      ),
   )
 }
 

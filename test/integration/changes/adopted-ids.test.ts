@@ -86,7 +86,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     expect([withWritten(shared, again), objectOf(again, 'Checkout errors')?.outcome]).toEqual([shared, 'unchanged'])
   })
 
-  it('a declaration that could be one of several objects stays, also with remove-declarations', async () => {
+  it('a declaration that could be one of several objects stays, also where others are removed', async () => {
     const { alerts } = serviceOf(emulator())
     alerts.push({ ...structuredClone(alert()), id: '65f5e4a35eedc0de000000ff', threshold: 0.3 })
     const files = {
@@ -100,7 +100,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     channel: { type: webhook, webhook: oncall }
 `,
     }
-    const pulled = await run('pull', files, { only: 'drifted', 'remove-declarations': 'true' })
+    const pulled = await run('pull', files, { only: 'drifted-or-deleted' })
     expect(pulled.files.filter(({ path }) => path.startsWith('o/'))).toEqual([])
     const found = (pulled.document.objects as readonly Planned[]).find(({ key }) => key === 'errors')
     expect(found).toMatchObject({ outcome: 'left-out', reason: expect.stringContaining('could be one of several objects') })

@@ -78,9 +78,7 @@ const messagesOf = ({ document }: Invoked): readonly string[] =>
 
 describe('alerts with a query', () => {
   it('are backtested and detect incidents as the same alerts on tiles', async () => {
-    const [own, spelled] = await Promise.all(
-      [inQueries, onTiles].map((content) => run('backtest', content, { period: dayOf(5) })),
-    )
+    const [own, spelled] = await Promise.all([inQueries, onTiles].map((content) => run('backtest', content, { period: dayOf(5) })))
     expect(own?.document).toMatchObject({ alertCount: 4, notEstimable: 0, detected: 2 })
     expect([own?.document.alerts, own?.document.incidents]).toEqual([spelled?.document.alerts, spelled?.document.incidents])
     expect(own?.document.notifications).toBeGreaterThan(0)

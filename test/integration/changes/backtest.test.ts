@@ -452,7 +452,14 @@ describe('incidents of files', () => {
       },
     })
     const incidents = {
-      payments: { name: 'Failures', start, end: start.replace('09', '10'), alerts: ['payment.page-1h'], within: '40m', maxNotifications: 9 },
+      payments: {
+        name: 'Failures',
+        start,
+        end: start.replace('09', '10'),
+        alerts: ['payment.page-1h'],
+        within: '40m',
+        maxNotifications: 9,
+      },
     }
     for (const [objective, status] of [
       [99, 'pass'],

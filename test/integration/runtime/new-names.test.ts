@@ -19,7 +19,7 @@ it.each([
   ['plan', 'report', '; use reports: html=FILE'],
   ['plan', 'output', '; use reports: html=FILE'],
   ['backtest', 'only', '; use select'],
-  ['pull', 'prune', '; use remove-declarations'],
+  ['pull', 'prune', '; use only: drifted-or-deleted'],
   ['check-backups', 'files', '; use results'],
   // Only inputs that the operation has are advised.
   ['plan', 'filter', '; did you mean "files"?'],

@@ -112,9 +112,9 @@ it('messages of the command line spell an input as an option, and those of the a
   const cases: [string, Readonly<Record<string, string>>, string, string][] = [
     [
       'pull',
-      { 'remove-declarations': 'true' },
-      'remove-declarations: requires only: drifted',
-      'remove-declarations: requires --only drifted',
+      { only: 'drifted-or-deleted', env: 'x' },
+      'only: cannot be `drifted-or-deleted` with env, because',
+      'only: cannot be `drifted-or-deleted` with --env, because',
     ],
     ['apply', { files: 'none.yml', prune: 'true' }, 'or set allow-empty: true to delete them', 'or set --allow-empty to delete them'],
     ['plan', { files: 'a.yml', 'max-notifications': '1' }, 'requires backtest: true', 'requires --backtest'],
