@@ -2,7 +2,7 @@ import { checkReferences } from '../../kinds/references.ts'
 import type { Source } from '../../kinds/source/source-wire.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type LintSettings, type Rules } from '../../platform/core/diagnostics.ts'
 import { InputError, inputError } from '../../platform/core/errors.ts'
-import { spellInput } from '../../platform/core/input-spelling.ts'
+import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
 import { quote, shellQuote } from '../../platform/core/text.ts'
 import type { Files, FoundFiles, SkippedDirectory } from '../../platform/operation/files.ts'
 import * as fields from '../../platform/operation/inputs.ts'
@@ -53,7 +53,7 @@ interface FindOptions {
 
 /** Advice for files without declarations, and for globs without files. */
 export const adviseOnEmpty = (prune: Prune): string =>
-  `so ${spellInput('prune')} would ${verbOf(prune)} all objects of the project; check the globs, or set ${spellInput('allow-empty', 'true')} to ${verbOf(prune)} them`
+  `so ${spellInput('prune')} would ${verbOf(prune)} all objects of the project; check the globs, or set ${spellVariable('allow-empty', 'true')} to ${verbOf(prune)} them`
 
 const verbOf = (prune: Prune): string => (prune === 'forget' ? 'forget' : 'delete')
 

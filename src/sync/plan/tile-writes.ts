@@ -8,7 +8,7 @@ import { type Body, describeStored, type Kind, listOf, type StoredObject } from 
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
-import { spellInput } from '../../platform/core/input-spelling.ts'
+import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
 import { firstOf, plural, quote } from '../../platform/core/text.ts'
 import { type Change, changesOf, isTakeover, isWrite, type Plan, type Write } from './change.ts'
 
@@ -149,7 +149,7 @@ function missingLanguage({ key, stored, location = noLocation }: Write, kind: Ki
   const stated = tilesById(withWrittenDefaults(body, kind.schema))
   const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
   if (lacking === undefined) return []
-  const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with ${spellInput('repair', 'rewrite')}, which writes all tiles again`
+  const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with ${spellVariable('repair', 'rewrite')}, which writes all tiles again`
   return [diagnosticOf(tileWriteRules, 'missing-language', location, message)]
 }
 

@@ -37,6 +37,8 @@ const sampleSlos: KitFile = {
   check: 'replace the sample SLOs, and Traces and oncall by the names of your source and webhook',
 }
 
+const sampleChecks: KitFile = { example: 'backups.yml', target: 'backups.yml', check: 'replace the sample checks and policies' }
+
 const [deployment, sampleLimits] = ['replace ./deploy.sh by your deployment', 'replace the sample limits']
 
 const ofSelfHosted = [workflow('self-hosted'), starter]
@@ -108,14 +110,14 @@ export const kits: readonly Kit[] = [
   {
     name: 'backups',
     summary: 'Fails when a backup is missing, late or failed.',
-    files: [workflow('backups')],
+    files: [workflow('backups'), sampleChecks],
   },
   {
     name: 'restore-drill',
     summary: 'Restores a backup to a new service once a month, verifies its data, and deletes it.',
     files: [
       workflow('restore-drill', 'read docs/backups.md first: it costs credits, and needs an environment with reviewers'),
-      { example: 'backups.yml', target: 'backups.yml', check: 'replace the sample checks and policies' },
+      sampleChecks,
     ],
   },
 ]
