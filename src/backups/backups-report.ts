@@ -293,7 +293,7 @@ function missingBackupStep(services: Services): readonly Block[] {
   ]
 }
 
-/** What to do about the first service without the restore that require-restore-days asks for. */
+/** What to do about the first service without the restore that its policies require. */
 function restoreStep(services: Services): readonly Block[] {
   const first = services.find(({ needsRestore }) => needsRestore)
   if (first === undefined) return []

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { choosePeriod, type GivenPeriod, isBillingCycle, periodInput } from '../cost/usage/periods.ts'
 import { dayOf, formatMoment, lastDays } from '../platform/core/dates.ts'
-import { diagnosticSchema, errorsIn } from '../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticSchema, errorsIn } from '../platform/core/diagnostics.ts'
 import { dayMs } from '../platform/core/durations.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, say, trusted } from '../platform/core/line.ts'
+import { counted, join, type Line, say, trusted } from '../platform/core/line.ts'
 import { grouped, noted } from '../platform/operation/inputs.ts'
 import { defineOperation, noFields } from '../platform/operation/operation.ts'
 import { selectDeclared, selectInput } from '../platform/operation/select.ts'
@@ -133,12 +133,7 @@ export const backtest = defineOperation({
     return { status: 'fail', reasons: [...failures, ...(gated.status === 'fail' ? gated.reasons : [])] }
   },
   report: (result) => ({
-    headline:
-      errorsIn(result.diagnostics).length > 0
-        ? say`The backtest failed`
-        : result.alertCount === 0
-          ? say`No alert to backtest: the files change none. Set ${trusted(spellInput('select', 'all'))} to backtest every declared alert`
-          : say`Backtest of ${counted(result.alertCount, 'alert')} over ${counted(result.days, 'day')} until ${trusted(formatMoment(result.until))}`,
+    headline: headlineOf(result),
     blocks: [
       countFacts({
         Fires: result.firing,
@@ -155,6 +150,30 @@ export const backtest = defineOperation({
     annotations: result.diagnostics,
   }),
 })
+
+interface Headline extends ReturnType<typeof countOutcomes> {
+  readonly diagnostics: readonly Diagnostic[]
+  readonly alertCount: number
+  readonly days: number
+  readonly until: string
+}
+
+function headlineOf({ diagnostics, alertCount, days, until, incidentCount, detected, late, missed, untestable }: Headline): Line {
+  if (errorsIn(diagnostics).length > 0) return say`The backtest failed`
+  const parts = [
+    ...(alertCount === 0
+      ? []
+      : [say`Backtest of ${counted(alertCount, 'alert')} over ${counted(days, 'day')} until ${trusted(formatMoment(until))}`]),
+    ...(incidentCount === 0
+      ? []
+      : [
+          say`${counted(incidentCount, 'incident')}: ${detected} detected, ${late} late, ${missed} missed${untestable === 0 ? [] : say`, ${untestable} not testable any more`}`,
+        ]),
+  ]
+  return parts.length > 0
+    ? join(parts, '; ')
+    : say`No alert to backtest: the files change none. Set ${trusted(spellInput('select', 'all'))} to backtest every declared alert`
+}
 
 /** Two minutes at the rate limit of a self-hosted server. */
 const maxRequests = 200

@@ -136,7 +136,7 @@ describe('a reusable workflow', () => {
     const scripts = [...reusable.values()].flatMap(({ jobs }) =>
       Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = '' }) => (run.includes('GITHUB_ENV') ? [run] : []))),
     )
-    expect(scripts).toHaveLength(9)
+    expect(scripts).toHaveLength(7)
     expect(new Set(scripts).size).toBe(2)
   })
 

@@ -132,12 +132,19 @@ export const outcomeCounts = {
   detected: z.int().describe('Alerts that notify in time, of all incidents.'),
   late: z.int().describe('Alerts that notify too late, of all incidents.'),
   missed: z.int().describe('Alerts that do not notify, of all incidents.'),
+  untestable: z.int().describe('Alerts of incidents that are older than the data.'),
 }
 
 export function countOutcomes(incidents: readonly CheckedIncident[]) {
   const all = incidents.flatMap(({ alerts }) => alerts)
   const numberOf = (outcome: (typeof outcomes)[number]): number => all.filter((one) => one.outcome === outcome).length
-  return { incidentCount: incidents.length, detected: numberOf('detected'), late: numberOf('late'), missed: numberOf('missed') }
+  return {
+    incidentCount: incidents.length,
+    detected: numberOf('detected'),
+    late: numberOf('late'),
+    missed: numberOf('missed'),
+    untestable: numberOf('untestable'),
+  }
 }
 
 export const incidentTable = (incidents: readonly CheckedIncident[]): Block =>
