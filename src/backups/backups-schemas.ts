@@ -13,7 +13,7 @@ export const maxAgeInput = positiveNumber(
   `a number of hours above 0 and at most ${maxLimitHours}, such as 26 or 1.5`,
 ).optional()
 
-export const checksInput = filePath('Reads this file, which has policies for backups, and rules and queries for restored data.').optional()
+export const checksInput = filePath('Path of the file with policies for backups, and with rules and queries for restored data.').optional()
 
 /** The id of a service in lower case, or its name. */
 const serviceReference = z

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { choosePeriod, type GivenPeriod, isBillingCycle, periodInput } from '../cost/usage/periods.ts'
-import { dayOf, formatMoment, lastDays } from '../platform/core/dates.ts'
+import { dayOf, formatMoment } from '../platform/core/dates.ts'
 import { type Diagnostic, diagnosticSchema, errorsIn } from '../platform/core/diagnostics.ts'
 import { dayMs } from '../platform/core/durations.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
@@ -30,17 +30,13 @@ import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const maxDays = 31
 
-/** The last N times 24 hours, or whole days in UTC. Throws an InputError for a period in the future, and for one that is too long. */
+/** Whole days in UTC, until now. Throws an InputError for a period in the future, and for one that is too long. */
 function rangeOf(period: GivenPeriod = 'last-7-days', nowMs: number): TimeRange {
   if (isBillingCycle(period)) throw inputError('period', `is ${period}, which is a period of usage; set days`)
-  const tooLong = () => inputError('period', `is longer than ${maxDays} days`)
-  const count = typeof period === 'string' ? lastDays(period, Number.POSITIVE_INFINITY) : undefined
-  if (count !== undefined && count > maxDays) throw tooLong()
-  if (count !== undefined) return { fromMs: nowMs - count * dayMs, untilMs: nowMs }
   const { from, to } = choosePeriod(period, dayOf(nowMs))
-  const [fromMs, untilMs] = [Date.parse(from), Math.min(nowMs, Date.parse(to) + dayMs)]
-  if (untilMs - fromMs > maxDays * dayMs) throw tooLong()
-  return { fromMs, untilMs }
+  const [fromMs, endMs] = [Date.parse(from), Date.parse(to) + dayMs]
+  if (endMs - fromMs > maxDays * dayMs) throw inputError('period', `is longer than ${maxDays} days`)
+  return { fromMs, untilMs: Math.min(nowMs, endMs) }
 }
 
 export const backtest = defineOperation({

@@ -22,7 +22,7 @@ export const priceReview = {
       'Estimates what changed alerts add to the bill. Evaluations keep a service awake. The estimate needs permissions to read services, activities and usage. Anyone who can read the report sees the costs. Only with `profile: clickhouse-cloud`.',
     ).default(false),
     maxMonthlyIncrease: integer(
-      'With `price`, fails above this monthly increase. The amount is in credits. A changed alert without an estimate fails, too.',
+      'Fails above this monthly increase in credits. It needs `price`. A changed alert without an estimate fails, too.',
       0,
       1_000_000_000,
     ).optional(),

@@ -29,7 +29,7 @@ const serviceSelector = z.string().regex(/^[^\u0000-\u001f\u007f]{1,256}$/)
 
 const input = z.strictObject({
   maxSavings: amountInput(
-    'Fails when the findings would save more than this each month, in credits. The lowest estimate of each finding counts. An equal amount passes.',
+    'Fails when the findings of the audit would save more than this each month, in credits. The lowest estimate of each finding counts. An equal amount passes.',
   ).optional(),
   alwaysOn: variable(
     lines(

@@ -68,7 +68,7 @@ export const uuid = (description: string) =>
 
 /** What the input `id` says of itself, whatever it is the id of. */
 export const idMeta = {
-  description: 'Id of the alert, dashboard or backup.',
+  description: 'Id of the alert, dashboard or backup that the operation is about.',
   accepts: 'an id: letters, digits and ._~-, at most 128; that of a backup is a UUID',
 }
 
@@ -180,8 +180,8 @@ export const settingsSchema = z.strictObject({
     }),
   ),
   wakeService: variable(flag('Lets a query wake a service that sleeps. Otherwise, such a service is not checked.').default(false)),
-  organizationId: uuid('Id of the organization. Not for `profile: hyperdx`.').optional(),
-  serviceId: uuid('Id of the service. Not for `profile: hyperdx`.').optional(),
+  organizationId: uuid('Id of the organization in ClickHouse Cloud. Not for `profile: hyperdx`.').optional(),
+  serviceId: uuid('Id of the service that the operation is about. Not for `profile: hyperdx`.').optional(),
   profile: choice(
     profileNames,
     'Says which product the server is: ClickHouse Cloud, or a self-hosted HyperDX or ClickStack (`hyperdx`).',

@@ -30,7 +30,7 @@ export const environmentInput = z
   .regex(nameGrammar)
   .optional()
   .meta({
-    description: `Selects an environment, such as staging. Its file, such as \`${directory}/staging.yml\`, has the ids of the target, variables, and \`adopt\`.`,
+    description: `Selects an environment, such as staging. Its file, such as \`${directory}/staging.yml\`, has the ids of the target, values of variables, and ids of existing objects.`,
     accepts: 'letters, digits, dots, dashes and underscores, at most 63; the first is a letter or digit',
   })
 

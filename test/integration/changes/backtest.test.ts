@@ -169,14 +169,13 @@ describe('backtest', () => {
   })
 
   describe('with data in a part of the time', () => {
-    // The demo has no telemetry after now: the last window with data is the one of now.
-    const nowMs = Math.floor(Date.now() / 300_000) * 300_000
-    const at = (hours: number): string => new Date(nowMs + hours * 3_600_000).toISOString()
-    const runAt42 = (alerts: Fields, more: Readonly<Record<string, string>>) =>
+    // The demo has no telemetry after its now: six of 48 hours have data.
+    const early = useEmulator({ dialect: 'hyperdx', rateLimit: 'off', now: () => Date.parse('2026-11-25T05:59:00Z') })
+    const runLater = (alerts: Fields, more: Readonly<Record<string, string>>) =>
       invokeText({
-        clock: createVirtualClock(Date.parse(at(42))),
+        clock: createVirtualClock(Date.parse('2026-11-26T23:59:00Z')),
         inputs: {
-          ...inputsFor(emulator(), 'hyperdx'),
+          ...inputsFor(early(), 'hyperdx'),
           operation: 'backtest',
           files: 'a.json',
           project: 'shop/main',
@@ -185,14 +184,14 @@ describe('backtest', () => {
         },
         files: { 'a.json': declare(alerts) },
       })
-    const sparse = (more: Readonly<Record<string, string>>) => runAt42({ errors: alert('Errors', { threshold: 100_000 }) }, more)
+    const sparse = (more: Readonly<Record<string, string>>) => runLater({ errors: alert('Errors', { threshold: 100_000 }) }, more)
 
     it('shows the share of the windows of the source, and its first and last value', async () => {
       const { document, blocks } = await sparse({})
       const { next } = (document.alerts as readonly { next: { coverage: { share: number; first: string; last: string } } }[])[0] ?? {}
       expect(next?.coverage.share).toBeGreaterThan(0.1)
       expect(next?.coverage.share).toBeLessThan(0.13)
-      expect(next?.coverage.first).toBe(at(-6))
+      expect(next?.coverage.first).toBe('2026-11-25T00:00:00.000Z')
       expect(JSON.stringify(blocks)).toMatch(/quiet.*data in .*1[12](\.\d)?%.* of the time/)
     })
 
