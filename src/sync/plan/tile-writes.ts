@@ -67,7 +67,7 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
     ])
   const unaccepted = written
     .filter(isDashboardWrite)
-    .filter(({ key, patchedTileIds }) => patchedTileIds?.length !== 0 && !accepted.has(key))
+    .filter((change) => writtenTiles(change, options.kind).length > 0 && !accepted.has(change.key))
   return { changes: written, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
 }
 
@@ -91,9 +91,10 @@ function planTileWrite(change: Write, options: TileWriteOptions): Write {
   const mayLose = isOfOthers(change, options) || keeps || action === 'mark' || change.action === 'release' || change.origin === 'service'
   if (patchedTileIds?.length === 0 || !mayLose) return result
   const rewrites = writtenTiles(result, options.kind).map(nameTile)
+  // A dashboard without tiles has nothing that the API does not return.
+  if (rewrites.length === 0) return result
   if (!isOfOthers(change, options)) return { ...result, rewrites }
-  const named = rewrites.length === 0 ? '' : ` (${firstOf(maxNamedTiles, rewrites)})`
-  const note = `writes ${plural(rewrites.length, 'tile')} again${named}, and loses the parts that the API does not return`
+  const note = `writes ${plural(rewrites.length, 'tile')} again (${firstOf(maxNamedTiles, rewrites)}), and loses the parts that the API does not return`
   const written = { ...result, notes: [...notes, note], rewrites }
   return written.action === 'adopt' ? { ...written, action: 'update' } : written
 }
