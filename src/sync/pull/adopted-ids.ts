@@ -34,7 +34,8 @@ export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, 
     // Other entries of a list are about other services.
     const newIn = ({ before, after }: Edit) => [after?.adopt].flat().find((entry) => ![before?.adopt].flat().includes(entry))
     const adoptions = edits.map(({ edit }) => ({ kind: edit.kind, key: edit.key, entry: String(newIn(edit)) }))
-    return listUpdated(withAdoptions(draft, environment, adoptions), new Map(edits.map(({ edit }) => [addressOf(edit), edit])))
+    const written = withAdoptions(draft, environment, adoptions)
+    return written === draft ? draft : listUpdated(written, new Map(edits.map(({ edit }) => [addressOf(edit), edit])))
   }
   const drafted = new Map(draft.files.map((file) => [file.path, file]))
   const edited = [...Map.groupBy(edits, ({ path }) => path)].map(([path, all]) => {

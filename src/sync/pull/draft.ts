@@ -544,12 +544,12 @@ function draftFiles(
   }
 }
 
-/** The draft with entries of `adopt` in the file of the environment. A file with an anchor stays as it is, and the objects are left out. */
+/** The draft with entries of `adopt` in the file of the environment. Where an anchor shares the entries, the draft stays as it is. */
 export function withAdoptions(draft: Draft, environment: NamedEnvironment | undefined, adoptions: readonly Adoption[]): Draft {
   if (environment === undefined || adoptions.length === 0) return draft
   const { path, text } = environment
-  const drafted = draft.files.find((file) => file.path === path)?.after ?? text
-  const after = editAdoptions(path, drafted, adoptions) ?? drafted
+  const after = editAdoptions(path, draft.files.find((file) => file.path === path)?.after ?? text, adoptions)
+  if (after === undefined) return draft
   const files = [...draft.files.filter((file) => file.path !== path), ...(after === text ? [] : [{ path, before: text, after }])]
   return { ...draft, files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)) }
 }
