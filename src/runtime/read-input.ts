@@ -219,7 +219,9 @@ function unknownInputs(inputs: Values, operation: string, known: readonly string
     const name = toKebab(one)
     const dropped = adviceOnDropped(name)
     const message =
-      dropped === undefined ? `unknown input of ${operation}${adviseOnName(name, known.map(toKebab))}` : `is not an input any more: ${dropped}`
+      dropped === undefined
+        ? `unknown input of ${operation}${adviseOnName(name, known.map(toKebab))}`
+        : `is not an input any more: ${dropped}`
     return inputDiagnostic(quote(name, 60), message)
   })
 }

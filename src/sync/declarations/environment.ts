@@ -58,12 +58,9 @@ export const environmentSchema = z.strictObject({
     .record(z.string(), textOrNumber)
     .optional()
     .meta({ description: 'Variables for expressions in the declaration files. They win over variables that are passed to the run.' }),
-  adopt: z
-    .strictObject({ dashboards: adoptByKey, savedSearches: adoptByKey, alerts: adoptByKey, webhooks: adoptByKey })
-    .optional()
-    .meta({
-      description: 'The field `adopt` of declared objects, by section and key: ids differ between services. `pull` with `env` writes it.',
-    }),
+  adopt: z.strictObject({ dashboards: adoptByKey, savedSearches: adoptByKey, alerts: adoptByKey, webhooks: adoptByKey }).optional().meta({
+    description: 'The field `adopt` of declared objects, by section and key: ids differ between services. `pull` with `env` writes it.',
+  }),
 })
 
 /** The target of environments whose files do not have one. */

@@ -30,16 +30,16 @@ export const planInput = z.strictObject({
       defaultMaxDeletes,
     ),
     allowEmpty: variable(
-      flag('Accepts files that declare nothing, or no files. With prune, apply then deletes or forgets all objects of the project.').default(
-        false,
-      ),
+      flag(
+        'Accepts files that declare nothing, or no files. With prune, apply then deletes or forgets all objects of the project.',
+      ).default(false),
     ),
     repair: variable(
       list(
-      'Repairs in this run: `duplicates`, `rewrite`, `secrets`. `duplicates` repairs objects that two runs created at once: it keeps one of each, deletes other alerts and saved searches that are equal to it, and only removes the marker of the rest. `rewrite` also writes the managed dashboards and saved searches that need no change, after an upgrade that asks for it. `secrets` also sends the secrets of unchanged webhooks, after one was changed by hand.',
-      repairs.join(', '),
-      z.enum(repairs),
-    ).optional(),
+        'Repairs in this run: `duplicates`, `rewrite`, `secrets`. `duplicates` repairs objects that two runs created at once: it keeps one of each, deletes other alerts and saved searches that are equal to it, and only removes the marker of the rest. `rewrite` also writes the managed dashboards and saved searches that need no change, after an upgrade that asks for it. `secrets` also sends the secrets of unchanged webhooks, after one was changed by hand.',
+        repairs.join(', '),
+        z.enum(repairs),
+      ).optional(),
     ),
   }),
 })

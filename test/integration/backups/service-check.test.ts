@@ -135,7 +135,11 @@ describe('the age limit', () => {
 
 describe('minSizeRatio of a policy', () => {
   const withRatio = (...ratios: readonly number[]) =>
-    checkBackups(emulator(), { checks: 'a.json' }, { 'a.json': JSON.stringify({ policies: ratios.map((minSizeRatio) => ({ minSizeRatio })) }) })
+    checkBackups(
+      emulator(),
+      { checks: 'a.json' },
+      { 'a.json': JSON.stringify({ policies: ratios.map((minSizeRatio) => ({ minSizeRatio })) }) },
+    )
 
   const sized = (...sizes: (number | undefined)[]) =>
     fill(...sizes.map((sizeInBytes, i) => done(1 + 24 * i, sizeInBytes === undefined ? {} : { sizeInBytes })))
