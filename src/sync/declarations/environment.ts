@@ -124,7 +124,7 @@ const diagnosticAt = (document: ReadDocument, path: ValuePath, message: string):
 function whyRejected(key: string): string {
   const name = toCamel(key)
   if (key === 'overrides')
-    return 'is not supported any more; declare the value as a variable, such as ${{ env.LIMIT }}, set it in variables, and set ids in adopt'
+    return 'is not supported any more; make the value a variable of the files, set it in variables, and set ids in adopt'
   if (fileSettings.some((one) => one === name)) return 'is not a setting of an environment; set it in .watchkeeper.yml or as an input'
   if (Object.hasOwn(settingsSchema.shape, name)) return notInRepository
   return `is an unknown setting${didYouMean(key, Object.keys(environmentSchema.shape))}`

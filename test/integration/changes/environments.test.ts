@@ -188,7 +188,10 @@ it('rejects a file with errors at their lines', () => {
     ['variables: { SOURCE: "https://shop:pa55@db.example.com" }', 'variables: "SOURCE" looks like a URL with a user or password, which'],
     [written('variables: { A: "‹env.B›" }'), 'variables: "A" cannot contain an expression'],
     ['variables: { A: [x] }', 'variables.A: ["x"] is not accepted; accepted: a text, a number'],
-    ['overrides: { alerts: {} }', 'environments/staging.yml:1:1: "overrides" is not supported any more; declare the value as a variable'],
+    [
+      'overrides: { alerts: {} }',
+      'environments/staging.yml:1:1: "overrides" is not supported any more; make the value a variable of the files, set it in variables',
+    ],
     ['adopt: { alert: {} }', 'adopt: "alert" is an unknown field; did you mean "alerts"?'],
     ['adopt: { alerts: { errors: an id } }', 'environments/staging.yml:1:28: adopt.alerts.errors: "an id" is not accepted'],
     [written('adopt: { alerts: { errors: "‹env.ID›" } }'), 'is not accepted; accepted: true, false, an id'],
