@@ -139,29 +139,21 @@ describe('the JSON Schemas', () => {
     expect(alert({ treshold: 1 })).toBe(false)
   })
 
-  it('the JSON Schemas accept parts of declared objects in the overrides of an environment, and complete lists only', () => {
+  it('the JSON Schemas accept ids of objects in an environment, and no fields of them', () => {
     const validate = ajv.compile(JSON.parse(read('schemas/environment.schema.json')))
-    const alert = (fields: object): unknown => ({ overrides: { alerts: { a: fields } } })
     const valid: readonly unknown[] = [
       {},
       { 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3', project: 'a/b', variables: { A: 'x', B: 1, C: true } },
-      alert({}),
-      alert({ threshold: 5, note: null }),
-      alert({ channel: { webhook: 'audit' } }),
-      alert({ channel: { webhook: null, webhookId: 'x' } }),
-      alert({ interval: `\${{ env.X }}` }),
-      { overrides: { dashboards: { d: { tags: ['a'] } } } },
+      { adopt: { alerts: { a: '65f5e4a35eedc0de00000001@1.0123456789.012345' }, dashboards: { d: true } } },
     ]
     const invalid: readonly unknown[] = [
       { 'api-url': 'https://evil.example' },
       { 'allow-http': true },
       { variables: { A: ['x'] } },
-      { overrides: { alert: {} } },
-      alert({ treshold: 5 }),
-      alert({ threshold: 'high' }),
-      alert({ channel: { webhok: 'audit' } }),
-      alert({ channels: [{ webhook: 'audit' }] }),
-      { overrides: { dashboards: { d: { tiles: [{ w: 6 }] } } } },
+      { adopt: { alert: {} } },
+      { adopt: { alerts: { a: 'an id' } } },
+      { adopt: { alerts: { a: { threshold: 5 } } } },
+      { overrides: {} },
     ]
     for (const value of valid) expect(validate(value), `${JSON.stringify(value)} ${JSON.stringify(validate.errors)}`).toBe(true)
     for (const value of invalid) expect(validate(value), JSON.stringify(value)).toBe(false)

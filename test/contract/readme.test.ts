@@ -17,7 +17,7 @@ import { pullRules } from '../../src/sync/pull/pull-diagnostics.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { allOperations } from '../support/examples.ts'
 import { reusable } from '../support/run-workflow.ts'
-import { allWorkflows, parseWorkflow, shownSteps, stepsOf } from '../support/workflows.ts'
+import { allWorkflows, copiedWorkflows, parseWorkflow, shownSteps, stepsOf } from '../support/workflows.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -123,6 +123,20 @@ it('every input that a workflow or a document passes to this action exists', () 
   )
   expect(passed.length).toBeGreaterThan(100)
   expect(passed.filter(([, input]) => !Object.hasOwn(inputs, input))).toEqual([])
+})
+
+it('every input of the action stands in a workflow that people copy', () => {
+  const { inputs } = parse(read('action.yml')) as { readonly inputs: Readonly<Record<string, unknown>> }
+  // A line that is switched off counts: what it would do stands beside it.
+  const texts = [...copiedWorkflows, ...shownSteps].map(({ text }) => text.replaceAll(/^( *)# (?=[a-z][a-z-]*: \S)/gm, '$1'))
+  const shown = texts.flatMap((text) =>
+    stepsOf(parseWorkflow(text)).flatMap(({ uses = '', with: given = {} }) =>
+      /^watchkeeper\/watchkeeper@/.test(uses) ? Object.keys(given) : [],
+    ),
+  )
+  // Another name of the owner is a matter of one run.
+  const left = Object.keys(inputs).filter((name) => !shown.includes(name) && name !== 'adopt-from')
+  expect(left).toEqual([])
 })
 
 it('every value that a workflow or a document passes to this action is one that its operation accepts', () => {

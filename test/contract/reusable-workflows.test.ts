@@ -22,13 +22,13 @@ const operations = new Map((await describeOperations()).map((operation) => [oper
 /** Files declare webhooks, whose secrets are variables of the process. */
 const readsWebhooks = (name: string): boolean => ['drift', 'plan-and-apply'].includes(name)
 
-const hasBacktest = (name: string): boolean => ['plan-and-apply', 'replay'].includes(name)
+const hasBacktest = (name: string): boolean => name === 'plan-and-apply'
 
 /** Others keep a pull request, or comment on one. */
 const sendsMessages = (name: string): boolean => ['cost-gate', 'drift', 'backups', 'plan-and-apply'].includes(name)
 
 /** apply runs no query. */
-const readsValues: readonly string[] = ['plan', 'backtest']
+const readsValues: readonly string[] = ['plan']
 
 const keysIn = (secrets: object): readonly string[] => Object.keys(secrets).filter((secret) => /^(?:api|sql)-key/.test(secret))
 
@@ -81,7 +81,7 @@ describe('a reusable workflow', () => {
       expect(Object.hasOwn(inputs, 'api-url')).toBe(isForBoth)
       const profile = isForBoth ? `\${{ inputs.api-url && 'hyperdx' || 'clickhouse-cloud' }}` : 'clickhouse-cloud'
       for (const step of operationsOf(jobs)) expect(step.with?.profile).toBe(profile)
-      const sending = operationsOf(jobs).filter((step) => !['validate', 'replay'].includes(String(step.with?.operation)))
+      const sending = operationsOf(jobs).filter((step) => step.with?.operation !== 'validate')
       expect(sending.length).toBeGreaterThan(0)
       for (const step of sending) {
         const keys = keysIn(secrets).filter((secret) => !secret.startsWith('sql-key') || readsValues.includes(String(step.with?.operation)))
@@ -136,7 +136,7 @@ describe('a reusable workflow', () => {
     const scripts = [...reusable.values()].flatMap(({ jobs }) =>
       Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = '' }) => (run.includes('GITHUB_ENV') ? [run] : []))),
     )
-    expect(scripts).toHaveLength(9)
+    expect(scripts).toHaveLength(7)
     expect(new Set(scripts).size).toBe(2)
   })
 
@@ -196,8 +196,8 @@ it('reusable-plan-and-apply.yml applies only where allowed, in a group of its ow
     },
   ))
 
-it('there are six reusable workflows', () => {
-  expect([...reusable.keys()].sort()).toEqual(['backups', 'cost-gate', 'drift', 'drift-pull-request', 'plan-and-apply', 'replay'])
+it('there are five reusable workflows', () => {
+  expect([...reusable.keys()].sort()).toEqual(['backups', 'cost-gate', 'drift', 'drift-pull-request', 'plan-and-apply'])
 })
 
 it('every input that a reusable workflow gives to the action is known to the operation', () => {

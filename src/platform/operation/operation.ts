@@ -91,7 +91,8 @@ export interface NamedEnvironment {
   readonly project: string | undefined
   /** Values of `${{ env.X }}`, before those that were passed. */
   readonly variables: ReadonlyMap<string, string>
-  /** The content of its file, with `overrides`. */
+  /** The text of its file, and its content, with `adopt`. */
+  readonly text: string
   readonly document: ReadDocument
 }
 

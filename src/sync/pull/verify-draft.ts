@@ -3,14 +3,13 @@ import type { DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
 import { type Diagnostic, errorsIn, type Location } from '../../platform/core/diagnostics.ts'
-import { ownValue, type Schema, type Shape } from '../../platform/documents/schema.ts'
+import { ownValue, type Schema } from '../../platform/documents/schema.ts'
 import type { Declarations } from '../declarations/declarations.ts'
-import { withAlternatives } from '../declarations/merge-fields.ts'
 import { type Change, isDifference, isWrite, type Plan } from '../plan/change.ts'
 import { isAboutHeld } from '../plan/held.ts'
 import { isAboutTileWrites } from '../plan/tile-writes.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
-import { type Draft, excludedAs, type OverriddenField, type PulledObject } from './draft.ts'
+import { type Draft, excludedAs, type PulledObject } from './draft.ts'
 
 /** The files of a draft, read and planned as if they were written. */
 export interface ReadDraft {
@@ -42,7 +41,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     if (change === undefined) return message ?? 'could not be found in the file again'
     if (object.mayDiffer) return undefined
     // Errors that were there before the pull do not count.
-    return (object.isEdited ? message : undefined) ?? describeDifference(change, object)
+    return (object.isEdited ? message : undefined) ?? describeDifference(change)
   }
   /** The plan has an error for an alert that names its tile by id, and the service has neither of them. */
   const missingTiles = ofPlan.filter(({ location, message }) => {
@@ -82,9 +81,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   ])
 }
 
-function describeDifference(change: Change, { overridden = [] }: PulledObject): string | undefined {
-  if (overridden.length > 0 && (change.action === 'update' || change.action === 'held') && differsOnlyIn(change, overridden))
-    return undefined
+function describeDifference(change: Change): string | undefined {
   const isAsDeclared = change.fields.length === 0 && isWrite(change) && change.rewrites !== undefined
   return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
 }
@@ -98,13 +95,6 @@ function referencesOf(one: Placed | undefined): readonly string[] {
     const kind = kindNames.find((name) => name === ref?.to)
     return ref?.by === 'key' && kind !== undefined && typeof key === 'string' ? [addressOf({ kind, key })] : []
   })
-}
-
-function differsOnlyIn({ kind, fields }: Change, overridden: readonly OverriddenField[]): boolean {
-  const shape: Shape = fileSchemas[kind].shape
-  const wireName = (field: string): string => (shape[field] && referenceOf(shape[field])?.wire) ?? field
-  const allowed = withAlternatives(overridden.map(({ field }) => field)).map(wireName)
-  return fields.every(({ path }) => allowed.includes(/^\w+/.exec(path)?.[0] ?? ''))
 }
 
 function describeChange({ action, fields, notes }: Plan['changes'][number]): string {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { PlanPrice } from '../../../src/changes/price/price-report.ts'
 import { demo } from '../../../src/emulator/index.ts'
 import { renderTerminal } from '../../../src/platform/report/terminal.ts'
-import type { PlanPrice } from '../../../src/changes/price/price-report.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { describeThreshold, thresholdTypes } from '../../../../src/kinds/alert/alert.ts'
 import {
   type AlertCondition,
-  type EvaluatedWindow,
   evaluate,
   type GroupValue,
   isBreach,
@@ -208,15 +207,17 @@ describe('suggested conditions', () => {
   })
 
   it('suggests the fewest windows in a row that detect the incidents', () => {
-    const small = (windows: readonly EvaluatedWindow[]): boolean =>
-      windows.some(({ startMs, notifications }) => startMs === 7 * minute && notifications > 0)
+    const small = (tried: AlertCondition): boolean =>
+      evaluate(tried, rare, week).some(({ startMs, notifications }) => startMs === 7 * minute && notifications > 0)
     expect(suggest(4, {}, { detectsAll: small })).toEqual({ threshold: 2, windows: 1, notificationsOnBusiestDay: 4 })
     expect(suggest(3, {}, { detectsAll: small })).toHaveProperty('reason')
   })
 
   it('suggests a less sensitive threshold until the limit outside of incidents is kept, and says when none keeps it', () => {
-    const isQuietOutside = (windows: readonly EvaluatedWindow[]): boolean =>
-      windows.every(({ startMs, notifications }) => startMs === 100 * minute || startMs === 101 * minute || notifications === 0)
+    const isQuietOutside = (tried: AlertCondition): boolean =>
+      evaluate(tried, rare, week).every(
+        ({ startMs, notifications }) => startMs === 100 * minute || startMs === 101 * minute || notifications === 0,
+      )
     expect(suggest(4, {}, { isQuietOutside })).toEqual({ threshold: 20, windows: 1, notificationsOnBusiestDay: 2 })
     const reason = 'no threshold with up to 6 windows in a row keeps maxNotifications of all incidents'
     expect(suggest(4, {}, { isQuietOutside: () => false })).toEqual({ reason })
