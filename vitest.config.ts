@@ -66,7 +66,7 @@ export default defineConfig({
       // Every fault at every request, random services and random files.
       project('exhaustive', 'test/exhaustive/**/*.test.ts', 120_000),
       // The bundler and the minifier drop calls that they take for pure, such as `decodeURIComponent(text)` without a use of its result.
-      { ...project('shipped', 'test/{unit,integration/http}/**/*.test.ts'), plugins: [importShipped()] },
+      { ...project('shipped', 'test/{unit,integration/platform/http}/**/*.test.ts'), plugins: [importShipped()] },
       // After `npm run build:executable`.
       project('executable', 'test/executable/**/*.test.ts', 120_000),
       // Both need a Chromium on the machine.
