@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { validate } from '@actions/languageservice'
+import { registerHooks } from 'node:module'
 import { TextDocument } from 'vscode-languageserver-textdocument'
 import { parse } from 'yaml'
 import { majorTag, releaseTag } from '../../scripts/action-references.ts'
@@ -61,6 +61,12 @@ export const copiedWorkflows: readonly WorkflowDocument[] = [...exampleWorkflows
 export const allWorkflows: readonly WorkflowDocument[] = [...ownWorkflows, ...reusableWorkflows, ...copiedWorkflows]
 
 // What GitHub's own parser says of a workflow or of action.yml. It finds our workflows where others call them.
+
+// It is published for bundlers: it imports JSON without saying so, which Node refuses.
+registerHooks({
+  load: (url, context, next) => next(url, url.endsWith('.json') ? { ...context, importAttributes: { type: 'json' } } : context),
+})
+const { validate } = await import('@actions/languageservice')
 
 let parsedCount = 0
 
