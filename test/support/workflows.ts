@@ -201,7 +201,14 @@ export const rules: readonly Rule[] = [
   },
 ]
 
-export const parseWorkflow = (text: string): Workflow => parse(text) as Workflow
+const parsed = new Map<string, Workflow>()
+
+/** Parses a text once, because there is a test for each rule. */
+export function parseWorkflow(text: string): Workflow {
+  const workflow = parsed.get(text) ?? (parse(text) as Workflow)
+  parsed.set(text, workflow)
+  return workflow
+}
 
 /** Every right to write, as `job: right`. */
 export const rightsToWrite = ({ jobs }: Workflow): readonly string[] =>
