@@ -132,7 +132,8 @@ async function renderPageAssets(root: string): Promise<string> {
     'node_modules/sortable-tablesort/dist/sortable.a11y.min.js',
     'src/platform/report/page/page.js',
   ])
-  const source = '// GENERATED from src/report/page and two libraries, uPlot (MIT) and sortable (Unlicense), by `npm run generate`.'
+  const source =
+    '// GENERATED from src/platform/report/page and two libraries, uPlot (MIT) and sortable (Unlicense), by `npm run generate`.'
   const hash = createHash('sha256').update(script).digest('base64')
   return [
     source,

@@ -113,7 +113,11 @@ function findMarker(text: string, pattern: RegExp): FoundMarker | undefined {
   return all.findLast(isWholeLine) ?? all.at(-1)
 }
 
-const isWholeLine = ({ above, below }: FoundMarker): boolean => lastLineOf(above).trim() === '' && /^[ \t\r]*(?:$|\n)/.test(below)
+/** Looks at the space around the marker only: a text with many markers may be one long line. */
+function isWholeLine({ above, below }: FoundMarker): boolean {
+  const space = above.slice(above.trimEnd().length)
+  return (space === above || space.includes('\n')) && /^[ \t\r]*(?:$|\n)/.test(below)
+}
 
 const lastLineOf = (text: string): string => text.slice(text.lastIndexOf('\n') + 1)
 

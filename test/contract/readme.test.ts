@@ -88,19 +88,6 @@ const codeSpans: readonly (readonly [string, string])[] = [...documents, 'test/c
   (document) => [...withoutCode(read(document)).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => [document, span] as const),
 )
 
-it('every file of this project that a document names exists', () => {
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => !/(?:^|\/)node_modules\//.test(path))
-  const named = codeSpans.filter(
-    ([, span]) =>
-      /^[\w./-]+\.ts$/.test(span) ||
-      /^(?:src|test|scripts|docs|examples|schemas|site|skills|bench|\.github|\.changes)\/[\w./-]+\.\w+$/.test(span),
-  )
-  expect(named.length).toBeGreaterThan(30)
-  // An example of a name.
-  const missing = named.filter(([, span]) => !files.some((path) => `/${path}`.endsWith(`/${span}`)) && !span.includes('retry-after-503'))
-  expect(missing.map(([document, span]) => `${document}: ${span}`)).toEqual([])
-})
-
 it('every word with dashes that a document has as code is a name of this project, or one of the listed names of GitHub and others', async () => {
   const known = await knownNames()
   const others =

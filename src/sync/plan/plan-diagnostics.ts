@@ -97,13 +97,13 @@ export function refuseNewerFields(
   { newerFields = [], label }: Kind,
   stored: readonly StoredObject[],
 ): readonly Diagnostic[] {
-  const unknown = newerFields.filter((field) => stored.length > 0 && stored.every((one) => one[field] == null))
-  return unknown
-    .filter((field) => desired[field] !== undefined)
-    .map((field) => {
-      const message = `${declared.pathOf([field])}: the version of the service does not have this field of ${pluralOf(label)}; remove it, or upgrade the service`
-      return diagnosticOf(checkRules, 'newer-field', declared.locationOf([field]), message)
-    })
+  const unknown = newerFields.filter(
+    (field) => desired[field] !== undefined && stored.length > 0 && stored.every((one) => one[field] == null),
+  )
+  return unknown.map((field) => {
+    const message = `${declared.pathOf([field])}: the version of the service does not have this field of ${pluralOf(label)}; remove it, or upgrade the service`
+    return diagnosticOf(checkRules, 'newer-field', declared.locationOf([field]), message)
+  })
 }
 
 export const useRules = {

@@ -177,11 +177,9 @@ describe('deployments', () => {
   it('R4: deployments are asked for until the deadline of the run', async () => {
     fill(90)
     github().addFault({ on: 'GET /repos/acme/shop/deployments', times: 9, effect: { kind: 'hang' } })
-    const startedAt = performance.now()
     const ran = await explain({}, { WATCHKEEPER_TIMEOUT_SECONDS: '1' })
     expect([ran.exitCode, ran.outputs.get('status'), deploymentsIn(ran)]).toEqual([0, 'pass', undefined])
-    expect(github().received.length).toBeGreaterThan(0)
-    expect(performance.now() - startedAt).toBeLessThan(3000)
+    expect(github().received).toHaveLength(1)
   })
 
   it('deployments are left out where the token may not read them, and not asked for without a spike', async () => {

@@ -181,16 +181,16 @@ describe('a summary', () => {
 
 describe('suggested conditions', () => {
   const always = () => true
-  const week = { fromMs: 0, untilMs: 7 * dayMs }
+  const days = { fromMs: 0, untilMs: 2 * dayMs }
   // Rare errors: 0 in most minutes.
-  const counts = Array.from({ length: 7 * 1440 }, (_, i) => (i === 100 || i === 101 ? 30 : i % 1000 === 7 ? 4 : 0))
+  const counts = Array.from({ length: 2 * 1440 }, (_, i) => (i === 100 || i === 101 ? 30 : i % 1000 === 7 ? 4 : 0))
   const rare = series(counts)
   const rareLows = series(counts.map((count) => 50 - count))
   const suggest = (
     maxNotifications: number,
     more: Partial<AlertCondition> = {},
     { detectsAll = always, isQuietOutside = always }: Partial<Omit<SuggestOptions, 'maxNotifications'>> = {},
-  ) => suggestCondition(condition(more), rare, week, { maxNotifications, detectsAll, isQuietOutside })
+  ) => suggestCondition(condition(more), rare, days, { maxNotifications, detectsAll, isQuietOutside })
 
   it('suggests the most sensitive threshold with the wanted notifications, and never one that fires always', () => {
     expect(suggest(4)).toEqual({ threshold: 2, windows: 1, notificationsOnBusiestDay: 4 })
@@ -232,13 +232,13 @@ describe('suggested conditions', () => {
     ] as const
     for (const [thresholdType, values] of cases)
       for (const wanted of [1, 4, 9000]) {
-        const found = suggestCondition(condition({ thresholdType }), values, week, {
+        const found = suggestCondition(condition({ thresholdType }), values, days, {
           maxNotifications: wanted,
           detectsAll: always,
           isQuietOutside: always,
         })
         if ('reason' in found) throw new Error(found.reason)
-        const windows = evaluate(condition({ thresholdType, threshold: found.threshold, consecutive: found.windows }), values, week)
+        const windows = evaluate(condition({ thresholdType, threshold: found.threshold, consecutive: found.windows }), values, days)
         const sent = summarize(windows, minute).notificationsOnBusiestDay
         expect([found.notificationsOnBusiestDay, sent <= wanted], `${thresholdType} ${wanted}`).toEqual([sent, true])
       }
