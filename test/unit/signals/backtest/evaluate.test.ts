@@ -208,14 +208,14 @@ describe('suggested conditions', () => {
 
   it('suggests the fewest windows in a row that detect the incidents', () => {
     const small = (tried: AlertCondition): boolean =>
-      evaluate(tried, rare, week).some(({ startMs, notifications }) => startMs === 7 * minute && notifications > 0)
+      evaluate(tried, rare, days).some(({ startMs, notifications }) => startMs === 7 * minute && notifications > 0)
     expect(suggest(4, {}, { detectsAll: small })).toEqual({ threshold: 2, windows: 1, notificationsOnBusiestDay: 4 })
     expect(suggest(3, {}, { detectsAll: small })).toHaveProperty('reason')
   })
 
   it('suggests a less sensitive threshold until the limit outside of incidents is kept, and says when none keeps it', () => {
     const isQuietOutside = (tried: AlertCondition): boolean =>
-      evaluate(tried, rare, week).every(
+      evaluate(tried, rare, days).every(
         ({ startMs, notifications }) => startMs === 100 * minute || startMs === 101 * minute || notifications === 0,
       )
     expect(suggest(4, {}, { isQuietOutside })).toEqual({ threshold: 20, windows: 1, notificationsOnBusiestDay: 2 })
