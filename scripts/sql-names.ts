@@ -29,8 +29,9 @@ const leftOutNames = [
   ...['sleep', 'sleepEachRow', 'generateSerialID'], // wait, write to the coordination
 ]
 
-/** Functions of the official builds that chDB does not have: https://clickhouse.com/docs/sql-reference/functions. */
-const notInChdb = [
+/** A function that servers do not list, and those of the official builds that chDB does not have: https://clickhouse.com/docs/sql-reference. */
+const notListed = [
+  ...['untuple', 'generateULID', 'ULIDStringToDateTime', 'seriesPeriodDetectFFT'],
   ...['BLAKE3', 'bech32Encode', 'bech32Decode', 'idnaEncode', 'tryIdnaEncode', 'idnaDecode', 'punycodeEncode', 'punycodeDecode'],
   ...['tryPunycodeDecode', 'detectCharset', 'detectLanguage', 'detectLanguageMixed', 'detectLanguageUnknown', 'detectProgrammingLanguage'],
   ...['detectTonality', 'lemmatize', 'stem', 'geoToS2', 's2ToGeo', 's2GetNeighbors', 's2CellsIntersect', 's2CapContains', 's2CapUnion'],
@@ -40,7 +41,8 @@ const notInChdb = [
 /** Table functions that read the data of the database, or none. The server reaches a cluster only by a name of its settings. */
 const keptTableFunctions = [
   ...['cluster', 'clusterAllReplicas', 'dictionary', 'generateRandom', 'generateSeries', 'generate_series', 'merge', 'null', 'numbers'],
-  ...['numbers_mt', 'primes', 'values', 'view', 'zeros', 'zeros_mt'],
+  ...['numbers_mt', 'primes', 'prometheusQuery', 'prometheusQueryRange', 'timeSeriesData', 'timeSeriesMetricFamilies', 'timeSeriesMetrics'],
+  ...['timeSeriesSamples', 'timeSeriesSelector', 'timeSeriesTags', 'values', 'view', 'zeros', 'zeros_mt'],
 ]
 
 /** Words before a bracket that call nothing, and words that can follow a column with the name `apply`. No function to leave out has such a name. */
@@ -85,7 +87,7 @@ const reaching = [...tableFunctions].filter((name) => !keptTableFunctions.includ
 const sorted = (names: Iterable<string>): readonly string[] => [...new Set(names)].sort()
 const content = {
   versions,
-  functions: sorted([...kept.filter((one) => one.is_aggregate === 0).map(({ name }) => name), ...notInChdb]),
+  functions: sorted([...kept.filter((one) => one.is_aggregate === 0).map(({ name }) => name), ...notListed]),
   aggregates: sorted([...kept.filter((one) => one.is_aggregate === 1).map(({ name }) => name), 'uniqTheta']),
   combinators: sorted(combinators),
   higherOrder: sorted(kept.filter(({ higher_order }) => higher_order === 1).map(({ name }) => name)),

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type Diagnostic, inputDiagnosticAt } from '../platform/core/diagnostics.ts'
 import { InputError } from '../platform/core/errors.ts'
-import { refuseSql, toTokens } from '../platform/core/sql.ts'
+import { refuseForm, refuseSql, toTokens } from '../platform/core/sql.ts'
 import { quote } from '../platform/core/text.ts'
 import { parseWithLocations } from '../platform/documents/parse.ts'
 import { duration, flag, integer, positiveNumber } from '../platform/operation/inputs.ts'
@@ -95,8 +95,8 @@ const placeholder = '{backup_time}'
 async function whyNoSelect(sql: string, sqlFunctions: readonly string[]): Promise<string | undefined> {
   if (toTokens(sql).some((token) => /^['"`]/.test(token) && token.includes(placeholder)))
     return `has ${placeholder} in quotes; write it without quotes`
-  // A last line that is a comment ends before the bracket of the subquery.
-  return refuseSql(`${withTime(sql)}\n`, false, sqlFunctions)
+  // In the brackets of a subquery, it must stay a part.
+  return refuseForm(`${sql}\n`) ?? refuseSql(withTime(sql), false, sqlFunctions)
 }
 
 /** The time of the data in the backup, which is the end of the period of a query. */

@@ -17,8 +17,8 @@ export const isComment = (token: string): boolean => token.startsWith('--') || t
 
 const opening: Readonly<Record<string, string>> = { ')': '(', ']': '[' }
 
-/** Why the text is not SQL that ends where it ends, and that ClickHouse reads as this file does; undefined where it is. */
-export function refuseForm(text: string): string | undefined {
+/** Why ClickHouse could read the text otherwise than this file, or a part of a query as more than a part; undefined where it cannot. */
+export function refuseForm(text: string, isPart = true): string | undefined {
   const all = toTokens(text)
   const open: string[] = []
   for (const [i, token] of all.entries()) {
@@ -26,11 +26,11 @@ export function refuseForm(text: string): string | undefined {
     if (isUnreadable(token) || isUnreadableThere(all, i))
       return `its SQL has ${quote(token, 40)}, and may mean something else to the server`
     if (token === '(' || token === '[') open.push(token)
-    if (Object.hasOwn(opening, token) && open.pop() !== opening[token]) return 'its SQL has a bracket that is not opened'
+    if (isPart && Object.hasOwn(opening, token) && open.pop() !== opening[token]) return 'its SQL has a bracket that is not opened'
   }
-  if (open.length > 0) return 'its SQL has a bracket that is not closed'
+  if (isPart && open.length > 0) return 'its SQL has a bracket that is not closed'
   // What the server puts after it would be a part of the comment.
-  return all.at(-1)?.startsWith('--') ? 'its SQL ends with a comment; write a line after it' : undefined
+  return isPart && all.at(-1)?.startsWith('--') ? 'its SQL ends with a comment; write a line after it' : undefined
 }
 
 /** Not closed, or read in several ways: $texts$, typographic quotation marks, escapes in names. HyperDX replaces macros in quoted texts, too. */
@@ -40,7 +40,7 @@ function isUnreadable(token: string): boolean {
   if (!isClosed(token)) return true
   if (token.startsWith('/*')) return token.includes('/*', 2)
   if (/^['"`]/.test(token)) return !token.startsWith("'") && token.replaceAll('\\\\', '').includes('\\')
-  return !/^(?:\{\s*\w+\s*:\s*\w+\s*\}|\w+|[ \t\n\v\f\r]+|\|\||[()[\],.+\-*/%=<>!?:^])$/.test(token)
+  return !/^(?:\{\s*\w+\s*:[\w(), ]+\}|\w+|[ \t\n\v\f\r]+|\|\||[()[\],.+\-*/%=<>!?:^])$/.test(token)
 }
 
 /** Whether a comment, a text or a name in quotation marks has its end. Other tokens have it. */
@@ -93,7 +93,7 @@ const isWord = (word = '', ...names: readonly string[]): boolean => names.includ
  * functions of the user, which `sql-functions` allows.
  */
 export async function refuseSql(text: string, isPart = false, own: readonly string[] = []): Promise<string | undefined> {
-  const form = refuseForm(text)
+  const form = refuseForm(text, isPart)
   if (form !== undefined) return form
   const words = toTokens(text).filter((token) => token.trim() !== '' && !isComment(token))
   if (!isPart && !isWord(words[0], 'select', 'with', '(')) return 'its SQL is not a SELECT'

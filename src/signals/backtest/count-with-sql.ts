@@ -41,7 +41,7 @@ export async function countWithSql(
 function refuseSeries(series: readonly SeriesItem[]): Refusal | undefined {
   const reason = series
     .flatMap(({ where, groupBy }) => [where, ...groupBy])
-    .map(refuseForm)
+    .map((one) => refuseForm(one))
     .find((one) => one !== undefined)
   return reason === undefined ? undefined : { reason }
 }

@@ -59,7 +59,7 @@ function lookUp(
   const table = metricType === undefined ? data?.from.tableName : data?.metricTables?.[metricType]
   if (data === undefined || typeof table !== 'string' || table === '') return unknownTable
   const clauses = [groupBy, orderBy].filter((one) => one !== undefined)
-  const reason = [...expressions, ...clauses].map(refuseForm).find((one) => one !== undefined)
+  const reason = [...expressions, ...clauses].map((one) => refuseForm(one)).find((one) => one !== undefined)
   if (reason !== undefined) return { reason }
   const lines = [
     `SELECT ${expressions.length === 0 ? '1' : expressions.map((one) => `(${one})`).join(', ')}`,
