@@ -10,7 +10,7 @@ import { isMapping } from '../../src/platform/core/keys.ts'
 import { toKebab } from '../../src/platform/core/names.ts'
 import { fileSettings, settingsSchema } from '../../src/platform/operation/inputs.ts'
 import { type JsonSchema, toJsonSchema } from '../../src/runtime/cli/schema.ts'
-import { ruleSettingsSchema } from '../../src/runtime/config-file.ts'
+import { ruleSettingsSchema, sqlFunctionsSchema } from '../../src/runtime/config-file.ts'
 import { environmentSchema } from '../../src/sync/declarations/environment.ts'
 import { declarationsSchema } from '../../src/sync/declarations/file-schema.ts'
 import { planInput } from '../../src/sync/plan/plan-input.ts'
@@ -75,5 +75,7 @@ function expressionFor({ type, enum: words, pattern, format, maxLength }: Schema
 function configSchema(): Schema {
   const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))
   const { project } = planInput.shape
-  return toJsonSchema(z.strictObject({ ...shape, project, rules: ruleSettingsSchema.optional() }))
+  return toJsonSchema(
+    z.strictObject({ ...shape, project, rules: ruleSettingsSchema.optional(), 'sql-functions': sqlFunctionsSchema.optional() }),
+  )
 }

@@ -42,7 +42,13 @@ export function configTable(operations: readonly OperationFacts[]): string {
     'a map of rules: `error`, `warning`, `note` or `off`',
     '',
   ]
-  return table(['key', 'meaning', 'accepted', 'default'], [...fields.map(inputRow), rules])
+  const sqlFunctions = [
+    code('sql-functions'),
+    'Functions of your own that [SQL in files](trust.md#sql-in-files) may call.',
+    'a list of names of functions',
+    '',
+  ]
+  return table(['key', 'meaning', 'accepted', 'default'], [...fields.map(inputRow), rules, sqlFunctions])
 }
 
 /** The rules of `validate`, then those of `plan` and `pull`. */

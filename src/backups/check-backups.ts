@@ -27,8 +27,9 @@ export const checkBackups = defineOperation({
   async run(context, { maxAgeHours, services, checks }) {
     const { api, organizationId, service, clock, files } = context
     // The YAML parser takes longer to load than the rest of a run without a file.
-    const policies =
-      checks === undefined ? [] : (await import('./checks-file.ts')).readChecksFile(await files.read(checks, 'checks'), checks).policies
+    const load = async (path: string) =>
+      (await import('./checks-file.ts')).readChecksFile(await files.read(path, 'checks'), path, api.sqlFunctions)
+    const policies = checks === undefined ? [] : (await load(checks)).policies
     if (checks !== undefined && policies.length === 0) throw inputError('checks', 'has no policies; check-backups needs some')
     const given = services ?? (service === undefined ? [] : [service.serviceId])
     const resolved = await resolveServices(

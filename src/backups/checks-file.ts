@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type Diagnostic, inputDiagnosticAt } from '../platform/core/diagnostics.ts'
 import { InputError } from '../platform/core/errors.ts'
-import { isComment, refuseSql, toTokens } from '../platform/core/sql.ts'
+import { refuseForm, refuseSql, toTokens } from '../platform/core/sql.ts'
 import { quote } from '../platform/core/text.ts'
 import { parseWithLocations } from '../platform/documents/parse.ts'
 import { duration, flag, glob, integer, lines, positiveNumber } from '../platform/operation/inputs.ts'
@@ -98,31 +98,32 @@ export const checksFileSchema = z.strictObject({
 
 export type ChecksFile = z.output<typeof checksFileSchema>
 
-/** Throws an InputError with the location of every mistake. */
-export function readChecksFile(text: string, path: string): ChecksFile {
+/** Throws an InputError with the location of every mistake. `sqlFunctions`: functions of the user. */
+export async function readChecksFile(text: string, path: string, sqlFunctions: readonly string[] = []): Promise<ChecksFile> {
   const { value, document } = parseWithLocations(text, path, checksFileSchema)
-  const diagnostics = value.checks.flatMap(({ name, sql }, i): readonly Diagnostic[] => {
-    const problem = whyNoSelect(sql)
-    return problem === undefined
-      ? []
-      : [inputDiagnosticAt(document.locationOf(['checks', i, 'sql']), `checks["${quote(name, 60)}"].sql: ${problem}`)]
-  })
+  const diagnostics: Diagnostic[] = []
+  for (const [i, { name, sql }] of value.checks.entries()) {
+    const problem = await whyNoSelect(sql, sqlFunctions)
+    if (problem !== undefined)
+      diagnostics.push(inputDiagnosticAt(document.locationOf(['checks', i, 'sql']), `checks["${quote(name, 60)}"].sql: ${problem}`))
+  }
   if (diagnostics.length > 0) throw new InputError(diagnostics)
   return value
 }
 
 const placeholder = '{backup_time}'
 
-function whyNoSelect(sql: string): string | undefined {
-  const tokens = toTokens(sql).filter((token) => token.trim() !== '' && !isComment(token))
-  if (!/^(?:select|with)$/i.test(tokens[0] ?? '') || tokens.includes(';')) return 'is not one SELECT; write it without a semicolon'
-  if (tokens.some((token) => /^['"`]/.test(token) && token.includes(placeholder)))
+async function whyNoSelect(sql: string, sqlFunctions: readonly string[]): Promise<string | undefined> {
+  if (toTokens(sql).some((token) => /^['"`]/.test(token) && token.includes(placeholder)))
     return `has ${placeholder} in quotes; write it without quotes`
-  return refuseSql(toQuery(sql))
+  // In the brackets of a subquery, it must stay a part.
+  return refuseForm(`${sql}\n`) ?? refuseSql(withTime(sql), false, sqlFunctions)
 }
 
 /** The time of the data in the backup, which is the end of the period of a query. */
 export const backupTime = 'fromUnixTimestamp64Milli({endDateMilliseconds:Int64})'
 
 /** Puts a query into a subquery, where the grammar of ClickHouse accepts only a SELECT. */
-export const toQuery = (sql: string): string => `SELECT * FROM (\n${sql.replaceAll(placeholder, backupTime)}\n)\nLIMIT 2`
+export const toQuery = (sql: string): string => `SELECT * FROM (\n${withTime(sql)}\n)\nLIMIT 2`
+
+const withTime = (sql: string): string => sql.replaceAll(placeholder, backupTime)

@@ -72,7 +72,8 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
   if (given.checks !== undefined && (await files.mayBeFromFork()))
     throw new WatchkeeperError('refused', 'The file of checks may be that of a fork, and the services would run its SQL.')
   if (!api.hasSql) throw missingSqlKey('data is compared with SQL, by a key that the query endpoints of both services list')
-  const rules = readChecksFile(given.checks === undefined ? '{}' : await files.read(given.checks, 'checks'), given.checks ?? 'checks')
+  const text = given.checks === undefined ? '{}' : await files.read(given.checks, 'checks')
+  const rules = await readChecksFile(text, given.checks ?? 'checks', api.sqlFunctions)
   const originalService = { organizationId, serviceId: given.original }
   const [first, original, backup] = await Promise.all([
     fetchService(api, service),

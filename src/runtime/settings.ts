@@ -72,6 +72,7 @@ export async function readSettings(request: RunRequest, files: Files) {
     diagnosticFor,
     inputs: { ...config.inputs, ...(environment?.project !== undefined && { project: environment.project }) },
     lintSettings: config.lintSettings,
+    sqlFunctions: config.sqlFunctions,
     environment,
     isEnvironmentBroken: diagnostics.length > 0,
     sources: {
@@ -141,7 +142,7 @@ export function readVariables(shape: Shape, env: Variables): Values {
 }
 
 async function loadConfig(path: string, isRequired: boolean, readConfigFile: RunRequest['readConfigFile']): Promise<Config> {
-  const empty: Config = { values: {}, inputs: {}, lintSettings: {}, diagnostics: [], locationOf: () => undefined }
+  const empty: Config = { values: {}, inputs: {}, lintSettings: {}, sqlFunctions: [], diagnostics: [], locationOf: () => undefined }
   try {
     const text = await readConfigFile(path, isRequired)
     if (text === undefined) return empty
@@ -157,5 +158,6 @@ async function loadConfig(path: string, isRequired: boolean, readConfigFile: Run
 export interface GivenSettings {
   readonly values: Partial<Settings>
   readonly names: ReadonlySet<string>
+  readonly sqlFunctions: readonly string[]
   readonly diagnosticFor: DiagnosticFor
 }

@@ -208,8 +208,8 @@ describe('examples/workflows/restore-drill.yml', () => {
     expect(installs[0]?.run).toMatch(/clickhousectl==\d+\.\d+\.\d+ --hash=sha256:[0-9a-f]{64}'/)
   })
 
-  it('the file of checks of the drill is examples/backups.yml, which has checks and policies', () => {
-    const { checks, policies } = readChecksFile(read('examples/backups.yml'), 'examples/backups.yml')
+  it('the file of checks of the drill is examples/backups.yml, which has checks and policies', async () => {
+    const { checks, policies } = await readChecksFile(read('examples/backups.yml'), 'examples/backups.yml')
     expect([checks.length > 0, policies.length > 0]).toEqual([true, true])
   })
 })
