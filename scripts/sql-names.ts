@@ -57,6 +57,7 @@ const isLeftOut = ({ name, categories, arguments: named, is_aggregate }: SqlFunc
 async function ask<Row>(target: string, sql: string): Promise<readonly Row[]> {
   const response = await fetch(`${target}/?default_format=JSON&output_format_json_quote_64bit_integers=0`, { method: 'POST', body: sql })
   if (!response.ok) throw new Error(`${target}: ${await response.text()}`)
+  // Each query names its columns.
   return ((await response.json()) as { readonly data: readonly Row[] }).data
 }
 

@@ -117,7 +117,8 @@ async function whyNoSelect(sql: string, sqlFunctions: readonly string[]): Promis
   if (toTokens(sql).some((token) => /^['"`]/.test(token) && token.includes(placeholder)))
     return `has ${placeholder} in quotes; write it without quotes`
   // In the brackets of a subquery, it must stay a part.
-  return refuseForm(`${sql}\n`) ?? refuseSql(withTime(sql), false, sqlFunctions)
+  const query = `${withTime(sql)}\n`
+  return refuseForm(query) ?? refuseSql(query, false, sqlFunctions)
 }
 
 /** The time of the data in the backup, which is the end of the period of a query. */

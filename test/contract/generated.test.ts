@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -39,7 +39,8 @@ describe('an update by Dependabot', () => {
     ])
     // Made from package.json and the operations, which are not updated. Everything else is made again, because the copy lacks it.
     copyAll(['src/platform/core/version.ts', 'src/runtime/cli/summaries.ts', 'src/runtime/input-names.ts'])
-    for (const folder of ['node_modules', 'test']) symlinkSync(join(root, folder), join(copy, folder))
+    const links = ['node_modules', 'test'].map((folder) => join(copy, folder))
+    for (const link of links) symlinkSync(join(root, basename(link)), link)
     const oldPins = new Set<string>()
     for (const name of readdirSync(join(copy, '.github/workflows'))) {
       const file = join(copy, '.github/workflows', name)
@@ -53,6 +54,8 @@ describe('an update by Dependabot', () => {
     expect(written).toEqual(
       expect.arrayContaining(['docs/files.md', 'examples/workflows/plan.yml', 'src/platform/report/page-assets.ts', '.node-version']),
     )
+    // A list of all files follows links.
+    for (const link of links) unlinkSync(link)
     const copied = readdirSync(copy, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     const stale = copied.filter(({ parentPath, name }) => {
       const text = readFileSync(join(parentPath, name), 'utf8')
