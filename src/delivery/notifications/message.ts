@@ -16,6 +16,9 @@ interface Origin {
   readonly runUrl: string | undefined
   /** The issue about the state. */
   readonly issueUrl: string | undefined
+  /** Owner of the objects, for operations that have one. */
+  readonly project?: string | undefined
+  readonly environment?: string | undefined
 }
 
 /** The content of a notification. */
@@ -114,9 +117,12 @@ export function firstLineOf({ title, status, change, sentence }: Message): Line 
   return [...name, trusted(` ${state}`), ...sentence]
 }
 
-/** Repository and workflow. Empty where neither is known. */
-export const originLineOf = ({ repository, workflow }: Origin): Line =>
-  join(
-    [repository, workflow].flatMap((part) => (part === undefined ? [] : [say`${part}`])),
-    ' · ',
-  )
+/** Repository, workflow, and whose objects the run is about. Empty where nothing is known. */
+export function originLineOf({ repository, workflow, project, environment }: Origin): Line {
+  const parts = { repository, workflow, project: project === repository ? undefined : project, environment }
+  const lines = Object.entries(parts).flatMap(([name, part]) => {
+    if (!part) return []
+    return [name === 'repository' || name === 'workflow' ? say`${part}` : say`${trusted(name)} ${part}`]
+  })
+  return join(lines, ' · ')
+}
