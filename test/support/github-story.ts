@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect, isDeepStrictEqual } from 'node:util'
 import { demo, type Emulator } from '../../src/emulator/index.ts'
 import { inputsFor } from './emulator.ts'
 import type { GitHubServer } from './github-server.ts'
@@ -13,6 +14,11 @@ import type { RanAction } from './run-process.ts'
 
 /** The text of a file that declares a saved search. */
 export const search = (key: string, where = key): string => `savedSearches: { ${key}: { name: ${key}, source: Logs, where: ${where} } }\n`
+
+/** Throws for another value. */
+export function demandEqual(what: string, actual: unknown, right: unknown): void {
+  if (!isDeepStrictEqual(actual, right)) throw new Error(`${what}: ${inspect(actual)} is not ${inspect(right)}`)
+}
 
 export interface JobOptions {
   readonly operation?: 'plan' | 'apply'
@@ -44,7 +50,7 @@ const manyWrites = 1000
 
 export class Story {
   readonly repository: Repository
-  readonly #github: GitHubServer
+  readonly github: GitHubServer
   readonly #emulator: Emulator
   readonly #isBuilt: boolean
   readonly #own: ReadonlySet<string>
@@ -52,7 +58,7 @@ export class Story {
 
   /** `isBuilt`: jobs run the bundle, in a checkout that Git made. */
   constructor(github: GitHubServer, emulator: Emulator, isBuilt = false) {
-    this.#github = github
+    this.github = github
     this.#emulator = emulator
     this.#isBuilt = isBuilt
     this.repository = new Repository(github)
@@ -89,7 +95,7 @@ export class Story {
   }
 
   comments(number: number): readonly string[] {
-    return this.#github.store.comments.filter(({ on, user }) => on === number && user.id === bot.id).map(({ body }) => body)
+    return this.github.store.comments.filter(({ on, user }) => on === number && user.id === bot.id).map(({ body }) => body)
   }
 
   /** Plans a pull request, as its own workflow does. */
@@ -113,7 +119,7 @@ export class Story {
     const step = stepOf(options, emulator)
     const workspace = this.#isBuilt ? this.#clone(checkedOut, saved) : undefined
     try {
-      const ran = await runGitHubStep(this.#github, {
+      const ran = await runGitHubStep(this.github, {
         ...step,
         ...(workspace === undefined
           ? { files: { ...placed(folder, this.#checkout(checkedOut)), ...saved } }
