@@ -64,12 +64,12 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
     deployments: () => listAll(deploymentSchema, (page) => repos.listDeployments({ ...repository, ...page })),
     /** The last commit of a branch. */
     headOf: async (branch: string) => parseAnswer(refSchema, (await git.getRef({ ...repository, ref: `heads/${branch}` })).data).object.sha,
-    /** The files of a commit, with their ids. Throws a GitHubError for a list that is not complete. */
-    async filesOf(commit: string) {
+    /** The ids of the files of a commit, by path. Throws a GitHubError for a list that is not complete. */
+    async filesOf(commit: string): Promise<ReadonlyMap<string, string>> {
       const { data } = await git.getTree({ ...repository, tree_sha: commit, recursive: '1' })
       const { tree, truncated } = parseAnswer(treeSchema, data)
       if (truncated) throw new GitHubError({ detail: 'the list of files is too long' })
-      return tree.filter(({ type }) => type !== 'tree')
+      return new Map(tree.flatMap(({ path, type, sha }) => (type === 'tree' ? [] : [[path, sha]])))
     },
     /** Comments on a pull request or an issue, which GitHub numbers together. */
     async createComment(number: number, body: string): Promise<void> {

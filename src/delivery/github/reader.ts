@@ -61,20 +61,17 @@ export async function findNewerFiles(
   isRead: (path: string) => boolean,
 ): Promise<NewerFiles | undefined> {
   const read = await readGitHubRun(access.env)
-  const branch = 'run' in read ? read.run.branch : ''
+  const branch = 'run' in read ? read.run.branch : 'the branch'
   if (branch === '') return undefined
-  const found = await ask(
-    access,
-    'The branch is gone, or the job needs contents: read',
-    async (client): Promise<NewerFiles | Unread | undefined> => {
-      if (checkedOut === undefined) return { unread: 'the commit that is checked out is unknown' }
-      const commit = await client.headOf(branch)
-      const listed = async (at: string) =>
-        (await client.filesOf(at)).flatMap(({ path, sha }) => (isRead(path) ? [`${sha} ${path}`] : [])).join('\n')
-      const isSame = commit === checkedOut || (await listed(checkedOut)) === (await listed(commit))
-      return isSame ? undefined : { branch, commit }
-    },
-  )
+  const missing = 'The branch is gone, or the job needs contents: read'
+  const found = await ask(access, missing, async (client): Promise<NewerFiles | Unread | undefined> => {
+    if (checkedOut === undefined) return { unread: 'the commit that is checked out is unknown' }
+    const commit = await client.headOf(branch)
+    if (commit === checkedOut) return undefined
+    const [ours, theirs] = [await client.filesOf(checkedOut), await client.filesOf(commit)]
+    const isOther = (path: string): boolean => ours.get(path) !== theirs.get(path) && isRead(path)
+    return [...ours.keys(), ...theirs.keys()].some(isOther) ? { branch, commit } : undefined
+  })
   if (found === undefined || !('unread' in found)) return found
   access.deps.note(`The files are not compared with the head of ${branch}: ${found.unread}`)
   return undefined
