@@ -22,7 +22,7 @@ import { judgeApply } from './apply/apply-verdict.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { isIntact, movedSince, type PlanFile, planFileInput, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import { judgeDiagnostics, objectBlocks, planFacts, refusal, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
-import { describeChanges, type NamedPlan, newerFiles, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
+import { describeChanges, newerFiles, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
 import { planRules } from './rules.ts'
 
 export const apply = defineOperation({
@@ -55,7 +55,7 @@ export const apply = defineOperation({
   moreExamples: [{ env: 'staging', prune: true }, { planFile: 'plan.json' }],
   async run(context, input) {
     const agreed = input.planFile === undefined ? undefined : await readPlanFile(input.planFile, context)
-    const planned = { ...(await makePlan(context, { ...input, effect: 'write' })), serviceName: await context.serviceName?.() }
+    const planned = await makePlan(context, { ...input, effect: 'write' })
     const planFile = input.planFile ?? ''
     const newer = await context.github?.findNewerFiles({ globs: input.files, paths: planned.found.paths })
     if (newer !== undefined || hasErrors(planned)) {
@@ -87,7 +87,7 @@ type ApplyInput = z.output<typeof planInput>
 type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: WriteApi }
 
 /** A person may take long to answer. Only what was shown is written. */
-async function confirmPlan(planned: NamedPlan, context: ApplyContext, input: ApplyInput): Promise<NamedPlan> {
+async function confirmPlan(planned: PlanningResult, context: ApplyContext, input: ApplyInput): Promise<PlanningResult> {
   const { confirm, service } = context
   if (confirm === undefined || planned.plan.changes.every(staysAsItIs)) return planned
   const result = await toPlanResult(planned)
@@ -95,12 +95,12 @@ async function confirmPlan(planned: NamedPlan, context: ApplyContext, input: App
     blocks: [planFacts(result), ...withDiagnostics(result.diagnostics, objectBlocks(result))],
     question: `Apply these changes to ${result.project}${toPlainText(ofEnvironment(result))}?`,
   })
-  const again = { ...planned, ...(await makePlan(context, { ...input, effect: 'write' })) }
+  const again = await makePlan(context, { ...input, effect: 'write' })
   demandSame(toPlanFile(planned, service, input.prune), again, context, input.prune)
   return again
 }
 
-async function carryOut(planned: NamedPlan, context: ApplyContext) {
+async function carryOut(planned: PlanningResult, context: ApplyContext) {
   const { api, service, clock, stop } = context
   const { storedObjects } = planned
   if (storedObjects === undefined) throw new TypeError('a plan without errors was made of lists')

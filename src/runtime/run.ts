@@ -1,7 +1,7 @@
 import { isOperationName, operations } from '../operations.ts'
 import { type ApiSession, openApi, readOnly } from '../platform/api/client.ts'
 import { isServer } from '../platform/api/path.ts'
-import { findServiceName } from '../platform/api/services.ts'
+import { findServices } from '../platform/api/services.ts'
 import type { Clock } from '../platform/core/clock.ts'
 import { exitCodes, inputError, toWatchkeeperError, WatchkeeperError } from '../platform/core/errors.ts'
 import { toPlainText } from '../platform/core/line.ts'
@@ -10,6 +10,7 @@ import { createRedact, type Redact, redactDeep } from '../platform/core/secrets.
 import { quote } from '../platform/core/text.ts'
 import { version } from '../platform/core/version.ts'
 import { type Cancellation, createWriteLog } from '../platform/http/cancellation.ts'
+import type { SendDeps } from '../platform/http/send.ts'
 import type { HiddenText } from '../platform/http/webhook-url.ts'
 import type { Files } from '../platform/operation/files.ts'
 import type { Settings } from '../platform/operation/inputs.ts'
@@ -45,8 +46,13 @@ export interface RunDeps {
   readonly onProgress?: (step: ProgressStep, settings: PublishSettings) => Promise<void>
 }
 
-/** `paths` are of files that every run reads, and `remainingMs` returns the time until the deadline of the run. */
-type GitHubAccess = Pick<Settings, 'githubToken'> & { readonly paths: readonly string[]; remainingMs(): number }
+interface GitHubAccess extends Pick<Settings, 'githubToken'> {
+  readonly deps: SendDeps
+  /** Files that every run reads. */
+  readonly paths: readonly string[]
+  /** The time until the deadline of the run. */
+  remainingMs(): number
+}
 
 export interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
   /** The last step, without secrets. */
@@ -104,7 +110,10 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
         { ...input.connection, userAgent: `watchkeeper/${version}` },
         { ...deps, note, debug, cancellation, onHiddenTexts: hiding.add },
       )
-    return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, hiding)), publishSettings: publishSettingsOf(input, files) }
+    return {
+      ...(await judgeAndReport(input, session, { ...deps, note, startedAtMs }, hiding)),
+      publishSettings: publishSettingsOf(input, files),
+    }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
     const publishSettings = input === undefined ? await validSettings(request, files) : publishSettingsOf(input, files)
@@ -240,9 +249,9 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
   const { redact, redactGiven } = hiding
   const api = session?.api
   const paths = [settings.config ?? defaultConfigFile, ...(environment === undefined ? [] : [environment.path])]
-  // Jobs of a matrix tell about several services. An environment has a name of its own.
   const isTold = writesToGitHub(settings) || settings.notifyUrl !== undefined
-  const isNamed = isTold && environment === undefined && target !== undefined && !isServer(target)
+  // Jobs of a matrix tell about several services. An environment has a name of its own.
+  const named = isTold && environment === undefined && target !== undefined && !isServer(target) ? target : undefined
   return {
     api: api && (operation.effect === 'read' ? readOnly(api) : api),
     organizationId,
@@ -252,11 +261,11 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     uiUrl: uiUrlOf(input),
     clock: deps.clock,
     files: withoutCredentials(deps.files, redactGiven),
-    serviceName: async () => (api && isNamed ? findServiceName(api, target) : undefined),
+    serviceName: async () => api && named && (await findServices(api, organizationId)).find(({ id }) => id === named.serviceId)?.name,
     lintSettings,
     environment,
     formats: (settings.reports ?? []).map(({ format }) => format),
-    github: api && deps.openGitHub?.({ githubToken: settings.githubToken, remainingMs: api.remainingMs, paths }),
+    github: api && deps.openGitHub?.({ githubToken: settings.githubToken, deps, remainingMs: api.remainingMs, paths }),
     stop: deps.cancellation.stop,
     confirm: operation.asksFirst && deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
     debug: debugLog(deps, redact) ?? (() => undefined),

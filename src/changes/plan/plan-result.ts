@@ -154,10 +154,7 @@ export const describeChanges = async ({ plan, found }: Pick<PlanningResult, 'pla
     await Promise.all([...changesInFiles(plan, found.objects)].map(async ([change, shown]) => [change, await describe(shown)] as const)),
   )
 
-/** A plan, and the name of its service, if the report says it. */
-export type NamedPlan = PlanningResult & { readonly serviceName?: string | undefined }
-
-export async function toPlanResult(planned: NamedPlan, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
+export async function toPlanResult(planned: PlanningResult, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
   const { environment, serviceName, found, plan, diagnostics, uncheckedCount } = planned
   const slos = found.slos.length === 0 ? undefined : (await import('../../signals/slos/expand-slos.ts')).describeSlos(found.slos)
   const objects = new Map(described ?? (await describeChanges(planned)))

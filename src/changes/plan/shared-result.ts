@@ -46,7 +46,7 @@ export async function showPlan(context: Context<'read', 'service-or-server'>, pl
     nowMs: context.clock.now(),
   })
   const result = {
-    ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems], serviceName: await context.serviceName?.() })),
+    ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
     needsApply: planned.plan.changes.some((change) => !staysAsItIs(change)),
   }
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }

@@ -112,7 +112,7 @@ const pullSchema = z
     merged_at: text,
     merge_commit_sha: text,
     head: z.looseObject({ sha: z.string() }),
-    base: z.looseObject({ ref: z.string(), repo: z.looseObject({ full_name: z.string() }) }),
+    base: z.looseObject({ repo: z.looseObject({ full_name: z.string() }) }),
   })
   .transform(({ number, state, merged_at: mergedAt, merge_commit_sha: mergeCommit, head, base }) => ({
     number,
@@ -121,7 +121,7 @@ const pullSchema = z
     headCommit: head.sha,
     /** The last commit that the merge brought to the branch, also for a squash and a rebase. */
     mergeCommit: mergeCommit ?? '',
-    base: { branch: base.ref, repository: base.repo.full_name },
+    repository: base.repo.full_name,
   }))
 
 /** A pull request that contains a commit. In a fork, it may be one of another repository of the network. */

@@ -104,7 +104,7 @@ interface PullRequests {
 
 async function findPullRequests({ content, run, client, deps }: SyncContext): Promise<PullRequests> {
   const { commit } = run
-  const isHere = ({ base }: PullRequest): boolean => base.repository.toLowerCase() === `${run.owner}/${run.repository}`.toLowerCase()
+  const isHere = ({ repository }: PullRequest): boolean => repository.toLowerCase() === `${run.owner}/${run.repository}`.toLowerCase()
   const all = commit === '' ? [] : await Array.fromAsync(client.pullRequestsWith(commit))
   const found = all.filter(isHere).sort((a, b) => a.number - b.number)
   // A pull request that only contains the commit has its own run for its head.

@@ -119,10 +119,14 @@ export function firstLineOf({ title, status, change, sentence }: Message): Line 
 
 /** Repository, workflow, and whose objects the run is about. Empty where nothing is known. */
 export function originLineOf({ repository, workflow, project, environment }: Origin): Line {
-  const parts = { repository, workflow, project: project === repository ? undefined : project, environment }
-  const lines = Object.entries(parts).flatMap(([name, part]) => {
-    if (!part) return []
-    return [name === 'repository' || name === 'workflow' ? say`${part}` : say`${trusted(name)} ${part}`]
-  })
-  return join(lines, ' · ')
+  const parts = [
+    repository && say`${repository}`,
+    workflow && say`${workflow}`,
+    project && project !== repository && say`project ${project}`,
+    environment && say`environment ${environment}`,
+  ]
+  return join(
+    parts.flatMap((part) => (part ? [part] : [])),
+    ' · ',
+  )
 }

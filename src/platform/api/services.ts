@@ -77,21 +77,6 @@ export async function findServices(api: ReadApi, organizationId: string, isRepea
   }
 }
 
-/** The name of the service, to make a report readable. Undefined where it cannot be read. */
-export async function findServiceName(api: ReadApi, service: Service): Promise<string | undefined> {
-  try {
-    const call = {
-      request: { method: 'GET', path: servicePath(service) },
-      read: readOne(listedService),
-      about: { noun: 'service' },
-    } as const
-    return (await api.read({ ...call, rules: { isOptional: true } })).name || undefined
-  } catch (thrown) {
-    toFailure(thrown)
-    return undefined
-  }
-}
-
 /** The key of the tag of services that a restore drill creates, and deletes at its end. */
 export const drillTag = 'restore-drill'
 

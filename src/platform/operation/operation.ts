@@ -30,11 +30,11 @@ export interface Deployment {
   readonly commit: string
 }
 
-/** Reads the deployments that began in a period, oldest first, or why they cannot be read. */
-export type ReadDeployments = (period: {
+/** Milliseconds since the epoch. */
+interface Period {
   readonly fromMs: number
   readonly toMs: number
-}) => Promise<readonly Deployment[] | { readonly unread: string }>
+}
 
 /** The files that a run reads. Paths and globs begin at the workspace. */
 export interface ReadFiles {
@@ -43,17 +43,17 @@ export interface ReadFiles {
   readonly paths: readonly string[]
 }
 
-/** A branch whose head has other files than those that are checked out. */
+/** A branch whose head, the commit, has other files than those that are checked out. */
 export interface NewerFiles {
   readonly branch: string
-  /** The head of the branch. */
   readonly commit: string
 }
 
-/** What a run asks GitHub about its repository. */
+/** What a run asks GitHub about its repository. The log says why something cannot be read. */
 export interface GitHubReader {
-  readonly readDeployments: ReadDeployments
-  /** Compares files, by their ids in Git, with those at the head of the branch. Undefined where they are equal, or cannot be compared. */
+  /** The deployments that began in a period, oldest first. Undefined where they cannot be read. */
+  readDeployments(period: Period): Promise<readonly Deployment[] | undefined>
+  /** The head of the branch, if files there have other ids in Git. Undefined also where they cannot be compared. */
   findNewerFiles(read: ReadFiles): Promise<NewerFiles | undefined>
 }
 

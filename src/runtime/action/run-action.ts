@@ -109,7 +109,6 @@ const stepFiles = (env: Variables) => ({
 function actionSurface(env: Variables, cancellation: Cancellation, log: Log, { find }: RepositoryFiles): Surface {
   const isDue = createPace(systemClock)
   const directory = workspaceOf(env)
-  const deps = { clock: systemClock, random: Math.random, note: (line: string) => log.fold('GitHub', line), cancellation }
   return {
     ...stepFiles(env),
     cancellation,
@@ -122,16 +121,16 @@ function actionSurface(env: Variables, cancellation: Cancellation, log: Log, { f
     showProgress({ done, total, text }) {
       if (isDue()) log.fold('Progress', `${done}/${total} ${text}`)
     },
-    openGitHub: ({ githubToken: token, paths, remainingMs }) => ({
+    openGitHub: ({ paths, ...access }) => ({
       async readDeployments(period) {
         const { listDeployments } = await import('../../delivery/github/reader.ts')
-        return listDeployments({ env, token, remainingMs: remainingMs(), deps }, period)
+        return listDeployments({ ...access, env }, period)
       },
       async findNewerFiles(read) {
         const { findNewerFiles } = await import('../../delivery/github/reader.ts')
         const { root, commit } = find(read.globs[0] ?? '')
         const isRead = await createReadTest(directory, { ...read, paths: [...paths, ...read.paths] })
-        return findNewerFiles({ env, token, remainingMs: remainingMs(), deps }, commit, (path) => isRead(join(root, path)))
+        return findNewerFiles({ ...access, env }, commit, (path) => isRead(join(root, path)))
       },
     }),
     showResult({ blocks, publishSettings }) {
