@@ -1,3 +1,4 @@
+import type { GitHubAccess } from '../delivery/github/reader.ts'
 import { isOperationName, operations } from '../operations.ts'
 import { type ApiSession, openApi, readOnly } from '../platform/api/client.ts'
 import { isServer } from '../platform/api/path.ts'
@@ -10,7 +11,6 @@ import { createRedact, type Redact, redactDeep } from '../platform/core/secrets.
 import { quote } from '../platform/core/text.ts'
 import { version } from '../platform/core/version.ts'
 import { type Cancellation, createWriteLog } from '../platform/http/cancellation.ts'
-import type { SendDeps } from '../platform/http/send.ts'
 import type { HiddenText } from '../platform/http/webhook-url.ts'
 import type { Files } from '../platform/operation/files.ts'
 import type { Settings } from '../platform/operation/inputs.ts'
@@ -40,18 +40,10 @@ export interface RunDeps {
   readonly files: Files
   /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
   readonly confirm?: ((review: Confirmation) => Promise<boolean>) | undefined
-  /** Absent outside of the action. */
-  readonly openGitHub?: ((access: GitHubAccess) => GitHubReader) | undefined
+  /** Absent outside of the action. `paths` are of files that every run reads. */
+  readonly openGitHub?: ((access: Omit<GitHubAccess, 'env'>, paths: readonly string[]) => GitHubReader) | undefined
   /** Awaited before the next request, so that the progress can be written to a file. */
   readonly onProgress?: (step: ProgressStep, settings: PublishSettings) => Promise<void>
-}
-
-interface GitHubAccess extends Pick<Settings, 'githubToken'> {
-  readonly deps: SendDeps
-  /** Files that every run reads. */
-  readonly paths: readonly string[]
-  /** The time until the deadline of the run. */
-  remainingMs(): number
 }
 
 export interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
@@ -88,10 +80,8 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   const hiding = createHiding(credentialsIn(given.inputs, given.env))
   const { redact } = hiding
   const request = withRedactedNames(given, redact)
-  const {
-    files,
-    cancellation: { writes = createWriteLog() },
-  } = deps
+  const { files } = deps
+  const { writes = createWriteLog() } = deps.cancellation
   let input: RunInput | undefined
   let session: ApiSession | undefined
   try {
@@ -110,10 +100,8 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
         { ...input.connection, userAgent: `watchkeeper/${version}` },
         { ...deps, note, debug, cancellation, onHiddenTexts: hiding.add },
       )
-    return {
-      ...(await judgeAndReport(input, session, { ...deps, note, startedAtMs }, hiding)),
-      publishSettings: publishSettingsOf(input, files),
-    }
+    const result = await judgeAndReport(input, session, { ...deps, note, startedAtMs }, hiding)
+    return { ...result, publishSettings: publishSettingsOf(input, files) }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
     const publishSettings = input === undefined ? await validSettings(request, files) : publishSettingsOf(input, files)
@@ -265,7 +253,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     lintSettings,
     environment,
     formats: (settings.reports ?? []).map(({ format }) => format),
-    github: api && deps.openGitHub?.({ githubToken: settings.githubToken, deps, remainingMs: api.remainingMs, paths }),
+    github: api && deps.openGitHub?.({ githubToken: settings.githubToken, deps, remainingMs: api.remainingMs }, paths),
     stop: deps.cancellation.stop,
     confirm: operation.asksFirst && deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
     debug: debugLog(deps, redact) ?? (() => undefined),

@@ -6,7 +6,7 @@ import { describeAnswer, GitHubError, toGitHubError } from './failure.ts'
 import { defaultLimits } from './requests.ts'
 import { readGitHubRun } from './run.ts'
 
-interface Access {
+export interface GitHubAccess {
   readonly env: Variables
   readonly githubToken?: string | undefined
   readonly deps: SendDeps
@@ -16,7 +16,7 @@ interface Access {
 
 /** Undefined, with a note, where GitHub does not answer. */
 async function ask<T>(
-  { githubToken, deps, remainingMs }: Access,
+  { githubToken, deps, remainingMs }: GitHubAccess,
   found: Awaited<ReturnType<typeof readGitHubRun>>,
   words: { readonly failed: string; readonly whyDenied: string },
   question: (client: GitHubClient) => Promise<T>,
@@ -40,7 +40,7 @@ async function ask<T>(
 }
 
 /** The deployments of the workflow's repository that began in a period, oldest first. Undefined, with a note, where they cannot be read. */
-export async function listDeployments(access: Access, { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }) {
+export async function listDeployments(access: GitHubAccess, { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }) {
   const words = { failed: 'Deployments are not read', whyDenied: 'Grant the job deployments: read' }
   return ask(access, await readGitHubRun(access.env), words, async (client): Promise<readonly Deployment[]> => {
     const found: Deployment[] = []
@@ -59,7 +59,7 @@ export async function listDeployments(access: Access, { fromMs, toMs }: { readon
  * in the repository.
  */
 export async function findNewerFiles(
-  access: Access,
+  access: GitHubAccess,
   checkedOut: string | undefined,
   isRead: (path: string) => boolean,
 ): Promise<NewerFiles | undefined> {

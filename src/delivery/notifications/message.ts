@@ -126,7 +126,7 @@ export function originLineOf({ repository, workflow, project, environment }: Ori
     environment && say`environment ${environment}`,
   ]
   return join(
-    parts.flatMap((part) => (part ? [part] : [])),
+    parts.filter((part) => typeof part === 'object'),
     ' · ',
   )
 }

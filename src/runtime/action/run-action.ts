@@ -121,7 +121,7 @@ function actionSurface(env: Variables, cancellation: Cancellation, log: Log, { f
     showProgress({ done, total, text }) {
       if (isDue()) log.fold('Progress', `${done}/${total} ${text}`)
     },
-    openGitHub: ({ paths, ...access }) => ({
+    openGitHub: (access, paths) => ({
       async readDeployments(period) {
         const { listDeployments } = await import('../../delivery/github/reader.ts')
         return listDeployments({ ...access, env }, period)

@@ -187,7 +187,7 @@ describe('deployments', () => {
   it('deployments are left out where the token may not read them, and not asked for without a spike', async () => {
     fill(90)
     github().store.may.deployments = false
-    const reasons: readonly (readonly [object, string])[] = [
+    const reasons: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
       [{}, 'GitHub answered 403: Resource not accessible by integration. Grant the job deployments: read'],
       [{ 'github-token': '' }, 'github-token is not set'],
     ]
