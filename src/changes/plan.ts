@@ -7,7 +7,16 @@ import { defineOperation } from '../platform/operation/operation.ts'
 import { decide, loadFiles, readService } from '../sync/plan/make-plan.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
 import type { Gates } from './backtest/gates.ts'
-import { factsBesideHeadline, judgeDiagnostics, objectBlocks, planHeadline, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
+import {
+  factsBesideHeadline,
+  judgeDiagnostics,
+  objectBlocks,
+  planHeadline,
+  refusal,
+  toAnnotations,
+  withDiagnostics,
+} from './plan/plan-report.ts'
+import { newerFiles } from './plan/plan-result.ts'
 import { planShape, showPlan } from './plan/shared-result.ts'
 import { type PriceAnswer, priceReview } from './price/price-review.ts'
 import { queryReview } from './queries/query-review.ts'
@@ -27,7 +36,7 @@ export const plan = defineOperation({
   moreExamples: [{ env: 'staging', prune: true, planFile: 'plan.json' }],
   summary: 'Shows what apply would change, field by field, without writing.',
   input: planShape.input.extend({ ...backtestReview.inputs, ...priceReview.inputs }),
-  details: planShape.details.extend({ ...priceReview.details, ...backtestReview.details }),
+  details: planShape.details.extend({ newerFiles, ...priceReview.details, ...backtestReview.details }),
   check: ({ values }) =>
     keysOf<keyof typeof gateSubjects>(gateSubjects)
       .filter((gate) => values[gate] !== undefined && !gateSubjects[gate].some((subject) => values[subject] === true))
@@ -39,17 +48,23 @@ export const plan = defineOperation({
     const loaded = await loadFiles(context, { ...input, effect: 'read' })
     const read = await readService(context, loaded)
     const planned = await decide(context, read)
+    // A plan that is saved is one to apply.
+    const newer =
+      input.planFile === undefined ? undefined : await context.github?.findNewerFiles({ globs: input.files, paths: planned.found.paths })
+    if (newer !== undefined)
+      return { ...(await showPlan(context, planned, { ...input, planFile: undefined })), needsApply: false, newerFiles: newer }
     const reviewed = await reviewPlan(reviews, context, planned, input)
     return { ...(await showPlan(context, reviewed, input)), ...reviewed.answers }
   },
-  judge: (result, input) => judgeReviews(judgeDiagnostics(result), reviews, result, input),
-  report: (result) => ({
-    headline: [...planHeadline(result), ...reviews.flatMap((review) => review.headline?.(result) ?? [])],
-    blocks: [
-      factsBesideHeadline(result),
-      ...withDiagnostics(result.diagnostics, [...reviews.flatMap((review) => review.blocks?.(result) ?? []), ...objectBlocks(result)]),
-    ],
-    annotations: toAnnotations(result),
-    ...(result.price && { services: say`service ${result.price.service}` }),
-  }),
+  judge: (result, input) => refusal(result)?.verdict ?? judgeReviews(judgeDiagnostics(result), reviews, result, input),
+  report: (result) =>
+    refusal(result) ?? {
+      headline: [...planHeadline(result), ...reviews.flatMap((review) => review.headline?.(result) ?? [])],
+      blocks: [
+        factsBesideHeadline(result),
+        ...withDiagnostics(result.diagnostics, [...reviews.flatMap((review) => review.blocks?.(result) ?? []), ...objectBlocks(result)]),
+      ],
+      annotations: toAnnotations(result),
+      ...(result.price && { services: say`service ${result.price.service}` }),
+    },
 })

@@ -70,7 +70,7 @@ export async function readSettings(request: RunRequest, files: Files) {
     values: parsed.values,
     names: parsed.names,
     diagnosticFor,
-    inputs: { ...config.inputs, ...(environment?.project !== undefined && { project: environment.project }) },
+    inputs: pick({ ...config.inputs, project: project ?? environment?.project ?? config.inputs.project }, () => true),
     lintSettings: config.lintSettings,
     sqlFunctions: config.sqlFunctions,
     environment,
@@ -157,6 +157,8 @@ async function loadConfig(path: string, isRequired: boolean, readConfigFile: Run
 /** The given settings, valid or not, and the values of the valid ones. */
 export interface GivenSettings {
   readonly values: Partial<Settings>
+  /** Inputs of operations that files and variables set, as written. */
+  readonly inputs: Values
   readonly names: ReadonlySet<string>
   readonly sqlFunctions: readonly string[]
   readonly diagnosticFor: DiagnosticFor

@@ -127,7 +127,7 @@ describe('action.yml', () => {
 
   it('has the outputs that workflows use in a condition or a later step, and no others', () => {
     const outputs =
-      'status failure-reason result result-file changed needs-apply to-delete plan-file count ids id grand-total-credits unit forecast-credits budget-exceeded budget-used-percent runs-out-on remaining-credits days-left budget-left backup-status backup-age-hours restore-status'
+      'status failure-reason result result-file changed applied needs-apply to-delete plan-file count ids id grand-total-credits unit forecast-credits budget-exceeded budget-used-percent runs-out-on remaining-credits days-left budget-left backup-status backup-age-hours restore-status'
     expect(Object.keys(action.outputs).sort()).toEqual(outputs.split(' ').sort())
   })
 })

@@ -40,11 +40,11 @@ const textOf = (name: string): string => reusableWorkflows.find((one) => one.nam
 const document = readFileSync(new URL('../../docs/reusable-workflows.md', import.meta.url), 'utf8')
 
 describe('a reusable workflow', () => {
-  it('a reusable workflow is started by calls only, has at most twelve inputs, uses each, and describes inputs, secrets and outputs', () =>
+  it('a reusable workflow is started by calls only, has at most thirteen inputs, uses each, and describes inputs, secrets and outputs', () =>
     forEachEntry([...reusable], (name, { on }) => {
       const { inputs, secrets, outputs } = on.workflow_call
       expect(triggersOf(parseWorkflow(textOf(name)))).toEqual(['workflow_call'])
-      expect(Object.keys(inputs).length).toBeLessThanOrEqual(12)
+      expect(Object.keys(inputs).length).toBeLessThanOrEqual(13)
       const [, body = ''] = textOf(name).split(/^permissions: \{\}$/m)
       expect(Object.keys(inputs).filter((input) => !new RegExp(`\\binputs\\.${input}(?![\\w-])`).test(body))).toEqual([])
       expect(Object.keys(inputs).filter((input) => !document.includes(`| \`${input}\` |`))).toEqual([])
@@ -89,19 +89,19 @@ describe('a reusable workflow', () => {
       }
     }))
 
-  it('sends a message about each run of a check, and about a plan outside of a pull request', () => {
+  it('sends a message about each run of a check, and about a plan outside of a pull request, in the format of the call', () => {
     const givenTo = [...reusable].flatMap(([name, { jobs }]) =>
-      operationsOf(jobs).flatMap(({ with: given = {} }) =>
-        given['notify-url'] === undefined ? [] : [[name, given.operation, given['notify-url']]],
+      operationsOf(jobs).flatMap(({ with: given = {}, env = {} }) =>
+        given['notify-url'] === undefined ? [] : [[name, given.operation, given['notify-url'], env.WATCHKEEPER_NOTIFY_FORMAT]],
       ),
     )
-    const url = `\${{ secrets.notify-url }}`
+    const [url, format] = [`\${{ secrets.notify-url }}`, `\${{ inputs.notify-format }}`]
     expect(givenTo.toSorted()).toEqual([
-      ['backups', 'check-backups', url],
-      ['cost-gate', 'usage-cost', url],
-      ['drift', 'drift', url],
-      ['plan-and-apply', 'apply', url],
-      ['plan-and-apply', 'plan', `\${{ !startsWith(github.event_name, 'pull_request') && secrets.notify-url || '' }}`],
+      ['backups', 'check-backups', url, format],
+      ['cost-gate', 'usage-cost', url, format],
+      ['drift', 'drift', url, format],
+      ['plan-and-apply', 'apply', url, format],
+      ['plan-and-apply', 'plan', `\${{ !startsWith(github.event_name, 'pull_request') && secrets.notify-url || '' }}`, format],
     ])
   })
 

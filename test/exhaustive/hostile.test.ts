@@ -162,6 +162,7 @@ const contextFor = (blocks: readonly Block[]): BodyContext => ({
     labelParts: [],
     commit: '',
     branch: '',
+    refName: '',
     ghRepository: 'acme/shop',
     rerunCommand: undefined,
     pullRequest: 12,

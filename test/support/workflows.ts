@@ -90,6 +90,7 @@ export interface Step {
   readonly name?: string
   readonly uses?: string
   readonly run?: string
+  readonly env?: Readonly<Record<string, string>>
   readonly with?: Readonly<Record<string, unknown>>
 }
 

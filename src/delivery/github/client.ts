@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import type { SendDeps } from '../../platform/http/send.ts'
 import type { Exchange } from '../../platform/http/transport.ts'
+import type { Deployment } from '../../platform/operation/operation.ts'
+import { GitHubError } from './failure.ts'
 import { createRequests, type Limits, listAll, parseAnswer, perPage } from './requests.ts'
 import type { GitHubRun } from './run.ts'
 
@@ -17,20 +19,6 @@ const keptHeaders = ['content-type', 'link']
 const nothing = (): undefined => undefined
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
-/** Loads octokit, so call it only when there is something to write. Methods throw octokit's errors, with a GitHubError as their cause. */
-export async function openOctokit(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
-  const { getOctokit } = await import('@actions/github')
-  const { request, close } = createRequests(run, deps, limits)
-  /** Sends a request in the form of the global `fetch`, as far as octokit uses it. */
-  const fetch = async (address: string, { method, headers, body }: FetchInit): Promise<Response> => {
-    const { status, headers: answered, text } = await request({ method, url: new URL(address), authorization: headers.authorization, body })
-    const kept = keptHeaders.flatMap((name) => (answered[name] === undefined ? [] : [[name, answered[name]] as const]))
-    return new Response(status === 204 ? null : text, { status, headers: Object.fromEntries(kept) })
-  }
-  const octokit = getOctokit(token, { baseUrl: run.apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silent }, log: silent })
-  return { octokit, repository: { owner: run.owner, repo: run.repository }, close }
-}
-
 /** What changes of an issue. An absent field stays as it is. */
 interface IssueChange {
   readonly title?: string
@@ -40,12 +28,22 @@ interface IssueChange {
 }
 
 /**
- * Comments, issues and pull requests of the repository: https://docs.github.com/en/rest. Answers are validated. Methods throw what
- * `toGitHubError` understands. Opens no connection. Close it after use.
+ * The API of GitHub for the repository of the run: https://docs.github.com/en/rest. Answers are validated. Methods throw what
+ * `toGitHubError` understands. Loads octokit, and opens no connection. Close it after use.
  */
-export async function openGitHub(...given: Parameters<typeof openOctokit>) {
-  const { octokit, repository, close } = await openOctokit(...given)
-  const { issues, pulls, repos } = octokit.rest
+export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
+  const { getOctokit } = await import('@actions/github')
+  const { request, close } = createRequests(run, deps, limits)
+  /** Sends a request in the form of the global `fetch`, as far as octokit uses it. */
+  const fetch = async (address: string, { method, headers, body }: FetchInit): Promise<Response> => {
+    const { status, headers: answered, text } = await request({ method, url: new URL(address), authorization: headers.authorization, body })
+    const kept = keptHeaders.flatMap((name) => (answered[name] === undefined ? [] : [[name, answered[name]] as const]))
+    return new Response(status === 204 ? null : text, { status, headers: Object.fromEntries(kept) })
+  }
+  const octokit = getOctokit(token, { baseUrl: run.apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silent }, log: silent })
+  const repository = { owner: run.owner, repo: run.repository }
+  const { git, issues, pulls, repos } = octokit.rest
+  const latest = { sort: 'updated', direction: 'desc', per_page: perPage } as const
   return {
     /** The account that the token belongs to. */
     author: async (): Promise<Author> => parseAnswer(viewerSchema, await octokit.graphql('query { viewer { login databaseId } }')),
@@ -53,22 +51,25 @@ export async function openGitHub(...given: Parameters<typeof openOctokit>) {
       listAll(pullSchema, (page) => repos.listPullRequestsAssociatedWithCommit({ ...repository, commit_sha: commit, ...page })),
     comments: (number: number) => listAll(commentSchema, (page) => issues.listComments({ ...repository, issue_number: number, ...page })),
     /** The comments of the repository that were written last, at most a hundred. */
-    async latestComments(): Promise<readonly PlacedComment[]> {
-      const { data } = await issues.listCommentsForRepo({ ...repository, sort: 'updated', direction: 'desc', per_page: perPage })
-      return parseAnswer(placedCommentSchema.array(), data)
-    },
-    /** The last hundred pull requests into a branch that were closed or changed since. */
-    async latestClosed(branch: string): Promise<readonly PullRequest[]> {
-      const { data } = await pulls.list({
-        ...{ ...repository, state: 'closed', base: branch },
-        ...{ sort: 'updated', direction: 'desc', per_page: perPage },
-      })
-      return parseAnswer(pullSchema.array(), data)
-    },
-    /** A commit, and those before it: a hundred ids. */
-    async commitsUntil(commit: string): Promise<readonly string[]> {
+    latestComments: async () =>
+      parseAnswer(placedCommentSchema.array(), (await issues.listCommentsForRepo({ ...repository, ...latest })).data),
+    /** The pull requests that were closed, or changed since then: the last hundred. */
+    latestClosed: async () => parseAnswer(pullSchema.array(), (await pulls.list({ ...repository, ...latest, state: 'closed' })).data),
+    /** The parents of a commit and of those that it contains: of the last hundred. */
+    async commitsIn(commit: string): Promise<ReadonlyMap<string, readonly string[]>> {
       const { data } = await repos.listCommits({ ...repository, sha: commit, per_page: perPage })
-      return parseAnswer(z.looseObject({ sha: z.string() }).array(), data).map(({ sha }) => sha)
+      return new Map(parseAnswer(commitSchema.array(), data))
+    },
+    /** The newest first. */
+    deployments: () => listAll(deploymentSchema, (page) => repos.listDeployments({ ...repository, ...page })),
+    /** The last commit of a branch. */
+    headOf: async (branch: string) => parseAnswer(refSchema, (await git.getRef({ ...repository, ref: `heads/${branch}` })).data).object.sha,
+    /** The ids of the files of a commit, by path. Throws a GitHubError for a list that is not complete. */
+    async filesOf(commit: string): Promise<ReadonlyMap<string, string>> {
+      const { data } = await git.getTree({ ...repository, tree_sha: commit, recursive: '1' })
+      const { tree, truncated } = parseAnswer(treeSchema, data)
+      if (truncated) throw new GitHubError({ detail: 'the list of files is too long' })
+      return new Map(tree.flatMap(({ path, type, sha }) => (type === 'tree' ? [] : [[path, sha]])))
     },
     /** Comments on a pull request or an issue, which GitHub numbers together. */
     async createComment(number: number, body: string): Promise<void> {
@@ -111,7 +112,7 @@ const pullSchema = z
     merged_at: text,
     merge_commit_sha: text,
     head: z.looseObject({ sha: z.string() }),
-    base: z.looseObject({ ref: z.string(), repo: z.looseObject({ full_name: z.string() }) }),
+    base: z.looseObject({ repo: z.looseObject({ full_name: z.string() }) }),
   })
   .transform(({ number, state, merged_at: mergedAt, merge_commit_sha: mergeCommit, head, base }) => ({
     number,
@@ -120,26 +121,48 @@ const pullSchema = z
     headCommit: head.sha,
     /** The last commit that the merge brought to the branch, also for a squash and a rebase. */
     mergeCommit: mergeCommit ?? '',
-    base: { branch: base.ref, repository: base.repo.full_name },
+    repository: base.repo.full_name,
   }))
 
 /** A pull request that contains a commit. In a fork, it may be one of another repository of the network. */
 export type PullRequest = z.output<typeof pullSchema>
+
+const commitSchema = z
+  .looseObject({ sha: z.string(), parents: z.array(z.looseObject({ sha: z.string() })) })
+  .transform(({ sha, parents }) => [sha, parents.map((parent) => parent.sha)] as const)
+
+// https://docs.github.com/en/rest/deployments/deployments
+const deploymentSchema = z
+  .looseObject({ created_at: z.iso.datetime(), environment: z.string().nullish(), ref: z.string().nullish(), sha: z.string().nullish() })
+  .transform(
+    ({ created_at, environment, ref, sha }): Deployment => ({
+      atMs: Date.parse(created_at),
+      environment: environment ?? '',
+      ref: ref ?? '',
+      commit: sha?.slice(0, 7) ?? '',
+    }),
+  )
+
+const refSchema = z.looseObject({ object: z.looseObject({ sha: z.string() }) })
+
+// At most 100,000 entries, and 7 MB: https://docs.github.com/en/rest/git/trees
+const treeSchema = z.looseObject({
+  tree: z.array(z.looseObject({ path: z.string(), type: z.string(), sha: z.string() })),
+  truncated: z.boolean(),
+})
 
 const commentFields = z.looseObject({ id: z.int(), body: text, user: author })
 const toComment = ({ id, body, user }: z.output<typeof commentFields>) => ({ id, body: body ?? '', authorId: user?.id })
 
 const commentSchema = commentFields.transform(toComment)
 
+/** With the number of its pull request or issue. */
 const placedCommentSchema = commentFields
   .extend({ issue_url: z.string() })
   .transform(({ issue_url: url, ...fields }) => ({ ...toComment(fields), on: Number(/\/issues\/(\d+)$/.exec(url)?.[1]) }))
 
 /** A comment on a pull request. `body` is Markdown. */
 export type Comment = z.output<typeof commentSchema>
-
-/** A comment with the number of its pull request or issue. */
-export type PlacedComment = z.output<typeof placedCommentSchema>
 
 const issueSchema = z
   .looseObject({ number: z.int(), body: text, user: author, labels: z.array(z.union([z.string(), z.looseObject({ name: text })])) })

@@ -53,11 +53,9 @@ export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, lim
       const { answer } = outcome
       return answer.status < 300 ? { value: answer } : { failure: failureOfAnswer(answer, clock.now()) }
     }
-    // Only reads are retried: GitHub has no idempotency keys, and the next run finds what this one may have written.
-    const policyOf = (failure: Failure): RetryPolicy => {
-      if (!isRead) return 'none'
-      return failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('GET', failure)
-    }
+    // GitHub has no idempotency keys. A POST that may have been carried out is found by the next run; a PATCH can be repeated.
+    const method = isRead || given.method === 'PATCH' ? 'GET' : 'POST'
+    const policyOf = (failure: Failure): RetryPolicy => (failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor(method, failure))
     const end = await sendWithRetries(tryOnce, { maxAttempts, remainingMs, policyOf, describe: describeAnswer }, deps)
     if ('value' in end) return end.value
     throw new GitHubError(end.failure, end.isOutcomeUnknown && !isRead)

@@ -234,7 +234,7 @@ export const settingsSchema = z.strictObject({
     'Decides which runs comment on the pull request. `changes` comments when the status is not `pass`, or the output `changed` is `true`. Later runs update the comment in every mode but `off`.',
   ).default('off'),
   commentLabel: text(
-    'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, and service or organization.',
+    'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, environment, and service or organization. For the comment of `plan` and `apply`, it consists of project, environment and service.',
     100,
   ).optional(),
   prNumber: variable(
@@ -249,7 +249,8 @@ export const settingsSchema = z.strictObject({
     .regex(tokenGrammar)
     .optional()
     .meta({
-      description: 'Token for `comment` and `issue`, and to read deployments at the time of cost spikes. It is not used for anything else.',
+      description:
+        'Token for `comment` and `issue`, to compare files with the head of the branch before `apply`, and to read deployments at the time of cost spikes. It is not used for anything else.',
       accepts: `a GitHub token: at least ${minSecretLength} visible ASCII characters`,
       secret: true,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it

@@ -199,11 +199,13 @@ export const findUnknownAdoptions = (
 
 interface OfEnvironment {
   readonly environment?: string | undefined
+  readonly serviceName?: string | undefined
 }
 
-/** ` in environment staging`; empty without an environment. */
-export const inEnvironment = ({ environment }: OfEnvironment): Line =>
-  environment === undefined ? [] : say` in environment ${environment}`
+/** ` in environment staging`, or ` in service Checkout`; empty where neither has a name. */
+export const inEnvironment = ({ environment, serviceName }: OfEnvironment): Line =>
+  environment !== undefined ? say` in environment ${environment}` : serviceName !== undefined ? say` in service ${serviceName}` : []
 
-/** `, environment staging`, after the name of the project; empty without an environment. */
-export const ofEnvironment = ({ environment }: OfEnvironment): Line => (environment === undefined ? [] : say`, environment ${environment}`)
+/** `, environment staging`, or `, service Checkout`, after the name of the project; empty where neither has a name. */
+export const ofEnvironment = ({ environment, serviceName }: OfEnvironment): Line =>
+  environment !== undefined ? say`, environment ${environment}` : serviceName !== undefined ? say`, service ${serviceName}` : []

@@ -48,9 +48,7 @@ describe('a period', () => {
     const from = addDays(today, -40)
     const text = '{"result":{"grandTotalCredits":1,"costs":[]}}'
     emulator().addFault({ match: { path: `from_date=${from}` }, effect: { kind: 'body', text } })
-    expect((await run({ period: `${from}..${today}` })).reason).toMatch(
-      /uses the unit \w+ for some days and the unit \w+ for others/,
-    )
+    expect((await run({ period: `${from}..${today}` })).reason).toMatch(/uses the unit \w+ for some days and the unit \w+ for others/)
   })
 
   it.each([

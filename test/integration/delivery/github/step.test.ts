@@ -185,9 +185,14 @@ describe('deployments', () => {
   it('deployments are left out where the token may not read them, and not asked for without a spike', async () => {
     fill(90)
     github().store.may.deployments = false
-    for (const inputs of [{}, { 'github-token': '' }]) {
+    const reasons: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
+      [{}, 'GitHub answered 403: Resource not accessible by integration. Grant the job deployments: read'],
+      [{ 'github-token': '' }, 'github-token is not set'],
+    ]
+    for (const [inputs, reason] of reasons) {
       const ran = await explain(inputs)
       expect([ran.exitCode, ran.outputs.get('status'), deploymentsIn(ran)]).toEqual([0, 'pass', undefined])
+      expect(ran.stdout).toContain(`Deployments are not read: ${reason}\n`)
     }
     const before = github().received.length
     fill(10)
