@@ -403,9 +403,9 @@ describe('incidents of files', () => {
     })
 
   it('reports an incident that the alert detects in time, whatever the period is', async () => {
-    for (const of of [incident, moved(7), moved(14), moved(21)]) {
-      const { document, blocks } = await check({}, of, { period: `${dayBefore(1)}..${dayBefore(1)}` })
-      expect(document, of.start).toMatchObject({ status: 'pass', incidentCount: 1, detected: 1, late: 0, missed: 0 })
+    for (const one of [incident, moved(7), moved(14), moved(21)]) {
+      const { document, blocks } = await check({}, one, { period: `${dayBefore(1)}..${dayBefore(1)}` })
+      expect(document, one.start).toMatchObject({ status: 'pass', incidentCount: 1, detected: 1, late: 0, missed: 0 })
       expect(document.incidents).toMatchObject([
         { key: 'payments', withinMinutes: 10, alerts: [{ alert: 'errors', outcome: 'detected', afterMinutes: 5, outside: 0 }] },
       ])
