@@ -10,11 +10,11 @@ import { defineOperation } from '../platform/operation/operation.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
+import { isDifference } from '../sync/decide/change.ts'
+import { isAboutLostName } from '../sync/decide/guards/objects.ts'
+import { isAboutTileWrites, isTileRefusal } from '../sync/decide/guards/tile-writes.ts'
 import { inEnvironment } from '../sync/declarations/environment.ts'
-import { isDifference } from '../sync/plan/change.ts'
 import { applyCommand, commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
-import { isAboutLostName } from '../sync/plan/plan-diagnostics.ts'
-import { isAboutTileWrites, isTileRefusal } from '../sync/plan/tile-writes.ts'
 import {
   factsBesideHeadline,
   isPlanWrong,

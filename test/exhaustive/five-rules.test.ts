@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { declarationDigest, toAdoptedId } from '../../src/kinds/adopt.ts'
 import type { StoredObject } from '../../src/kinds/kind.ts'
 import type { KindName } from '../../src/kinds/kind-names.ts'
-import type { Change, Plan } from '../../src/sync/plan/change.ts'
+import type { Change, Plan } from '../../src/sync/decide/change.ts'
 import { readValue } from '../support/declarations.ts'
 import { kinds, planOf, remoteStateWith } from '../support/plans.ts'
 

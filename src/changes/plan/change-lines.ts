@@ -4,7 +4,7 @@ import { clip, firstOf, plural } from '../../platform/core/text.ts'
 import type { Block, DiffLine } from '../../platform/report/blocks.ts'
 import { type SideNames, toDiffLines } from '../../platform/report/diff-lines.ts'
 import { wrap } from '../../platform/report/terminal.ts'
-import type { Action } from '../../sync/plan/change.ts'
+import type { Action } from '../../sync/decide/change.ts'
 import { type PlannedObject, type PlanResult, sinceWhen } from './plan-result.ts'
 
 const leads: Readonly<Record<Action, readonly [DiffLine['sign'], string]>> = {

@@ -8,9 +8,9 @@ import { type Block, countFacts, paragraph } from '../../platform/report/blocks.
 import type { SideNames } from '../../platform/report/diff-lines.ts'
 import type { Annotation, Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
+import { isDifference } from '../../sync/decide/change.ts'
+import { isAboutHeld } from '../../sync/decide/guards/held.ts'
 import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
-import { isDifference } from '../../sync/plan/change.ts'
-import { isAboutHeld } from '../../sync/plan/held.ts'
 import { changeBlocks } from './change-lines.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 

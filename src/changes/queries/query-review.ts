@@ -1,4 +1,4 @@
-import { isDifference } from '../../sync/plan/change.ts'
+import { isDifference } from '../../sync/decide/change.ts'
 import type { Review } from '../review.ts'
 
 /** What the server says about the queries of what the plan writes. */

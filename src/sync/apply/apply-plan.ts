@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../kinds/kind.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
-import { isDelete, isHeld, type Plan } from '../plan/change.ts'
+import { isDelete, isHeld, type Plan } from '../decide/change.ts'
 import type { Outcome } from '../plan/outcome.ts'
 import { indexAll, type StoredObjects } from '../plan/stored-objects.ts'
 import { type ApplyStateOptions, createApplyState, type StopReason } from './apply-state.ts'

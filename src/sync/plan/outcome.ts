@@ -1,7 +1,7 @@
 import type { FieldChange } from '../../kinds/compare.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
 import type { ErrorKind } from '../../platform/core/errors.ts'
-import type { Action, Change } from './change.ts'
+import type { Action, Change } from '../decide/change.ts'
 
 // What became of a change.
 

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import { flag, flagOr, grouped, integer, list } from '../../platform/operation/inputs.ts'
+import { adoptFromInput } from '../decide/guards/repository.ts'
 import { environmentInput } from '../declarations/environment.ts'
 import { filesInput } from '../declarations/find-declarations.ts'
-import { adoptFromInput } from './ownership.ts'
 
 const repairs = ['duplicates', 'rewrite', 'secrets'] as const
 

@@ -3,7 +3,7 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/d
 import { keysOf } from '../../platform/core/keys.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
-import type { Plan } from '../plan/change.ts'
+import type { Plan } from '../decide/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { type Draft, type DraftInput, excludedAs } from './draft.ts'
 

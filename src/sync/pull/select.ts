@@ -4,8 +4,8 @@ import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
 import { digestOfText } from '../../platform/core/digest.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import { compareText } from '../../platform/core/text.ts'
+import { isHeld, type Plan } from '../decide/change.ts'
 import type { Declarations } from '../declarations/declarations.ts'
-import { isHeld, type Plan } from '../plan/change.ts'
 import { type IndexedObject, indexStored, type StoredObjects } from '../plan/stored-objects.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */

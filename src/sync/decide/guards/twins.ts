@@ -2,17 +2,17 @@
 // in the web app. With `repair: duplicates`, the plan keeps one of the twins. It deletes another one only if the API shows that nothing is
 // lost with it, and otherwise removes its marker, or leaves it where no write keeps what the API hides.
 
-import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
-import { type Body, describeStored, type Kind, type ResolveContext, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
-import { addressOf } from '../../kinds/kind-names.ts'
-import type { Declared, Kinds } from '../../kinds/kinds.ts'
-import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
-import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
-import { listFirst } from '../../platform/core/text.ts'
-import type { Delete, Release, Update } from './change.ts'
-import { canRepair, matchRules, repairByHand, whyNotCompared } from './match.ts'
-import { planDelete, planRelease } from './plan-object.ts'
-import type { MarkedObject, StoredIndex } from './stored-objects.ts'
+import { comparable, diffFields, sidesOf } from '../../../kinds/compare.ts'
+import { type Body, describeStored, type Kind, type ResolveContext, type StoredObject, storedLabelOf } from '../../../kinds/kind.ts'
+import { addressOf } from '../../../kinds/kind-names.ts'
+import type { Declared, Kinds } from '../../../kinds/kinds.ts'
+import { diffSides, snapshotOf } from '../../../kinds/snapshot.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../../platform/core/diagnostics.ts'
+import { listFirst } from '../../../platform/core/text.ts'
+import type { MarkedObject, StoredIndex } from '../../plan/stored-objects.ts'
+import type { Delete, Release, Update } from '../change.ts'
+import { planDelete, planRelease } from '../compare.ts'
+import { canRepair, matchRules, repairByHand, whyNotCompared } from '../identify.ts'
 
 export const repairRules = {
   'kept-duplicate': {

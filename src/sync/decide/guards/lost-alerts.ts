@@ -1,17 +1,17 @@
 // The server deletes the alerts of a tile, dashboard or saved search together with it, without a warning. Alerts that the files do not
 // declare must not be lost in this way.
 
-import type { Alert } from '../../kinds/alert/alert.ts'
-import { composeUpdate } from '../../kinds/compare.ts'
-import { describeStored, type Kind, listOf, type StoredObject, type TargetRemoval } from '../../kinds/kind.ts'
-import { addressOf, kindLabels } from '../../kinds/kind-names.ts'
-import type { Kinds } from '../../kinds/kinds.ts'
-import { findLostAlerts, findLostTiles, type LostTile } from '../../kinds/lost-alerts.ts'
-import type { List } from '../../platform/api/collection.ts'
-import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../platform/core/diagnostics.ts'
-import { spellInput } from '../../platform/core/input-spelling.ts'
-import { listFirst, quote } from '../../platform/core/text.ts'
-import { type Change, changesOf, type Delete, type Held, isHeld, isWrite, type Plan, type Write } from './change.ts'
+import type { Alert } from '../../../kinds/alert/alert.ts'
+import { composeUpdate } from '../../../kinds/compare.ts'
+import { describeStored, type Kind, listOf, type StoredObject, type TargetRemoval } from '../../../kinds/kind.ts'
+import { addressOf, kindLabels } from '../../../kinds/kind-names.ts'
+import type { Kinds } from '../../../kinds/kinds.ts'
+import { findLostAlerts, findLostTiles, type LostTile } from '../../../kinds/lost-alerts.ts'
+import type { List } from '../../../platform/api/collection.ts'
+import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
+import { spellInput } from '../../../platform/core/input-spelling.ts'
+import { listFirst, quote } from '../../../platform/core/text.ts'
+import { type Change, changesOf, type Delete, type Held, isHeld, isWrite, type Plan, type Write } from '../change.ts'
 
 export const alertProtectionRules = {
   'would-lose-alert': {

@@ -1,18 +1,18 @@
 // Objects that apply leaves as they are: writing them could lose what a person made, or what they depend on is left as it is.
 
-import { adoptedIds } from '../../kinds/adopt.ts'
-import { compareBodies } from '../../kinds/compare.ts'
-import { type Body, describeStored, type Kind, listOf, watchedPlaceOf } from '../../kinds/kind.ts'
-import { addressOf, placeOfTile } from '../../kinds/kind-names.ts'
-import type { Kinds } from '../../kinds/kinds.ts'
-import { PendingId, replacePending } from '../../kinds/pending-id.ts'
-import { type Diagnostic, diagnosticOf, exceptionalDiagnostic } from '../../platform/core/diagnostics.ts'
-import { isSame } from '../../platform/core/equality.ts'
-import { toKebab } from '../../platform/core/names.ts'
-import { capitalize, listFirst, pluralOf } from '../../platform/core/text.ts'
-import { isMadeForQueries } from '../query-alerts/query-alerts.ts'
-import { type Change, type Create, type Held, isHeld, type Update } from './change.ts'
-import { matchRules, type Pair, placeOf } from './match.ts'
+import { adoptedIds } from '../../../kinds/adopt.ts'
+import { compareBodies } from '../../../kinds/compare.ts'
+import { type Body, describeStored, type Kind, listOf, watchedPlaceOf } from '../../../kinds/kind.ts'
+import { addressOf, placeOfTile } from '../../../kinds/kind-names.ts'
+import type { Kinds } from '../../../kinds/kinds.ts'
+import { PendingId, replacePending } from '../../../kinds/pending-id.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic } from '../../../platform/core/diagnostics.ts'
+import { isSame } from '../../../platform/core/equality.ts'
+import { toKebab } from '../../../platform/core/names.ts'
+import { capitalize, listFirst, pluralOf } from '../../../platform/core/text.ts'
+import { isMadeForQueries } from '../../query-alerts/query-alerts.ts'
+import { type Change, type Create, type Held, isHeld, type Update } from '../change.ts'
+import { matchRules, type Pair, placeOf } from '../identify.ts'
 
 /** A declaration whose object is left as it is. `digest` is that of the declaration as it is now. */
 export function hold(change: Create | Update, { adopted, candidates = [] }: Pair, digest: string, { label }: Kind): Held {

@@ -1,14 +1,14 @@
 // Who owned the objects: another repository, whose objects this run must not overwrite, or a previous owner, of the input `adopt-from`.
 
 import * as z from 'zod'
-import { describeStored, type Kind } from '../../kinds/kind.ts'
-import { projectGrammar, repositoryDigest, repositoryDigestGrammar } from '../../kinds/marker.ts'
-import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
-import { spellInput } from '../../platform/core/input-spelling.ts'
-import { listFirst } from '../../platform/core/text.ts'
-import { type Change, isTakeover } from './change.ts'
-import type { AdoptFrom, PreviousOwner } from './match.ts'
-import type { MarkedObject } from './stored-objects.ts'
+import { describeStored, type Kind } from '../../../kinds/kind.ts'
+import { projectGrammar, repositoryDigest, repositoryDigestGrammar } from '../../../kinds/marker.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../../platform/core/diagnostics.ts'
+import { spellInput } from '../../../platform/core/input-spelling.ts'
+import { listFirst } from '../../../platform/core/text.ts'
+import type { MarkedObject } from '../../plan/stored-objects.ts'
+import { type Change, isTakeover } from '../change.ts'
+import type { AdoptFrom, PreviousOwner } from '../identify.ts'
 
 // Two repositories with one project would overwrite and delete each other's objects, each on a green run. So each marker says which
 // repository applied the object last, and apply stops before its first write when that was another one.

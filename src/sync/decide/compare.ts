@@ -7,11 +7,11 @@ import { PendingId } from '../../kinds/pending-id.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
+import type { MarkedObject } from '../plan/stored-objects.ts'
 import type { Create, Delete, Held, Release, Update } from './change.ts'
-import { hold } from './held.ts'
-import { keepMarkedField, type Pair } from './match.ts'
-import { digestToStore, type RunRepository } from './ownership.ts'
-import type { MarkedObject } from './stored-objects.ts'
+import { hold } from './guards/held.ts'
+import { digestToStore, type RunRepository } from './guards/repository.ts'
+import { keepMarkedField, type Pair } from './identify.ts'
 
 interface ChangeContext {
   readonly kind: Kind

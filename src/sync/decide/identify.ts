@@ -8,8 +8,8 @@ import { diffSides } from '../../kinds/snapshot.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { plural, pluralOf, quote } from '../../platform/core/text.ts'
+import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
 import type { Takeover } from './change.ts'
-import type { MarkedObject, StoredIndex } from './stored-objects.ts'
 
 export interface Pair<D extends Declared = Declared> {
   readonly declared: D

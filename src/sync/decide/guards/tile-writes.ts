@@ -2,15 +2,15 @@
 // parts of tiles that someone else made, and an alert on such a tile may then count something else. Some servers can patch a dashboard: a
 // patch leaves every tile as it is stored that it does not name.
 
-import { compareBodies, composeUpdate, withWrittenDefaults } from '../../kinds/compare.ts'
-import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
-import { type Body, describeStored, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
-import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'
-import { isSame } from '../../platform/core/equality.ts'
-import { spellInput } from '../../platform/core/input-spelling.ts'
-import { firstOf, plural, quote } from '../../platform/core/text.ts'
-import { type Change, changesOf, isTakeover, isWrite, type Plan, type Write } from './change.ts'
+import { compareBodies, composeUpdate, withWrittenDefaults } from '../../../kinds/compare.ts'
+import { canPatchTile } from '../../../kinds/dashboard/patch-dashboard.ts'
+import { type Body, describeStored, type Kind, listOf, type StoredObject } from '../../../kinds/kind.ts'
+import { type Declared, isOf } from '../../../kinds/kinds.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
+import { isSame } from '../../../platform/core/equality.ts'
+import { spellInput } from '../../../platform/core/input-spelling.ts'
+import { firstOf, plural, quote } from '../../../platform/core/text.ts'
+import { type Change, changesOf, isTakeover, isWrite, type Plan, type Write } from '../change.ts'
 
 export const tileWriteRules = {
   'rewrites-tiles': {

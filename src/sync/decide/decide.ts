@@ -23,10 +23,35 @@ import { once } from '../../platform/core/concurrency.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
+import { indexAll, indexStored, type StoredIndex, type StoredObjects } from '../plan/stored-objects.ts'
 import { queriedKeys } from '../query-alerts/query-alerts.ts'
 import { assignTiles, lacksTiles } from '../query-alerts/tile-owners.ts'
 import { type Change, type Create, changesOf, type Delete, type Held, isHeld, isTakeover, type Plan, type Update } from './change.ts'
-import { findMoreHeld, holdCreatesBeside, holdDependents, type KnownHeld, nothingHeld, reportHeld, slotOf, withWays } from './held.ts'
+import { planChange, planDelete, planRelease } from './compare.ts'
+import {
+  findMoreHeld,
+  holdCreatesBeside,
+  holdDependents,
+  type KnownHeld,
+  nothingHeld,
+  reportHeld,
+  slotOf,
+  withWays,
+} from './guards/held.ts'
+import { protectAlerts } from './guards/lost-alerts.ts'
+import {
+  cannotClear,
+  checkByKind,
+  checkGuards,
+  checkUses,
+  refuseNewerFields,
+  refuseUnadopted,
+  serverDefaults,
+  toLostName,
+} from './guards/objects.ts'
+import { checkRepository, type RunRepository, reviewAdoption } from './guards/repository.ts'
+import { isDashboardWrite, planTileWrites } from './guards/tile-writes.ts'
+import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './guards/twins.ts'
 import {
   type AdoptCommand,
   type AdoptFrom,
@@ -37,23 +62,7 @@ import {
   matchObjects,
   type Pair,
   reportRenamedProject,
-} from './match.ts'
-import { checkRepository, type RunRepository, reviewAdoption } from './ownership.ts'
-import {
-  cannotClear,
-  checkByKind,
-  checkGuards,
-  checkUses,
-  refuseNewerFields,
-  refuseUnadopted,
-  serverDefaults,
-  toLostName,
-} from './plan-diagnostics.ts'
-import { planChange, planDelete, planRelease } from './plan-object.ts'
-import { protectAlerts } from './protect-alerts.ts'
-import { indexAll, indexStored, type StoredIndex, type StoredObjects } from './stored-objects.ts'
-import { isDashboardWrite, planTileWrites } from './tile-writes.ts'
-import { adviseRepair, findTwins, type Moves, movesOf, planRepairs, reportKept, type Twin } from './twins.ts'
+} from './identify.ts'
 
 export interface PlanOptions {
   readonly project: string
