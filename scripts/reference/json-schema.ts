@@ -13,7 +13,7 @@ import { type JsonSchema, toJsonSchema } from '../../src/runtime/cli/schema.ts'
 import { ruleSettingsSchema } from '../../src/runtime/config-file.ts'
 import { environmentSchema } from '../../src/sync/declarations/environment.ts'
 import { declarationsSchema } from '../../src/sync/declarations/file-schema.ts'
-import { planInput } from '../../src/sync/plan/plan-input.ts'
+import { planInput } from '../../src/changes/inputs.ts'
 
 /** Schemas by file name. */
 export const renderSchemas = (): Readonly<Record<string, string>> => ({

@@ -16,7 +16,7 @@ import { inEnvironment, ofEnvironment } from '../sync/declarations/environment.t
 import type { Prune } from '../sync/declarations/find-declarations.ts'
 import { hasErrors, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
 import { isWritten, type Outcome } from '../sync/plan/outcome.ts'
-import { planInput } from '../sync/plan/plan-input.ts'
+import { planInput } from './inputs.ts'
 import { applyBlocks, applyWords, outcomeFacts, outcomeLine, outcomeLines } from './apply/apply-report.ts'
 import { judgeApply } from './apply/apply-verdict.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'

@@ -14,7 +14,9 @@ import { isDifference } from '../sync/decide/change.ts'
 import { isAboutLostName } from '../sync/decide/guards/objects.ts'
 import { isAboutTileWrites, isTileRefusal } from '../sync/decide/guards/tile-writes.ts'
 import { inEnvironment } from '../sync/declarations/environment.ts'
-import { applyCommand, commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
+import { makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
+import { adoptOptions, commandFor } from '../sync/plan/plan-options.ts'
+import { defaultMaxDeletes } from './inputs.ts'
 import {
   factsBesideHeadline,
   isPlanWrong,
@@ -109,9 +111,21 @@ function commandsFor(result: PlanResult, { request, project }: PlanningResult, s
   const isStuck = result.diagnostics.some((one) => isAboutLostName(one) || isTileRefusal(one))
   const aim = { ...request, project, service }
   return {
-    ...(drifted.length > 0 && !isStuck && { applyCommand: applyCommand(request, aim) }),
+    ...(drifted.length > 0 && !isStuck && { applyCommand: applyCommand(aim) }),
     ...(drifted.some(isPullable) && { pullCommand: `${commandFor('pull', aim)} --only drifted` }),
   }
+}
+
+/** The apply with the inputs of this run that decide what it writes. */
+function applyCommand(aim: PlanningResult['request'] & Parameters<typeof commandFor>[1]): string {
+  const { adoptFrom, prune, maxDeletes, allowEmpty, repair = [] } = aim
+  return [
+    `${commandFor('apply', aim)}${adoptOptions(adoptFrom)}`,
+    ...(prune === false ? [] : [prune === true ? '--prune' : `--prune ${prune}`]),
+    ...(maxDeletes === defaultMaxDeletes ? [] : [`--max-deletes ${maxDeletes}`]),
+    ...(allowEmpty ? ['--allow-empty'] : []),
+    ...repair.map((what) => `--repair ${what}`),
+  ].join(' ')
 }
 
 /** pull edits no template, and nothing that files make of other objects. */

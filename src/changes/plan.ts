@@ -1,6 +1,6 @@
 import { say } from '../platform/core/line.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
-import { decide, loadFiles, readService } from '../sync/plan/make-plan.ts'
+import { compareWithService, loadFiles, readService } from '../sync/plan/make-plan.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
 import { type Gates, gatesWithoutBacktest } from './backtest/gates.ts'
 import { factsBesideHeadline, judgeDiagnostics, objectBlocks, planHeadline, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
@@ -26,7 +26,7 @@ export const plan = defineOperation({
     await demandAnswers(reviews, context, input)
     const loaded = await loadFiles(context, { ...input, effect: 'read' })
     const read = await readService(context, loaded)
-    const planned = await decide(context, read)
+    const planned = await compareWithService(context, read)
     const reviewed = await reviewPlan(reviews, context, planned, input)
     return { ...(await showPlan(context, reviewed, input)), ...reviewed.answers }
   },

@@ -13,13 +13,12 @@ import { choice, flag, grouped } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation, type Given } from '../platform/operation/operation.ts'
 import { selectInput } from '../platform/operation/select.ts'
 import { isTakeover, type Plan, type Update } from '../sync/decide/change.ts'
-import { planWithPatches } from '../sync/decide/decide.ts'
+import { planForServer } from '../sync/decide/decide.ts'
 import { isAboutTileWrites } from '../sync/decide/guards/tile-writes.ts'
 import type { Declarations } from '../sync/declarations/declarations.ts'
 import { environmentInput, variableIn } from '../sync/declarations/environment.ts'
 import {
   type FoundDeclarations,
-  filesInput,
   findDeclarations,
   skippedDirectories,
   withSources,
@@ -27,8 +26,8 @@ import {
 import { nameInstances } from '../sync/declarations/group-diagnostics.ts'
 import { lintRules } from '../sync/declarations/lint.ts'
 import { resolveProject } from '../sync/declarations/project.ts'
-import { adoptCommand, commandFor, targetOptions } from '../sync/plan/make-plan.ts'
-import { planInput } from '../sync/plan/plan-input.ts'
+import { optionsFor } from '../sync/plan/plan-options.ts'
+import { filesInput, planInput } from './inputs.ts'
 import { checkChange, isChecked, type ServerCheckContext } from '../sync/plan/server-check.ts'
 import { readStoredObjects } from '../sync/plan/stored-objects.ts'
 import { withAdoptedIds } from '../sync/pull/adopted-ids.ts'
@@ -148,7 +147,6 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const { api, service, profile, files, environment, clock } = context
   const kinds = createKinds(profile, clock.now())
   const { project, diagnostics } = await resolveProject(input.project, files, 'read')
-  const aim = { files: input.files, env: environment?.name, project, service }
   const { paths, skipped } = await files.find(input.files, 'files')
   const texts = await readTexts(paths, files)
   const inFiles = await findIn(texts, context, project)
@@ -157,17 +155,8 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(kindNames), wantsConnections: true })
   const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects.source)
   if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
-  const planWith = (declarations: Pick<Declarations, 'objects'>) =>
-    planWithPatches(api, declarations, storedObjects, {
-      project,
-      kinds,
-      prune: false,
-      maxDeletes: 0,
-      secret: (name) => files.secret(name),
-      pullCommand: commandFor('pull', aim),
-      adoptCommand: (previous) => adoptCommand(aim, previous),
-      targetOptions: targetOptions(service),
-    })
+  const options = optionsFor(files, kinds, { files: input.files, env: environment?.name, project, service })
+  const planWith = (declarations: Pick<Declarations, 'objects'>): Promise<Plan> => planForServer(api, declarations, storedObjects, options)
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }

@@ -7,7 +7,7 @@ import { counted, join, say, untrustedSentence } from '../platform/core/line.ts'
 import { type Context, defineOperation, noFields } from '../platform/operation/operation.ts'
 import { recordingRules } from '../signals/backtest/recording.ts'
 import { environmentInput, inEnvironment } from '../sync/declarations/environment.ts'
-import { filesInput, findDeclarations } from '../sync/declarations/find-declarations.ts'
+import { findDeclarations } from '../sync/declarations/find-declarations.ts'
 import { declaredQueries } from './backtest/declared-queries.ts'
 import {
   checkedIncident,
@@ -18,6 +18,7 @@ import {
   judgeIncidents,
   outcomeCounts,
 } from './backtest/incidents.ts'
+import { filesInput } from './inputs.ts'
 import { type CommandInput, evaluateRecorded, readDirectory, recordCommand, recordingPath, recordingsInput } from './backtest/recordings.ts'
 
 export const replay = defineOperation({

@@ -6,17 +6,12 @@ import type { SarifRule } from '../platform/report/sarif.ts'
 import { sloRules, sloServiceRules } from '../signals/slos/slo-file.ts'
 import { snapshotRules } from '../sync/apply/snapshots.ts'
 import { verifyRules } from '../sync/apply/verify.ts'
-import { alertProtectionRules } from '../sync/decide/guards/lost-alerts.ts'
-import { convergenceRules, guardRules, lostNameRules, useRules } from '../sync/decide/guards/objects.ts'
-import { adoptionRules, repositoryRules } from '../sync/decide/guards/repository.ts'
-import { tileWriteRules } from '../sync/decide/guards/tile-writes.ts'
-import { repairRules } from '../sync/decide/guards/twins.ts'
-import { matchRules } from '../sync/decide/identify.ts'
 import { readingRules } from '../sync/declarations/declarations.ts'
 import { findingRules } from '../sync/declarations/find-declarations.ts'
 import { incidentRules } from '../sync/declarations/incidents.ts'
 import { lintRules } from '../sync/declarations/lint.ts'
 import { projectRules } from '../sync/declarations/project.ts'
+import { decideRules } from '../sync/decide/guards.ts'
 import { serverRules } from '../sync/plan/server-check.ts'
 import { queryRules } from '../sync/query-alerts/query-alerts.ts'
 import { evaluationRules } from './plan/evaluations.ts'
@@ -26,22 +21,13 @@ const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...queryR
 /** Rules that need the stored objects. */
 const onService = {
   ...nameRules,
-  ...lostNameRules,
-  ...matchRules,
-  ...repositoryRules,
-  ...adoptionRules,
-  ...convergenceRules,
-  ...alertProtectionRules,
-  ...tileWriteRules,
-  ...repairRules,
-  ...guardRules,
+  ...decideRules,
   ...serverRules,
   ...verifyRules,
   ...snapshotRules,
   ...evaluationRules,
   ...projectRules,
   ...checkRules,
-  ...useRules,
   ...sloServiceRules,
 }
 

@@ -6,8 +6,7 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/d
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
 import { type Change, isDelete, type Plan } from '../decide/change.ts'
-import { adviseRepair } from '../decide/guards/twins.ts'
-import { canRepair, matchRules, repairByHand, whyNotCompared } from '../decide/identify.ts'
+import { adviseRepair, canRepair, repairByHand, twinRules, whyNotCompared } from '../decide/twins.ts'
 import { isSuccess, isWritten, type Outcome } from '../plan/outcome.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
 import { concurrentRunsPage } from './concurrent-runs.ts'
@@ -112,7 +111,7 @@ export function findTwinsOfCreated(changes: readonly Change[], lists: StoredInde
     const why = canRepair(kind, canPatch) ? undefined : whyNotCompared(kind)
     const cause = `two runs at the same time, or a copy${why === undefined ? '' : `. No run repairs this, because ${why}. ${repairByHand(kind)}`}`
     const message = `${what} is on ${holders.length} ${pluralOf(kind.label)} (${ids}): ${cause}. See ${concurrentRunsPage}`
-    const diagnostic = diagnosticOf(matchRules, 'duplicate-marker', { file: sections[kind.name] }, message)
+    const diagnostic = diagnosticOf(twinRules, 'duplicate-marker', { file: sections[kind.name] }, message)
     return [{ kind, diagnostic: { ...diagnostic, page: concurrentRunsPage } }]
   })
 }

@@ -1,8 +1,9 @@
 import type { FieldChange } from '../../kinds/compare.ts'
 import type { Body, KeptTiles, StoredObject } from '../../kinds/kind.ts'
-import type { KindName } from '../../kinds/kind-names.ts'
+import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Declared } from '../../kinds/kinds.ts'
 import type { Diagnostic, Location } from '../../platform/core/diagnostics.ts'
+import { quote } from '../../platform/core/text.ts'
 
 /**
  * `adopt`: the object is as declared already and only gets the ownership marker. `mark`: it has the marker, and only gets the repository or
@@ -119,9 +120,19 @@ export type Write = Update | Release
 export const isWrite = (change: Change): change is Write =>
   change.action !== 'create' && change.action !== 'delete' && change.action !== 'held'
 
+/** A change of a declared object that is not held. */
+export const isPlanned = (change: Change): change is Create | Update => change.action !== 'held' && change.action !== 'release' && change.action !== 'delete'
+
 export const isDelete = <K extends KindName>(change: Change<K>): change is Delete<K> => change.action === 'delete'
 
 export const isHeld = (change: Change): change is Held => change.action === 'held'
+
+/** The address of the object. A delete or a release has no address, because no file declares its object, so it has the id. */
+export const slotOf = (change: Pick<Change, 'kind' | 'key' | 'action' | 'id'>): string =>
+  change.action === 'delete' || change.action === 'release' ? `${change.kind} ${change.id}` : addressOf(change)
+
+/** The address for messages. An object without a key has its name. */
+export const addressOfChange = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || quote(name, 60) })
 
 /** The remarks for reviewers. */
 export const notesOf = (change: Change): readonly string[] =>

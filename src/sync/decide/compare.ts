@@ -1,70 +1,155 @@
-import { declarationDigest } from '../../kinds/adopt.ts'
+import { type AdoptedId, declarationDigest } from '../../kinds/adopt.ts'
 import { addedFields, type BodyPair, comparable, type FieldChange, findUnclearable, normalForm, sidesOf } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, storedLabelOf } from '../../kinds/kind.ts'
 import { type Declared, labelOf } from '../../kinds/kinds.ts'
-import { ownershipTest } from '../../kinds/marker.ts'
+import { ownershipTest, type StoredMarker } from '../../kinds/marker.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import type { MarkedObject } from '../plan/stored-objects.ts'
 import type { Create, Delete, Held, Release, Update } from './change.ts'
-import { hold } from './guards/held.ts'
-import { digestToStore, type RunRepository } from './guards/repository.ts'
-import { keepMarkedField, type Pair } from './identify.ts'
+import type { Facts } from './facts.ts'
+import { hold } from './hold.ts'
+import type { Pair } from './identify.ts'
+import { isEqualButMarker, keepMarkedField } from './likeness.ts'
+import { type Decision, decideOn, type State } from './ownership.ts'
+import { digestToStore } from './repository.ts'
 
-interface ChangeContext {
+interface ObjectContext
+  extends Pick<Facts, 'project' | 'repository' | 'ownsAnything' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'targetOptions'> {
   readonly kind: Kind
-  readonly project: string
-  readonly repository?: RunRepository | undefined
   /** Whether the server can patch dashboards. */
-  readonly canPatch?: boolean
-  /** Whether this project owns anything in the service, so that an object can have lost its marker. */
-  readonly ownsAnything: boolean
-  /** Why an object is written that needs no change; undefined where it is not. */
-  rewriteOf(body: Body): string | undefined
+  readonly canPatch: boolean
   nameOf(id: unknown): string | undefined
   /** The values that the server fills in by itself, found by comparing all objects. */
   common(): CommonValues
 }
 
-/** Plans one object. `body` is the desired one without a marker; `sides` are undefined for an object that does not exist yet. */
-export function planChange(pair: Pair, body: Body, sides: BodyPair | undefined, around: ChangeContext): Create | Update | Held {
-  const { declared, found, takeover } = pair
-  const { kind } = around
-  const digest = declarationDigest(declared.value)
+/** The action of a change of an existing object, for each decision; of a held one, that of the change that is held. */
+const actions: Readonly<Record<Decision, Update['action']>> = {
+  create: 'update',
+  update: 'update',
+  adopt: 'adopt',
+  'adopt with its text': 'adopt',
+  track: 'unchanged',
+  mark: 'mark',
+  unchanged: 'unchanged',
+  hold: 'update',
+  'hold with a warning': 'update',
+}
+
+/** Plans one object. `body` is the desired one, without a marker; `sides` are undefined for an object that does not exist yet. */
+export function planObject(pair: Pair, body: Body, sides: BodyPair | undefined, context: ObjectContext): Create | Update | Held {
+  const { found, candidates } = pair
+  const digest = declarationDigest(pair.declared.value)
+  const holdAs = (decision: Decision, change: Create | Update): Held => hold(change, pair, { ...context, isError: decision === 'hold' })
   if (found === undefined || sides === undefined) {
-    const create = planCreate(pair, body, digest, around)
-    return pair.candidates === undefined ? create : hold({ ...create, fields: [] }, pair, digest, kind)
+    const create = planCreate(pair, body, digest, context)
+    const decision = decideOn({ ...nothingFound, object: candidates === undefined ? 'none' : 'several' })
+    return decision === 'create' ? create : holdAs(decision, create)
   }
-  const change = planUpdate({ ...pair, found }, { body, sides, digest }, around)
-  if (takeover?.from !== 'unmanaged' || change.fields.length === 0 || isAccepted(pair, kind, change.fields)) return change
-  const asStored = keepMarkedField(kind, body, found.stored)
-  const keptSides = sidesOf(kind, asStored, found.stored)
-  // After a pull, another text may be a change of a person, with or without a marker in between.
-  const hasLostMarker = around.ownsAnything && pair.adopted === undefined
-  return hasLostMarker && isMarkerFree(declared, around) && diffSides(kind, keptSides).length === 0
-    ? planUpdate({ ...pair, found, takeover: removedMarker(kind) }, { body: asStored, sides: keptSides, digest }, around)
-    : hold(change, pair, digest, kind)
+  const existing = { ...pair, found }
+  const compared = { body, sides, digest, ...compare(found, sides, digest, context) }
+  const decision = decideOn(stateOf(existing, compared, context))
+  if (decision === 'adopt with its text') return planUpdate(...withStoredText(existing, compared, context), actions[decision], context)
+  const change: Update = planUpdate(existing, compared, actions[decision], context)
+  if (decision === 'track') return { ...change, takeover: undefined, notes: [], ...tracked }
+  return decision === 'hold' || decision === 'hold with a warning' ? holdAs(decision, change) : change
+}
+
+const tracked = { isTracked: true } as const
+
+type ExistingPair = Pair & { readonly found: MarkedObject }
+
+interface ComparedObject extends FieldComparison {
+  readonly body: Body
+  readonly sides: BodyPair
+  /** That of the declaration. */
+  readonly digest: string
+}
+
+const nothingFound = {
+  differs: 'yes',
+  file: 'says nothing',
+  isFileAsPulled: false,
+  canMark: true,
+  isMarkerLatest: false,
+  mayHaveLostMarker: false,
+  isWrittenAgain: false,
+} as const satisfies Omit<State, 'object'>
+
+function stateOf(pair: ExistingPair, { body, digest, fields, notes }: ComparedObject, context: ObjectContext): State {
+  const { declared, found, takeover, adopted } = pair
+  const { kind } = context
+  const isUnmarked = takeover?.reason === 'unmanaged'
+  const isEqual = fields.length === 0 && notes.length === 0
+  return {
+    object: takeover === undefined ? 'ours' : isUnmarked ? 'unmarked' : 'of a former owner',
+    differs: isEqual ? 'nowhere' : isUnmarked && isEqualButMarker(kind, body, found.stored) ? 'in the marked text' : 'yes',
+    file: adopted === undefined ? 'says nothing' : isAccepted(adopted, found, kind, fields) ? 'decides' : 'is older',
+    isFileAsPulled: adopted !== undefined && adopted !== true && adopted.declared === digest,
+    canMark: isMarkerFree(declared, context),
+    isMarkerLatest: kind.ownership === 'identity' || hasLatestMarker(found, digest, context),
+    mayHaveLostMarker: context.ownsAnything,
+    isWrittenAgain: whyWrittenAgain(body, context) !== undefined,
+  }
+}
+
+/** Whether the file decides about an object without a marker: it says so, or the object is still what `pull` wrote down. */
+function isAccepted(adopted: AdoptedId | true, { stored }: MarkedObject, kind: Kind, fields: readonly FieldChange[]): boolean {
+  if (adopted === true || adopted.isStored === undefined) return true
+  // No digest in a file tells what a secret was.
+  return adopted.isStored(kind, stored) && !fields.some((field) => isSecret(field, kind))
+}
+
+const isSecret = ({ path }: FieldChange, { secretFields = [] }: Kind): boolean => secretFields.includes(/^\w+/.exec(path)?.[0] ?? '')
+
+/** A write of the whole object can lose parts, unless the server can patch it or the file accepts that. */
+const isMarkerFree = ({ value }: Declared, { kind, canPatch }: ObjectContext): boolean =>
+  kind.hasHiddenParts !== true || canPatch || ('rewrite' in value && value.rewrite === true)
+
+/** With an earlier digest, the next edit in the web app would count as one of the files. */
+function hasLatestMarker({ marker }: MarkedObject, digest: string, context: ObjectContext): boolean {
+  const stored = storedRepository(marker, context)
+  return digestToStore(context.repository, stored) === stored && marker?.digest === digest
+}
+
+/** An object that comes from another project does not keep the repository of that project. */
+const storedRepository = (marker: StoredMarker | undefined, { project, kind }: ObjectContext): string | undefined =>
+  ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
+
+/** Why an object is written that needs no change; undefined where it is not. */
+function whyWrittenAgain(body: Body, { kind, rewrite, resendSecrets }: ObjectContext): string | undefined {
+  if (rewrite && kind.canRewrite) return 'written again without a difference'
+  return resendSecrets && kind.secretFields?.some((field) => body[field] !== undefined) ? 'its secrets are sent again' : undefined
+}
+
+/** The object with the text or the tags of the person who removed the marker from them. */
+function withStoredText(pair: ExistingPair, compared: ComparedObject, { kind }: ObjectContext): [ExistingPair, ComparedObject] {
+  const body = keepMarkedField(kind, compared.body, pair.found.stored)
+  const note = `it has no marker, as after an edit in the web app; this run keeps its ${kind.markedField}, and the next one writes that of the file`
+  const sides = sidesOf(kind, body, pair.found.stored)
+  return [
+    { ...pair, takeover: { reason: 'marker-removed', note } },
+    { ...compared, body, sides, fields: [] },
+  ]
 }
 
 /** What every change of a declared object has. */
-function describe({ declared, found, takeover }: Pair, body: Body, digest: string, { kind, project, repository }: ChangeContext) {
+function describe({ declared, found, takeover }: Pair, body: Body, digest: string, context: ObjectContext) {
+  const { kind, project, repository } = context
   const { key, location, madeFrom } = declared
   const { marker } = found ?? {}
-  // An object that comes from another project does not keep the repository of that project.
-  const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
-  const isAdopted = wasUnmarked(takeover) || marker?.isAdopted === true
-  const marked = { project, key, digest, repository: digestToStore(repository, stored), isAdopted }
+  const isAdopted = takeover?.reason === 'unmanaged' || takeover?.reason === 'marker-removed' || marker?.isAdopted === true
+  const marked = { project, key, digest, repository: digestToStore(repository, storedRepository(marker, context)), isAdopted }
   const desired = kind.withMarker(body, marked, declared.value)
   return { kind: kind.name, key, name: labelOf(declared), location, desired, madeFrom }
 }
 
-const wasUnmarked = (takeover: Pair['takeover']): boolean => takeover?.from === 'unmanaged' || takeover?.from === 'marker-removed'
-
-function planCreate(pair: Pair, body: Body, digest: string, around: ChangeContext): Create {
-  const { kind, nameOf } = around
-  const common = describe(pair, body, digest, around)
+function planCreate(pair: Pair, body: Body, digest: string, context: ObjectContext): Create {
+  const { kind, nameOf } = context
+  const common = describe(pair, body, digest, context)
   return {
     ...common,
     action: 'create',
@@ -74,64 +159,26 @@ function planCreate(pair: Pair, body: Body, digest: string, around: ChangeContex
   }
 }
 
-interface ComparedObject {
-  readonly body: Body
-  readonly sides: BodyPair
-  readonly digest: string
-}
-
-function planUpdate(pair: Pair & { readonly found: MarkedObject }, { body, sides, digest }: ComparedObject, around: ChangeContext): Update {
-  const { declared, found, takeover } = pair
-  const { kind } = around
-  const common = describe(pair, body, digest, around)
-  const { fields, notes, newDefaults = [] } = compare(found, sides, digest, around)
+function planUpdate(pair: ExistingPair, compared: ComparedObject, action: Update['action'], context: ObjectContext): Update {
+  const { found, takeover } = pair
+  const { kind } = context
+  const { body, sides, digest, fields, notes, newDefaults = [] } = compared
+  const common = describe(pair, body, digest, context)
   const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema), common.desired)
   const differs = fields.length > 0 || notes.length > 0
-  const isTracked = wasUnmarked(takeover) && !differs && !isMarkerFree(declared, around)
-  const rewrite = takeover === undefined && !differs ? around.rewriteOf(body) : undefined
-  const isMarked = kind.ownership === 'identity' || hasLatestMarker(pair, digest, around)
-  const action = actionFor({
-    differs: differs || rewrite !== undefined,
-    isAdopted: takeover !== undefined && !isTracked,
-    isMarked: isMarked || isTracked,
-  })
+  const again = takeover === undefined && !differs ? whyWrittenAgain(body, context) : undefined
   return {
     ...common,
     action,
     id: found.stored.id,
     stored: found.stored,
-    takeover: isTracked ? undefined : takeover?.from,
-    ...(isTracked && { isTracked }),
+    takeover: takeover?.reason,
     origin: differs ? originOf(pair, digest, fields, kind) : undefined,
-    notes: [isTracked ? undefined : takeover?.note, ...notes, rewrite].filter((note) => note !== undefined),
-    fields: inFileOrder(named(fields, around.nameOf), common.desired),
+    notes: [takeover?.note, ...notes, again].filter((note) => note !== undefined),
+    fields: inFileOrder(named(fields, context.nameOf), common.desired),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),
   }
-}
-
-/** With an earlier digest, the next edit in the web app would count as one of the files. */
-function hasLatestMarker({ found }: Pair, digest: string, { kind, project, repository }: ChangeContext): boolean {
-  const { marker } = found ?? {}
-  const stored = ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
-  return digestToStore(repository, stored) === stored && marker?.digest === digest
-}
-
-/** Whether a marker costs nothing: a write of the whole object can lose parts, unless the server can patch it or the file accepts that. */
-const isMarkerFree = ({ value }: Declared, { kind, canPatch }: ChangeContext): boolean =>
-  kind.hasHiddenParts !== true || canPatch === true || ('rewrite' in value && value.rewrite === true)
-
-const removedMarker = ({ markedField }: Kind): Pair['takeover'] => ({
-  from: 'marker-removed',
-  note: `it has no marker, as after an edit in the web app; this run keeps its ${markedField}, and the next one writes that of the file`,
-})
-
-/** Whether the file decides about an object without a marker: it says so, or the object is still what `pull` wrote down. */
-function isAccepted({ adopted, found }: Pair, kind: Kind, fields: readonly FieldChange[]): boolean {
-  if (adopted === undefined || found === undefined) return false
-  if (adopted === true || adopted.isStored === undefined) return true
-  // No digest in a file tells what a secret was.
-  return adopted.isStored(kind, found.stored) && !fields.some(({ path }) => kind.secretFields?.includes(/^\w+/.exec(path)?.[0] ?? ''))
 }
 
 interface FieldComparison {
@@ -140,8 +187,7 @@ interface FieldComparison {
   readonly newDefaults?: readonly FieldChange[]
 }
 
-/** `digest` is that of the declaration as it is now. */
-function compare({ stored, marker }: MarkedObject, sides: BodyPair, digest: string, { kind, common }: ChangeContext): FieldComparison {
+function compare({ stored, marker }: MarkedObject, sides: BodyPair, digest: string, { kind, common }: ObjectContext): FieldComparison {
   const snapshot = marker === undefined ? undefined : kind.readSnapshot(kind.toBody(stored))?.digest
   if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
   const differences = diffSides(kind, sides)
@@ -157,17 +203,10 @@ const changedAmong = 'at least one of these fields was changed since the last ap
 
 const changedElsewhere = 'a field that no file declares was changed since the last apply'
 
-function actionFor({ differs, isAdopted, isMarked }: Readonly<Record<'differs' | 'isAdopted' | 'isMarked', boolean>>): Update['action'] {
-  if (differs) return 'update'
-  if (isAdopted) return 'adopt'
-  return isMarked ? 'unchanged' : 'mark'
-}
-
 /** Unknown where a secret differs. */
-function originOf({ found, adopted }: Pair, digest: string, fields: readonly FieldChange[], { secretFields = [] }: Kind): Update['origin'] {
-  const isSecret = fields.some(({ path }) => secretFields.some((field) => path.split(/[.[]/, 1)[0] === field))
+function originOf({ found, adopted }: Pair, digest: string, fields: readonly FieldChange[], kind: Kind): Update['origin'] {
   const before = found?.marker?.digest ?? (adopted === true ? undefined : adopted?.declared)
-  if (before === undefined || isSecret) return undefined
+  if (before === undefined || fields.some((field) => isSecret(field, kind))) return undefined
   return before === digest ? 'service' : 'files'
 }
 
@@ -217,7 +256,7 @@ function inFileOrder(fields: readonly FieldChange[], { tiles }: Body): readonly 
 const idFields =
   /(?:^|\.)(?:sourceId|webhookId|dashboardId|tileId|savedSearchId|appliesToSourceIds|connection(?:Id)?|(?:log|trace|metric|session)SourceId)$/
 
-type NameOf = ChangeContext['nameOf']
+type NameOf = ObjectContext['nameOf']
 
 /** Shows names instead of ids. */
 const named = (fields: readonly FieldChange[], nameOf: NameOf): readonly FieldChange[] =>

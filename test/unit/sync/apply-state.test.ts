@@ -6,7 +6,7 @@ import { ApiError, explainFailure } from '../../../src/platform/api/api-error.ts
 import { WatchkeeperError } from '../../../src/platform/core/errors.ts'
 import { createApplyState, createKnownIds, failed, failedRecreation } from '../../../src/sync/apply/apply-state.ts'
 import type { Change, Create, Delete, Update } from '../../../src/sync/decide/change.ts'
-import { whyNotDeleted, whyTilesStay } from '../../../src/sync/decide/guards/lost-alerts.ts'
+import { whyNotDeleted, whyTilesStay } from '../../../src/sync/apply/protect-alerts.ts'
 import { isSuccess, isWritten, type Outcome, outcomeKinds } from '../../../src/sync/plan/outcome.ts'
 import { kinds } from '../../support/plans.ts'
 

@@ -3,15 +3,16 @@
 
 import type { Alert } from '../../../kinds/alert/alert.ts'
 import { composeUpdate } from '../../../kinds/compare.ts'
-import { describeStored, type Kind, listOf, type StoredObject, type TargetRemoval } from '../../../kinds/kind.ts'
+import { describeStored, type Kind, listOf, type TargetRemoval } from '../../../kinds/kind.ts'
 import { addressOf, kindLabels } from '../../../kinds/kind-names.ts'
-import type { Kinds } from '../../../kinds/kinds.ts'
 import { findLostAlerts, findLostTiles, type LostTile } from '../../../kinds/lost-alerts.ts'
-import type { List } from '../../../platform/api/collection.ts'
+import { PendingId } from '../../../kinds/pending-id.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
 import { spellInput } from '../../../platform/core/input-spelling.ts'
-import { listFirst, quote } from '../../../platform/core/text.ts'
-import { type Change, changesOf, type Delete, type Held, isHeld, isWrite, type Plan, type Write } from '../change.ts'
+import { quote } from '../../../platform/core/text.ts'
+import { type Change, changesOf, type Held, isHeld, isPlanned, isWrite, slotOf } from '../change.ts'
+import { holdFor } from '../hold.ts'
+import type { Assumed, Guard } from '../step.ts'
 
 export const alertProtectionRules = {
   'would-lose-alert': {
@@ -24,21 +25,25 @@ export const alertProtectionRules = {
   },
 } as const satisfies Rules
 
-interface ProtectedPlan extends Pick<Plan, 'changes' | 'diagnostics'> {
-  /** The changes that would delete a held alert, which stays where it is. */
-  readonly deletesHeld: ReadonlyMap<Change, Held>
-}
-
-/** Alerts that the server deletes with what they watch, and that must be created again, are replacements. */
-export function protectAlerts(changes: readonly Change[], alerts: readonly Alert[], kinds: Kinds): ProtectedPlan {
+/**
+ * Keeps alerts that the files do not declare, and those that are held. A declared one that the server deletes with what it watches, and that must
+ * be created again, is a replacement.
+ */
+export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects: { alert: alerts }, kinds, queried }) => {
+  const changes = steps.map(({ change }) => change)
   const alertsOf = indexByTarget(alerts)
   const removals = changes.flatMap((change) => plannedRemoval(change, kinds[change.kind]) ?? [])
   const losses = removals.flatMap((removal) => findLosses(removal, alertsOf))
+  const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
+  const deletesHeld = losses.flatMap(({ alert, cause }) => {
+    const change = planned.get(alert.id)
+    return change !== undefined && isHeld(change) ? [[cause, change] as const] : []
+  })
+  const assume = assumeMoreHeld(changes.filter(isHeld), new Map(deletesHeld), assumed, queried)
+  if (assume !== undefined) return { assume }
   const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
   const lossesByCause = Map.groupBy(losses, ({ cause }) => cause)
   const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert, cause }) => tileKey(cause.id, alert.tileId))])
-  const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
-
   const isProtected = ({ alert }: Loss): boolean => {
     const change = planned.get(alert.id)
     if (change === undefined || isHeld(change)) return false
@@ -46,17 +51,12 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
     return ![tileKey(dashboardId, tileId), savedSearchId].some((target) => lostTargets.has(target))
   }
   const removalByChange = new Map(removals.map((removal) => [removal.change, removal]))
-  const ofHeld = losses.flatMap(({ alert, cause }) => {
-    const change = planned.get(alert.id)
-    return change !== undefined && isHeld(change) ? [[cause, change] as const] : []
-  })
   return {
-    deletesHeld: new Map(ofHeld),
-    changes: changes.map((change) => {
+    steps: steps.map((step) => {
+      const { change, kind } = step
       const loss = planned.get(change.id) === change ? lossByAlert.get(change.id ?? '') : undefined
-      return loss === undefined
-        ? withRemovedTiles(change, removalByChange.get(change), lossesByCause.get(change))
-        : replaceLost(change, loss)
+      const kept = loss === undefined ? withRemovedTiles(change, removalByChange.get(change), lossesByCause.get(change)) : replaceLost(change, loss, kind)
+      return { ...step, change: kept }
     }),
     diagnostics: [
       ...losses.filter((loss) => !isProtected(loss)).map((loss) => toDiagnostic(loss, planned.get(loss.alert.id))),
@@ -65,50 +65,32 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
   }
 }
 
-/** The reason against removing tiles: an alert on one of them that did not exist when the plan was made. Undefined without one. */
-export function whyTilesStay({ stored, removes, patchedTileIds }: Write, { items, mayBeCut }: List<Alert>): string | undefined {
-  if (mayBeCut) return incompleteList
-  if (removes === undefined) return undefined
-  const tiles = listOf(stored.tiles)
-  const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
-  const lost = findLostAlerts({ id: stored.id, tiles, tilesAfter, isPatch: patchedTileIds !== undefined }, items)
-  const alert = lost.find(({ id }) => !removes.alerts.includes(id))
-  return alert && `the alert ${describeStored(alert)} was added to a tile that the update deletes, and would be deleted with it`
-}
-
-/** Whether alerts can be on an object of the kind, or use it. */
-export const mayHoldAlerts = ({ removal, findUse }: Kind): boolean => removal !== undefined || findUse !== undefined
-
-/** The reason against deleting an object: an alert that would be deleted with it, or that uses it. Undefined without one. */
-export function whyNotDeleted(change: Delete, { items, mayBeCut }: List<Alert>, kind: Kind): string | undefined {
-  if (!mayHoldAlerts(kind)) return undefined
-  if (mayBeCut) return incompleteList
-  if (kind.findUse !== undefined) return describeUsers(change, items, kind)
-  const removal = kind.removal?.(change.stored, undefined, false)
-  const [alert] = removal === undefined ? [] : findLostAlerts(removal, items)
-  return alert && `the alert ${describeStored(alert)} is on it and would be deleted with it`
-}
-
-/** The alerts that use the object before the change and could not use it after it, in words; undefined without any. */
-export function describeUsers(
-  { stored, desired, id }: Write | Delete,
-  alerts: readonly StoredObject[],
-  { findUse }: Kind,
-): string | undefined {
-  if (findUse === undefined) return undefined
-  const after = desired === undefined ? undefined : { ...desired, id, name: String(desired.name) }
-  const uses = alerts.flatMap((alert) => {
-    const use = findUse(stored, alert)
-    return use === undefined || (after !== undefined && findUse(after, alert) !== undefined) ? [] : [{ alert, use }]
+/**
+ * What the next draft assumes; undefined where this one leaves all held alerts as they are. The next draft adds no tile for the query of a held
+ * alert, and keeps the tile that the alert is on. If a change deletes the alert even so, the draft after that holds the object of the change.
+ */
+function assumeMoreHeld(
+  held: readonly Held[],
+  deletesHeld: ReadonlyMap<Change, Held>,
+  assumed: Assumed,
+  queried: ReadonlySet<string>,
+): Assumed | undefined {
+  const addresses = new Set(held.map(addressOf))
+  const waiting = ({ kind, key, desired: { tileId } }: Held): boolean =>
+    kind === 'alert' && queried.has(key) && tileId instanceof PendingId && !addresses.has(addressOf(tileId))
+  const withoutTile = held.filter((one) => waiting(one) && !assumed.alertsWithoutTile.has(one.key))
+  const more = [...deletesHeld].map(([cause, alert]) => {
+    if (!assumed.held.has(addressOf(alert))) return [addressOf(alert), alert] as const
+    const reason = `would delete ${addressOf(alert)}, which is left as it is`
+    return [slotOf(cause), isPlanned(cause) ? holdFor(cause, alert, reason) : alert] as const
   })
-  const [first, ...others] = uses
-  if (first === undefined) return undefined
-  const names = others.map(({ alert }) => describeStored(alert))
-  const listed = listFirst(names, 4, (count) => `${count} more`).join(', ')
-  return `the alert ${describeStored(first.alert)} ${first.use}${listed === '' ? '' : `; so do ${listed}`}`
+  if (withoutTile.length + more.length === 0) return undefined
+  return {
+    ...assumed,
+    held: new Map([...assumed.held, ...withoutTile.map((one) => [addressOf(one), one] as const), ...more]),
+    alertsWithoutTile: new Set([...assumed.alertsWithoutTile, ...withoutTile.map(({ key }) => key)]),
+  }
 }
-
-const incompleteList = 'the list of alerts may be incomplete, because it is as long as a page'
 
 interface PlannedRemoval {
   readonly change: Change
@@ -170,10 +152,11 @@ function findLosses({ change, removal, lostTiles }: PlannedRemoval, alertsOf: Al
 const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote(name, 60)}" that the API does not list`
 
 /** An alert that a write deletes, and that is declared elsewhere, is created again. Deletes come last: the alert has moved before. */
-function replaceLost(change: Change, { cause, reason }: Loss): Change {
+function replaceLost(change: Change, { cause, reason }: Loss, { recreate }: Kind): Change {
   if (!isWrite(change) || change.action === 'release' || cause.action === 'delete') return change
+  const { stored, notes } = change
   const note = `${reason}, and the server deletes the alert with it, so apply creates the alert again`
-  return { ...change, action: 'replace', notes: [...change.notes, note] }
+  return { ...change, action: 'replace', desired: recreate?.(change.desired, stored) ?? change.desired, notes: [...notes, note] }
 }
 
 /** Records the tiles that an update removes and the known alerts on them, so that apply notices a new one. */

@@ -5,12 +5,15 @@
 import { compareBodies, composeUpdate, withWrittenDefaults } from '../../../kinds/compare.ts'
 import { canPatchTile } from '../../../kinds/dashboard/patch-dashboard.ts'
 import { type Body, describeStored, type Kind, listOf, type StoredObject } from '../../../kinds/kind.ts'
-import { type Declared, isOf } from '../../../kinds/kinds.ts'
+import { isOf } from '../../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
 import { isSame } from '../../../platform/core/equality.ts'
 import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { firstOf, plural, quote } from '../../../platform/core/text.ts'
-import { type Change, changesOf, isTakeover, isWrite, type Plan, type Write } from '../change.ts'
+import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, type Write } from '../change.ts'
+import type { Guard } from '../step.ts'
+import { isAboutTwins } from '../twins.ts'
+import { isAboutKept } from './twins.ts'
 
 export const tileWriteRules = {
   'rewrites-tiles': {
@@ -43,36 +46,39 @@ const maxNamedAlerts = 10
 
 interface TileWriteOptions {
   readonly kind: Kind
-  readonly alerts: readonly StoredObject[]
-  readonly objects: readonly Declared[]
-  /** Whether the server can patch dashboards. */
   readonly canPatch: boolean
   /** Whether the run writes dashboards that need no change, with all of their tiles. */
   readonly rewrite: boolean
 }
 
-/** Decides how each existing dashboard is written, and which of its tiles lose what the API does not show. */
-export function planTileWrites(changes: readonly Change[], options: TileWriteOptions): Pick<Plan, 'changes' | 'diagnostics'> {
-  const { alerts, objects } = options
+/** Decides how each existing dashboard is written, and says which of its tiles lose what the API does not show. */
+export const keepHiddenParts: Guard = ({ steps, assumed: { canPatch } }, { storedObjects, objects, kinds, rewrite = false }) => {
+  const options = { kind: kinds.dashboard, canPatch, rewrite }
   const accepted = new Set(objects.filter(isOf('dashboard')).flatMap(({ key, value }) => (value.rewrite === true ? [key] : [])))
+  const planned = steps.map((step) => (isDashboardWrite(step.change) ? { ...step, change: planTileWrite(step.change, options) } : step))
+  const changes = planned.map(({ change }) => change)
   const declared = changesOf({ changes }, 'alert').flatMap(({ id = 'new', name, desired }): readonly StoredObject[] =>
     desired === undefined ? [] : [{ ...desired, id, name }],
   )
-  const written = changes.map((change) => (isDashboardWrite(change) ? planTileWrite(change, options) : change))
-  const diagnostics = written
-    .filter(isDashboardWrite)
-    .flatMap((change) => [
-      ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, [...alerts, ...declared], options.kind) : []),
-      ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
-    ])
-  const unaccepted = written
-    .filter(isDashboardWrite)
-    .filter(({ key, patchedTileIds }) => patchedTileIds?.length !== 0 && !accepted.has(key))
-  return { changes: written, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
+  const alerts = [...storedObjects.alert, ...declared]
+  const written = changes.filter(isDashboardWrite)
+  const diagnostics = written.flatMap((change) => [
+    ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, alerts, options.kind) : []),
+    ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
+  ])
+  const unaccepted = written.filter(({ key, patchedTileIds }) => patchedTileIds?.length !== 0 && !accepted.has(key))
+  return { steps: planned, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
 }
 
+/** Whether a plan can be another one where the server can patch dashboards. */
+export const dependsOnPatches = ({ changes, diagnostics }: Plan): boolean =>
+  diagnostics.some((one) => isAboutTwins(one) || isAboutKept(one)) ||
+  changes.some((change) => isDashboardWrite(change) || (change.kind === 'dashboard' && (isHeld(change) || isTracked(change))))
+
+const isTracked = (change: Change): boolean => 'isTracked' in change && change.isTracked === true
+
 /** A write of a dashboard that exists. */
-export const isDashboardWrite = (change: Change): change is Write =>
+const isDashboardWrite = (change: Change): change is Write =>
   change.kind === 'dashboard' && isWrite(change) && change.action !== 'unchanged'
 
 const isAdoption = (change: Change): boolean =>

@@ -1,0 +1,125 @@
+// The core of a plan: identify, compare, change, one kind after the other. What else must not happen, or happens then, is for the guards.
+
+import { type BodyPair, sidesOf } from '../../kinds/compare.ts'
+import type { Directory, Planned } from '../../kinds/directory.ts'
+import { type AlertTarget, type Body, type Kind, listOf, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
+import { addressOf, type KindName } from '../../kinds/kind-names.ts'
+import { type Declared, isOf } from '../../kinds/kinds.ts'
+import { PendingId, replacePending } from '../../kinds/pending-id.ts'
+import { findCommonValues } from '../../kinds/snapshot.ts'
+import { once } from '../../platform/core/concurrency.ts'
+import { indexStored } from '../plan/stored-objects.ts'
+import { assignTiles } from '../query-alerts/tile-owners.ts'
+import type { Create, Held, Update } from './change.ts'
+import { planObject } from './compare.ts'
+import { type Facts, isAsApplied } from './facts.ts'
+import { identifyObjects, type Pair } from './identify.ts'
+import { matchObjects } from './match.ts'
+import type { Assumed, Draft } from './step.ts'
+import { findTwins, movesOf, type Twin } from './twins.ts'
+
+/** What is known from the kinds before. */
+interface Before {
+  /** The objects of the service by name, with those of the kinds before as they are after the plan. */
+  readonly directory: Directory
+  readonly twins: readonly Twin[]
+  /** What alerts can watch, by key. */
+  readonly targets: Readonly<Partial<Record<KindName, ReadonlyMap<string, AlertTarget>>>>
+}
+
+export function draftPlan(facts: Facts, assumed: Assumed): Draft {
+  const { tileOwners, objects } = assignTiles(matchObjects(facts.alerts), facts, assumed)
+  let before: Before = { directory: facts.directory, twins: [], targets: {} }
+  const parts = facts.kindList.map((kind) => {
+    const context: ResolveContext = {
+      directory: before.directory,
+      secret: facts.secret ?? (() => undefined),
+      sources: facts.storedObjects.source,
+      dashboards: before.targets.dashboard ?? new Map(),
+      savedSearches: before.targets.savedSearch ?? new Map(),
+      tilesOf: facts.tilesOf,
+      tileOwners,
+    }
+    const part = draftKind(kind, objects.filter(isOf(kind.name)), { context, twinsBefore: before.twins }, facts, assumed)
+    before = {
+      directory: part.directory,
+      twins: [...before.twins, ...part.twins],
+      targets: { ...before.targets, [kind.name]: toTargets(part.steps, kind) },
+    }
+    return part
+  })
+  return { assumed, steps: parts.flatMap(({ steps }) => steps), ofKinds: parts }
+}
+
+interface KindInput {
+  /** What the declarations can refer to. */
+  readonly context: ResolveContext
+  readonly twinsBefore: readonly Twin[]
+}
+
+function draftKind(kind: Kind, declared: readonly Declared[], { context, twinsBefore }: KindInput, facts: Facts, assumed: Assumed) {
+  const { indexes, storedObjects, kinds } = facts
+  const { canPatch } = assumed
+  const all = indexes[kind.name]
+  const twins = facts.repairDuplicates
+    ? findTwins(kind, declared, { ...facts, canPatch, index: all, context, moves: movesOf(twinsBefore, storedObjects.alert, kinds.alert) })
+    : []
+  const left = new Set(twins.map(({ stored }) => stored))
+  const index = left.size === 0 ? all : indexStored({ items: all.all.map(({ stored }) => stored).filter((one) => !left.has(one)) }, kind)
+  // To match alerts, a tile that the plan adds counts as the stored tile of its name, because the alert on that tile is still the same one.
+  const resolve = (one: Declared, stored: StoredObject | undefined): Body =>
+    replacePending(kind.resolve(one, { ...context, stored }).body, (pending) => storedTileOf(pending, context) ?? pending)
+  const isIdentified = kind.name === 'alert' && left.size === 0
+  const identified = isIdentified ? facts.alerts : identifyObjects({ ...facts, canPatch, kind, declared, index })
+  const { pairs, orphans, diagnostics } = matchObjects(identified, { resolve })
+  // What this run creates or updates refers to the objects that stay.
+  const named = context.directory.withoutNames([...left])
+  const directory = kind.referredToAs === undefined ? named : named.withPlanned(kind.referredToAs, pairs.map(toPlanned))
+  const compared = pairs.map((pair) => {
+    const stored = pair.found?.stored
+    const desired = kind.resolve(pair.declared, { ...context, directory, stored })
+    return { pair, desired, sides: stored && sidesOf(kind, desired.body, stored) }
+  })
+  const asApplied = ({ pair, sides }: (typeof compared)[number]): readonly BodyPair[] => (sides && isAsApplied(pair) ? [sides] : [])
+  const common = once(() => findCommonValues(kind, compared.flatMap(asApplied)))
+  const nameOf = (id: unknown): string | undefined =>
+    id instanceof PendingId ? (id.tile ?? facts.declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
+  const object = { ...facts, canPatch, kind, nameOf, common }
+  const steps = compared.map(({ pair, desired: { body, keptTiles, diagnostics: unresolved }, sides }) => {
+    const change = { ...planObject(pair, body, sides, object), keptTiles }
+    return { kind, change: asAssumed(change, pair, assumed), pair, unresolved }
+  })
+  return { kind, steps, orphans, twins, diagnostics, directory }
+}
+
+/** The change, or the held one that an earlier draft found. */
+function asAssumed(change: Create | Update | Held, { declared }: Pair, { held, alertsWithoutTile }: Assumed): Create | Update | Held {
+  const known = held.get(addressOf(declared))
+  if (known !== undefined) return known
+  // The marker is not written only because of a tile that is left out for now.
+  const lacksTile = declared.queries?.values().some((key) => alertsWithoutTile.has(key))
+  return change.action === 'mark' && lacksTile ? { ...change, action: 'unchanged' } : change
+}
+
+/** The id of the stored tile with the name of a tile to add. */
+function storedTileOf({ kind, key, tile }: PendingId, { dashboards, tilesOf }: ResolveContext): unknown {
+  const id = kind === 'dashboard' && tile !== undefined ? dashboards.get(key)?.id : undefined
+  return id === undefined ? undefined : tilesOf(id).find(({ name }) => name === tile)?.id
+}
+
+/** A declared object as the directory after the plan has it. */
+const toPlanned = ({ declared, found }: Pair): Planned => ({
+  id: found?.stored.id ?? new PendingId(declared.kind, declared.key),
+  name: declared.value.name,
+  kind: 'kind' in declared.value ? declared.value.kind : undefined,
+  stored: found?.stored,
+})
+
+/** What alerts can watch, with the ids that it has and keeps. */
+const toTargets = (steps: readonly { readonly change: Create | Update | Held }[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
+  new Map(
+    steps.map(({ change: { key, id, desired, stored, keptTiles } }) => {
+      const body = stored === undefined ? desired : kind.carryOver(desired, kind.toBody(stored))
+      return [key, { id, tiles: listOf(body.tiles), keptTiles }] as const
+    }),
+  )

@@ -1,0 +1,102 @@
+// What a plan is decided from: the files, the service, and the options of the run. Nothing of it changes while a plan is decided.
+
+import { declarationDigest } from '../../kinds/adopt.ts'
+import { createDirectory, type Directory } from '../../kinds/directory.ts'
+import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
+import { addressOf, type KindName } from '../../kinds/kind-names.ts'
+import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
+import { ownershipTest } from '../../kinds/marker.ts'
+import type { ReadSecret } from '../../kinds/secret.ts'
+import type { Prune } from '../declarations/find-declarations.ts'
+import { indexAll, type MarkedObject, type StoredIndex, type StoredObjects } from '../plan/stored-objects.ts'
+import { queriedKeys } from '../query-alerts/query-alerts.ts'
+import { type AdoptFrom, type Identified, identifyObjects, type Pair } from './identify.ts'
+import type { RunRepository } from './repository.ts'
+
+export interface PlanOptions {
+  readonly project: string
+  readonly adoptFrom?: AdoptFrom
+  /** Undefined for a plan that neither writes nor warns. */
+  readonly repository?: RunRepository
+  readonly maxDeletes: number
+  readonly kinds: Kinds
+  /** What becomes of objects with the project's marker that no file declares. */
+  readonly prune: Prune
+  /** Whether the plan repairs objects that exist twice. */
+  readonly repairDuplicates?: boolean
+  /** The command that repairs duplicates, for messages. */
+  readonly repairCommand?: string
+  /** The command that adopts the objects of a renamed project, by its previous name. */
+  readonly adoptCommand?: (previous: string) => string
+  /** The command that pulls into the same files, for messages. */
+  readonly pullCommand?: string
+  /** The options that name the target in other commands, for messages. */
+  readonly targetOptions?: string
+  /** Whether the plan updates dashboards and saved searches that need no change. */
+  readonly rewrite?: boolean
+  /** Whether the server can patch dashboards. */
+  readonly canPatch?: boolean
+  /** Whether the plan sends the secrets of webhooks that need no change. */
+  readonly resendSecrets?: boolean
+  /** Whether the plan is for a run that writes, which needs the secrets of new objects. */
+  readonly isWrite?: boolean
+  /** Secrets of this run. Without them, secrets are not compared. */
+  readonly secret?: ReadSecret
+}
+
+/** An object with the marker of the project. */
+export interface OwnedObject extends MarkedObject {
+  readonly kind: Kind
+}
+
+/** `prune` is what the run asks for; a draft may assume less. */
+export interface Facts extends Omit<PlanOptions, 'canPatch'> {
+  readonly objects: readonly Declared[]
+  /** The names of declared objects, by their addresses. */
+  readonly declaredNames: ReadonlyMap<string, string>
+  /** The keys of the alerts with a query. */
+  readonly queried: ReadonlySet<string>
+  readonly storedObjects: StoredObjects
+  readonly indexes: Readonly<Record<KindName, StoredIndex>>
+  /** The objects of the service by name. */
+  readonly directory: Directory
+  /** The tiles of a stored dashboard, by its id. */
+  tilesOf(dashboardId: string): readonly Body[]
+  readonly owned: readonly OwnedObject[]
+  /** Whether this project owns anything in the service, so that an object can have lost its marker. */
+  readonly ownsAnything: boolean
+  /** Each kind behind those that its objects refer to. */
+  readonly kindList: readonly Kind[]
+  /** Alerts are identified before the dashboards are drafted, and compared after that. */
+  readonly alerts: Identified<Declared<'alert'>>
+}
+
+export function gatherFacts(objects: readonly Declared[], storedObjects: StoredObjects, options: PlanOptions): Facts {
+  const { kinds, project } = options
+  const kindList: readonly Kind[] = Object.values(kinds)
+  const indexes = indexAll(storedObjects, kinds)
+  const owned = kindList.flatMap((kind) => {
+    const isOwned = ownershipTest(project, kind.markerStyle)
+    return indexes[kind.name].all.flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
+  })
+  const ownsAnything = owned.length > 0
+  const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, listOf(one.tiles)]))
+  return {
+    ...options,
+    objects,
+    declaredNames: new Map(objects.map(({ kind, key, value }) => [addressOf({ kind, key }), value.name ?? key])),
+    queried: queriedKeys(objects),
+    storedObjects,
+    indexes,
+    directory: createDirectory(storedObjects),
+    tilesOf: (id) => tiles.get(id) ?? [],
+    owned,
+    ownsAnything,
+    kindList,
+    alerts: identifyObjects({ ...options, ownsAnything, canPatch: false, kind: kinds.alert, index: indexes.alert, declared: objects.filter(isOf('alert')) }),
+  }
+}
+
+/** Whether the declaration has not changed since it was applied. */
+export const isAsApplied = ({ declared, found }: Pair): boolean =>
+  found?.marker !== undefined && found.marker.digest === declarationDigest(declared.value)

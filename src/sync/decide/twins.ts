@@ -1,0 +1,144 @@
+// Two applies at once leave objects twice under one key, and each alert watches either of two dashboards. A person can also import a copy
+// in the web app. A repair keeps one of the twins. It deletes another one only if the API shows that nothing is lost with it, and otherwise
+// removes its marker, or leaves it where no write keeps what the API hides.
+
+import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
+import { type Body, describeStored, type Kind, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
+import type { Declared } from '../../kinds/kinds.ts'
+import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
+import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
+import { listFirst } from '../../platform/core/text.ts'
+import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
+
+export const twinRules = {
+  'duplicate-marker': {
+    severity: 'error',
+    exception: 'note',
+    description:
+      'Two objects have the same ownership marker: two runs created them at the same time, or one is a copy. A note says how to repair them. If `adopt` names one of them, a note says that the other one is left as it is.',
+  },
+} as const satisfies Rules
+
+export const isAboutTwins = ({ rule }: Diagnostic): boolean => rule === ('duplicate-marker' satisfies keyof typeof twinRules)
+
+/** One of several objects with the same marker or identity, which is not the one to keep. */
+export interface Twin extends MarkedObject {
+  readonly declared: Declared
+  readonly kept: StoredObject
+  /** `leave`: nothing is written to it, because this server has no write that keeps all of it. */
+  readonly action: 'delete' | 'release' | 'leave'
+  /** Why it is not deleted; for a twin that is deleted, why it can be. */
+  readonly reason: string
+}
+
+/** Why a repair cannot compare twins of this kind; undefined where it can, and deletes the twin that it does not need. */
+export function whyNotCompared({ ownership, label, notInFiles }: Kind): string | undefined {
+  if (ownership === 'identity') return `${withArticle(label)} is never deleted`
+  return notInFiles === undefined ? undefined : `the API hides parts of ${withArticle(label)}, so nothing shows whether someone changed it`
+}
+
+export const withArticle = (label: string): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
+
+/** Whether `repair: duplicates` leaves one object with the marker. */
+export const canRepair = (kind: Kind, canPatch: boolean): boolean =>
+  whyNotCompared(kind) === undefined || (canPatch && kind.canPatch === true)
+
+/** What a person can do about two objects, of which a run has released one or none. */
+export function repairByHand({ removal }: Kind, isReleased = false): string {
+  if (removal === undefined) return 'In the web app, delete the one that you do not need, when nothing uses it any more'
+  const loss = 'this also deletes the alerts on it'
+  if (isReleased) return `In the web app, delete the duplicate if you do not need it: ${loss}, which notify until then`
+  return `In the web app, delete the one that you do not need: ${loss}. To keep both, remove the tag that begins with wk: from one of them`
+}
+
+/** How to repair the twins of these kinds: one more diagnostic after those that name them. */
+export function adviseRepair(doubled: readonly Kind[], canPatch: boolean, command: string | undefined): readonly Diagnostic[] {
+  const repairable = doubled.map((kind) => canRepair(kind, canPatch))
+  if (command === undefined || !repairable.includes(true)) return []
+  const which = repairable.includes(false) ? 'the others' : 'all of them'
+  const message = `to repair ${which}, run this once, when no other run is at work: ${command}`
+  return [exceptionalDiagnostic(twinRules, 'duplicate-marker', { file: 'repair' }, message)]
+}
+
+interface TwinsContext {
+  readonly index: StoredIndex
+  readonly project: string
+  readonly context: ResolveContext
+  readonly moves: Moves
+  readonly canPatch: boolean
+}
+
+/** Finds the twins of declared objects. The object to keep equals the declaration; of several, it has the smallest id. */
+export function findTwins(kind: Kind, declared: readonly Declared[], context: TwinsContext): readonly Twin[] {
+  const groups = declared.flatMap((one): readonly Group[] => {
+    const [first, ...others] = holdersOf(kind, one, context)
+    return first === undefined || others.length === 0 ? [] : [{ one, first, others }]
+  })
+  // It is not known yet which of the twins stays. Until then, references by name mean the first one.
+  const directory = context.context.directory.withoutNames(groups.flatMap(({ others }) => others.map(({ stored }) => stored)))
+  return groups.flatMap((group) => findTwinsOf(kind, group, { ...context, context: { ...context.context, directory } }))
+}
+
+interface Group {
+  readonly one: Declared
+  readonly first: MarkedObject
+  readonly others: readonly MarkedObject[]
+}
+
+/** The objects with the marker or the identity of the declared one, by id. */
+function holdersOf(kind: Kind, { key, value }: Declared, { index, project }: TwinsContext): readonly MarkedObject[] {
+  const isMarked = kind.ownership === 'marker'
+  if (!isMarked && 'id' in value && value.id !== undefined) return []
+  const token = isMarked ? kind.markerStyle.token(project, key) : kind.tokenOf(value)
+  return (index.byToken.get(token) ?? [])
+    .filter(({ undeclarable }) => undeclarable === undefined)
+    .toSorted((a, b) => (a.stored.id < b.stored.id ? -1 : 1))
+}
+
+function findTwinsOf(kind: Kind, { one, first, others }: Group, { context, moves, canPatch }: TwinsContext): readonly Twin[] {
+  const alike = [first, ...others]
+  const { body } = kind.resolve(one, context)
+  const equal = alike.find(({ stored }) => equals(kind, body, moves.move(stored)))
+  // Nothing shows whose an object without a marker is, so one that differs may be another one with the same name.
+  if (equal === undefined && kind.ownership === 'identity') return []
+  const { stored: kept } = equal ?? first
+  const decide = (twin: StoredObject): Pick<Twin, 'action' | 'reason'> => {
+    if (whyNotCompared(kind) !== undefined)
+      return { action: canRepair(kind, canPatch) ? 'release' : 'leave', reason: 'that may have parts that the API does not show' }
+    const [wanted, found] = [kept, twin].map((stored) => comparable(kind, kind.toBody(moves.move(stored))))
+    const differing = diffFields(wanted, found).map(({ path }) => path.replace(/Id$/, ''))
+    const reason =
+      differing.length > 0 ? `that differs in ${listFirst(differing, 5, (count) => `${count} more`).join(', ')}` : moves.findObstacle(twin)
+    return reason === undefined ? { action: 'delete', reason: 'and equal to it' } : { action: 'release', reason }
+  }
+  return alike.filter(({ stored }) => stored !== kept).map((twin) => ({ ...twin, declared: one, kept, ...decide(twin.stored) }))
+}
+
+function equals(kind: Kind, desired: Body, stored: StoredObject): boolean {
+  const sides = sidesOf(kind, desired, stored)
+  return diffSides(kind, sides).length === 0 || kind.readSnapshot(kind.toBody(stored))?.digest === snapshotOf(sides)
+}
+
+/** Where alerts on twins go. */
+export interface Moves {
+  /** The alert with the ids of the objects to keep; the same object where nothing changes. */
+  move(alert: StoredObject): StoredObject
+  /** The alert on the twin that cannot move to the object to keep, in words; undefined where all of them can. */
+  findObstacle(twin: StoredObject): string | undefined
+}
+
+/** The moves of the alerts on twins that are deleted, which are saved searches. `alerts` are all alerts of the service, managed or not. */
+export function movesOf(twins: readonly Twin[], alerts: readonly StoredObject[], alertKind: Kind): Moves {
+  const deleted = new Map(twins.filter(({ action }) => action === 'delete').map((twin) => [twin.stored.id, twin]))
+  return {
+    findObstacle(twin) {
+      // An alert of a form that this version does not know is never written.
+      const fixed = alerts.find((alert) => alert.savedSearchId === twin.id && alertKind.explainUndeclarable?.(alert) !== undefined)
+      return fixed && `with the alert ${describeStored(fixed)}, which cannot move`
+    },
+    move(alert) {
+      const target = deleted.get(String(alert.savedSearchId ?? ''))
+      return target === undefined ? alert : { ...alert, savedSearchId: target.kept.id }
+    },
+  }
+}
