@@ -16,12 +16,12 @@ import { table } from '../platform/report/table.ts'
 import type { TimeRange } from '../signals/backtest/evaluate.ts'
 import { changesOf } from '../sync/decide/change.ts'
 import { hasErrors, makePlan } from '../sync/plan/make-plan.ts'
-import { planInput } from './inputs.ts'
 import { backtestPlan, daysOf, demandValues, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { type BacktestedAlert, backtestBlocks, backtestedAlert } from './backtest/backtest-report.ts'
 import { gateInput, judgeBacktest } from './backtest/gates.ts'
 import { checkedIncident, checkIncident, countOutcomes, incidentTable, judgeIncidents, outcomeCounts } from './backtest/incidents.ts'
 import { readDirectory, recordingsInput, toRecordings, type WrittenRecording } from './backtest/recordings.ts'
+import { planInput } from './inputs.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const maxDays = 31

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { projectForm, projectGrammar, repositoryDigestGrammar } from '../kinds/marker.ts'
 import { flag, flagOr, glob, grouped, integer, lines, list } from '../platform/operation/inputs.ts'
+import type { PreviousOwner } from '../sync/decide/identify.ts'
 import { environmentInput } from '../sync/declarations/environment.ts'
 import { defaultFiles } from '../sync/declarations/find-declarations.ts'
-import type { PreviousOwner } from '../sync/decide/identify.ts'
 
 export const filesInput = lines(
   'Reads declarations from these files and directories. One glob or directory per line; of a directory, all YAML files are read.',

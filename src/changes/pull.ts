@@ -17,17 +17,11 @@ import { planForServer } from '../sync/decide/decide.ts'
 import { isAboutTileWrites } from '../sync/decide/guards/tile-writes.ts'
 import type { Declarations } from '../sync/declarations/declarations.ts'
 import { environmentInput, variableIn } from '../sync/declarations/environment.ts'
-import {
-  type FoundDeclarations,
-  findDeclarations,
-  skippedDirectories,
-  withSources,
-} from '../sync/declarations/find-declarations.ts'
+import { type FoundDeclarations, findDeclarations, skippedDirectories, withSources } from '../sync/declarations/find-declarations.ts'
 import { nameInstances } from '../sync/declarations/group-diagnostics.ts'
 import { lintRules } from '../sync/declarations/lint.ts'
 import { resolveProject } from '../sync/declarations/project.ts'
 import { optionsFor } from '../sync/plan/plan-options.ts'
-import { filesInput, planInput } from './inputs.ts'
 import { checkChange, isChecked, type ServerCheckContext } from '../sync/plan/server-check.ts'
 import { readStoredObjects } from '../sync/plan/stored-objects.ts'
 import { withAdoptedIds } from '../sync/pull/adopted-ids.ts'
@@ -41,6 +35,7 @@ import {
   withEmptiedLists,
 } from '../sync/pull/pull-diagnostics.ts'
 import { type ReadDraft, verifyDraft } from '../sync/pull/verify-draft.ts'
+import { filesInput, planInput } from './inputs.ts'
 import {
   judgePull,
   type Pulled,

@@ -18,8 +18,8 @@ import {
   judgeIncidents,
   outcomeCounts,
 } from './backtest/incidents.ts'
-import { filesInput } from './inputs.ts'
 import { type CommandInput, evaluateRecorded, readDirectory, recordCommand, recordingPath, recordingsInput } from './backtest/recordings.ts'
+import { filesInput } from './inputs.ts'
 
 export const replay = defineOperation({
   summary: 'Checks declared alerts against recordings of past incidents, offline and without credentials.',

@@ -4,11 +4,11 @@ import { WatchkeeperError } from '../platform/core/errors.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
 import {
   defaultsToWrite,
-  elementOf,
-  fieldOf,
+  type FormWalk,
   formOf,
   isInForm,
   isServerDefault,
+  mapForms,
   ownValue,
   type Schema,
 } from '../platform/documents/schema.ts'
@@ -76,75 +76,65 @@ const isManaged = ({ schema }: Kind, key: string): boolean => schema instanceof 
 
 const isClearable = ({ clearWith }: Kind, key: string): boolean => Object.hasOwn(clearWith, key)
 
+/** Makes a body again. A walk never makes anything else of a map. */
+const mapBody = <Beside>(...walk: Parameters<typeof mapForms<Beside>>): Body => mapForms(...walk) as Body // A walk makes a map of a map.
+
+/** Into the other value beside it: a field, or the item of a list with the same id. */
+export const partnerIn = (other: unknown, key: string | number, item: unknown): unknown =>
+  typeof key === 'string' ? ownValue(other, key) : partnerOf(item, key, Array.isArray(other) ? other : [])
+
 /** Drops fields that are empty or have the server's default for their place. Keeps all items of lists. */
-export function normalForm(value: Body, schema: Schema | undefined): Body
-export function normalForm(value: unknown, schema: Schema | undefined): unknown
-export function normalForm(value: unknown, schema: Schema | undefined): unknown {
-  if (Array.isArray(value)) {
-    const element = elementOf(schema)
-    return value.map((item: unknown) => normalForm(item, element))
-  }
-  if (!isMapping(value)) return value
-  const form = formOf(schema, value)
-  const kept: [string, unknown][] = []
-  for (const [key, item] of Object.entries(value)) {
-    if (form !== undefined && isServerDefault(form, key, item)) continue
-    const inner = normalForm(item, form && fieldOf(form, key))
-    if (!isEmpty(inner)) kept.push([key, inner])
-  }
-  return Object.fromEntries(kept)
+export const normalForm = (value: Body, schema: Schema | undefined): Body => mapBody(value, schema, normalizing, undefined)
+
+const normalizing: FormWalk<undefined> = {
+  map({ map, form, inner }) {
+    const kept: [string, unknown][] = []
+    for (const key of Object.keys(map)) {
+      if (form !== undefined && isServerDefault(form, key, map[key])) continue
+      const value = inner(key)
+      if (!isEmpty(value)) kept.push([key, value])
+    }
+    return Object.fromEntries(kept)
+  },
 }
 
 /** The value with the defaults that a write has to state (see `writeDefault`). */
-export function withWrittenDefaults(value: Body, schema: Schema | undefined): Body
-export function withWrittenDefaults(value: unknown, schema: Schema | undefined): unknown
-export function withWrittenDefaults(value: unknown, schema: Schema | undefined): unknown {
-  if (Array.isArray(value)) {
-    const element = elementOf(schema)
-    return value.map((item: unknown) => withWrittenDefaults(item, element))
-  }
-  const form = isMapping(value) ? formOf(schema, value) : undefined
-  if (!isMapping(value) || form === undefined) return value
-  const fields = Object.entries(value).map(([key, item]) => [key, withWrittenDefaults(item, fieldOf(form, key))] as const)
-  return { ...Object.fromEntries(fields), ...defaultsToWrite(form, value) }
+export const withWrittenDefaults = (value: Body, schema: Schema | undefined): Body => mapBody(value, schema, stating, undefined)
+
+const stating: FormWalk<undefined> = {
+  map: ({ map, form, inner }) => (form === undefined ? map : { ...mapFields(Object.keys(map), inner), ...defaultsToWrite(form, map) }),
 }
+
+const mapFields = (keys: readonly string[], inner: (key: string) => unknown): Body =>
+  Object.fromEntries(keys.map((key) => [key, inner(key)] as const))
 
 /** Drops empty fields, but not those that have the server's default. */
 export const withoutEmpty = (body: Body): Body => normalForm(body, undefined)
 
 /** The part of the stored value that the declared one manages. */
-export function managedPart(stored: Body, declared: unknown, schema: Schema | undefined): Body
-export function managedPart(stored: unknown, declared: unknown, schema: Schema | undefined): unknown
-export function managedPart(stored: unknown, declared: unknown, schema: Schema | undefined): unknown {
-  if (Array.isArray(stored)) {
-    const others = Array.isArray(declared) ? declared : []
-    const element = elementOf(schema)
-    return stored.map((item: unknown, i) => managedPart(item, partnerOf(item, i, others), element))
-  }
-  if (!isMapping(stored)) return stored
-  const form = formOf(schema, declared ?? stored)
-  // Another form of the same thing: all of it is replaced, so all of it is compared.
-  if (form === undefined || formOf(schema, stored) !== form) return stored
-  const wanted = isMapping(declared) ? declared : {}
-  const kept = Object.entries(stored).filter(([key]) => isInForm(form, key) || Object.hasOwn(wanted, key) || key === 'id')
-  return Object.fromEntries(kept.map(([key, value]) => [key, managedPart(value, ownValue(wanted, key), fieldOf(form, key))]))
+export const managedPart = (stored: Body, declared: unknown, schema: Schema | undefined): Body =>
+  mapBody(stored, schema, managing, declared)
+
+const managing: FormWalk<unknown> = {
+  into: partnerIn,
+  map({ map, form, schema, beside: declared, inner }) {
+    // Another form of the same thing: all of it is replaced, so all of it is compared.
+    if (form === undefined || formOf(schema, declared ?? map) !== form) return map
+    const isManaged = (key: string): boolean => isInForm(form, key) || (isMapping(declared) && Object.hasOwn(declared, key)) || key === 'id'
+    return mapFields(Object.keys(map).filter(isManaged), inner)
+  },
 }
 
 /** The declared value, with the unmanaged parts of the stored one. */
-export function overlay(declared: Body, stored: Body, schema: Schema | undefined): Body
-export function overlay(declared: unknown, stored: unknown, schema: Schema | undefined): unknown
-export function overlay(declared: unknown, stored: unknown, schema: Schema | undefined): unknown {
-  if (Array.isArray(declared)) {
-    const others = Array.isArray(stored) ? stored : []
-    const element = elementOf(schema)
-    return declared.map((item: unknown, i) => overlay(item, partnerOf(item, i, others), element))
-  }
-  if (!isMapping(declared) || !isMapping(stored)) return declared
-  const form = formOf(schema, declared)
-  if (form === undefined || formOf(schema, stored) !== form) return declared
-  const unmanaged = Object.entries(stored).filter(([key]) => !isInForm(form, key) && !Object.hasOwn(declared, key))
-  const own = Object.entries(declared).map(([key, value]) => [key, overlay(value, ownValue(stored, key), fieldOf(form, key))] as const)
-  return Object.fromEntries([...unmanaged, ...own])
+export const overlay = (declared: Body, stored: Body, schema: Schema | undefined): Body => mapBody(declared, schema, overlaying, stored)
+
+const overlaying: FormWalk<unknown> = {
+  into: partnerIn,
+  map({ map, form, schema, beside: stored, inner }) {
+    if (form === undefined || !isMapping(stored) || formOf(schema, stored) !== form) return map
+    const unmanaged = Object.keys(stored).filter((key) => !isInForm(form, key) && !Object.hasOwn(map, key))
+    return { ...mapFields(unmanaged, (key) => stored[key]), ...mapFields(Object.keys(map), inner) }
+  },
 }
 
 /** The item of another list with the same id; without an id, the item at the same position that has none either. */

@@ -1,8 +1,7 @@
 // What follows from the schema of a kind's fields in files: the body of a request, the schema of that body, what clears a field in an
 // update. The metadata of a field says how the API has it.
 import * as z from 'zod'
-import { isMapping } from '../platform/core/keys.ts'
-import { coreOf, elementOf, formOf, metaOf, type Schema } from '../platform/documents/schema.ts'
+import { coreOf, type FormWalk, mapForms, metaOf, type Schema } from '../platform/documents/schema.ts'
 import type { Body } from './kind.ts'
 import type { Reference, ReferenceResolver } from './reference-resolver.ts'
 
@@ -49,37 +48,36 @@ function fieldPlanOf(form: z.ZodObject): FieldPlan {
 
 /** The body of a request for what a file declares, with the ids of what it refers to. */
 export const encode = (fields: z.ZodObject, declared: Body, references: ReferenceResolver): Body =>
-  encodeMap(fields, declared, [], references)
+  mapForms(declared, fields, encoding(references), []) as Body // A walk makes a map of a map.
 
-function encodeValue(schema: Schema | undefined, value: unknown, path: readonly PropertyKey[], references: ReferenceResolver): unknown {
-  if (Array.isArray(value)) {
-    const element = elementOf(schema)
-    return value.map((item: unknown, i) => encodeValue(element, item, [...path, i], references))
-  }
-  const form = isMapping(value) ? formOf(schema, value) : undefined
-  if (isMapping(value) && form !== undefined) return encodeMap(form, value, path, references)
+function encodeLeaf(value: unknown, schema: Schema | undefined): unknown {
   const toWire = schema === undefined ? undefined : metaOf(schema).toWire
   return toWire === undefined || value == null ? value : toWire(value)
 }
 
-function encodeMap(form: z.ZodObject, value: Body, path: readonly PropertyKey[], references: ReferenceResolver): Body {
-  const { refs, implied, local } = fieldPlanOf(form)
-  const body: Record<string, unknown> = {}
-  const refer = (name: string, reference: Reference, spelled: unknown): void => {
-    const at = [...path, name]
-    const one = (item: unknown, i?: number) => references.idOf(reference, item, i === undefined ? at : [...at, i], { file: value, body })
-    body[reference.wire] = Array.isArray(spelled) ? spelled.map(one) : one(spelled)
-  }
-  for (const [name, item] of Object.entries(value)) {
-    const reference = refs.get(name)
-    if (item === undefined || local.has(name)) continue
-    if (reference !== undefined) refer(name, reference, item)
-    else body[name] = encodeValue(form.shape[name], item, [...path, name], references)
-  }
-  for (const [name, reference] of implied)
-    if (body[reference.wire] === undefined && value[name] === undefined) refer(name, reference, undefined)
-  return body
-}
+const encoding = (references: ReferenceResolver): FormWalk<readonly PropertyKey[]> => ({
+  into: (path, key) => [...path, key],
+  leaf: encodeLeaf,
+  map({ map, form, schema, beside: path, inner }) {
+    if (form === undefined) return encodeLeaf(map, schema)
+    const { refs, implied, local } = fieldPlanOf(form)
+    const body: Record<string, unknown> = {}
+    const refer = (name: string, reference: Reference, spelled: unknown): void => {
+      const at = [...path, name]
+      const one = (item: unknown, i?: number) => references.idOf(reference, item, i === undefined ? at : [...at, i], { file: map, body })
+      body[reference.wire] = Array.isArray(spelled) ? spelled.map(one) : one(spelled)
+    }
+    for (const [name, item] of Object.entries(map)) {
+      const reference = refs.get(name)
+      if (item === undefined || local.has(name)) continue
+      if (reference !== undefined) refer(name, reference, item)
+      else body[name] = inner(name)
+    }
+    for (const [name, reference] of implied)
+      if (body[reference.wire] === undefined && map[name] === undefined) refer(name, reference, undefined)
+    return body
+  },
+})
 
 /** The schema of a body: the fields of a file under the API's names. A default of a file is sent, so it is none of the server's. */
 export function wireSchema(fields: z.ZodObject): z.ZodObject {

@@ -4,8 +4,8 @@
 import type * as z from 'zod'
 import { digestOfText } from '../platform/core/digest.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
-import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../platform/documents/schema.ts'
-import { type BodyPair, diffFields, type FieldChange, normalForm, partnerOf } from './compare.ts'
+import { type FormWalk, formOf, isServerDefault, mapForms, ownValue, type Schema } from '../platform/documents/schema.ts'
+import { type BodyPair, diffFields, type FieldChange, normalForm, partnerIn } from './compare.ts'
 import type { Body, Kind } from './kind.ts'
 import { canonicalText, snapshotLength } from './marker.ts'
 
@@ -78,36 +78,36 @@ interface UndeclaredField {
 
 type FieldPath = readonly PropertyKey[]
 
-const undeclaredFields = (sides: BodyPair, schema: Schema): readonly UndeclaredField[] => [...walk(sides, schema, [])]
+/** The declared value of a stored one, and their path. */
+interface Beside {
+  readonly declared: unknown
+  readonly declaredWithEmpty: unknown
+  readonly path: FieldPath
+}
 
-type ValuePair = Readonly<Record<keyof BodyPair, unknown>>
-
-function* walk(
-  { stored, declared, declaredWithEmpty: whole }: ValuePair,
-  schema: Schema | undefined,
-  path: FieldPath,
-): Generator<UndeclaredField> {
-  if (Array.isArray(stored)) {
-    const element = elementOf(schema)
-    const partnerIn = (items: unknown, item: unknown, i: number) => partnerOf(item, i, Array.isArray(items) ? items : [])
-    for (const [i, item] of stored.entries())
-      yield* walk({ stored: item, declared: partnerIn(declared, item, i), declaredWithEmpty: partnerIn(whole, item, i) }, element, [
-        ...path,
-        i,
-      ])
-    return
+function undeclaredFields({ stored, declared, declaredWithEmpty }: BodyPair, schema: Schema): readonly UndeclaredField[] {
+  const found: UndeclaredField[] = []
+  const walk: FormWalk<Beside> = {
+    into: (beside, key, item) => ({
+      declared: partnerIn(beside.declared, key, item),
+      declaredWithEmpty: partnerIn(beside.declaredWithEmpty, key, item),
+      path: [...beside.path, key],
+    }),
+    map({ map, form, schema: own, beside: { declared: wanted, declaredWithEmpty: whole, path }, inner }) {
+      // Another form of the same thing has nothing in common with it.
+      if (form === undefined || !isMapping(wanted) || formOf(own, wanted) !== form) return
+      for (const key of Object.keys(form.shape)) {
+        if (!isEmpty(wanted[key])) inner(key)
+        // A field that a file declares as empty must stay empty.
+        else if (ownValue(whole, key) === undefined) {
+          const value = ownValue(map, key)
+          found.push({ place: `${idOfForm(form)}.${key}`, path: [...path, key], value, isKnownDefault: isServerDefault(form, key, value) })
+        }
+      }
+    },
   }
-  const form = isMapping(stored) && isMapping(declared) ? formOf(schema, declared) : undefined
-  // Another form of the same thing has nothing in common with it.
-  if (form === undefined || formOf(schema, stored) !== form) return
-  for (const key of Object.keys(form.shape)) {
-    const [value, wanted] = [ownValue(stored, key), ownValue(declared, key)]
-    if (!isEmpty(wanted))
-      yield* walk({ stored: value, declared: wanted, declaredWithEmpty: ownValue(whole, key) }, fieldOf(form, key), [...path, key])
-    // A field that a file declares as empty must stay empty.
-    else if (ownValue(whole, key) === undefined)
-      yield { place: `${idOfForm(form)}.${key}`, path: [...path, key], value, isKnownDefault: isServerDefault(form, key, value) }
-  }
+  mapForms(stored, schema, walk, { declared, declaredWithEmpty, path: [] })
+  return found
 }
 
 const formIds = new WeakMap<z.ZodObject, number>()
@@ -131,14 +131,14 @@ const withoutFields = (stored: Body, fields: readonly UndeclaredField[]): Body =
     fields.map(({ path }) => path),
   )
 
-function withoutPaths(value: Body, paths: readonly FieldPath[]): Body
-function withoutPaths(value: unknown, paths: readonly FieldPath[]): unknown
-function withoutPaths(value: unknown, paths: readonly FieldPath[]): unknown {
-  if (paths.length === 0) return value
-  const byKey = Map.groupBy(paths, ([key]) => key)
-  const below = (key: PropertyKey): readonly FieldPath[] => (byKey.get(key) ?? []).map((path) => path.slice(1))
-  if (Array.isArray(value)) return value.map((item: unknown, i) => withoutPaths(item, below(i)))
-  if (!isMapping(value)) return value
-  const kept = Object.entries(value).filter(([key]) => !below(key).some((path) => path.length === 0))
-  return Object.fromEntries(kept.map(([key, item]) => [key, withoutPaths(item, below(key))]))
+/** `paths` are those below the value. */
+const withoutPaths = (value: Body, paths: readonly FieldPath[]): Body => mapForms(value, undefined, cutting, paths) as Body // It stays a map.
+
+const cutting: FormWalk<readonly FieldPath[]> = {
+  into: (paths, key) => paths.filter(([first]) => first === key).map((path) => path.slice(1)),
+  map({ map, beside: paths, inner }) {
+    if (paths.length === 0) return map
+    const ends = new Set(paths.flatMap((path) => (path.length === 1 ? path : [])))
+    return Object.fromEntries(Object.keys(map).flatMap((key) => (ends.has(key) ? [] : [[key, inner(key)]])))
+  },
 }

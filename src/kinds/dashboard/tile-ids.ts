@@ -75,4 +75,5 @@ const trimmedNameOf = ({ name }: Body): unknown => (typeof name === 'string' ? n
 const chart = z.union([builtConfig, writtenConfig])
 
 /** The content that files can declare, as text. Fields that the server adds do not make it another tile. */
-const contentOf = ({ config }: Body): string => canonicalText(normalForm(managedPart(config, undefined, chart), chart))
+const contentOf = ({ config }: Body): string =>
+  canonicalText(isMapping(config) ? normalForm(managedPart(config, undefined, chart), chart) : config)

@@ -1,5 +1,6 @@
 // Questions about a zod schema: its description, the parts below it, and which form of a union a value has.
 import * as z from 'zod'
+import { isMapping } from '../core/keys.ts'
 import type { ValuePath } from './document.ts'
 
 declare module 'zod' {
@@ -144,6 +145,37 @@ export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject 
     if (contradictions === 0 && (best === undefined || matches > best.matches)) best = { form, matches }
   }
   return best?.form.schema
+}
+
+/** A map inside of a value, with the form that its schema gives it. */
+interface MapVisit<Beside> {
+  readonly map: Readonly<Record<string, unknown>>
+  readonly form: z.ZodObject | undefined
+  readonly schema: Schema | undefined
+  readonly beside: Beside
+  /** The field after the walk. */
+  inner(key: string): unknown
+}
+
+/** How a walk makes a value again. What goes along beside it is another value, or a path. */
+export interface FormWalk<Beside> {
+  map(visit: MapVisit<Beside>): unknown
+  leaf?(value: unknown, schema: Schema | undefined): unknown
+  /** What goes along into a field of a map, or an item of a list. */
+  into?(beside: Beside, key: string | number, item: unknown): Beside
+}
+
+/** Walks over a value with its schema, and makes it again map by map. */
+export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown {
+  const into = (key: string | number, item: unknown): Beside => (walk.into === undefined ? beside : walk.into(beside, key, item))
+  if (Array.isArray(value)) {
+    const element = elementOf(schema)
+    return value.map((item: unknown, i) => mapForms(item, element, walk, into(i, item)))
+  }
+  if (!isMapping(value)) return walk.leaf === undefined ? value : walk.leaf(value, schema)
+  const form = formOf(schema, value)
+  const inner = (key: string): unknown => mapForms(value[key], form && fieldOf(form, key), walk, into(key, value[key]))
+  return walk.map({ map: value, form, schema, beside, inner })
 }
 
 /** The option that was most likely meant by a wrong value; undefined where the value is not a map, or no option is one. */

@@ -6,8 +6,8 @@ import type { List } from '../../platform/api/collection.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import type { Change, Delete } from '../decide/change.ts'
-import { mayHoldAlerts, whyNotDeleted } from './protect-alerts.ts'
 import { type ApplyState, failed } from './apply-state.ts'
+import { mayHoldAlerts, whyNotDeleted } from './protect-alerts.ts'
 import { forEachByKind, maxConcurrentWrites, type WriteContext } from './write.ts'
 
 interface PruneOptions extends WriteContext {

@@ -15,10 +15,10 @@ import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { type Change, type Create, type Delete, isWrite, type Update, type Write } from '../decide/change.ts'
-import { whyTilesStay } from './protect-alerts.ts'
 import { isSuccess, successKinds } from '../plan/outcome.ts'
 import { type ApplyState, failed, failedRecreation } from './apply-state.ts'
 import { type ConcurrentRuns, CreatedByOtherRunError } from './concurrent-runs.ts'
+import { whyTilesStay } from './protect-alerts.ts'
 
 /** A run of apply: its target, and what became of its changes so far. */
 export interface WriteContext {

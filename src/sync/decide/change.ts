@@ -121,7 +121,8 @@ export const isWrite = (change: Change): change is Write =>
   change.action !== 'create' && change.action !== 'delete' && change.action !== 'held'
 
 /** A change of a declared object that is not held. */
-export const isPlanned = (change: Change): change is Create | Update => change.action !== 'held' && change.action !== 'release' && change.action !== 'delete'
+export const isPlanned = (change: Change): change is Create | Update =>
+  change.action !== 'held' && change.action !== 'release' && change.action !== 'delete'
 
 export const isDelete = <K extends KindName>(change: Change<K>): change is Delete<K> => change.action === 'delete'
 

@@ -40,7 +40,7 @@ export function draftPlan(facts: Facts, assumed: Assumed): Draft {
       tilesOf: facts.tilesOf,
       tileOwners,
     }
-    const part = draftKind(kind, objects.filter(isOf(kind.name)), { context, twinsBefore: before.twins }, facts, assumed)
+    const part = draftKind(kind, objects.filter(isOf(kind.name)), { context, twinsBefore: before.twins, assumed }, facts)
     before = {
       directory: part.directory,
       twins: [...before.twins, ...part.twins],
@@ -55,9 +55,10 @@ interface KindInput {
   /** What the declarations can refer to. */
   readonly context: ResolveContext
   readonly twinsBefore: readonly Twin[]
+  readonly assumed: Assumed
 }
 
-function draftKind(kind: Kind, declared: readonly Declared[], { context, twinsBefore }: KindInput, facts: Facts, assumed: Assumed) {
+function draftKind(kind: Kind, declared: readonly Declared[], { context, twinsBefore, assumed }: KindInput, facts: Facts) {
   const { indexes, storedObjects, kinds } = facts
   const { canPatch } = assumed
   const all = indexes[kind.name]

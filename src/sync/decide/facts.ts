@@ -93,7 +93,14 @@ export function gatherFacts(objects: readonly Declared[], storedObjects: StoredO
     owned,
     ownsAnything,
     kindList,
-    alerts: identifyObjects({ ...options, ownsAnything, canPatch: false, kind: kinds.alert, index: indexes.alert, declared: objects.filter(isOf('alert')) }),
+    alerts: identifyObjects({
+      ...options,
+      ownsAnything,
+      canPatch: false,
+      kind: kinds.alert,
+      index: indexes.alert,
+      declared: objects.filter(isOf('alert')),
+    }),
   }
 }
 

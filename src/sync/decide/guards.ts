@@ -27,13 +27,7 @@ export const guards: readonly Guard[] = [
 ]
 
 /** What is wrong with the steps then. In any order, which is that of their diagnostics. */
-export const checks: readonly Check[] = [
-  refuseRenamedProject,
-  checkRepository,
-  reviewAdoptFrom,
-  checkUses,
-  checkLimits,
-]
+export const checks: readonly Check[] = [refuseRenamedProject, checkRepository, reviewAdoptFrom, checkUses, checkLimits]
 
 export const decideRules = {
   ...twinRules,

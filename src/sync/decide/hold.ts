@@ -41,7 +41,10 @@ function explain(change: Create | Update, { adopted, candidates = [] }: Pair, { 
 /** Whether a file has, or can have, the declaration. Files can spell out the dashboard with the queries of alerts. */
 const isSpelledOut = (one: Pick<Held, 'madeFrom'>): boolean => one.madeFrom === undefined || isMadeForQueries(one)
 
-function remedyForMade({ kind, key, name, id, candidates = [], madeFrom }: Held, { kind: { removal }, targetOptions = '' }: HoldOptions): string {
+function remedyForMade(
+  { kind, key, name, id, candidates = [], madeFrom }: Held,
+  { kind: { removal }, targetOptions = '' }: HoldOptions,
+): string {
   if (isSpelledOut({ madeFrom }))
     return `to manage it as the files have it, declare ${addressOf({ kind, key })} with name: ${JSON.stringify(name)}, tags: [alerts], rewrite: true, and adopt: ${id === undefined ? meantId : quoted(id)}`
   const commands = (id === undefined ? candidates : [id]).map((one) => `watchkeeper delete-${toKebab(kind)} ${one}${targetOptions}`)

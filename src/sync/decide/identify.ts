@@ -199,7 +199,9 @@ function findInOtherProject(declared: Declared, finder: Finder): Finding {
   const keys = [declared.key, previousOf(declared)].filter((key) => key !== undefined)
   const holders = keys.map((key) => findHolder(declared, kind.markerStyle.token(project, key), finder))
   const finding = holders.find(({ found }) => found !== undefined)
-  return finding === undefined ? {} : { ...finding, takeover: { reason: 'other-project', note: `adopts an object of the project ${project}` } }
+  return finding === undefined
+    ? {}
+    : { ...finding, takeover: { reason: 'other-project', note: `adopts an object of the project ${project}` } }
 }
 
 function findById(declared: Declared, id: string, { kind, byId }: Finder): Finding {
@@ -244,5 +246,4 @@ export function refuseOwned(found: MarkedObject, { kind, project }: Finder, seco
   return `${describeOwner(marker?.projectName)} owns the ${kind.label} ${describeStored(stored)}. To take it over, remove it from the files of that project, and run apply there with ${spellInput('prune', 'forget')}; to create another one, ${second}`
 }
 
-export const describeOwner = (project: string | undefined): string =>
-  project === undefined ? 'another project' : `the project ${project}`
+export const describeOwner = (project: string | undefined): string => (project === undefined ? 'another project' : `the project ${project}`)

@@ -3,10 +3,10 @@
 
 import { sidesOf } from '../../kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
 import type { Declared } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import { diffSides } from '../../kinds/snapshot.ts'
-import { addressOf } from '../../kinds/kind-names.ts'
 import { exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
@@ -58,7 +58,10 @@ export function likenessOf(
 const likenessOfDeclared = <D extends Declared>(declared: D, { kind, resolve }: Finder<D>): string | undefined =>
   likenessOf(kind, declared.value, () => resolve?.(declared, undefined))
 
-function objectsLike(likeness: string | undefined, { kind, byId, byName }: Pick<Finder, 'kind' | 'byId' | 'byName'>): readonly MarkedObject[] {
+function objectsLike(
+  likeness: string | undefined,
+  { kind, byId, byName }: Pick<Finder, 'kind' | 'byId' | 'byName'>,
+): readonly MarkedObject[] {
   if (likeness === undefined) return []
   if (likeness.startsWith('name ')) return byName.get(likeness.slice('name '.length)) ?? []
   return [...byId.values()].filter(({ stored }) => likenessOf(kind, stored, () => kind.toBody(stored)) === likeness)

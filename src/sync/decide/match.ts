@@ -5,7 +5,17 @@ import { type Declared, labelOf } from '../../kinds/kinds.ts'
 import type { Diagnostic, Rules } from '../../platform/core/diagnostics.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
-import { diagnose, type Finder, type Finding, type Identified, identityRules, type Pair, sourceIdOf, tokensOf, trimmedName } from './identify.ts'
+import {
+  diagnose,
+  type Finder,
+  type Finding,
+  type Identified,
+  identityRules,
+  type Pair,
+  sourceIdOf,
+  tokensOf,
+  trimmedName,
+} from './identify.ts'
 import { findAlike } from './likeness.ts'
 
 export const matchRules = {

@@ -55,7 +55,10 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects: { alert: 
     steps: steps.map((step) => {
       const { change, kind } = step
       const loss = planned.get(change.id) === change ? lossByAlert.get(change.id ?? '') : undefined
-      const kept = loss === undefined ? withRemovedTiles(change, removalByChange.get(change), lossesByCause.get(change)) : replaceLost(change, loss, kind)
+      const kept =
+        loss === undefined
+          ? withRemovedTiles(change, removalByChange.get(change), lossesByCause.get(change))
+          : replaceLost(change, loss, kind)
       return { ...step, change: kept }
     }),
     diagnostics: [

@@ -77,7 +77,9 @@ function checkByKind({ kind, change, pair }: Step, { isWrite: isForWrite = false
   if (desired === undefined || (pair === undefined && !isReleased)) return []
   const use = { isWrite: isForWrite && !isReleased, resends: resendSecrets && action === 'update', isAdopted: isTakeover(change) }
   const address = addressOf({ kind: kind.name, key: key || name })
-  return (kind.check?.(desired, stored, use) ?? []).map(({ rule, message }) => diagnosticOf(checkRules, rule, location, `${address}: ${message}`))
+  return (kind.check?.(desired, stored, use) ?? []).map(({ rule, message }) =>
+    diagnosticOf(checkRules, rule, location, `${address}: ${message}`),
+  )
 }
 
 function refuseUnclearable({ change }: Step): readonly Diagnostic[] {
