@@ -147,19 +147,16 @@ export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject 
   return best?.form.schema
 }
 
-/** A map inside of a value, with the form that its schema gives it. */
-interface MapVisit<Beside> {
-  readonly map: Readonly<Record<string, unknown>>
-  readonly form: z.ZodObject | undefined
-  readonly schema: Schema | undefined
-  readonly beside: Beside
-  /** The field after the walk. */
-  inner(key: string): unknown
-}
-
 /** How a walk makes a value again. What goes along beside it is another value, or a path. */
 export interface FormWalk<Beside> {
-  map(visit: MapVisit<Beside>): unknown
+  /** Makes a map again, which has this form; `inner` is a field after the walk. */
+  map(at: {
+    readonly map: Readonly<Record<string, unknown>>
+    readonly form: z.ZodObject | undefined
+    readonly schema: Schema | undefined
+    readonly beside: Beside
+    inner(key: string): unknown
+  }): unknown
   leaf?(value: unknown, schema: Schema | undefined): unknown
   /** What goes along into a field of a map, or an item of a list. */
   into?(beside: Beside, key: string | number, item: unknown): Beside

@@ -26,39 +26,22 @@ interface ObjectContext
   common(): CommonValues
 }
 
-/** The action of a change of an existing object, for each decision; of a held one, that of the change that is held. */
-const actions: Readonly<Record<Decision, Update['action']>> = {
-  create: 'update',
-  update: 'update',
-  adopt: 'adopt',
-  'adopt with its text': 'adopt',
-  track: 'unchanged',
-  mark: 'mark',
-  unchanged: 'unchanged',
-  hold: 'update',
-  'hold with a warning': 'update',
-}
-
 /** Plans one object. `body` is the desired one, without a marker; `sides` are undefined for an object that does not exist yet. */
 export function planObject(pair: Pair, body: Body, sides: BodyPair | undefined, context: ObjectContext): Create | Update | Held {
   const { found, candidates } = pair
   const digest = declarationDigest(pair.declared.value)
-  const holdAs = (decision: Decision, change: Create | Update): Held => hold(change, pair, { ...context, isError: decision === 'hold' })
   if (found === undefined || sides === undefined) {
     const create = planCreate(pair, body, digest, context)
-    const decision = decideOn({ ...nothingFound, object: candidates === undefined ? 'none' : 'several' })
-    return decision === 'create' ? create : holdAs(decision, create)
+    const { action } = decideOn({ object: candidates === undefined ? 'none' : 'several' })
+    return action === 'create' ? create : hold(create, pair, { ...context, isError: true })
   }
   const existing = { ...pair, found }
   const compared = { body, sides, digest, ...compare(found, sides, digest, context) }
   const decision = decideOn(stateOf(existing, compared, context))
-  if (decision === 'adopt with its text') return planUpdate(...withStoredText(existing, compared, context), actions[decision], context)
-  const change: Update = planUpdate(existing, compared, actions[decision], context)
-  if (decision === 'track') return { ...change, takeover: undefined, notes: [], ...tracked }
-  return decision === 'hold' || decision === 'hold with a warning' ? holdAs(decision, change) : change
+  if (decision.with === 'its text') return planUpdate(...withStoredText(existing, compared, context), decision, context)
+  const change = planUpdate(existing, compared, decision, context)
+  return decision.action === 'hold' ? hold(change, pair, { ...context, isError: decision.with !== 'a warning' }) : change
 }
-
-const tracked = { isTracked: true } as const
 
 type ExistingPair = Pair & { readonly found: MarkedObject }
 
@@ -68,16 +51,6 @@ interface ComparedObject extends FieldComparison {
   /** That of the declaration. */
   readonly digest: string
 }
-
-const nothingFound = {
-  differs: 'yes',
-  file: 'says nothing',
-  isFileAsPulled: false,
-  canMark: true,
-  isMarkerLatest: false,
-  mayHaveLostMarker: false,
-  isWrittenAgain: false,
-} as const satisfies Omit<State, 'object'>
 
 function stateOf(pair: ExistingPair, { body, digest, fields, notes }: ComparedObject, context: ObjectContext): State {
   const { declared, found, takeover, adopted } = pair
@@ -126,7 +99,7 @@ function whyWrittenAgain(body: Body, { kind, rewrite, resendSecrets }: ObjectCon
 }
 
 /** The object with the text or the tags of the person who removed the marker from them. */
-function withStoredText(pair: ExistingPair, compared: ComparedObject, { kind }: ObjectContext): [ExistingPair, ComparedObject] {
+function withStoredText(pair: ExistingPair, compared: ComparedObject, { kind }: ObjectContext): readonly [ExistingPair, ComparedObject] {
   const body = keepMarkedField(kind, compared.body, pair.found.stored)
   const note = `it has no marker, as after an edit in the web app; this run keeps its ${kind.markedField}, and the next one writes that of the file`
   const sides = sidesOf(kind, body, pair.found.stored)
@@ -159,7 +132,7 @@ function planCreate(pair: Pair, body: Body, digest: string, context: ObjectConte
   }
 }
 
-function planUpdate(pair: ExistingPair, compared: ComparedObject, action: Update['action'], context: ObjectContext): Update {
+function planUpdate(pair: ExistingPair, compared: ComparedObject, decision: Decision, context: ObjectContext): Update {
   const { found, takeover } = pair
   const { kind } = context
   const { body, sides, digest, fields, notes, newDefaults = [] } = compared
@@ -167,14 +140,16 @@ function planUpdate(pair: ExistingPair, compared: ComparedObject, action: Update
   const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema), common.desired)
   const differs = fields.length > 0 || notes.length > 0
   const again = takeover === undefined && !differs ? whyWrittenAgain(body, context) : undefined
+  const isTracked = decision.with === 'no marker'
   return {
     ...common,
-    action,
+    action: decision.action === 'hold' || decision.action === 'create' ? 'update' : decision.action,
     id: found.stored.id,
     stored: found.stored,
-    takeover: takeover?.reason,
+    takeover: isTracked ? undefined : takeover?.reason,
+    ...(isTracked && { isTracked }),
     origin: differs ? originOf(pair, digest, fields, kind) : undefined,
-    notes: [takeover?.note, ...notes, again].filter((note) => note !== undefined),
+    notes: [isTracked ? undefined : takeover?.note, ...notes, again].filter((note) => note !== undefined),
     fields: inFileOrder(named(fields, context.nameOf), common.desired),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),

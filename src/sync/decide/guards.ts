@@ -1,12 +1,10 @@
 import type { Rules } from '../../platform/core/diagnostics.ts'
-import { adoptionRules, reviewAdoptFrom } from './guards/adopt-from.ts'
 import { heldRules, holdWhatWaits } from './guards/held.ts'
 import { checkLimits, limitRules } from './guards/limits.ts'
 import { alertProtectionRules, keepAlerts } from './guards/lost-alerts.ts'
 import { checkObjects, objectRules } from './guards/objects.ts'
 import { endOrphans } from './guards/orphans.ts'
-import { refuseRenamedProject } from './guards/renamed-project.ts'
-import { checkRepository, repositoryRules } from './guards/repository.ts'
+import { checkOwners, ownerRules } from './guards/owners.ts'
 import { keepHiddenParts, tileWriteRules } from './guards/tile-writes.ts'
 import { repairRules, repairTwins } from './guards/twins.ts'
 import { checkUses, useRules } from './guards/uses.ts'
@@ -27,7 +25,7 @@ export const guards: readonly Guard[] = [
 ]
 
 /** What is wrong with the steps then. In any order, which is that of their diagnostics. */
-export const checks: readonly Check[] = [refuseRenamedProject, checkRepository, reviewAdoptFrom, checkUses, checkLimits]
+export const checks: readonly Check[] = [checkOwners, checkUses, checkLimits]
 
 export const decideRules = {
   ...twinRules,
@@ -39,8 +37,7 @@ export const decideRules = {
   ...tileWriteRules,
   ...alertProtectionRules,
   ...objectRules,
-  ...repositoryRules,
-  ...adoptionRules,
+  ...ownerRules,
   ...useRules,
   ...limitRules,
 } as const satisfies Rules

@@ -22,45 +22,44 @@ export interface State {
   readonly isWrittenAgain: boolean
 }
 
-export type Decision =
-  | 'create'
-  | 'update'
-  | 'adopt'
-  | 'adopt with its text'
-  | 'track'
-  | 'mark'
-  | 'unchanged'
-  | 'hold'
-  | 'hold with a warning'
+export interface Decision {
+  readonly action: 'create' | 'update' | 'adopt' | 'mark' | 'unchanged' | 'hold'
+  /** `its text`: the text or the tags of the object stay in this run. `no marker`: none is written. */
+  readonly with?: 'its text' | 'no marker' | 'a warning'
+}
 
-export type Row = Partial<State> & { readonly decision: Decision }
+export type Row = Partial<State> & Decision
 
 export const ownership: readonly Row[] = [
-  { object: 'none', decision: 'create' },
-  { object: 'several', decision: 'hold' },
-  { object: 'ours', differs: 'nowhere', isWrittenAgain: true, decision: 'update' },
-  { object: 'ours', differs: 'nowhere', isMarkerLatest: true, decision: 'unchanged' },
-  { object: 'ours', differs: 'nowhere', decision: 'mark' },
-  { object: 'ours', decision: 'update' },
-  { object: 'of a former owner', differs: 'nowhere', decision: 'adopt' },
-  { object: 'of a former owner', decision: 'update' },
-  { object: 'unmarked', differs: 'nowhere', canMark: true, decision: 'adopt' },
-  { object: 'unmarked', differs: 'nowhere', decision: 'track' },
-  { object: 'unmarked', file: 'decides', decision: 'update' },
+  { object: 'none', action: 'create' },
+  { object: 'several', action: 'hold' },
+  { object: 'ours', differs: 'nowhere', isWrittenAgain: true, action: 'update' },
+  { object: 'ours', differs: 'nowhere', isMarkerLatest: true, action: 'unchanged' },
+  { object: 'ours', differs: 'nowhere', action: 'mark' },
+  { object: 'ours', action: 'update' },
+  { object: 'of a former owner', differs: 'nowhere', action: 'adopt' },
+  { object: 'of a former owner', action: 'update' },
+  { object: 'unmarked', differs: 'nowhere', canMark: true, action: 'adopt' },
+  { object: 'unmarked', differs: 'nowhere', action: 'unchanged', with: 'no marker' },
+  { object: 'unmarked', file: 'decides', action: 'update' },
   {
     object: 'unmarked',
     differs: 'in the marked text',
     file: 'says nothing',
     canMark: true,
     mayHaveLostMarker: true,
-    decision: 'adopt with its text',
+    action: 'adopt',
+    with: 'its text',
   },
-  { object: 'unmarked', isFileAsPulled: true, decision: 'hold with a warning' },
-  { object: 'unmarked', decision: 'hold' },
+  { object: 'unmarked', isFileAsPulled: true, action: 'hold', with: 'a warning' },
+  { object: 'unmarked', action: 'hold' },
 ]
 
-export function decideOn(state: State): Decision {
-  const row = ownership.find((one) => keysOf<keyof Row>(one).every((name) => name === 'decision' || one[name] === state[name]))
+/** Where nothing was found to compare, only `object` is known. */
+export function decideOn(state: Pick<State, 'object'> & Partial<State>): Decision {
+  const fits = ({ action: _, with: __, ...wanted }: Row): boolean =>
+    keysOf<keyof State>(wanted).every((name) => wanted[name] === state[name])
+  const row = ownership.find(fits)
   if (row === undefined) throw new Error(`no row of the table decides on ${JSON.stringify(state)}`)
-  return row.decision
+  return row
 }
