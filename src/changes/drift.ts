@@ -14,8 +14,7 @@ import { isDifference } from '../sync/decide/change.ts'
 import { isAboutLostName } from '../sync/decide/guards/objects.ts'
 import { isAboutTileWrites, isTileRefusal } from '../sync/decide/guards/tile-writes.ts'
 import { inEnvironment } from '../sync/declarations/environment.ts'
-import { makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
-import { adoptOptions, commandFor } from '../sync/plan/plan-options.ts'
+import { adoptOptions, commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
 import { defaultMaxDeletes } from './inputs.ts'
 import {
   factsBesideHeadline,
@@ -27,7 +26,7 @@ import {
   withDiagnostics,
 } from './plan/plan-report.ts'
 import { type PlannedObject, type PlanResult, sinceWhen } from './plan/plan-result.ts'
-import { planShape, showPlan } from './plan/shared-result.ts'
+import { planShape, toPlanOrDriftResult } from './plan/plan-or-drift-result.ts'
 
 export const drift = defineOperation({
   ...planShape,
@@ -43,7 +42,7 @@ export const drift = defineOperation({
   summary: 'Fails when the service differs from the files, and shows which side changed, without writing.',
   async run(context, input) {
     const planned = await makePlan(context, { ...input, effect: 'read' })
-    const result = await showPlan(context, { ...planned, diagnostics: planned.diagnostics.map(withoutTileErrors) }, input)
+    const result = await toPlanOrDriftResult(context, { ...planned, diagnostics: planned.diagnostics.map(withoutTileErrors) }, input)
     return { ...result, ...commandsFor(result, planned, context.service) }
   },
   judge: judgeDrift,

@@ -4,7 +4,7 @@ import { compareWithService, loadFiles, readService } from '../sync/plan/make-pl
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
 import { type Gates, gatesWithoutBacktest } from './backtest/gates.ts'
 import { factsBesideHeadline, judgeDiagnostics, objectBlocks, planHeadline, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
-import { planShape, showPlan } from './plan/shared-result.ts'
+import { planShape, toPlanOrDriftResult } from './plan/plan-or-drift-result.ts'
 import { gatesWithoutPrice, type PriceAnswer, priceReview } from './price/price-review.ts'
 import { queryReview } from './queries/query-review.ts'
 import { demandAnswers, judgeReviews, type Review, reviewPlan } from './review.ts'
@@ -28,7 +28,7 @@ export const plan = defineOperation({
     const read = await readService(context, loaded)
     const planned = await compareWithService(context, read)
     const reviewed = await reviewPlan(reviews, context, planned, input)
-    return { ...(await showPlan(context, reviewed, input)), ...reviewed.answers }
+    return { ...(await toPlanOrDriftResult(context, reviewed, input)), ...reviewed.answers }
   },
   judge: (result, input) => judgeReviews(judgeDiagnostics(result), reviews, result, input),
   report: (result) => ({

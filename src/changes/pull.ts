@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { type InvalidField, listOf } from '../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { createKinds } from '../kinds/kinds.ts'
-import type { ReadApi } from '../platform/api/client.ts'
 import { letEventsAct } from '../platform/core/clock.ts'
 import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
@@ -21,7 +20,7 @@ import { type FoundDeclarations, findDeclarations, skippedDirectories, withSourc
 import { nameInstances } from '../sync/declarations/group-diagnostics.ts'
 import { lintRules } from '../sync/declarations/lint.ts'
 import { resolveProject } from '../sync/declarations/project.ts'
-import { optionsFor } from '../sync/plan/plan-options.ts'
+import { optionsFor } from '../sync/plan/make-plan.ts'
 import { checkChange, isChecked, type ServerCheckContext } from '../sync/plan/server-check.ts'
 import { readStoredObjects } from '../sync/plan/stored-objects.ts'
 import { withAdoptedIds } from '../sync/pull/adopted-ids.ts'
@@ -125,20 +124,10 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
   return { input: 'files', path, content, isEssential: true, staysInWorkspace: true }
 }
 
-type PullContext = Pick<
-  Context<'read', 'service-or-server'>,
-  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock' | 'stop'
-> & {
-  readonly api: ReadApi
-}
-
-type PullInput = Pick<DraftInput, 'only' | 'removeDeclarations' | 'select'> & {
-  readonly files: readonly string[]
-  readonly project?: string | undefined
-}
+type PullContext = Context<'read', 'service-or-server'>
 
 /** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
-async function makePull(context: PullContext, input: PullInput): Promise<Pulled> {
+async function makePull(context: PullContext, input: z.output<typeof pullInputs>): Promise<Pulled> {
   const { api, service, profile, files, environment, clock } = context
   const kinds = createKinds(profile, clock.now())
   const { project, diagnostics } = await resolveProject(input.project, files, 'read')

@@ -149,7 +149,7 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   readonly collection: Collection<StoredObject, Body>
   /** The fields that files can declare, in the API's names, with the server's defaults. */
   readonly schema: z.ZodType
-  /** Whether a write of the whole object loses parts that the API does not return. */
+  /** Whether a write of the whole object loses parts that the API does not return. Some servers can write its marker alone. */
   readonly hasHiddenParts?: true
   /** Whether `rewrite` writes objects that need no change. Absent where a stored object has the same meaning for every reader. */
   readonly canRewrite?: true
@@ -204,8 +204,6 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   deferredFields?(body: Body): readonly string[]
   /** What a delete of an adopted object loses, because the API did not show it to `pull`. Absent where it shows everything. */
   readonly notInFiles?: string
-  /** Whether some servers can write its marker alone, which keeps what the API does not show. */
-  readonly canPatch?: true
   /** Completes the body of a write with what describes values that the API never returns. Absent where it returns every value. */
   completeMarker?(body: Body): Body
   /** Fields that only newer servers have, which answer them for every object. Absent where no field is so new. */

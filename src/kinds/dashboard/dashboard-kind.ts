@@ -43,7 +43,6 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
     hasHiddenParts: true,
     canRewrite: true,
     notInFiles: 'the parts that the API does not return',
-    canPatch: true,
     clearWith: clearing(declaredDashboard),
     resolve: resolveDashboard,
     summarize: ({ tiles }, nameOf) =>

@@ -2,19 +2,18 @@ import { type AdoptedId, declarationDigest } from '../../kinds/adopt.ts'
 import { addedFields, type BodyPair, comparable, type FieldChange, findUnclearable, normalForm, sidesOf } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, storedLabelOf } from '../../kinds/kind.ts'
 import { type Declared, labelOf } from '../../kinds/kinds.ts'
-import { ownershipTest, type StoredMarker } from '../../kinds/marker.ts'
+import { ownershipTest, repositoryDigest, repositoryDigestGrammar, type StoredMarker } from '../../kinds/marker.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
 import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import type { MarkedObject } from '../plan/stored-objects.ts'
 import type { Create, Delete, Held, Release, Update } from './change.ts'
-import type { Facts } from './facts.ts'
+import type { Facts, RunRepository } from './facts.ts'
 import { hold } from './hold.ts'
 import type { Pair } from './identify.ts'
-import { isEqualButMarker, keepMarkedField } from './likeness.ts'
+import { isEqualButMarker, keepMarkedField } from './match.ts'
 import { type Decision, decideOn, type State } from './ownership.ts'
-import { digestToStore } from './repository.ts'
 
 interface ObjectContext
   extends Pick<Facts, 'project' | 'repository' | 'ownsAnything' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'targetOptions'> {
@@ -86,6 +85,17 @@ const isMarkerFree = ({ value }: Declared, { kind, canPatch }: ObjectContext): b
 function hasLatestMarker({ marker }: MarkedObject, digest: string, context: ObjectContext): boolean {
   const stored = storedRepository(marker, context)
   return digestToStore(context.repository, stored) === stored && marker?.digest === digest
+}
+
+/** The digest of the previous repository; undefined without one. */
+export const previousDigest = ({ from }: RunRepository): string | undefined =>
+  from === undefined ? undefined : repositoryDigestGrammar.test(from) ? from : repositoryDigest(from)
+
+/** The digest for the marker of an object whose marker has the digest `stored`. Without a repository, it is kept. */
+function digestToStore(run: Facts['repository'], stored: string | undefined): string | undefined {
+  if (run?.name === undefined) return stored
+  const own = repositoryDigest(run.name)
+  return stored === undefined || stored === own || stored === previousDigest(run) ? own : stored
 }
 
 /** An object that comes from another project does not keep the repository of that project. */

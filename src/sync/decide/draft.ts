@@ -1,7 +1,7 @@
 // The core of a plan: identify, compare, change, one kind after the other. What else must not happen, or happens then, is for the guards.
 
 import { type BodyPair, sidesOf } from '../../kinds/compare.ts'
-import type { Directory, Planned } from '../../kinds/directory.ts'
+import type { Planned } from '../../kinds/directory.ts'
 import { type AlertTarget, type Body, type Kind, listOf, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
@@ -16,62 +16,49 @@ import { type Facts, isAsApplied } from './facts.ts'
 import { identifyObjects, type Pair } from './identify.ts'
 import { matchObjects } from './match.ts'
 import type { Assumed, Draft } from './step.ts'
-import { findTwins, movesOf, type Twin } from './twins.ts'
-
-/** What is known from the kinds before. */
-interface Before {
-  /** The objects of the service by name, with those of the kinds before as they are after the plan. */
-  readonly directory: Directory
-  readonly twins: readonly Twin[]
-  /** What alerts can watch, by key. */
-  readonly targets: Readonly<Partial<Record<KindName, ReadonlyMap<string, AlertTarget>>>>
-}
+import { findTwins, type Twin } from './twins.ts'
 
 export function draftPlan(facts: Facts, assumed: Assumed): Draft {
   const { tileOwners, objects } = assignTiles(matchObjects(facts.alerts), facts, assumed)
-  let before: Before = { directory: facts.directory, twins: [], targets: {} }
+  const targets = new Map<KindName, ReadonlyMap<string, AlertTarget>>()
+  const targetsIn = (kind: KindName): ResolveContext['dashboards'] => ({ get: (key) => targets.get(kind)?.get(key) })
+  let context: ResolveContext = {
+    directory: facts.directory,
+    secret: facts.secret ?? (() => undefined),
+    sources: facts.storedObjects.source,
+    dashboards: targetsIn('dashboard'),
+    savedSearches: targetsIn('savedSearch'),
+    tilesOf: facts.tilesOf,
+    tileOwners,
+  }
+  const twinsBefore: Twin[] = []
   const parts = facts.kindList.map((kind) => {
-    const context: ResolveContext = {
-      directory: before.directory,
-      secret: facts.secret ?? (() => undefined),
-      sources: facts.storedObjects.source,
-      dashboards: before.targets.dashboard ?? new Map(),
-      savedSearches: before.targets.savedSearch ?? new Map(),
-      tilesOf: facts.tilesOf,
-      tileOwners,
-    }
-    const part = draftKind(kind, objects.filter(isOf(kind.name)), { context, twinsBefore: before.twins, assumed }, facts)
-    before = {
-      directory: part.directory,
-      twins: [...before.twins, ...part.twins],
-      targets: { ...before.targets, [kind.name]: toTargets(part.steps, kind) },
-    }
+    const part = draftKind(kind, objects.filter(isOf(kind.name)), { ...facts, ...assumed, context, twinsBefore })
+    twinsBefore.push(...part.twins)
+    targets.set(kind.name, toTargets(part.steps, kind))
+    context = { ...context, directory: part.directory }
     return part
   })
   return { assumed, steps: parts.flatMap(({ steps }) => steps), ofKinds: parts }
 }
 
-interface KindInput {
-  /** What the declarations can refer to. */
+interface KindFacts extends Facts, Assumed {
+  /** What the declarations can refer to, with the objects of the kinds before as they are after the plan. */
   readonly context: ResolveContext
   readonly twinsBefore: readonly Twin[]
-  readonly assumed: Assumed
 }
 
-function draftKind(kind: Kind, declared: readonly Declared[], { context, twinsBefore, assumed }: KindInput, facts: Facts) {
-  const { indexes, storedObjects, kinds } = facts
-  const { canPatch } = assumed
+function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) {
+  const { context, indexes } = facts
   const all = indexes[kind.name]
-  const twins = facts.repairDuplicates
-    ? findTwins(kind, declared, { ...facts, canPatch, index: all, context, moves: movesOf(twinsBefore, storedObjects.alert, kinds.alert) })
-    : []
+  const twins = facts.repairDuplicates ? findTwins(kind, declared, { ...facts, index: all }) : []
   const left = new Set(twins.map(({ stored }) => stored))
   const index = left.size === 0 ? all : indexStored({ items: all.all.map(({ stored }) => stored).filter((one) => !left.has(one)) }, kind)
   // To match alerts, a tile that the plan adds counts as the stored tile of its name, because the alert on that tile is still the same one.
   const resolve = (one: Declared, stored: StoredObject | undefined): Body =>
     replacePending(kind.resolve(one, { ...context, stored }).body, (pending) => storedTileOf(pending, context) ?? pending)
-  const isIdentified = kind.name === 'alert' && left.size === 0
-  const identified = isIdentified ? facts.alerts : identifyObjects({ ...facts, canPatch, kind, declared, index })
+  const isIdentified = kind === facts.alerts.finder.kind && left.size === 0
+  const identified = isIdentified ? facts.alerts : identifyObjects({ ...facts, kind, declared, index })
   const { pairs, orphans, diagnostics } = matchObjects(identified, { resolve })
   // What this run creates or updates refers to the objects that stay.
   const named = context.directory.withoutNames([...left])
@@ -85,10 +72,10 @@ function draftKind(kind: Kind, declared: readonly Declared[], { context, twinsBe
   const common = once(() => findCommonValues(kind, compared.flatMap(asApplied)))
   const nameOf = (id: unknown): string | undefined =>
     id instanceof PendingId ? (id.tile ?? facts.declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
-  const object = { ...facts, canPatch, kind, nameOf, common }
+  const object = { ...facts, kind, nameOf, common }
   const steps = compared.map(({ pair, desired: { body, keptTiles, diagnostics: unresolved }, sides }) => {
     const change = { ...planObject(pair, body, sides, object), keptTiles }
-    return { kind, change: asAssumed(change, pair, assumed), pair, unresolved }
+    return { kind, change: asAssumed(change, pair, facts), pair, unresolved }
   })
   return { kind, steps, orphans, twins, diagnostics, directory }
 }

@@ -10,12 +10,21 @@ import type { ReadSecret } from '../../kinds/secret.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
 import { indexAll, type MarkedObject, type StoredIndex, type StoredObjects } from '../plan/stored-objects.ts'
 import { queriedKeys } from '../query-alerts/query-alerts.ts'
-import { type AdoptFrom, type Identified, identifyObjects, type Pair } from './identify.ts'
-import type { RunRepository } from './repository.ts'
+import { type PreviousOwner, type Identified, identifyObjects, type Pair } from './identify.ts'
+
+/** The repositories of a run. */
+export interface RunRepository {
+  /** `host/owner/name`; undefined where it is not known. */
+  readonly name: string | undefined
+  /** The previous repository, of `adopt-from`. */
+  readonly from: string | undefined
+  /** Whether the run would write. */
+  readonly effect: 'read' | 'write'
+}
 
 export interface PlanOptions {
   readonly project: string
-  readonly adoptFrom?: AdoptFrom
+  readonly adoptFrom?: PreviousOwner | undefined
   /** Undefined for a plan that neither writes nor warns. */
   readonly repository?: RunRepository
   readonly maxDeletes: number

@@ -9,7 +9,6 @@ import { keepHiddenParts, tileWriteRules } from './guards/tile-writes.ts'
 import { repairRules, repairTwins } from './guards/twins.ts'
 import { checkUses, useRules } from './guards/uses.ts'
 import { identityRules } from './identify.ts'
-import { likenessRules } from './likeness.ts'
 import { matchRules } from './match.ts'
 import type { Check, Guard } from './step.ts'
 import { twinRules } from './twins.ts'
@@ -30,7 +29,6 @@ export const checks: readonly Check[] = [checkOwners, checkUses, checkLimits]
 export const decideRules = {
   ...twinRules,
   ...identityRules,
-  ...likenessRules,
   ...matchRules,
   ...repairRules,
   ...heldRules,

@@ -63,12 +63,10 @@ export interface PreviousOwner {
   readonly none?: true
 }
 
-export type AdoptFrom = PreviousOwner | undefined
-
 interface FinderInput<D extends Declared> {
   readonly kind: Kind
   readonly project: string
-  readonly adoptFrom?: AdoptFrom
+  readonly adoptFrom?: PreviousOwner | undefined
   /** Whether the server can patch dashboards. */
   readonly canPatch: boolean
   /** Whether this project owns anything in the service. */
@@ -175,21 +173,16 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
       diagnostic: exceptionalDiagnostic(twinRules, 'duplicate-marker', declared.location, `${addressOf(declared)}: ${message}`),
     }
   }
-  const alike = pluralOf(kind.label)
-  const diagnostic = hasMarkers
-    ? diagnose(
-        twinRules,
-        'duplicate-marker',
-        declared,
-        `${holders.length} ${alike} have this ownership marker (${ids})${canRepair(kind, canPatch) ? `; set ${spellInput('repair', 'duplicates')} for one run, or delete the one that you do not need` : `. No run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`}`,
-      )
-    : diagnose(
-        identityRules,
-        'ambiguous-adoption',
-        declared,
-        `several ${alike} have this identity (${ids}); add the id of the one to manage, or delete the other one in the web app`,
-      )
-  return { found, diagnostic }
+  const labels = pluralOf(kind.label)
+  if (!hasMarkers) {
+    const message = `several ${labels} have this identity (${ids}); add the id of the one to manage, or delete the other one in the web app`
+    return { found, diagnostic: diagnose(identityRules, 'ambiguous-adoption', declared, message) }
+  }
+  const advice = canRepair(kind, canPatch)
+    ? `; set ${spellInput('repair', 'duplicates')} for one run, or delete the one that you do not need`
+    : `. No run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`
+  const message = `${holders.length} ${labels} have this ownership marker (${ids})${advice}`
+  return { found, diagnostic: diagnose(twinRules, 'duplicate-marker', declared, message) }
 }
 
 /** The object that the project of `adopt-from` owns under this key or its previousKey. */

@@ -4,11 +4,11 @@
 
 import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
 import { type Body, describeStored, type Kind, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
-import type { Declared } from '../../kinds/kinds.ts'
+import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { listFirst } from '../../platform/core/text.ts'
-import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
+import type { MarkedObject, StoredIndex, StoredObjects } from '../plan/stored-objects.ts'
 
 export const twinRules = {
   'duplicate-marker': {
@@ -41,7 +41,7 @@ export const withArticle = (label: string): string => `${/^[aeiou]/.test(label) 
 
 /** Whether `repair: duplicates` leaves one object with the marker. */
 export const canRepair = (kind: Kind, canPatch: boolean): boolean =>
-  whyNotCompared(kind) === undefined || (canPatch && kind.canPatch === true)
+  whyNotCompared(kind) === undefined || (canPatch && kind.hasHiddenParts === true)
 
 /** What a person can do about two objects, of which a run has released one or none. */
 export function repairByHand({ removal }: Kind, isReleased = false): string {
@@ -61,11 +61,14 @@ export function adviseRepair(doubled: readonly Kind[], canPatch: boolean, comman
 }
 
 interface TwinsContext {
-  readonly index: StoredIndex
   readonly project: string
-  readonly context: ResolveContext
-  readonly moves: Moves
+  readonly kinds: Kinds
+  readonly storedObjects: Pick<StoredObjects, 'alert'>
   readonly canPatch: boolean
+  readonly index: StoredIndex
+  readonly context: ResolveContext
+  /** Twins of the kinds before. */
+  readonly twinsBefore: readonly Twin[]
 }
 
 /** Finds the twins of declared objects. The object to keep equals the declaration; of several, it has the smallest id. */
@@ -95,23 +98,34 @@ function holdersOf(kind: Kind, { key, value }: Declared, { index, project }: Twi
     .toSorted((a, b) => (a.stored.id < b.stored.id ? -1 : 1))
 }
 
-function findTwinsOf(kind: Kind, { one, first, others }: Group, { context, moves, canPatch }: TwinsContext): readonly Twin[] {
+function findTwinsOf(
+  kind: Kind,
+  { one, first, others }: Group,
+  { context, twinsBefore, canPatch, ...facts }: TwinsContext,
+): readonly Twin[] {
+  const move = moverFrom(twinsBefore)
   const alike = [first, ...others]
   const { body } = kind.resolve(one, context)
-  const equal = alike.find(({ stored }) => equals(kind, body, moves.move(stored)))
+  const equal = alike.find(({ stored }) => equals(kind, body, move(stored)))
   // Nothing shows whose an object without a marker is, so one that differs may be another one with the same name.
   if (equal === undefined && kind.ownership === 'identity') return []
   const { stored: kept } = equal ?? first
   const decide = (twin: StoredObject): Pick<Twin, 'action' | 'reason'> => {
     if (whyNotCompared(kind) !== undefined)
       return { action: canRepair(kind, canPatch) ? 'release' : 'leave', reason: 'that may have parts that the API does not show' }
-    const [wanted, found] = [kept, twin].map((stored) => comparable(kind, kind.toBody(moves.move(stored))))
+    const [wanted, found] = [kept, twin].map((stored) => comparable(kind, kind.toBody(move(stored))))
     const differing = diffFields(wanted, found).map(({ path }) => path.replace(/Id$/, ''))
     const reason =
-      differing.length > 0 ? `that differs in ${listFirst(differing, 5, (count) => `${count} more`).join(', ')}` : moves.findObstacle(twin)
+      differing.length > 0 ? `that differs in ${listFirst(differing, 5, (count) => `${count} more`).join(', ')}` : findObstacle(twin, facts)
     return reason === undefined ? { action: 'delete', reason: 'and equal to it' } : { action: 'release', reason }
   }
   return alike.filter(({ stored }) => stored !== kept).map((twin) => ({ ...twin, declared: one, kept, ...decide(twin.stored) }))
+}
+
+/** The alert on the twin that cannot move to the object to keep, in words: an alert of a form that this version does not know is never written. */
+function findObstacle({ id }: StoredObject, { storedObjects, kinds }: Pick<TwinsContext, 'storedObjects' | 'kinds'>): string | undefined {
+  const fixed = storedObjects.alert.find((alert) => alert.savedSearchId === id && kinds.alert.explainUndeclarable?.(alert) !== undefined)
+  return fixed && `with the alert ${describeStored(fixed)}, which cannot move`
 }
 
 function equals(kind: Kind, desired: Body, stored: StoredObject): boolean {
@@ -119,26 +133,11 @@ function equals(kind: Kind, desired: Body, stored: StoredObject): boolean {
   return diffSides(kind, sides).length === 0 || kind.readSnapshot(kind.toBody(stored))?.digest === snapshotOf(sides)
 }
 
-/** Where alerts on twins go. */
-export interface Moves {
-  /** The alert with the ids of the objects to keep; the same object where nothing changes. */
-  move(alert: StoredObject): StoredObject
-  /** The alert on the twin that cannot move to the object to keep, in words; undefined where all of them can. */
-  findObstacle(twin: StoredObject): string | undefined
-}
-
-/** The moves of the alerts on twins that are deleted, which are saved searches. `alerts` are all alerts of the service, managed or not. */
-export function movesOf(twins: readonly Twin[], alerts: readonly StoredObject[], alertKind: Kind): Moves {
+/** Moves an alert from a twin that is deleted, which is a saved search, to the object to keep. Other alerts stay the same object. */
+export function moverFrom(twins: readonly Twin[]): (alert: StoredObject) => StoredObject {
   const deleted = new Map(twins.filter(({ action }) => action === 'delete').map((twin) => [twin.stored.id, twin]))
-  return {
-    findObstacle(twin) {
-      // An alert of a form that this version does not know is never written.
-      const fixed = alerts.find((alert) => alert.savedSearchId === twin.id && alertKind.explainUndeclarable?.(alert) !== undefined)
-      return fixed && `with the alert ${describeStored(fixed)}, which cannot move`
-    },
-    move(alert) {
-      const target = deleted.get(String(alert.savedSearchId ?? ''))
-      return target === undefined ? alert : { ...alert, savedSearchId: target.kept.id }
-    },
+  return (alert) => {
+    const target = deleted.get(String(alert.savedSearchId ?? ''))
+    return target === undefined ? alert : { ...alert, savedSearchId: target.kept.id }
   }
 }

@@ -1,35 +1,39 @@
 import { addressOf } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
+import { isServer, type Target } from '../../platform/api/path.ts'
 import { type Diagnostic, errorsIn, formatLocation } from '../../platform/core/diagnostics.ts'
 import { inputError } from '../../platform/core/errors.ts'
+import { shellQuote } from '../../platform/core/text.ts'
+import type { Files } from '../../platform/operation/files.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Change, notesOf, type Plan } from '../decide/change.ts'
-import { planForServer } from '../decide/decide.ts'
+import { type PlanOptions, planForServer } from '../decide/decide.ts'
 import { isAboutHeld } from '../decide/guards/held.ts'
-import type { AdoptFrom } from '../decide/identify.ts'
-import { adviseOnEmpty, type FoundDeclarations, findDeclarations, type Prune, withSources } from '../declarations/find-declarations.ts'
+import type { PreviousOwner } from '../decide/identify.ts'
+import {
+  adviseOnEmpty,
+  type FoundDeclarations,
+  fileOptions,
+  findDeclarations,
+  type Prune,
+  withSources,
+} from '../declarations/find-declarations.ts'
 import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { resolveProject } from '../declarations/project.ts'
-import { optionsFor } from './plan-options.ts'
 import { checkByServer } from './server-check.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
 // The first three steps of a plan: load the files, read the service, decide.
 
-type PlanContext = Pick<
-  Context<'read', 'service-or-server'>,
-  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'debug' | 'clock' | 'uiUrl'
-> & {
-  readonly api: ReadApi
-}
+type PlanContext = Omit<Context<'read', 'service-or-server'>, 'api'> & { readonly api: ReadApi }
 
 /** What a run wants from a plan. */
 export interface PlanRequest {
   readonly files: readonly string[]
   readonly env?: string | undefined
   readonly project?: string | undefined
-  readonly adoptFrom?: AdoptFrom
+  readonly adoptFrom?: PreviousOwner | undefined
   readonly prune: Prune
   readonly maxDeletes: number
   readonly allowEmpty: boolean
@@ -123,6 +127,47 @@ export async function compareWithService(context: PlanContext, read: ReadService
     uncheckedCount: checked.uncheckedCount,
     repairCommand: options.repairCommand,
   }
+}
+
+/** The files and the target of a run. */
+interface CommandAim {
+  readonly files: readonly string[]
+  readonly env?: string | undefined
+  readonly project: string
+  readonly service: Target
+  readonly adoptFrom?: PreviousOwner | undefined
+}
+
+/** The options of a plan that changes nothing else than what the files declare. */
+export const optionsFor = (files: Pick<Files, 'secret'>, kinds: Kinds, aim: CommandAim) =>
+  ({
+    project: aim.project,
+    kinds,
+    prune: false,
+    maxDeletes: 0,
+    adoptFrom: aim.adoptFrom,
+    secret: (name: string) => files.secret(name),
+    repairCommand: `${commandFor('apply', aim)}${adoptOptions(aim.adoptFrom)} --repair duplicates`,
+    pullCommand: commandFor('pull', aim),
+    adoptCommand: (previous: string) =>
+      `${commandFor('apply', aim)}${adoptOptions({ project: previous, repository: aim.adoptFrom?.repository })}`,
+    targetOptions: targetOptions(aim.service),
+  }) satisfies PlanOptions
+
+/** The command for the same files and target. A workflow sets the same inputs for one run. */
+export const commandFor = (operation: 'apply' | 'pull', aim: CommandAim): string =>
+  `watchkeeper ${operation} --project ${aim.project}${targetOptions(aim.service)}${fileOptions(aim)}`
+
+/** The options for the target of the run: the variables of the shell into which a person pastes the command can be those of another one. */
+const targetOptions = (target: Target): string =>
+  isServer(target)
+    ? ` --profile hyperdx --api-url ${shellQuote(target.serverUrl)}`
+    : ` --organization-id ${target.organizationId} --service-id ${target.serviceId}`
+
+export function adoptOptions({ project, repository, none }: PreviousOwner = {}): string {
+  const owners = { project, repository }
+  const lines = Object.entries(owners).flatMap(([name, owner]) => (owner === undefined ? [] : [`${name}=${owner}`]))
+  return [...lines, ...(none ? ['none'] : [])].map((line) => ` --adopt-from ${shellQuote(line)}`).join('')
 }
 
 /** Whether an object names a connection, or takes the default. */

@@ -8,7 +8,7 @@ import { isSame } from '../../../platform/core/equality.ts'
 import { capitalize } from '../../../platform/core/text.ts'
 import { type Held, isDelete, isHeld, isPlanned, slotOf } from '../change.ts'
 import { holdFor } from '../hold.ts'
-import { likenessOf } from '../likeness.ts'
+import { likenessOf } from '../match.ts'
 import type { Guard, Step } from '../step.ts'
 
 export const heldRules = {

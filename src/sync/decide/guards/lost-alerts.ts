@@ -12,7 +12,7 @@ import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { quote } from '../../../platform/core/text.ts'
 import { type Change, changesOf, type Held, isHeld, isPlanned, isWrite, slotOf } from '../change.ts'
 import { holdFor } from '../hold.ts'
-import type { Assumed, Guard } from '../step.ts'
+import type { Assumed, Guard, Step } from '../step.ts'
 
 export const alertProtectionRules = {
   'would-lose-alert': {
@@ -29,11 +29,11 @@ export const alertProtectionRules = {
  * Keeps alerts that the files do not declare, and those that are held. A declared one that the server deletes with what it watches, and that must
  * be created again, is a replacement.
  */
-export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects: { alert: alerts }, kinds, queried }) => {
+export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }) => {
   const changes = steps.map(({ change }) => change)
-  const alertsOf = indexByTarget(alerts)
-  const removals = changes.flatMap((change) => plannedRemoval(change, kinds[change.kind]) ?? [])
-  const losses = removals.flatMap((removal) => findLosses(removal, alertsOf))
+  const alertsOf = indexByTarget(storedObjects.alert)
+  const removals = steps.flatMap((step) => plannedRemoval(step, alertsOf) ?? [])
+  const losses = removals.flatMap((removal) => removal.losses)
   const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
   const deletesHeld = losses.flatMap(({ alert, cause }) => {
     const change = planned.get(alert.id)
@@ -42,7 +42,6 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects: { alert: 
   const assume = assumeMoreHeld(changes.filter(isHeld), new Map(deletesHeld), assumed, queried)
   if (assume !== undefined) return { assume }
   const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
-  const lossesByCause = Map.groupBy(losses, ({ cause }) => cause)
   const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert, cause }) => tileKey(cause.id, alert.tileId))])
   const isProtected = ({ alert }: Loss): boolean => {
     const change = planned.get(alert.id)
@@ -55,11 +54,10 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects: { alert: 
     steps: steps.map((step) => {
       const { change, kind } = step
       const loss = planned.get(change.id) === change ? lossByAlert.get(change.id ?? '') : undefined
-      const kept =
-        loss === undefined
-          ? withRemovedTiles(change, removalByChange.get(change), lossesByCause.get(change))
-          : replaceLost(change, loss, kind)
-      return { ...step, change: kept }
+      return {
+        ...step,
+        change: loss === undefined ? withRemovedTiles(change, removalByChange.get(change)) : replaceLost(change, loss, kind),
+      }
     }),
     diagnostics: [
       ...losses.filter((loss) => !isProtected(loss)).map((loss) => toDiagnostic(loss, planned.get(loss.alert.id))),
@@ -99,16 +97,24 @@ interface PlannedRemoval {
   readonly change: Change
   readonly removal: TargetRemoval
   readonly lostTiles: readonly LostTile[]
+  readonly losses: readonly Loss[]
 }
 
 /** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
-function plannedRemoval(change: Change, kind: Kind): PlannedRemoval | undefined {
+function plannedRemoval({ change, kind }: Step, alertsOf: AlertsOf): PlannedRemoval | undefined {
   if (kind.removal === undefined || change.action === 'create' || change.action === 'held' || change.action === 'unchanged')
     return undefined
   const { stored, desired } = change
   const after = desired && composeUpdate(kind, desired, stored)
   const removal = kind.removal(stored, after, isWrite(change) && change.patchedTileIds !== undefined)
-  return removal && { change, removal, lostTiles: findLostTiles(removal.tiles, removal.tilesAfter ?? []) }
+  if (removal === undefined) return undefined
+  const lostTiles = findLostTiles(removal.tiles, removal.tilesAfter ?? [])
+  const losses = findLostAlerts(removal, alertsOf(removal.id)).map((alert) => ({
+    alert,
+    cause: change,
+    ...explainLoss(alert, change, lostTiles),
+  }))
+  return { change, removal, lostTiles, losses }
 }
 
 const lostTargetsOf = ({ removal, lostTiles }: PlannedRemoval): readonly unknown[] => [
@@ -141,15 +147,12 @@ function indexByTarget(alerts: readonly Alert[]): AlertsOf {
   return (id) => [...(index.get(id) ?? []).map(({ alert }) => alert), ...withoutTarget]
 }
 
-function findLosses({ change, removal, lostTiles }: PlannedRemoval, alertsOf: AlertsOf): readonly Loss[] {
+function explainLoss({ tileId, savedSearchId }: Alert, change: Change, lostTiles: readonly LostTile[]): Pick<Loss, 'reason' | 'isHidden'> {
   const name = quote(change.name, 60)
-  const explain = ({ tileId, savedSearchId }: Alert): Pick<Loss, 'reason' | 'isHidden'> => {
-    if (!tileId || savedSearchId === removal.id) return { reason: `${kindLabels[change.kind]} "${name}" is deleted`, isHidden: false }
-    const lost = lostTiles.find(({ tile }) => tile.id === tileId)
-    if (lost === undefined) return { reason: `${hiddenTileOf(change)} is deleted by every update`, isHidden: true }
-    return { reason: `tile "${quote(String(lost.tile.name), 60)}" of dashboard "${name}" ${lost.reason}`, isHidden: false }
-  }
-  return findLostAlerts(removal, alertsOf(removal.id)).map((alert) => ({ alert, cause: change, ...explain(alert) }))
+  if (!tileId || savedSearchId === change.id) return { reason: `${kindLabels[change.kind]} "${name}" is deleted`, isHidden: false }
+  const lost = lostTiles.find(({ tile }) => tile.id === tileId)
+  if (lost === undefined) return { reason: `${hiddenTileOf(change)} is deleted by every update`, isHidden: true }
+  return { reason: `tile "${quote(String(lost.tile.name), 60)}" of dashboard "${name}" ${lost.reason}`, isHidden: false }
 }
 
 const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote(name, 60)}" that the API does not list`
@@ -163,9 +166,10 @@ function replaceLost(change: Change, { cause, reason }: Loss, { recreate }: Kind
 }
 
 /** Records the tiles that an update removes and the known alerts on them, so that apply notices a new one. */
-function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined, losses: readonly Loss[] = []): Change {
+function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined): Change {
   if (removal === undefined || !isWrite(change)) return change
-  const tiles = removal.lostTiles.flatMap(({ tile }) => (typeof tile.id === 'string' ? [tile.id] : []))
+  const { lostTiles, losses } = removal
+  const tiles = lostTiles.flatMap(({ tile }) => (typeof tile.id === 'string' ? [tile.id] : []))
   return tiles.length === 0 ? change : { ...change, removes: { tiles, alerts: losses.map(({ alert }) => alert.id) } }
 }
 

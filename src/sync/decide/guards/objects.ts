@@ -45,15 +45,11 @@ const unresolvedIn = ({ change, pair, unresolved = [] }: Step, { held }: Assumed
   held.has(addressOf(change)) ? [] : pair && isAsApplied(pair) ? unresolved.map(toLostName) : unresolved
 
 /** Explains an unknown name in a declaration that is as it was applied: then it is not a mistake in the file. */
-const toLostName = (one: Diagnostic): Diagnostic =>
-  one.rule === 'unknown-name'
-    ? diagnosticOf(
-        objectRules,
-        'lost-name',
-        one.location,
-        `${one.message}${one.message.endsWith('?') ? ' It' : '; it'} was renamed or deleted in the service since the last apply. After a rename, run pull to write the new name`,
-      )
-    : one
+function toLostName(one: Diagnostic): Diagnostic {
+  if (one.rule !== 'unknown-name') return one
+  const message = `${one.message}${one.message.endsWith('?') ? ' It' : '; it'} was renamed or deleted in the service since the last apply. After a rename, run pull to write the new name`
+  return diagnosticOf(objectRules, 'lost-name', one.location, message)
+}
 
 export const isAboutLostName = ({ rule }: Diagnostic): boolean => rule === ('lost-name' satisfies keyof typeof objectRules)
 

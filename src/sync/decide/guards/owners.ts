@@ -4,10 +4,10 @@ import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from
 import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { listFirst, plural } from '../../../platform/core/text.ts'
 import { isTakeover } from '../change.ts'
+import { previousDigest } from '../compare.ts'
 import type { Facts } from '../facts.ts'
 import { diagnose } from '../identify.ts'
-import { describeOwned, likenessRules } from '../likeness.ts'
-import { previousDigest } from '../repository.ts'
+import { describeOwned, matchRules } from '../match.ts'
 import type { Check, Step } from '../step.ts'
 
 export const ownerRules = {
@@ -47,7 +47,7 @@ function refuseRenamedProject(steps: readonly Step[], { project, adoptFrom, adop
   const command = adoptCommand?.(previous) ?? `watchkeeper apply --project ${project} --adopt-from project=${previous}`
   const advice = `If the project was renamed, run once: ${command}. To create a second set of objects, set ${spellInput('adopt-from', 'none')}`
   const message = `${describeOwned(first.found, first.kind, name)}${more}; ${project} owns nothing yet${hint}. ${advice}`
-  return [diagnose(likenessRules, 'other-project', first.declared, message)]
+  return [diagnose(matchRules, 'other-project', first.declared, message)]
 }
 
 /** Finds objects of the project that another repository applied. */

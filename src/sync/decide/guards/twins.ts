@@ -4,7 +4,7 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/cor
 import type { Update } from '../change.ts'
 import { planDelete, planRelease } from '../compare.ts'
 import type { Guard, Step } from '../step.ts'
-import { adviseRepair, isAboutTwins, movesOf, repairByHand, type Twin, whyNotCompared } from '../twins.ts'
+import { adviseRepair, isAboutTwins, moverFrom, repairByHand, type Twin, whyNotCompared } from '../twins.ts'
 
 export const repairRules = {
   'kept-duplicate': {
@@ -17,18 +17,14 @@ export const repairRules = {
 export const repairTwins: Guard = ({ steps, ofKinds, assumed: { canPatch } }, { kinds, storedObjects, repairCommand }) => {
   const all = ofKinds.flatMap(({ kind, twins }) => twins.map((twin) => ({ kind, twin })))
   const planned = new Set([...steps.map(({ change }) => change.id), ...all.map(({ twin }) => twin.stored.id)])
-  const moves = movesOf(
-    all.map(({ twin }) => twin),
-    storedObjects.alert,
-    kinds.alert,
-  )
+  const move = moverFrom(all.map(({ twin }) => twin))
   const released = all.flatMap(({ kind, twin: { stored, kept, action, reason } }): readonly Step[] => {
     if (action !== 'release') return []
-    const found = { stored: moves.move(stored), marker: undefined }
+    const found = { stored: move(stored), marker: undefined }
     return [{ kind, change: { ...planRelease(kind, found, `a duplicate of ${kept.id} ${reason}`), stored } }]
   })
   const moved = storedObjects.alert.flatMap((alert): readonly Step[] => {
-    const after = moves.move(alert)
+    const after = move(alert)
     if (after === alert || planned.has(alert.id)) return []
     const change: Update<'alert'> = {
       kind: 'alert',
