@@ -3,17 +3,18 @@ import { defineOperation } from '../platform/operation/operation.ts'
 import { compareWithService, loadFiles, readService } from '../sync/plan/make-plan.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
 import { type Gates, gatesWithoutBacktest } from './backtest/gates.ts'
-import { factsBesideHeadline, judgeDiagnostics, objectBlocks, planHeadline, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
 import { planShape, toPlanOrDriftResult } from './plan/plan-or-drift-result.ts'
+import { factsBesideHeadline, judgeDiagnostics, objectBlocks, planHeadline, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
 import { gatesWithoutPrice, type PriceAnswer, priceReview } from './price/price-review.ts'
 import { queryReview } from './queries/query-review.ts'
-import { demandAnswers, judgeReviews, type Review, reviewPlan } from './review.ts'
+import { judgeReviews, type Review, requireSupport, reviewPlan } from './review.ts'
+import { sloReview } from './slos/slo-review.ts'
 
 /** In the order of the report. The queries that a backtest has run are not run again. */
 const reviews: readonly Review<
   Gates & { readonly backtest: boolean; readonly price: boolean; readonly maxMonthlyIncrease?: number | undefined },
   BacktestAnswer & PriceAnswer
->[] = [backtestReview, queryReview, priceReview]
+>[] = [backtestReview, queryReview, sloReview, priceReview]
 
 export const plan = defineOperation({
   ...planShape,
@@ -23,7 +24,7 @@ export const plan = defineOperation({
   details: planShape.details.extend({ ...priceReview.details, ...backtestReview.details }),
   check: ({ values }) => [...gatesWithoutBacktest(values), ...gatesWithoutPrice(values)],
   async run(context, input) {
-    await demandAnswers(reviews, context, input)
+    await requireSupport(reviews, context, input)
     const loaded = await loadFiles(context, { ...input, effect: 'read' })
     const read = await readService(context, loaded)
     const planned = await compareWithService(context, read)

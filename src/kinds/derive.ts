@@ -1,6 +1,7 @@
 // What follows from the schema of a kind's fields in files: the body of a request, the schema of that body, what clears a field in an
 // update. The metadata of a field says how the API has it.
 import * as z from 'zod'
+import { oncePer } from '../platform/core/concurrency.ts'
 import { coreOf, type FormWalk, mapForms, metaOf, type Schema } from '../platform/documents/schema.ts'
 import type { Body } from './kind.ts'
 import type { Reference, ReferenceResolver } from './reference-resolver.ts'
@@ -14,7 +15,7 @@ declare module 'zod' {
     /** What an update sends to clear the field; undefined where an update clears it by leaving it out. Without it, no update can. */
     clear?: unknown
     /** A file without the field leaves its value to the service. */
-    leftToService?: true
+    keepIfAbsent?: true
     /** The value as the API takes it. */
     toWire?: (value: unknown) => unknown
   }
@@ -23,44 +24,22 @@ declare module 'zod' {
 /** How the field refers to another object, if it does. */
 export const referenceOf = (field: Schema): Reference | undefined => metaOf(field).ref
 
-/** The fields of a map by what becomes of them. Looked up once for each map of a schema: plans have thousands of values. */
-interface FieldPlan {
-  readonly refs: ReadonlyMap<string, Reference>
-  readonly implied: readonly (readonly [string, Reference])[]
-  readonly local: ReadonlySet<string>
-}
-
-const fieldPlans = new WeakMap<z.ZodObject, FieldPlan>()
-
-function fieldPlanOf(form: z.ZodObject): FieldPlan {
-  const known = fieldPlans.get(form)
-  if (known !== undefined) return known
-  const fields = Object.entries<Schema>(form.shape).map(([name, field]) => [name, metaOf(field)] as const)
-  const refs = fields.flatMap(([name, { ref }]) => (ref === undefined ? [] : [[name, ref] as const]))
-  const made: FieldPlan = {
-    refs: new Map(refs),
-    implied: refs.filter(([, { isImplied }]) => isImplied),
-    local: new Set(fields.flatMap(([name, { isLocal }]) => (isLocal ? [name] : []))),
-  }
-  fieldPlans.set(form, made)
-  return made
-}
+/** The metadata of the fields of a map. Plans have thousands of maps. */
+const metasOf = oncePer((form: z.ZodObject) => new Map(Object.entries<Schema>(form.shape).map(([name, field]) => [name, metaOf(field)])))
 
 /** The body of a request for what a file declares, with the ids of what it refers to. */
 export const encode = (fields: z.ZodObject, declared: Body, references: ReferenceResolver): Body =>
-  mapForms(declared, fields, encoding(references), []) as Body // A walk makes a map of a map.
-
-function encodeLeaf(value: unknown, schema: Schema | undefined): unknown {
-  const toWire = schema === undefined ? undefined : metaOf(schema).toWire
-  return toWire === undefined || value == null ? value : toWire(value)
-}
+  mapForms(declared, fields, encoding(references), [])
 
 const encoding = (references: ReferenceResolver): FormWalk<readonly PropertyKey[]> => ({
   into: (path, key) => [...path, key],
-  leaf: encodeLeaf,
-  map({ map, form, schema, beside: path, inner }) {
-    if (form === undefined) return encodeLeaf(map, schema)
-    const { refs, implied, local } = fieldPlanOf(form)
+  leaf(value, schema) {
+    const toWire = schema === undefined ? undefined : metaOf(schema).toWire
+    return toWire === undefined || value == null ? value : toWire(value)
+  },
+  map({ map, form, beside: path, inner }) {
+    if (form === undefined) return map
+    const metas = metasOf(form)
     const body: Record<string, unknown> = {}
     const refer = (name: string, reference: Reference, spelled: unknown): void => {
       const at = [...path, name]
@@ -68,13 +47,13 @@ const encoding = (references: ReferenceResolver): FormWalk<readonly PropertyKey[
       body[reference.wire] = Array.isArray(spelled) ? spelled.map(one) : one(spelled)
     }
     for (const [name, item] of Object.entries(map)) {
-      const reference = refs.get(name)
-      if (item === undefined || local.has(name)) continue
-      if (reference !== undefined) refer(name, reference, item)
+      const { ref, isLocal } = metas.get(name) ?? {}
+      if (item === undefined || isLocal) continue
+      if (ref !== undefined) refer(name, ref, item)
       else body[name] = inner(name)
     }
-    for (const [name, reference] of implied)
-      if (body[reference.wire] === undefined && map[name] === undefined) refer(name, reference, undefined)
+    for (const [name, { ref }] of metas)
+      if (ref?.isImplied && body[ref.wire] === undefined && map[name] === undefined) refer(name, ref, undefined)
     return body
   },
 })
@@ -89,22 +68,16 @@ export function wireSchema(fields: z.ZodObject): z.ZodObject {
   return z.strictObject(Object.fromEntries(shape))
 }
 
-const wireFormsOf = new WeakMap<Schema, z.ZodType>()
-
 /** Made once for each field, because a run asks for the schemas of its kinds several times. */
-function wireField(field: Schema): z.ZodType {
-  const known = wireFormsOf.get(field)
-  if (known !== undefined) return known
+const wireField: (field: Schema) => z.ZodType = oncePer((field) => {
   const core = coreOf(field)
   const element = core instanceof z.ZodArray ? core.element : undefined
   const wire = element === undefined ? wireOption(core) : z.array(wireOption(coreOf(element)))
   const { serverDefault, writeDefault } = metaOf(field)
-  const made = wire
+  return wire
     .optional()
     .meta({ ...(serverDefault !== undefined && { serverDefault }), ...(writeDefault !== undefined && { writeDefault }) })
-  wireFormsOf.set(field, made)
-  return made
-}
+})
 
 function wireOption(core: Schema): z.ZodType {
   if (core instanceof z.ZodObject) return wireSchema(core)
@@ -123,4 +96,4 @@ export const clearing = (fields: z.ZodObject): Body =>
 
 /** The fields whose value a file without them leaves to the service. */
 export const fieldsLeftToService = (fields: z.ZodObject): readonly string[] =>
-  Object.entries<Schema>(fields.shape).flatMap(([name, field]) => (metaOf(field).leftToService ? [name] : []))
+  Object.entries<Schema>(fields.shape).flatMap(([name, field]) => (metaOf(field).keepIfAbsent ? [name] : []))

@@ -22,7 +22,7 @@ const lastFields: readonly string[] = ['numberFormat', 'raw']
 
 /** The fields that the schema knows and that are not defaults of the server. */
 export const spellFields = ({ value, ...others }: Spelling & { readonly value: Body }, schema: Schema, context: FileContext): Body =>
-  mapForms(value, schema, spelling(context), others) as Body // A walk makes a map of a map.
+  mapForms(value, schema, spelling(context), others)
 
 const spelling = (context: FileContext): FormWalk<Omit<Spelling, 'value'>> => ({
   into: ({ normalized, spelled }, key) => ({ normalized: ownValue(normalized, key), spelled: ownValue(spelled, key) }),

@@ -16,7 +16,7 @@ import { firstOf } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimates, estimateAlerts, findUnmatched } from '../../signals/backtest/estimate.ts'
 import type { TimeRange } from '../../signals/backtest/evaluate.ts'
-import { type AloneSql, columnsOfSearch, type Probe, toProbe } from '../../signals/backtest/probe.ts'
+import { columnsOfSearch, type Probe, type SingleQuery, toProbe } from '../../signals/backtest/probe.ts'
 import type { Watched } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { toRefusal, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
@@ -334,7 +334,11 @@ function toChecks(probe: Probe | Refusal | undefined, { subject, interval, key }
   ]
 }
 
-function toSqlCheck({ text, template, connectionId, shape }: AloneSql, { subject, interval }: Omit<About, 'key'>, asking: Asking): Check {
+function toSqlCheck(
+  { text, template, connectionId, shape }: SingleQuery,
+  { subject, interval }: Omit<About, 'key'>,
+  asking: Asking,
+): Check {
   const { fromMs, untilMs } = lastWindow(interval, asking.nowMs)
   const query = { sql: text, connectionId, startMs: fromMs, endMs: untilMs }
   return { key: JSON.stringify([template, connectionId]), subject, outcome: () => askSql(query, asking, shape) }

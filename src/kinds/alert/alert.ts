@@ -174,7 +174,7 @@ export const declaredAlert = z
       }),
     displayName: word(512).optional().meta({
       description: 'Name on the page of alerts, and title of notifications without a name. Only newer servers have it.',
-      leftToService: true,
+      keepIfAbsent: true,
     }),
     query: alertQuery.optional().meta({
       description:
@@ -232,7 +232,7 @@ export const declaredAlert = z
     tags: z.array(word(32)).max(50).optional().meta({
       description: 'Tags of the alert. Only newer servers have them.',
       accepts: 'at most 50 tags of at most 32 characters',
-      leftToService: true,
+      keepIfAbsent: true,
     }),
     ...adoption,
   })

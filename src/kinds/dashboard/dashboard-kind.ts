@@ -43,7 +43,7 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
     hasHiddenParts: true,
     canRewrite: true,
     notInFiles: 'the parts that the API does not return',
-    clearWith: clearing(declaredDashboard),
+    clearsBy: clearing(declaredDashboard),
     resolve: resolveDashboard,
     summarize: ({ tiles }, nameOf) =>
       firstOf(
@@ -62,7 +62,7 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
         tiles: Array.isArray(tiles) ? listOf(tiles).map(effectiveTile).toSorted(byId) : tiles,
       }),
     // A tile that loses its id loses its alerts.
-    carryOver: (desired, stored) => ({
+    withStoredIds: (desired, stored) => ({
       ...desired,
       tiles: withTileIds(listOf(desired.tiles), listOf(stored.tiles)),
       ...(Array.isArray(desired.filters) && { filters: withFilterIds(listOf(desired.filters), listOf(stored.filters)) }),

@@ -69,7 +69,7 @@ export function createSavedSearchKind(): Kind<DeclaredObject<DeclaredSavedSearch
     collection: savedSearchCollection,
     schema: declaredSavedSearch,
     canRewrite: true,
-    clearWith: clearing(declaredSavedSearch),
+    clearsBy: clearing(declaredSavedSearch),
     resolve(declared, context) {
       const references = createReferenceResolver(declared, context)
       return { body: encode(declaredSavedSearch, declared.value, references), diagnostics: references.diagnostics }
@@ -81,7 +81,7 @@ export function createSavedSearchKind(): Kind<DeclaredObject<DeclaredSavedSearch
     removal: ({ id }, after) => (after === undefined ? { id, tiles: [], tilesAfter: undefined } : undefined),
     ...tagMarkers,
     canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
-    carryOver: (desired) => desired,
+    withStoredIds: (desired) => desired,
     file: { name: 'saved-searches' },
     toFile: (body, context) =>
       spellFields(

@@ -314,7 +314,7 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   schema: wireSchema(declaredSource),
   referredToAs: 'source',
   // An update replaces the whole object, so leaving a field out clears it.
-  clearWith: Object.fromEntries(
+  clearsBy: Object.fromEntries(
     Object.keys(wireSchema(declaredSource).shape)
       .filter((field) => !requiredFields.includes(field))
       .map((field) => [field, undefined]),
@@ -327,7 +327,7 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   ...noMarkers,
   tokenOf: ({ kind, name }) => `${String(kind)} ${String(name)}`,
   canonical: withoutEmpty,
-  carryOver: (desired) => desired,
+  withStoredIds: (desired) => desired,
   file: { name: 'sources', isOnRequest: true },
   toFile,
   // A session cannot be stored without its traces.

@@ -154,7 +154,7 @@ function toBody(stored: StoredObject): Body {
 const isKnownToRun = (value: unknown): boolean => secretsIn(value).every(({ isSet }) => isSet)
 
 /** Repeats what this run does not know: the stored URL, and headers that the server keeps. */
-function carryOver(desired: Body, stored: Body): Body {
+function withStoredIds(desired: Body, stored: Body): Body {
   const unknown = secretFields.filter((field) => !isKnownToRun(desired[field]))
   const kept = Object.fromEntries(unknown.flatMap((field) => (stored[field] === undefined ? [] : [[field, stored[field]]])))
   return { ...Object.fromEntries(Object.entries(desired).filter(([field]) => !unknown.includes(field))), ...kept }
@@ -269,7 +269,7 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   hasUniqueNames: true,
   notInFiles: 'its URL, headers and query parameters',
   // Left out, a description or a body is cleared; headers and query parameters are kept.
-  clearWith: { description: undefined, body: undefined, headers: {}, queryParams: {} },
+  clearsBy: { description: undefined, body: undefined, headers: {}, queryParams: {} },
   resolve: resolveWebhook,
   summarize: ({ service, url }) => `${String(service)}, URL from ${url instanceof SecretValue ? url.variable : 'the service'}`,
   explainUndeclarable: ({ service }) =>
@@ -285,7 +285,7 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   toBody,
   ...textMarkers('description'),
   canonical: (body) => withoutEmpty(describeSecrets({ ...body, description: withoutTextMarker(body.description).trimEnd() })),
-  carryOver,
+  withStoredIds,
   comparedPart,
   completeMarker,
   check,

@@ -1,5 +1,6 @@
 // Questions about a zod schema: its description, the parts below it, and which form of a union a value has.
 import * as z from 'zod'
+import { oncePer } from '../core/concurrency.ts'
 import { isMapping } from '../core/keys.ts'
 import type { ValuePath } from './document.ts'
 
@@ -151,18 +152,22 @@ export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject 
 export interface FormWalk<Beside> {
   /** Makes a map again, which has this form; `inner` is a field after the walk. */
   map(at: {
-    readonly map: Readonly<Record<string, unknown>>
+    readonly map: Fields
     readonly form: z.ZodObject | undefined
     readonly schema: Schema | undefined
     readonly beside: Beside
     inner(key: string): unknown
-  }): unknown
+  }): Fields
   leaf?(value: unknown, schema: Schema | undefined): unknown
   /** What goes along into a field of a map, or an item of a list. */
   into?(beside: Beside, key: string | number, item: unknown): Beside
 }
 
+type Fields = Readonly<Record<string, unknown>>
+
 /** Walks over a value with its schema, and makes it again map by map. */
+export function mapForms<Beside>(value: Fields, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): Fields
+export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown {
   const into = (key: string | number, item: unknown): Beside => (walk.into === undefined ? beside : walk.into(beside, key, item))
   if (Array.isArray(value)) {
@@ -203,18 +208,11 @@ function compareLiterals({ literals }: Form, value: unknown): { readonly matches
   return { matches, contradictions }
 }
 
-// Looked up once for each schema: there are thousands of values to compare.
-const cachedForms = new WeakMap<Schema, readonly Form[]>()
-
-/** The forms of a map, with those of unions inside of unions; none for any other value. */
-function formsOf(schema: Schema): readonly Form[] {
-  const cached = cachedForms.get(schema)
-  if (cached !== undefined) return cached
+/** The forms of a map, with those of unions inside of unions; none for any other value. There are thousands of values to compare. */
+const formsOf: (schema: Schema) => readonly Form[] = oncePer((schema) => {
   const core = valueSchema(schema)
-  const forms = core instanceof z.ZodObject ? [toForm(core)] : core instanceof z.ZodUnion ? core.options.flatMap(formsOf) : []
-  cachedForms.set(schema, forms)
-  return forms
-}
+  return core instanceof z.ZodObject ? [toForm(core)] : core instanceof z.ZodUnion ? core.options.flatMap((option) => formsOf(option)) : []
+})
 
 function toForm(schema: z.ZodObject): Form {
   const shape: Shape = schema.shape

@@ -2,7 +2,7 @@
 // for alerts that did not exist when the plan was made.
 
 import type { Alert } from '../../kinds/alert/alert.ts'
-import { describeStored, type Kind, listOf } from '../../kinds/kind.ts'
+import { describeStored, type KindRules, listOf } from '../../kinds/kind.ts'
 import { findLostAlerts } from '../../kinds/lost-alerts.ts'
 import type { List } from '../../platform/api/collection.ts'
 import type { Delete, Write } from '../decide/change.ts'
@@ -20,10 +20,10 @@ export function whyTilesStay({ stored, removes, patchedTileIds }: Write, { items
 }
 
 /** Whether alerts can be on an object of the kind, or use it. */
-export const mayHoldAlerts = ({ removal, findUse }: Kind): boolean => removal !== undefined || findUse !== undefined
+export const mayHoldAlerts = ({ removal, findUse }: KindRules): boolean => removal !== undefined || findUse !== undefined
 
 /** The reason against deleting an object: an alert that would be deleted with it, or that uses it. Undefined without one. */
-export function whyNotDeleted(change: Delete, { items, mayBeCut }: List<Alert>, kind: Kind): string | undefined {
+export function whyNotDeleted(change: Delete, { items, mayBeCut }: List<Alert>, kind: KindRules): string | undefined {
   if (!mayHoldAlerts(kind)) return undefined
   if (mayBeCut) return incompleteList
   if (kind.findUse !== undefined) return describeUsers(change, items, kind)

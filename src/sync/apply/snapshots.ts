@@ -2,7 +2,7 @@
 // that the next plan is empty.
 
 import { comparable, composeUpdate, sidesOf } from '../../kinds/compare.ts'
-import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import type { Body, KindWire, StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
@@ -64,7 +64,7 @@ interface WrittenObject {
 }
 
 /** A change that another user made after the write must not be recorded as the server's, nor be overwritten by the second write. */
-const isUnchangedSinceAnswer = (answer: StoredObject | undefined, stored: StoredObject, kind: Kind): boolean =>
+const isUnchangedSinceAnswer = (answer: StoredObject | undefined, stored: StoredObject, kind: KindWire): boolean =>
   answer === undefined || isSame(comparable(kind, kind.toBody(answer)), comparable(kind, kind.toBody(stored)))
 
 /** The stored object, where it needs a snapshot. */
@@ -118,7 +118,7 @@ async function recordSnapshot(
   return whyNotConverging(kind, desired, latest)
 }
 
-function whyNotConverging(kind: Kind, desired: Body, latest: StoredObject): string {
+function whyNotConverging(kind: KindWire, desired: Body, latest: StoredObject): string {
   const [first] = diffSides(kind, sidesOf(kind, desired, latest))
   return `the server stores a different value with every write${first === undefined ? '' : `, for example ${first.path}`}. plan will show it again`
 }

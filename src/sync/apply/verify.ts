@@ -1,5 +1,5 @@
 import { addedFields, compareBodies, diffFields, type FieldChange } from '../../kinds/compare.ts'
-import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import type { Body, KindWire, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
@@ -74,7 +74,7 @@ function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, { state, k
 }
 
 /** A server that is older than a field strips it and answers as if it had stored it. */
-function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject, kind: Kind): readonly Diagnostic[] {
+function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject, kind: KindWire): readonly Diagnostic[] {
   const { change, stored: answer } = outcome
   // A field that the answer still had was removed by another user since.
   if (outcome.became === 'unknown' || answer === undefined) return []
@@ -86,7 +86,7 @@ function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject
 }
 
 /** The declared fields that an object lacks. */
-function missingFields(desired: Body, stored: StoredObject, kind: Kind): readonly FieldChange[] {
+function missingFields(desired: Body, stored: StoredObject, kind: KindWire): readonly FieldChange[] {
   const { before, after } = compareBodies(kind, desired, stored)
   // An item may be compared with another one if the server trims names or reorders a list. The field is then elsewhere in the list.
   const storedPaths = new Set(addedFields(before).map(({ path }) => withoutItems(path)))

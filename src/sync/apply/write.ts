@@ -2,7 +2,7 @@ import { alertCollection } from '../../kinds/alert/alert.ts'
 import { comparable, compareBodies, composeCreate, composeUpdate } from '../../kinds/compare.ts'
 import type { Dashboard } from '../../kinds/dashboard/dashboard-wire.ts'
 import { type DashboardPatch, patchDashboard } from '../../kinds/dashboard/patch-dashboard.ts'
-import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, type Kind, type KindWire, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
@@ -272,7 +272,7 @@ async function demandUnchanged(change: Write | Delete, current: StoredObject, co
 }
 
 /** What a concurrent change would conflict with: the declared fields for an update, everything for a delete. */
-const conflictingPart = ({ desired }: Write | Delete, stored: StoredObject, kind: Kind): Body =>
+const conflictingPart = ({ desired }: Write | Delete, stored: StoredObject, kind: KindWire): Body =>
   desired === undefined ? comparable(kind, kind.toBody(stored)) : compareBodies(kind, desired, stored).before
 
 const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}. Run plan again.`)

@@ -85,7 +85,7 @@ export interface Held<K extends KindName = KindName>
   /** Why apply leaves it as it is. */
   readonly reason: string
   /** What a person can do to end this, each for another intention. */
-  readonly ways: readonly string[]
+  readonly remedies: readonly string[]
   /** The ids of the objects of which one could be meant, where it is not clear which. */
   readonly candidates?: readonly string[]
   /** Undefined where several objects could be meant, and for a new object that waits for a held one. */
@@ -137,7 +137,7 @@ export const addressOfChange = ({ kind, key, name }: Change): string => addressO
 
 /** The remarks for reviewers. */
 export const notesOf = (change: Change): readonly string[] =>
-  isHeld(change) ? [change.reason, ...change.ways, ...change.notes] : change.notes
+  isHeld(change) ? [change.reason, ...change.remedies, ...change.notes] : change.notes
 
 /** Whether apply leaves the object as it is. */
 export const staysAsItIs = ({ action }: Pick<Change, 'action'>): boolean => action === 'unchanged' || action === 'held'

@@ -1,6 +1,6 @@
 import { type AdoptedId, declarationDigest } from '../../kinds/adopt.ts'
-import { addedFields, type BodyPair, comparable, type FieldChange, findUnclearable, normalForm, sidesOf } from '../../kinds/compare.ts'
-import { type Body, type Kind, listOf, storedLabelOf } from '../../kinds/kind.ts'
+import { addedFields, type BodyPair, comparable, type FieldChange, findUnclearable, sidesOf, withoutDefaults } from '../../kinds/compare.ts'
+import { type Body, type Kind, type KindFile, type KindIdentity, type KindWire, listOf, storedLabelOf } from '../../kinds/kind.ts'
 import { type Declared, labelOf } from '../../kinds/kinds.ts'
 import { ownershipTest, repositoryDigest, repositoryDigestGrammar, type StoredMarker } from '../../kinds/marker.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
@@ -69,13 +69,13 @@ function stateOf(pair: ExistingPair, { body, digest, fields, notes }: ComparedOb
 }
 
 /** Whether the file decides about an object without a marker: it says so, or the object is still what `pull` wrote down. */
-function isAccepted(adopted: AdoptedId | true, { stored }: MarkedObject, kind: Kind, fields: readonly FieldChange[]): boolean {
+function isAccepted(adopted: AdoptedId | true, { stored }: MarkedObject, kind: KindWire, fields: readonly FieldChange[]): boolean {
   if (adopted === true || adopted.isStored === undefined) return true
   // No digest in a file tells what a secret was.
   return adopted.isStored(kind, stored) && !fields.some((field) => isSecret(field, kind))
 }
 
-const isSecret = ({ path }: FieldChange, { secretFields = [] }: Kind): boolean => secretFields.includes(/^\w+/.exec(path)?.[0] ?? '')
+const isSecret = ({ path }: FieldChange, { secretFields = [] }: KindWire): boolean => secretFields.includes(/^\w+/.exec(path)?.[0] ?? '')
 
 /** A write of the whole object can lose parts, unless the server can patch it or the file accepts that. */
 const isMarkerFree = ({ value }: Declared, { kind, canPatch }: ObjectContext): boolean =>
@@ -147,7 +147,7 @@ function planUpdate(pair: ExistingPair, compared: ComparedObject, decision: Deci
   const { kind } = context
   const { body, sides, digest, fields, notes, newDefaults = [] } = compared
   const common = describe(pair, body, digest, context)
-  const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema), common.desired)
+  const kept = fields.length === 0 ? [] : findUnclearable(kind, withoutDefaults(sides.stored, kind.schema), common.desired)
   const differs = fields.length > 0 || notes.length > 0
   const again = takeover === undefined && !differs ? whyWrittenAgain(body, context) : undefined
   const isTracked = decision.with === 'no marker'
@@ -189,13 +189,13 @@ const changedAmong = 'at least one of these fields was changed since the last ap
 const changedElsewhere = 'a field that no file declares was changed since the last apply'
 
 /** Unknown where a secret differs. */
-function originOf({ found, adopted }: Pair, digest: string, fields: readonly FieldChange[], kind: Kind): Update['origin'] {
+function originOf({ found, adopted }: Pair, digest: string, fields: readonly FieldChange[], kind: KindWire): Update['origin'] {
   const before = found?.marker?.digest ?? (adopted === true ? undefined : adopted?.declared)
   if (before === undefined || fields.some((field) => isSecret(field, kind))) return undefined
   return before === digest ? 'service' : 'files'
 }
 
-export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: MarkedObject): Delete => ({
+export const planDelete = ({ name, notInFiles }: KindIdentity & KindFile, { stored, marker }: MarkedObject): Delete => ({
   kind: name,
   key: marker?.key ?? '',
   name: storedLabelOf(stored),
@@ -211,7 +211,7 @@ export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: Marke
 })
 
 /** Removes the marker, and keeps the object. */
-export const planRelease = (kind: Kind, found: MarkedObject, note: string): Release => ({
+export const planRelease = (kind: KindIdentity & KindWire & KindFile, found: MarkedObject, note: string): Release => ({
   ...planDelete(kind, found),
   action: 'release',
   notes: [`${note}; it becomes unmanaged, and stays`],

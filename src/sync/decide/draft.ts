@@ -2,7 +2,7 @@
 
 import { type BodyPair, sidesOf } from '../../kinds/compare.ts'
 import type { Planned } from '../../kinds/directory.ts'
-import { type AlertTarget, type Body, type Kind, listOf, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
+import { type AlertTarget, type Body, type Kind, type KindWire, listOf, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { PendingId, replacePending } from '../../kinds/pending-id.ts'
@@ -104,10 +104,10 @@ const toPlanned = ({ declared, found }: Pair): Planned => ({
 })
 
 /** What alerts can watch, with the ids that it has and keeps. */
-const toTargets = (steps: readonly { readonly change: Create | Update | Held }[], kind: Kind): ReadonlyMap<string, AlertTarget> =>
+const toTargets = (steps: readonly { readonly change: Create | Update | Held }[], kind: KindWire): ReadonlyMap<string, AlertTarget> =>
   new Map(
     steps.map(({ change: { key, id, desired, stored, keptTiles } }) => {
-      const body = stored === undefined ? desired : kind.carryOver(desired, kind.toBody(stored))
+      const body = stored === undefined ? desired : kind.withStoredIds(desired, kind.toBody(stored))
       return [key, { id, tiles: listOf(body.tiles), keptTiles }] as const
     }),
   )

@@ -10,7 +10,7 @@ import type { ReadSecret } from '../../kinds/secret.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
 import { indexAll, type MarkedObject, type StoredIndex, type StoredObjects } from '../plan/stored-objects.ts'
 import { queriedKeys } from '../query-alerts/query-alerts.ts'
-import { type PreviousOwner, type Identified, identifyObjects, type Pair } from './identify.ts'
+import { type Identified, identifyObjects, type Pair, type PreviousOwner } from './identify.ts'
 
 /** The repositories of a run. */
 export interface RunRepository {

@@ -1,7 +1,7 @@
 // A declaration whose object is left as it is, because writing it could lose what a person made, with what a person can do about it.
 
 import { adoptedIds } from '../../kinds/adopt.ts'
-import { describeStored, type Kind } from '../../kinds/kind.ts'
+import { describeStored, type KindIdentity, type KindRules } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { listFirst, pluralOf } from '../../platform/core/text.ts'
@@ -11,7 +11,7 @@ import type { PlanOptions } from './facts.ts'
 import type { Pair } from './identify.ts'
 
 interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'targetOptions'> {
-  readonly kind: Kind
+  readonly kind: KindIdentity & KindRules
   /** Whether the run fails. Otherwise only the service has changed since `pull`. */
   readonly isError: boolean
 }
@@ -20,8 +20,8 @@ interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'targetOptions'>
 export function hold(change: Create | Update, pair: Pair, options: HoldOptions): Held {
   const { kind, key, name, location, madeFrom, desired, id, stored } = change
   const common = { kind, key, name, location, madeFrom, desired, id, stored, action: 'held', isError: options.isError, notes: [] } as const
-  const held: Held = { ...common, ...explain(change, pair, options), ways: [] }
-  return { ...held, ways: madeFrom === undefined ? remediesInFile(held, pair, options) : [remedyForMade(held, options)] }
+  const held: Held = { ...common, ...explain(change, pair, options), remedies: [] }
+  return { ...held, remedies: madeFrom === undefined ? remediesInFile(held, pair, options) : [remedyForMade(held, options)] }
 }
 
 function explain(change: Create | Update, { adopted, candidates = [] }: Pair, { kind: { label }, isError }: HoldOptions) {
@@ -85,5 +85,5 @@ const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` :
 export const holdFor = (change: Create | Update, cause: Held, reason: string): Held => {
   const { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored } = change
   const common = { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored }
-  return { ...common, action: 'held', isError: cause.isError, reason, ways: [`see ${addressOf(cause)}`], notes: [] }
+  return { ...common, action: 'held', isError: cause.isError, reason, remedies: [`see ${addressOf(cause)}`], notes: [] }
 }

@@ -3,7 +3,7 @@
 
 import { adoptedIds } from '../../kinds/adopt.ts'
 import { sidesOf } from '../../kinds/compare.ts'
-import { type Body, describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, describeStored, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, labelOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
@@ -131,7 +131,7 @@ function findAlike<D extends Declared>(
 
 /** What a declaration and an object have in common that could be the same: a name, or for alerts without one what they watch. */
 export function likenessOf(
-  kind: Kind,
+  kind: KindIdentity,
   named: { readonly name?: string | null | undefined },
   body: () => Body | undefined,
 ): string | undefined {
@@ -178,14 +178,14 @@ function pairGroup<D extends Declared>(
   return [...findings, ...others]
 }
 
-const isEqual = (kind: Kind, body: Body, stored: StoredObject): boolean => diffSides(kind, sidesOf(kind, body, stored)).length === 0
+const isEqual = (kind: KindWire, body: Body, stored: StoredObject): boolean => diffSides(kind, sidesOf(kind, body, stored)).length === 0
 
 /** The marker is a part of a text or of tags, which people edit. */
-export const isEqualButMarker = (kind: Kind, body: Body, stored: StoredObject): boolean =>
+export const isEqualButMarker = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): boolean =>
   isEqual(kind, keepMarkedField(kind, body, stored), stored)
 
 /** The body with the stored text or tags in which a marker was. */
-export const keepMarkedField = (kind: Kind, body: Body, stored: StoredObject): Body =>
+export const keepMarkedField = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): Body =>
   kind.markedField === undefined ? body : { ...body, [kind.markedField]: kind.withoutMarker(kind.toBody(stored))[kind.markedField] }
 
 const adoptedByName = ({ value }: Declared): Pick<Finding, 'adopted'> => (value.adopt === true ? { adopted: true } : {})
@@ -243,6 +243,6 @@ function explainOwned(declared: Declared, { kind, project, byName, orphans, adop
 }
 
 /** `the project shop/web owns an alert named "Errors" (65f…)`. */
-export function describeOwned({ stored, marker }: MarkedObject, { label }: Pick<Kind, 'label'>, project = marker?.projectName): string {
+export function describeOwned({ stored, marker }: MarkedObject, { label }: KindIdentity, project = marker?.projectName): string {
   return `${describeOwner(project)} owns ${withArticle(label)} named "${quote(trimmedName(stored), 60)}" (${stored.id})`
 }

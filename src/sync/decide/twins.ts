@@ -3,7 +3,16 @@
 // removes its marker, or leaves it where no write keeps what the API hides.
 
 import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
-import { type Body, describeStored, type Kind, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
+import {
+  type Body,
+  describeStored,
+  type KindFile,
+  type KindIdentity,
+  type KindRules,
+  type KindWire,
+  type ResolveContext,
+  type StoredObject,
+} from '../../kinds/kind.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
@@ -31,8 +40,10 @@ export interface Twin extends MarkedObject {
   readonly reason: string
 }
 
+type TwinKind = KindIdentity & KindWire & KindFile
+
 /** Why a repair cannot compare twins of this kind; undefined where it can, and deletes the twin that it does not need. */
-export function whyNotCompared({ ownership, label, notInFiles }: Kind): string | undefined {
+export function whyNotCompared({ ownership, label, notInFiles }: KindIdentity & KindFile): string | undefined {
   if (ownership === 'identity') return `${withArticle(label)} is never deleted`
   return notInFiles === undefined ? undefined : `the API hides parts of ${withArticle(label)}, so nothing shows whether someone changed it`
 }
@@ -40,11 +51,11 @@ export function whyNotCompared({ ownership, label, notInFiles }: Kind): string |
 export const withArticle = (label: string): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
 
 /** Whether `repair: duplicates` leaves one object with the marker. */
-export const canRepair = (kind: Kind, canPatch: boolean): boolean =>
+export const canRepair = (kind: TwinKind, canPatch: boolean): boolean =>
   whyNotCompared(kind) === undefined || (canPatch && kind.hasHiddenParts === true)
 
 /** What a person can do about two objects, of which a run has released one or none. */
-export function repairByHand({ removal }: Kind, isReleased = false): string {
+export function repairByHand({ removal }: KindRules, isReleased = false): string {
   if (removal === undefined) return 'In the web app, delete the one that you do not need, when nothing uses it any more'
   const loss = 'this also deletes the alerts on it'
   if (isReleased) return `In the web app, delete the duplicate if you do not need it: ${loss}, which notify until then`
@@ -52,7 +63,7 @@ export function repairByHand({ removal }: Kind, isReleased = false): string {
 }
 
 /** How to repair the twins of these kinds: one more diagnostic after those that name them. */
-export function adviseRepair(doubled: readonly Kind[], canPatch: boolean, command: string | undefined): readonly Diagnostic[] {
+export function adviseRepair(doubled: readonly TwinKind[], canPatch: boolean, command: string | undefined): readonly Diagnostic[] {
   const repairable = doubled.map((kind) => canRepair(kind, canPatch))
   if (command === undefined || !repairable.includes(true)) return []
   const which = repairable.includes(false) ? 'the others' : 'all of them'
@@ -72,7 +83,7 @@ interface TwinsContext {
 }
 
 /** Finds the twins of declared objects. The object to keep equals the declaration; of several, it has the smallest id. */
-export function findTwins(kind: Kind, declared: readonly Declared[], context: TwinsContext): readonly Twin[] {
+export function findTwins(kind: TwinKind, declared: readonly Declared[], context: TwinsContext): readonly Twin[] {
   const groups = declared.flatMap((one): readonly Group[] => {
     const [first, ...others] = holdersOf(kind, one, context)
     return first === undefined || others.length === 0 ? [] : [{ one, first, others }]
@@ -89,7 +100,7 @@ interface Group {
 }
 
 /** The objects with the marker or the identity of the declared one, by id. */
-function holdersOf(kind: Kind, { key, value }: Declared, { index, project }: TwinsContext): readonly MarkedObject[] {
+function holdersOf(kind: KindIdentity, { key, value }: Declared, { index, project }: TwinsContext): readonly MarkedObject[] {
   const isMarked = kind.ownership === 'marker'
   if (!isMarked && 'id' in value && value.id !== undefined) return []
   const token = isMarked ? kind.markerStyle.token(project, key) : kind.tokenOf(value)
@@ -99,7 +110,7 @@ function holdersOf(kind: Kind, { key, value }: Declared, { index, project }: Twi
 }
 
 function findTwinsOf(
-  kind: Kind,
+  kind: TwinKind,
   { one, first, others }: Group,
   { context, twinsBefore, canPatch, ...facts }: TwinsContext,
 ): readonly Twin[] {
@@ -128,7 +139,7 @@ function findObstacle({ id }: StoredObject, { storedObjects, kinds }: Pick<Twins
   return fixed && `with the alert ${describeStored(fixed)}, which cannot move`
 }
 
-function equals(kind: Kind, desired: Body, stored: StoredObject): boolean {
+function equals(kind: KindIdentity & KindWire, desired: Body, stored: StoredObject): boolean {
   const sides = sidesOf(kind, desired, stored)
   return diffSides(kind, sides).length === 0 || kind.readSnapshot(kind.toBody(stored))?.digest === snapshotOf(sides)
 }

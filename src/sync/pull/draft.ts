@@ -1,6 +1,6 @@
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { createDirectory } from '../../kinds/directory.ts'
-import { type Body, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
+import { type Body, type FileContext, type Kind, type KindFile, type KindIdentity, listOf, storedLabelOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { withoutMarkerTags } from '../../kinds/marker.ts'
@@ -140,7 +140,7 @@ export function draftPull(input: DraftInput): Draft {
     takenOver,
   }
   const wanted = valuesOf(select, 'kind')
-  const isAdded = ({ name, file }: Kind): boolean => input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
+  const isAdded = ({ name, file }: KindIdentity & KindFile): boolean => input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
   const others = keysOf<KindName>(kinds)
     .map((name): Kind => kinds[name])
     .filter(isAdded)
@@ -250,7 +250,7 @@ const declaredTiles = ({ dashboard }: Kinds, plan: Pick<Plan, 'changes'>): Draft
     changesOf(plan, 'dashboard').flatMap(({ desired, stored }) =>
       desired === undefined || stored === undefined
         ? []
-        : [[stored.id, listOf(dashboard.carryOver(desired, dashboard.toBody(stored)).tiles)] as const],
+        : [[stored.id, listOf(dashboard.withStoredIds(desired, dashboard.toBody(stored)).tiles)] as const],
     ),
   )
 
@@ -351,7 +351,7 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
 const unclear = (ids: readonly string[]): string => `it could be one of several objects (${ids.join(', ')}); set adopt to its id`
 
 /** Without a marker, nothing says which side changed. */
-const whyStale = ({ reason, ways }: Held): string => `it is not clear which side changed: ${reason}; ${ways.join('; ')}`
+const whyStale = ({ reason, remedies }: Held): string => `it is not clear which side changed: ${reason}; ${remedies.join('; ')}`
 
 const leftOut = ({ object, same: { isHidden } }: Existing, reason: string, more: Partial<PulledObject> = {}): Drafted => ({
   object: { ...object, outcome: 'left-out', reason, ...more },
@@ -431,7 +431,7 @@ function followTile(one: Declared, { desired, stored }: Change, { kinds, ...cont
   // The dashboard has no tile of this name any more.
   const isUnknown = desired.tileId === tile && desired.dashboardId === stored?.dashboardId
   if (!isUnknown && !context.takenOver.has(desired.dashboardId)) return undefined
-  const declared = stored === undefined ? desired : kind.carryOver(desired, kind.toBody(stored))
+  const declared = stored === undefined ? desired : kind.withStoredIds(desired, kind.toBody(stored))
   const found = isUnknown ? { ...declared, tileId: stored?.tileId } : declared
   const after = kind.toFile(found, { ...context, key, spelled, declared })
   return after.tile === undefined || after.tile === tile ? undefined : { before: { ...after, tile }, after }

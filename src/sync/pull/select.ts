@@ -1,4 +1,4 @@
-import { type Kind, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
+import { type KindFile, type KindIdentity, type KindWire, storedLabelOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
 import { digestOfText } from '../../platform/core/digest.ts'
@@ -35,7 +35,7 @@ interface SelectOptions {
 }
 
 /** The objects of a kind that no file declares, with keys for those that files can declare. */
-export function selectObjects(kind: Kind, { storedObjects, plan, declarations }: SelectOptions): readonly SelectedObject[] {
+export function selectObjects(kind: KindIdentity & KindWire & KindFile, { storedObjects, plan, declarations }: SelectOptions): readonly SelectedObject[] {
   const { name } = kind
   const changes = plan.changes.filter((change) => change.kind === name)
   const declaredIds = new Set(changes.map(({ id }) => id))
@@ -87,7 +87,7 @@ const byName = ({ stored: a }: IndexedObject, { stored: b }: IndexedObject): num
   compareText(storedLabelOf(a), storedLabelOf(b)) || compareText(a.id, b.id)
 
 /** A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back. */
-function keyIn({ stored, marker }: IndexedObject, { markerStyle }: Kind, project: string): string | undefined {
+function keyIn({ stored, marker }: IndexedObject, { markerStyle }: KindIdentity, project: string): string | undefined {
   const guess = toSlug(stored.name ?? '')
   return marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
 }

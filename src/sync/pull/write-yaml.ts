@@ -14,7 +14,7 @@ import {
   YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import type { Body, DeclaredKey, Kind } from '../../kinds/kind.ts'
+import type { Body, DeclaredKey, KindFile } from '../../kinds/kind.ts'
 import { kindNames, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { isSame } from '../../platform/core/equality.ts'
@@ -78,7 +78,7 @@ function contentOf(objects: readonly NewFields[], kinds: Kinds): Readonly<Record
 const minObjectsForDefaults = 3
 
 /** The fields that become defaults, because all objects have the same. */
-function sharedFields({ defaultFields = [] }: Kind['file'], objects: readonly NewFields[]): Body {
+function sharedFields({ defaultFields = [] }: KindFile['file'], objects: readonly NewFields[]): Body {
   const [first, ...others] = objects.map(({ after = {} }) => after)
   if (first === undefined || objects.length < minObjectsForDefaults) return {}
   const shared = defaultFields.filter((name) => first[name] !== undefined && others.every((one) => isSame(one[name], first[name])))

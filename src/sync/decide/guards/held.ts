@@ -1,5 +1,5 @@
 import { compareBodies } from '../../../kinds/compare.ts'
-import { type Body, describeStored, type Kind, listOf, watchedPlaceOf } from '../../../kinds/kind.ts'
+import { type Body, describeStored, type KindIdentity, type KindWire, listOf, watchedPlaceOf } from '../../../kinds/kind.ts'
 import { addressOf, placeOfTile } from '../../../kinds/kind-names.ts'
 import type { Kinds } from '../../../kinds/kinds.ts'
 import { type PendingId, replacePending } from '../../../kinds/pending-id.ts'
@@ -36,8 +36,8 @@ export const holdWhatWaits: Guard = ({ steps, assumed, ofKinds }, { kinds, prune
 }
 
 function toDiagnostic(change: Held, deletes: boolean): Diagnostic {
-  const { reason, ways, isError, location = { file: 'files' } } = change
-  const message = `${addressOf(change)}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(ways.join('; '))}`
+  const { reason, remedies, isError, location = { file: 'files' } } = change
+  const message = `${addressOf(change)}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(remedies.join('; '))}`
   return (isError ? diagnosticOf : exceptionalDiagnostic)(heldRules, 'held', location, message)
 }
 
@@ -69,7 +69,7 @@ function pendingIn(body: Body): readonly PendingId[] {
 }
 
 /** Where alerts on a held object count something else than the files say: on its tiles that have another chart, or on a saved search. */
-function differingPlaces({ id, desired, stored, fields }: Held, kind: Kind): readonly string[] {
+function differingPlaces({ id, desired, stored, fields }: Held, kind: KindWire): readonly string[] {
   if (id === undefined || stored === undefined) return []
   const { before, after } = compareBodies(kind, desired, stored)
   const charts = new Map(listOf(before.tiles).map((tile) => [tile.id, tile.config]))
@@ -78,7 +78,7 @@ function differingPlaces({ id, desired, stored, fields }: Held, kind: Kind): rea
 }
 
 /** Holds the creates beside a held object: those of the name, or the place, that a held object without a marker has. */
-function holdBeside(steps: readonly Step[], kind: Kind): readonly Step[] {
+function holdBeside(steps: readonly Step[], kind: KindIdentity & KindWire): readonly Step[] {
   const unmarked = steps.flatMap(({ change }) => {
     const { stored } = change
     const body = isHeld(change) && stored !== undefined ? kind.toBody(stored) : undefined

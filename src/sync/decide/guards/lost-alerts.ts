@@ -3,7 +3,7 @@
 
 import type { Alert } from '../../../kinds/alert/alert.ts'
 import { composeUpdate } from '../../../kinds/compare.ts'
-import { describeStored, type Kind, listOf, type TargetRemoval } from '../../../kinds/kind.ts'
+import { describeStored, type KindWire, listOf, type TargetRemoval } from '../../../kinds/kind.ts'
 import { addressOf, kindLabels } from '../../../kinds/kind-names.ts'
 import { findLostAlerts, findLostTiles, type LostTile } from '../../../kinds/lost-alerts.ts'
 import { PendingId } from '../../../kinds/pending-id.ts'
@@ -158,7 +158,7 @@ function explainLoss({ tileId, savedSearchId }: Alert, change: Change, lostTiles
 const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote(name, 60)}" that the API does not list`
 
 /** An alert that a write deletes, and that is declared elsewhere, is created again. Deletes come last: the alert has moved before. */
-function replaceLost(change: Change, { cause, reason }: Loss, { recreate }: Kind): Change {
+function replaceLost(change: Change, { cause, reason }: Loss, { recreate }: KindWire): Change {
   if (!isWrite(change) || change.action === 'release' || cause.action === 'delete') return change
   const { stored, notes } = change
   const note = `${reason}, and the server deletes the alert with it, so apply creates the alert again`

@@ -1,5 +1,5 @@
 import type { FieldChange } from '../../../kinds/compare.ts'
-import { checkRules, type Kind } from '../../../kinds/kind.ts'
+import { checkRules, type KindIdentity } from '../../../kinds/kind.ts'
 import { addressOf } from '../../../kinds/kind-names.ts'
 import { labelOf } from '../../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
@@ -98,7 +98,7 @@ function refuseUnadopted({ kind, change, pair }: Step): readonly Diagnostic[] {
   return [diagnose(objectRules, 'not-adopted', declared, message)]
 }
 
-function noteServerDefaults(kind: Kind, steps: readonly Step[]): readonly Diagnostic[] {
+function noteServerDefaults(kind: KindIdentity, steps: readonly Step[]): readonly Diagnostic[] {
   const [first, ...others] = steps.flatMap(({ change }) =>
     change.kind === kind.name && 'newDefaults' in change && change.newDefaults !== undefined ? [change] : [],
   )

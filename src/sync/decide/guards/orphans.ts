@@ -1,4 +1,4 @@
-import { describeStored, type Kind } from '../../../kinds/kind.ts'
+import { describeStored, type KindFile, type KindIdentity, type KindWire } from '../../../kinds/kind.ts'
 import { sections } from '../../../kinds/kind-names.ts'
 import { type Diagnostic, diagnosticOf } from '../../../platform/core/diagnostics.ts'
 import { pluralOf } from '../../../platform/core/text.ts'
@@ -11,7 +11,7 @@ import { twinRules } from '../twins.ts'
 /** Deletes the objects of the project that no file declares, or removes their markers. */
 export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }) => {
   if (!prune) return {}
-  const end = (kind: Kind, one: MarkedObject): Change =>
+  const end = (kind: KindIdentity & KindWire & KindFile, one: MarkedObject): Change =>
     prune === 'forget' ? planRelease(kind, one, 'no file declares it') : planDelete(kind, one)
   return {
     steps: [...steps, ...ofKinds.flatMap(({ kind, orphans }) => orphans.map((one) => ({ kind, change: end(kind, one) })))],
@@ -20,7 +20,7 @@ export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }) => {
 }
 
 /** An error for orphans with the same marker, because it is unknown which of them is the copy. */
-function refuseTwins(orphans: readonly MarkedObject[], { name, label }: Kind): readonly Diagnostic[] {
+function refuseTwins(orphans: readonly MarkedObject[], { name, label }: KindIdentity): readonly Diagnostic[] {
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
     const ids = alike.map(({ stored }) => describeStored(stored)).join(', ')

@@ -4,7 +4,7 @@
 
 import { compareBodies, composeUpdate, withWrittenDefaults } from '../../../kinds/compare.ts'
 import { canPatchTile } from '../../../kinds/dashboard/patch-dashboard.ts'
-import { type Body, describeStored, type Kind, listOf, type StoredObject } from '../../../kinds/kind.ts'
+import { type Body, describeStored, type KindIdentity, type KindWire, listOf, type StoredObject } from '../../../kinds/kind.ts'
 import { isOf } from '../../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
 import { isSame } from '../../../platform/core/equality.ts'
@@ -38,14 +38,14 @@ const page = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hos
 const hiddenParts = `the filter (where), granularity and limit of a chart, colors of table columns, PromQL tiles where all tiles are written, and others. See ${page}`
 
 /** What a user can do instead of a write that loses parts. */
-const waysOut = (): string =>
+const howToAvoidLosses = (): string =>
   `To accept the loss, set rewrite: true. To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}`
 
 const maxNamedTiles = 20
 const maxNamedAlerts = 10
 
 interface TileWriteOptions {
-  readonly kind: Kind
+  readonly kind: KindIdentity & KindWire
   readonly canPatch: boolean
   /** Whether the run writes dashboards that need no change, with all of their tiles. */
   readonly rewrite: boolean
@@ -107,13 +107,13 @@ function planTileWrite(change: Write, options: TileWriteOptions): Write {
 const nameTile = ({ name }: Body): string => quote(String(name || 'a tile without a name'), 60)
 
 /** The stored tiles that a write stores again. */
-function writtenTiles({ stored, desired, patchedTileIds }: Write, kind: Kind): readonly Body[] {
+function writtenTiles({ stored, desired, patchedTileIds }: Write, kind: KindWire): readonly Body[] {
   const ids: readonly unknown[] = patchedTileIds ?? [...tilesById(composeUpdate(kind, desired, stored)).keys()]
   return listOf(stored.tiles).filter(({ id }) => ids.includes(id))
 }
 
 /** The ids of the tiles to patch, which may be none; undefined for a change that needs a PUT. */
-function tilesToPatch({ stored, desired, fields }: Write, kind: Kind): readonly string[] | undefined {
+function tilesToPatch({ stored, desired, fields }: Write, kind: KindWire): readonly string[] | undefined {
   if (fields.some(({ path }) => !/^(?:name|tags|tiles)(?!\w)/.test(path))) return undefined
   if (!fields.some(({ path }) => path.startsWith('tiles'))) return []
   const { before, after } = compareBodies(kind, desired, stored)
@@ -133,7 +133,7 @@ function tilesToPatch({ stored, desired, fields }: Write, kind: Kind): readonly 
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
 /** An error where an alert is on one of the tiles that are written again. */
-function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind): readonly Diagnostic[] {
+function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: KindWire): readonly Diagnostic[] {
   const { key, name, stored, rewrites, location = noLocation } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name ? `the tile "${nameTile(tile)}"` : nameTile(tile)]))
@@ -145,12 +145,12 @@ function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind
     maxNamedAlerts,
     once.map((one) => `${describeStored(one)} on ${names.get(one.tileId)}`),
   )
-  const message = `dashboards.${key}: apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${named}. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${waysOut()}`
+  const message = `dashboards.${key}: apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${named}. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${howToAvoidLosses()}`
   return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
 }
 
 /** The API does not show a language that a series lacks, but that of a link. */
-function missingLanguage({ key, stored, location = noLocation }: Write, kind: Kind): readonly Diagnostic[] {
+function missingLanguage({ key, stored, location = noLocation }: Write, kind: KindWire): readonly Diagnostic[] {
   const body = kind.toBody(stored)
   const stated = tilesById(withWrittenDefaults(body, kind.schema))
   const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
@@ -177,7 +177,7 @@ function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
       maxNamedTiles,
       list.map(({ key, name }) => key || quote(name, 60)),
     )
-  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${listOfKeys(likely)}), without the parts that the API does not return. ${waysOut()}. These parts are ${hiddenParts}`
+  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${listOfKeys(likely)}), without the parts that the API does not return. ${howToAvoidLosses()}. These parts are ${hiddenParts}`
   const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${listOfKeys(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`
   return [
     ...likely.slice(0, 1).map(({ location = noLocation }) => exceptionalDiagnostic(tileWriteRules, 'rewrites-tiles', location, warning)),

@@ -1,4 +1,4 @@
-import { type Kind, storedLabelOf } from '../../../kinds/kind.ts'
+import { type KindFile, type KindIdentity, type KindRules, storedLabelOf } from '../../../kinds/kind.ts'
 import { addressOf } from '../../../kinds/kind-names.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
 import type { Update } from '../change.ts'
@@ -54,7 +54,7 @@ export const repairTwins: Guard = ({ steps, ofKinds, assumed: { canPatch } }, { 
 export const isAboutKept = ({ rule }: Diagnostic): boolean => rule === ('kept-duplicate' satisfies keyof typeof repairRules)
 
 /** What a person must do about a twin that stays, because nothing shows whether it differs. */
-function reportKept(kind: Kind, { declared, kept, stored, action }: Twin): readonly Diagnostic[] {
+function reportKept(kind: KindIdentity & KindFile & KindRules, { declared, kept, stored, action }: Twin): readonly Diagnostic[] {
   const why = whyNotCompared(kind)
   if (why === undefined) return []
   const what = action === 'release' ? `only removes the marker of its duplicate ${stored.id}` : `leaves its duplicate ${stored.id} as it is`

@@ -1,4 +1,4 @@
-import { describeStored, type Kind, type StoredObject, storedLabelOf } from '../../../kinds/kind.ts'
+import { describeStored, type KindRules, type StoredObject, storedLabelOf } from '../../../kinds/kind.ts'
 import { diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
 import { listFirst } from '../../../platform/core/text.ts'
 import { addressOfChange, type Change, changesOf, type Delete, staysAsItIs, type Write } from '../change.ts'
@@ -42,7 +42,7 @@ function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]
 export function describeUsers(
   { stored, desired, id }: Write | Delete,
   alerts: readonly StoredObject[],
-  { findUse }: Kind,
+  { findUse }: KindRules,
 ): string | undefined {
   if (findUse === undefined) return undefined
   const after = desired === undefined ? undefined : { ...desired, id, name: String(desired.name) }
