@@ -44,18 +44,12 @@ export interface Directory {
 const labels: Readonly<Record<ReferableKind, string>> = { ...kindLabels, connection: 'connection' }
 
 /** Indexes the objects of the service by name and by id. */
-export function createDirectory({
-  dashboard = [],
-  savedSearch = [],
-  source = [],
-  webhook = [],
-  connection = [],
-}: DirectoryLists): Directory {
-  const tiles = dashboard.flatMap((one) =>
-    one.tiles.flatMap((tile) => [tile, { id: placeOfTile(String(one.id), tile.id), name: tile.name }]),
+export function createDirectory(lists: DirectoryLists): Directory {
+  const { dashboard = [], savedSearch = [], source = [], webhook = [], connection = [] } = lists
+  const tiles = dashboard.flatMap(({ id, tiles: own }) =>
+    own.flatMap((tile) => [tile, { id: placeOfTile(String(id), tile.id), name: tile.name }]),
   )
-  const all = { dashboard, savedSearch, source, webhook, connection }
-  return toDirectory({ all, tiles, unnamed: new Set() })
+  return toDirectory({ all: { dashboard, savedSearch, source, webhook, connection }, tiles, unnamed: new Set() })
 }
 
 interface Indexed {

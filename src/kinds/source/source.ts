@@ -165,20 +165,6 @@ export type DeclaredSource = z.output<typeof declaredSource>
 
 type Field = keyof DeclaredSource
 
-const everyKind: readonly Field[] = [
-  'name',
-  'kind',
-  'connection',
-  'section',
-  'from',
-  'disabled',
-  'querySettings',
-  'timestampValueExpression',
-  'adopt',
-  'id',
-  'previousName',
-]
-
 const ofEvents: readonly Field[] = [
   'defaultTableSelectExpression',
   'serviceNameExpression',
@@ -204,7 +190,7 @@ interface FieldsOfType {
   readonly optional: readonly Field[]
 }
 
-/** The fields of each kind besides the common ones, as the server of HyperDX 2.36 requires and stores them. */
+/** The fields of each kind besides those that all kinds have, as the server of HyperDX 2.36 requires and stores them. */
 export const fieldsByKind: Readonly<Record<SourceType, FieldsOfType>> = {
   log: {
     required: ['defaultTableSelectExpression'],
@@ -250,17 +236,18 @@ export const undocumentedInCloud: Readonly<Record<SourceType, readonly Field[]>>
   session: ['resourceAttributesExpression'],
 }
 
+const ofSomeKinds = new Set(Object.values(fieldsByKind).flatMap((fields) => [...fields.required, ...fields.optional]))
+
 /** A source of a file: with all fields that its kind needs, and no others. */
 export const sourceInFile = declaredSource.superRefine((source, context) => {
   const { required: needed, optional } = fieldsByKind[source.kind]
-  const known = [...everyKind, ...needed, ...optional]
   for (const field of needed)
     if (source[field] === undefined)
       context.addIssue({ code: 'custom', path: [field], message: `a source of the kind ${source.kind} needs it` })
   if (source.kind !== 'metric' && !source.from.tableName)
     context.addIssue({ code: 'custom', path: ['from', 'tableName'], message: `a source of the kind ${source.kind} needs it` })
   for (const field of keysOf<Field>(source))
-    if (source[field] !== undefined && !known.includes(field))
+    if (source[field] !== undefined && !needed.includes(field) && !optional.includes(field) && ofSomeKinds.has(field))
       context.addIssue({
         code: 'custom',
         path: [field],
