@@ -88,12 +88,9 @@ function wireOption(core: Schema): z.ZodType {
 /** The value that clears a field, for each field of the API that an update can clear; undefined where leaving the field out clears it. */
 export const clearing = (fields: z.ZodObject): Body =>
   Object.fromEntries(
-    Object.entries<Schema>(fields.shape).flatMap(([name, field]) => {
-      const meta = metaOf(field)
-      return Object.hasOwn(meta, 'clear') ? [[meta.ref?.wire ?? name, meta.clear] as const] : []
-    }),
+    [...metasOf(fields)].flatMap(([name, meta]) => (Object.hasOwn(meta, 'clear') ? [[meta.ref?.wire ?? name, meta.clear]] : [])),
   )
 
 /** The fields whose value a file without them leaves to the service. */
 export const fieldsLeftToService = (fields: z.ZodObject): readonly string[] =>
-  Object.entries<Schema>(fields.shape).flatMap(([name, field]) => (metaOf(field).keepIfAbsent ? [name] : []))
+  [...metasOf(fields)].flatMap(([name, { keepIfAbsent }]) => (keepIfAbsent ? [name] : []))

@@ -5,6 +5,7 @@ import { declarationDigest, toAdoptedId } from '../../src/kinds/adopt.ts'
 import type { StoredObject } from '../../src/kinds/kind.ts'
 import type { KindName } from '../../src/kinds/kind-names.ts'
 import type { Change, Plan } from '../../src/sync/decide/change.ts'
+import { ownership, type Row } from '../../src/sync/decide/ownership.ts'
 import { readValue } from '../support/declarations.ts'
 import { kinds, planOf, remoteStateWith } from '../support/plans.ts'
 
@@ -129,7 +130,7 @@ function expectedOfUnmarked(state: State): string {
 /** Another object, which was applied. */
 const ownedInFile = { name: 'Owned', sourceId: 'logs' }
 
-function planFor(given: State, prune: boolean): { readonly plan: Plan; readonly id: string } {
+function planFor(given: State, prune: boolean, more: Parameters<typeof planOf>[2] = {}): { readonly plan: Plan; readonly id: string } {
   const { subject, marker, adopt, history, canPatch, edit, isApplied } = given
   const kind = kinds[subject.kind]
   const { stored, declared } = valuesOf(given)
@@ -161,7 +162,7 @@ function planFor(given: State, prune: boolean): { readonly plan: Plan; readonly 
     ...(isApplied && { savedSearch: [{ ...search, id: 'owned' }] }),
   }
   const state = remoteStateWith({ ...lists, [subject.kind]: [...(lists[subject.kind] ?? []), ...(object === undefined ? [] : [object])] })
-  const options = { canPatch, prune, adoptFrom: { none: true as const } }
+  const options = { canPatch, prune, adoptFrom: { none: true as const }, ...more }
   const content = { savedSearches: {}, ...subject.around.declared, [section]: { ...others, ...own } }
   const savedSearches = { ...content.savedSearches, ...(isApplied && { owned: ownedInFile }) }
   return { plan: planOf({ ...content, savedSearches }, state, options), id }
@@ -202,3 +203,36 @@ describe.each(Object.entries(subjects))('W21: the five rules about %s', (_name, 
     }
   })
 })
+
+describe('W21: the table of what becomes of an object', () => {
+  const decidedIn = (given: Given): string => {
+    const { rewrite, ...state } = given
+    try {
+      return decided(planFor(state, true, { rewrite }))
+    } catch (error) {
+      return String(error)
+    }
+  }
+
+  it.each(ownership.map((row, i) => [i + 1, row] as const))(
+    'needs row %i: without it, another one decides about some object',
+    (number, row) => {
+      const rows = ownership as Row[]
+      const isNeededFor = (given: Given): boolean => {
+        const before = decidedIn(given)
+        rows.splice(number - 1, 1)
+        const after = decidedIn(given)
+        rows.splice(number - 1, 0, row)
+        return before !== after
+      }
+      expect([...allStates()].find(isNeededFor)).toBeDefined()
+    },
+  )
+})
+
+type Given = State & { readonly rewrite: boolean }
+
+function* allStates(): Generator<Given> {
+  for (const rewrite of [false, true])
+    for (const subject of Object.values(subjects)) for (const state of statesOf(subject)) yield { ...state, rewrite }
+}

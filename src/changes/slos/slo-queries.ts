@@ -74,19 +74,12 @@ function toProblem({ key, location }: Slo, answer: SqlAnswer): Diagnostic | unde
       : undefined
   if (whyNotRun !== undefined)
     return diagnosticOf(evaluationRules, 'unchecked-query', location, `slos.${key}: its query was not run: ${whyNotRun}`)
-  if (answer.kind === 'refused')
-    return diagnosticOf(
-      sloServiceRules,
-      'slo-failing-query',
-      location,
-      `slos.${key}: its alerts would never fire, because the server cannot run their query: ${withoutQuery(answer.reason)}. Correct total, good, groupBy or the source`,
-    )
+  if (answer.kind === 'refused') {
+    const message = `slos.${key}: its alerts would never fire, because the server cannot run their query: ${withoutQuery(answer.reason)}. Correct total, good, groupBy or the source`
+    return diagnosticOf(sloServiceRules, 'slo-failing-query', location, message)
+  }
   const took = describeSlow(answer)
   if (took === undefined) return undefined
-  return diagnosticOf(
-    sloServiceRules,
-    'slo-slow-query',
-    location,
-    `slos.${key}: its longest alert query takes ${took}. Narrow total by columns in the sorting key of the table, such as ServiceName, or use a source of a smaller table`,
-  )
+  const message = `slos.${key}: its longest alert query takes ${took}. Narrow total by columns in the sorting key of the table, such as ServiceName, or use a source of a smaller table`
+  return diagnosticOf(sloServiceRules, 'slo-slow-query', location, message)
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { defineCollection } from '../../platform/api/collection.ts'
-import { nameOrEmpty, wireId } from '../../platform/api/wire.ts'
+import { listOrEmpty, nameOrEmpty, wireId } from '../../platform/api/wire.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
 import { adoption, declaredTags, sourceFields } from '../fields.ts'
@@ -14,10 +14,7 @@ import { spellFields } from '../spell.ts'
 export const savedSearchSchema = z.looseObject({
   id: wireId,
   name: nameOrEmpty,
-  tags: z
-    .array(z.string())
-    .nullish()
-    .transform((tags) => tags ?? []),
+  tags: listOrEmpty(z.string()),
 })
 
 export type SavedSearch = z.output<typeof savedSearchSchema>

@@ -169,16 +169,18 @@ type Fields = Readonly<Record<string, unknown>>
 export function mapForms<Beside>(value: Fields, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): Fields
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown {
-  const into = (key: string | number, item: unknown): Beside => (walk.into === undefined ? beside : walk.into(beside, key, item))
+  const { into = same } = walk
   if (Array.isArray(value)) {
     const element = elementOf(schema)
-    return value.map((item: unknown, i) => mapForms(item, element, walk, into(i, item)))
+    return value.map((item: unknown, i) => mapForms(item, element, walk, into(beside, i, item)))
   }
   if (!isMapping(value)) return walk.leaf === undefined ? value : walk.leaf(value, schema)
   const form = formOf(schema, value)
-  const inner = (key: string): unknown => mapForms(value[key], form && fieldOf(form, key), walk, into(key, value[key]))
+  const inner = (key: string): unknown => mapForms(value[key], form && fieldOf(form, key), walk, into(beside, key, value[key]))
   return walk.map({ map: value, form, schema, beside, inner })
 }
+
+const same = <T>(value: T): T => value
 
 /** The option that was most likely meant by a wrong value; undefined where the value is not a map, or no option is one. */
 export function nearestOption(union: z.ZodUnion, value: unknown): Schema | undefined {

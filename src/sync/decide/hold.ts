@@ -18,10 +18,14 @@ interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'targetOptions'>
 
 /** Holds the object of a declaration, or what would be created beside several that could be meant. */
 export function hold(change: Create | Update, pair: Pair, options: HoldOptions): Held {
-  const { kind, key, name, location, madeFrom, desired, id, stored } = change
-  const common = { kind, key, name, location, madeFrom, desired, id, stored, action: 'held', isError: options.isError, notes: [] } as const
-  const held: Held = { ...common, ...explain(change, pair, options), remedies: [] }
-  return { ...held, remedies: madeFrom === undefined ? remediesInFile(held, pair, options) : [remedyForMade(held, options)] }
+  const held: Held = { ...toHeld(change, options), ...explain(change, pair, options), remedies: [] }
+  return { ...held, remedies: held.madeFrom === undefined ? remediesInFile(held, pair, options) : [remedyForMade(held, options)] }
+}
+
+/** What a held object has of the change that is not made. */
+function toHeld(change: Create | Update, { isError }: Pick<Held, 'isError'>) {
+  const { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored } = change
+  return { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored, action: 'held', isError, notes: [] } as const
 }
 
 function explain(change: Create | Update, { adopted, candidates = [] }: Pair, { kind: { label }, isError }: HoldOptions) {
@@ -82,8 +86,8 @@ function remediesInFile(
 const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)
 
 /** The change as it waits for the held object that is its cause. */
-export const holdFor = (change: Create | Update, cause: Held, reason: string): Held => {
-  const { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored } = change
-  const common = { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored }
-  return { ...common, action: 'held', isError: cause.isError, reason, remedies: [`see ${addressOf(cause)}`], notes: [] }
-}
+export const holdFor = (change: Create | Update, cause: Held, reason: string): Held => ({
+  ...toHeld(change, cause),
+  reason,
+  remedies: [`see ${addressOf(cause)}`],
+})

@@ -38,18 +38,11 @@ export const matchRules = {
   },
 } as const satisfies Rules
 
-export interface MatchResult<D extends Declared = Declared> {
-  readonly pairs: readonly Pair<D>[]
-  /** Objects with this project's marker that no file declares. */
-  readonly orphans: readonly MarkedObject[]
-  readonly diagnostics: readonly Diagnostic[]
-}
-
 /** The stored object of each declared one: the identified one, or one without a marker that is like it. */
 export function matchObjects<D extends Declared>(
   { finder: known, findings: identified }: Identified<D>,
   bodies: Pick<Finder<D>, 'resolve'> = {},
-): MatchResult<D> {
+) {
   const { kind, declared, orphans } = known
   const finder = { ...known, ...bodies }
   const taken = new Map<StoredObject, D>()

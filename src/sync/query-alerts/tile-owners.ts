@@ -6,12 +6,12 @@ import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import type { Facts } from '../decide/facts.ts'
-import type { MatchResult } from '../decide/match.ts'
+import type { matchObjects } from '../decide/match.ts'
 import type { Assumed } from '../decide/step.ts'
 import type { MarkedObject } from '../plan/stored-objects.ts'
 import { isMadeForQueries, makeProjectDashboard } from './query-alerts.ts'
 
-type MatchedAlerts = Pick<MatchResult<Declared<'alert'>>, 'pairs' | 'orphans'>
+type MatchedAlerts = ReturnType<typeof matchObjects<Declared<'alert'>>>
 
 /** The declarations with the tiles that the plan gives to alerts, and who the stored tiles are for. */
 export function assignTiles(matched: MatchedAlerts, facts: Facts, assumed: Assumed) {

@@ -77,7 +77,6 @@ export const dependsOnPatches = ({ changes, diagnostics }: Plan): boolean =>
 
 const isTracked = (change: Change): boolean => 'isTracked' in change && change.isTracked === true
 
-/** A write of a dashboard that exists. */
 const isDashboardWrite = (change: Change): change is Write =>
   change.kind === 'dashboard' && isWrite(change) && change.action !== 'unchanged'
 
@@ -141,11 +140,8 @@ function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind
   if (found.length === 0) return []
   // A declared alert that exists is in both lists. New ones have no id yet.
   const once = [...new Map(found.map((one) => [one.id === 'new' ? one : one.id, one])).values()]
-  const named = firstOf(
-    maxNamedAlerts,
-    once.map((one) => `${describeStored(one)} on ${names.get(one.tileId)}`),
-  )
-  const message = `dashboards.${key}: apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${named}. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${howToAvoidLosses()}`
+  const described = once.map((one) => `${describeStored(one)} on ${names.get(one.tileId)}`)
+  const message = `dashboards.${key}: apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${firstOf(maxNamedAlerts, described)}. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${howToAvoidLosses()}`
   return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
 }
 
@@ -167,18 +163,16 @@ export const isAboutTileWrites = ({ rule }: Diagnostic): boolean => rule === 're
 export const isTileRefusal = (one: Diagnostic, key?: string): boolean =>
   isAboutTileWrites(one) && one.message.startsWith(key === undefined ? 'dashboards.' : `dashboards.${key}: `)
 
+const keyOrName = ({ key, name }: Write): string => key || quote(name, 60)
+
 /** A warning for all dashboards that someone else may have changed, and a note for the others, because the parts are the same. */
 function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
   const [likely = [], others = []] = [true, false].map((isLikely) =>
     changes.filter(({ rewrites }) => isLikely === (rewrites !== undefined)),
   )
-  const listOfKeys = (list: readonly Write[]): string =>
-    firstOf(
-      maxNamedTiles,
-      list.map(({ key, name }) => key || quote(name, 60)),
-    )
-  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${listOfKeys(likely)}), without the parts that the API does not return. ${howToAvoidLosses()}. These parts are ${hiddenParts}`
-  const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${listOfKeys(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`
+  const keysOf = (list: readonly Write[]): string => firstOf(maxNamedTiles, list.map(keyOrName))
+  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${keysOf(likely)}), without the parts that the API does not return. ${howToAvoidLosses()}. These parts are ${hiddenParts}`
+  const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${keysOf(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`
   return [
     ...likely.slice(0, 1).map(({ location = noLocation }) => exceptionalDiagnostic(tileWriteRules, 'rewrites-tiles', location, warning)),
     ...others.slice(0, 1).map(({ location = noLocation }) => diagnosticOf(tileWriteRules, 'hidden-parts', location, note)),

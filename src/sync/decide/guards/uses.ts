@@ -27,7 +27,6 @@ export const checkUses: Check = ({ steps }, { storedObjects }) => {
   return { diagnostics }
 }
 
-/** The alerts after the plan. */
 function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]): readonly StoredObject[] {
   const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
   return alerts.flatMap((alert) => {
