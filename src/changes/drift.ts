@@ -16,6 +16,7 @@ import { isAboutTileWrites, isTileRefusal } from '../sync/decide/guards/tile-wri
 import { inEnvironment } from '../sync/declarations/environment.ts'
 import { adoptOptions, commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
 import { defaultMaxDeletes } from './inputs.ts'
+import { planShape, toPlanOrDriftResult } from './plan/plan-or-drift-result.ts'
 import {
   factsBesideHeadline,
   isPlanWrong,
@@ -26,7 +27,6 @@ import {
   withDiagnostics,
 } from './plan/plan-report.ts'
 import { type PlannedObject, type PlanResult, sinceWhen } from './plan/plan-result.ts'
-import { planShape, toPlanOrDriftResult } from './plan/plan-or-drift-result.ts'
 
 export const drift = defineOperation({
   ...planShape,

@@ -1,7 +1,7 @@
 // The operations that list the objects of a kind, and what they say about the owners.
 import * as z from 'zod'
 import { alertCollection } from '../kinds/alert/alert.ts'
-import { type KindIdentity, storedLabelOf, type StoredObject } from '../kinds/kind.ts'
+import { type KindIdentity, type StoredObject, storedLabelOf } from '../kinds/kind.ts'
 import { type KindName, kindLabels } from '../kinds/kind-names.ts'
 import { alertMarkers, noMarkers, ownershipTest, withoutMarkerTags } from '../kinds/marker.ts'
 import type { ReadApi } from '../platform/api/client.ts'

@@ -2,7 +2,17 @@
 import * as z from 'zod'
 import { type DatedLists, listKinds } from '../kinds/collections.ts'
 import { createDirectory, type Directory, type ReferableKind } from '../kinds/directory.ts'
-import type { AlertTarget, Body, DeclaredObject, FileContext, KindFile, KindIdentity, KindWire, ResolveContext, StoredObject } from '../kinds/kind.ts'
+import type {
+  AlertTarget,
+  Body,
+  DeclaredObject,
+  FileContext,
+  KindFile,
+  KindIdentity,
+  KindWire,
+  ResolveContext,
+  StoredObject,
+} from '../kinds/kind.ts'
 import type { KindName } from '../kinds/kind-names.ts'
 import { connectionCollection } from '../kinds/source/source-wire.ts'
 import type { ReadApi } from '../platform/api/client.ts'

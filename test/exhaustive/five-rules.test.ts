@@ -8,6 +8,7 @@ import type { Change, Plan } from '../../src/sync/decide/change.ts'
 import { ownership, type Row } from '../../src/sync/decide/ownership.ts'
 import { readValue } from '../support/declarations.ts'
 import { kinds, planOf, remoteStateWith } from '../support/plans.ts'
+import { randomFrom } from '../support/random.ts'
 
 const project = 'shop/main'
 const key = 'mine'
@@ -205,8 +206,12 @@ describe.each(Object.entries(subjects))('W21: the five rules about %s', (_name, 
 })
 
 describe('W21: the table of what becomes of an object', () => {
-  const decidedIn = (given: Given): string => {
-    const { rewrite, ...state } = given
+  const random = randomFrom(1)
+  const oneOfTwo = alertSubject('Mine', [{ ...alert, id: 'second', threshold: 99, name: 'Mine' }])
+  const states = [...Object.values(subjects), oneOfTwo]
+    .flatMap((subject) => statesOf(subject).flatMap((state) => [true, false].map((rewrite) => ({ state, rewrite, rank: random() }))))
+    .toSorted((a, b) => a.rank - b.rank)
+  const decidedIn = ({ state, rewrite }: (typeof states)[number]): string => {
     try {
       return decided(planFor(state, true, { rewrite }))
     } catch (error) {
@@ -215,24 +220,17 @@ describe('W21: the table of what becomes of an object', () => {
   }
 
   it.each(ownership.map((row, i) => [i + 1, row] as const))(
-    'needs row %i: without it, another one decides about some object',
+    'needs row %i, without which an object is decided differently',
     (number, row) => {
       const rows = ownership as Row[]
-      const isNeededFor = (given: Given): boolean => {
-        const before = decidedIn(given)
+      const needed = states.find((state) => {
+        const before = decidedIn(state)
         rows.splice(number - 1, 1)
-        const after = decidedIn(given)
+        const after = decidedIn(state)
         rows.splice(number - 1, 0, row)
         return before !== after
-      }
-      expect([...allStates()].find(isNeededFor)).toBeDefined()
+      })
+      expect(needed).toBeDefined()
     },
   )
 })
-
-type Given = State & { readonly rewrite: boolean }
-
-function* allStates(): Generator<Given> {
-  for (const rewrite of [false, true])
-    for (const subject of Object.values(subjects)) for (const state of statesOf(subject)) yield { ...state, rewrite }
-}

@@ -66,7 +66,12 @@ export function reconcileOutcome(outcome: Outcome, list: StoredIndex, desired: B
 }
 
 /** The ownership marker shows it: its digest is that of the new declaration, and was another one before. */
-function wasWritten({ action, stored: before }: Outcome['change'], desired: Body, stored: StoredObject, kind: KindIdentity & KindWire): boolean {
+function wasWritten(
+  { action, stored: before }: Outcome['change'],
+  desired: Body,
+  stored: StoredObject,
+  kind: KindIdentity & KindWire,
+): boolean {
   const digestIn = (one: StoredObject): string | undefined => kind.readMarker(kind.toBody(one))?.digest
   const wanted = kind.readMarker(desired)?.digest
   const isNew = before === undefined || action === 'replace'

@@ -1,5 +1,13 @@
 import { listKinds, type StoredLists } from '../../kinds/collections.ts'
-import { type Body, type KindFile, type KindIdentity, type KindWire, type StoredObject, watchedNames, withWatchedNames } from '../../kinds/kind.ts'
+import {
+  type Body,
+  type KindFile,
+  type KindIdentity,
+  type KindWire,
+  type StoredObject,
+  watchedNames,
+  withWatchedNames,
+} from '../../kinds/kind.ts'
 import { type KindName, kindNames, mapKinds } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import type { StoredMarker } from '../../kinds/marker.ts'

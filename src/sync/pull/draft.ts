@@ -1,6 +1,15 @@
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { createDirectory } from '../../kinds/directory.ts'
-import { type Body, type FileContext, type Kind, type KindFile, type KindIdentity, listOf, storedLabelOf, type StoredObject } from '../../kinds/kind.ts'
+import {
+  type Body,
+  type FileContext,
+  type Kind,
+  type KindFile,
+  type KindIdentity,
+  listOf,
+  type StoredObject,
+  storedLabelOf,
+} from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { withoutMarkerTags } from '../../kinds/marker.ts'
@@ -140,7 +149,8 @@ export function draftPull(input: DraftInput): Draft {
     takenOver,
   }
   const wanted = valuesOf(select, 'kind')
-  const isAdded = ({ name, file }: KindIdentity & KindFile): boolean => input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
+  const isAdded = ({ name, file }: KindIdentity & KindFile): boolean =>
+    input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
   const others = keysOf<KindName>(kinds)
     .map((name): Kind => kinds[name])
     .filter(isAdded)

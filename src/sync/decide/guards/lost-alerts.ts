@@ -80,11 +80,12 @@ function assumeMoreHeld(
   const waiting = ({ kind, key, desired: { tileId } }: Held): boolean =>
     kind === 'alert' && queried.has(key) && tileId instanceof PendingId && !addresses.has(addressOf(tileId))
   const withoutTile = held.filter((one) => waiting(one) && !assumed.alertsWithoutTile.has(one.key))
-  const more = [...deletesHeld].map(([cause, alert]) => {
+  const found = [...deletesHeld].map(([cause, alert]) => {
     if (!assumed.held.has(addressOf(alert))) return [addressOf(alert), alert] as const
     const reason = `would delete ${addressOf(alert)}, which is left as it is`
     return [slotOf(cause), isPlanned(cause) ? holdFor(cause, alert, reason) : alert] as const
   })
+  const more = found.filter(([slot]) => !assumed.held.has(slot))
   if (withoutTile.length + more.length === 0) return undefined
   return {
     ...assumed,
