@@ -163,7 +163,6 @@ async function readPlanFile(path: string, { files, environment }: Pick<ApplyCont
   throw inputError('plan-file', `"${quote(path, 80)}" ${why}: run plan again`)
 }
 
-/** The most differences that a message lists. */
 const maxListed = 8
 
 function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: ApplyContext, prune: Prune): void {

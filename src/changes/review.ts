@@ -31,7 +31,6 @@ interface ReviewAnswer<Result> {
 }
 
 export interface ReviewedPlan<Result> extends PlanningResult {
-  /** What the reviews answered. */
   readonly answers: Partial<Result>
   readonly tested: ReadonlySet<string>
 }

@@ -18,7 +18,6 @@ import { evaluationRules } from './plan/evaluations.ts'
 
 const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...queryRules, ...sloRules, ...incidentRules }
 
-/** Rules that need the stored objects. */
 const onService = {
   ...nameRules,
   ...decideRules,

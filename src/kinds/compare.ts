@@ -45,7 +45,6 @@ export function compareBodies(kind: KindWire, desired: Body, stored: StoredObjec
 /** The form in which bodies are compared: without markers, empty fields and the server's defaults. */
 export const comparable = (kind: KindWire, body: Body): Body => withoutDefaults(kind.canonical(body), kind.schema)
 
-/** The whole body of a create. */
 export const composeCreate = (kind: KindWire, desired: Body): Body => withFinalMarker(kind, withWrittenDefaults(desired, kind.schema))
 
 const withFinalMarker = (kind: KindWire, body: Body): Body => kind.completeMarker?.(body) ?? body
@@ -164,7 +163,6 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }]
 }
 
-/** The fields of a new value, as changes. */
 export function addedFields(value: unknown, path = ''): readonly FieldChange[] {
   if (isListOfMaps(value) && value.length > 0)
     return value.flatMap((item, i) => addedFields(withoutName(item), `${path}[${labelOfItem(item, i)}]`))

@@ -23,7 +23,6 @@ export type Lookup = { readonly id: string | PendingId } | { readonly message: s
 
 /** An object that files declare, with the name that it has after the plan. */
 export interface Planned extends Named {
-  /** The object as the service has it. */
   readonly stored: Named | undefined
 }
 
@@ -33,7 +32,6 @@ export interface Directory {
   byId(kind: ReferableKind, id: string): Lookup
   /** The name of the object or tile with this id; undefined for an unknown id. */
   nameOf(id: unknown): string | undefined
-  /** All objects of this kind. */
   all(kind: ReferableKind): readonly Named[]
   /** The directory after the plan: declared objects have the names that their files give them. */
   withPlanned(kind: ReferableKind, planned: readonly Planned[]): Directory
@@ -55,7 +53,6 @@ export function createDirectory(lists: DirectoryLists): Directory {
 interface Indexed {
   readonly all: Readonly<Record<ReferableKind, readonly Named[]>>
   readonly tiles: readonly Named[]
-  /** The objects that no name means. */
   readonly unnamed: ReadonlySet<Named>
 }
 

@@ -63,22 +63,18 @@ export function withoutServerFields(object: StoredObject): Body {
   return body
 }
 
-/** The kind and key of an object in a file. */
 interface ObjectKey<S extends KindName = KindName> {
   readonly kind: S
   readonly key: string
 }
 
-/** An object in a file, with its place. */
 export interface DeclaredKey<S extends KindName = KindName> extends ObjectKey<S> {
-  /** Place of its key. */
   readonly location: Location
 }
 
 /** An object that a file declares, valid by itself. */
 export interface DeclaredObject<Value = unknown, S extends KindName = KindName> extends DeclaredKey<S> {
   readonly value: Value
-  /** The object as its file spells it, with its defaults. */
   readonly spelled: unknown
   /** What it was made from, such as `slos.checkout`; absent for an object that the file spells out. */
   readonly madeFrom?: string
@@ -110,14 +106,12 @@ export interface ResolveContext {
   readonly secret: ReadSecret
   /** The objects that the service has after the plan, by name. */
   readonly directory: Directory
-  /** The sources that the service has. */
   readonly sources: readonly StoredObject[]
   /** The objects that an alert can watch: by their key in these files, or, without files, by their id or name. */
   readonly dashboards: Pick<ReadonlyMap<string, AlertTarget>, 'get'>
   readonly savedSearches: Pick<ReadonlyMap<string, AlertTarget>, 'get'>
   /** What they are found by, for messages; `a key in these files` by default. */
   readonly keysAre?: string
-  /** The tiles of a dashboard that exists, by its id. */
   tilesOf(dashboardId: string): readonly Body[]
   /** The object that the declaration will change; undefined for a new one, and where it is not known. */
   readonly stored?: StoredObject | undefined
@@ -275,9 +269,7 @@ export interface FileContext {
 export const itemId = Symbol('id')
 
 export interface SecretUse {
-  /** Whether the run writes. */
   readonly isWrite: boolean
-  /** Whether secrets are sent that have not changed. */
   readonly resends: boolean
   readonly isAdopted: boolean
 }
@@ -305,7 +297,6 @@ export interface KindIssue {
   readonly message: string
 }
 
-/** The rules of `check`. */
 export const checkRules = {
   'missing-secret': {
     severity: 'error',

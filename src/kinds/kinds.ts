@@ -13,7 +13,6 @@ import { createSavedSearchKind, type DeclaredSavedSearch, declaredSavedSearch } 
 import { type DeclaredSource, sourceInFile, sourceKind } from './source/source.ts'
 import { type DeclaredWebhook, webhookInFile, webhookKind } from './webhook/webhook.ts'
 
-/** The schema of an object in a file. */
 export const fileSchemas = {
   dashboard: dashboardInFile,
   savedSearch: withOneSource(declaredSavedSearch),
@@ -80,7 +79,6 @@ export function labelOf({ key, value }: Declared): string {
   return typeof name === 'string' ? name : key
 }
 
-/** A type guard for declarations of one kind. */
 export const isOf =
   <S extends KindName>(kind: S) =>
   (declared: Declared): declared is Declared<S> =>

@@ -9,7 +9,6 @@ import type { Body, FileContext } from './kind.ts'
 import { spellConnection } from './reference-resolver.ts'
 
 interface Spelling {
-  /** The value as the API returns it. */
   readonly value: unknown
   /** The value without the server's defaults and empty fields. */
   readonly normalized: unknown

@@ -37,7 +37,6 @@ interface BacktestRequest {
   readonly maxRequests: number
   /** Limit above which conditions are suggested for an alert. */
   readonly maxNotifications?: number | undefined
-  /** The incidents that a suggestion must detect. */
   readonly incidents?: readonly Incident[]
   /** The incidents whose values are read, too. */
   readonly recorded?: readonly Incident[]

@@ -114,7 +114,6 @@ function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, 
 
 const minutes = (count: number) => trusted(formatDuration(count * minuteMs))
 
-/** What `countOutcomes` counts. */
 export const outcomeCounts = {
   detected: z.int().describe('Alerts that notify in time, of all incidents.'),
   late: z.int().describe('Alerts that notify too late, of all incidents.'),

@@ -104,7 +104,6 @@ interface Recorded {
   /** Undefined for a file that does not exist. */
   readonly text: string | undefined
   readonly query: DeclaredQuery | Refusal | undefined
-  /** The place of the alert. */
   readonly location: Location
   readonly command: string
 }

@@ -125,7 +125,6 @@ export function findEvaluationProblems(
 interface Review {
   readonly plan: Plan
   readonly outcomes: readonly Outcome[]
-  /** The alerts after the writes. */
   readonly alerts: readonly StoredObject[]
   readonly nowMs: number
 }

@@ -52,7 +52,6 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, 
   return join([...words.map(([verb, count]) => say`${count} to ${trusted(verb)}`), ...held], ', ')
 }
 
-/** The plan in the first line of its report. */
 export function planHeadline(result: PlanResult): Line {
   if (isPlanWrong(result)) return say`The plan${inEnvironment(result)} failed`
   if (result.changed) return say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
@@ -169,7 +168,6 @@ function layouts(objects: readonly PlannedObject[]): readonly Block[] {
 /** Objects without a difference that belonged to another key or project. */
 const isRenamed = ({ action, takeover }: PlannedObject): boolean => action === 'adopt' && takeover !== 'unmanaged'
 
-/** The most objects that one sentence names. */
 const maxNamed = 5
 
 type NamedObject = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>

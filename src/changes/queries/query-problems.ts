@@ -55,7 +55,6 @@ interface Asking extends QueryContext {
   readonly isApplied: boolean
   readonly readRows: Estimates['readRows']
   readonly nowMs: number
-  /** How many more queries may be sent. */
   left: number
 }
 
@@ -368,7 +367,6 @@ function toSeriesChecks(
   return [{ key, subject, outcome }]
 }
 
-/** The last whole window. */
 function lastWindow(interval: AlertInterval, nowMs: number): TimeRange {
   const lengthMs = intervalMs[interval]
   const untilMs = Math.floor(nowMs / lengthMs) * lengthMs

@@ -60,7 +60,6 @@ function longestQuery(slo: Slo, { storedObjects }: PlanningResult, endMs: number
   return { sql, connectionId: source.connectionId, startMs: endMs - longest.long.ms, endMs }
 }
 
-/** How long a slow query took. */
 function describeSlow(answer: SqlAnswer): string | undefined {
   if (answer.kind === 'too-slow') return `more than ${maxQueryMs / 1000} s, so the alert never fires: the server ends it then`
   if (answer.kind !== 'rows' || answer.elapsedMs === undefined || answer.elapsedMs <= slowMs) return undefined

@@ -116,7 +116,6 @@ export function toUtc(text: string): string {
   return Number.isNaN(ms) ? text : new Date(ms).toISOString()
 }
 
-/** The requests for alerts. */
 export const alertCollection = defineCollection<Alert, Body>({
   name: 'alerts',
   noun: kindLabels.alert,

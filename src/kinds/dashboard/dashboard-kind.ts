@@ -33,7 +33,6 @@ function describeTile({ name, config }: Body, nameOf: (id: unknown) => string): 
 
 const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
 
-/** The kind of dashboards. */
 export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
   const kind: Kind<DeclaredObject<DeclaredDashboard>> = {
     name: 'dashboard',

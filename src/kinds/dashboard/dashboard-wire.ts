@@ -60,7 +60,6 @@ function withMetricValues(tile: Body): Body {
 const lacksMetricValue = ({ aggFn, metricName, metricType, valueExpression }: Body): boolean =>
   Boolean(metricName) && Boolean(metricType) && aggFn !== 'count' && valueExpression === ''
 
-/** The requests for dashboards. */
 export const dashboardCollection = defineCollection<Dashboard, Body>({
   name: 'dashboards',
   noun: kindLabels.dashboard,

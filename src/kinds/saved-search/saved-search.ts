@@ -19,7 +19,6 @@ export const savedSearchSchema = z.looseObject({
 
 export type SavedSearch = z.output<typeof savedSearchSchema>
 
-/** The requests for saved searches. */
 export const savedSearchCollection = defineCollection<SavedSearch, Body>({
   name: 'saved-searches',
   noun: kindLabels.savedSearch,
@@ -58,7 +57,6 @@ export const declaredSavedSearch = z
 
 export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
 
-/** The kind of saved searches. */
 export function createSavedSearchKind(): Kind<DeclaredObject<DeclaredSavedSearch>> {
   const kind: Kind<DeclaredObject<DeclaredSavedSearch>> = {
     name: 'savedSearch',

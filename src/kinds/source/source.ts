@@ -21,7 +21,6 @@ import { PendingId } from '../pending-id.ts'
 import { createReferenceResolver, spellConnection } from '../reference-resolver.ts'
 import { sourceCollection } from './source-wire.ts'
 
-/** The kinds that files can declare. */
 const declaredTypes = ['log', 'trace', 'metric', 'session'] as const
 
 type SourceType = (typeof declaredTypes)[number]
@@ -57,7 +56,6 @@ const rollups = z.strictObject({
   granularity: interval,
 })
 
-/** Fields with the same name in files and in the API. */
 const plainFields = {
   section: z.string().max(256).optional().meta({ description: 'Heading under which the web app lists the source.' }),
   from: z
@@ -256,7 +254,6 @@ export const sourceInFile = declaredSource.superRefine((source, context) => {
       })
 })
 
-/** The body of a request for a declared source. */
 function resolveSource(declared: DeclaredObject<DeclaredSource>, context: ResolveContext): ResolvedDeclaration {
   const references = createReferenceResolver(declared, context)
   const body = encode(declaredSource, declared.value, references)
@@ -293,7 +290,6 @@ function toFile(body: Body, context: FileContext): Body {
 
 const requiredFields: readonly string[] = ['name', 'kind', 'connection', 'from']
 
-/** The kind of sources. */
 export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   name: 'source',
   label: kindLabels.source,

@@ -99,7 +99,6 @@ export const webhookInFile = declaredWebhook.superRefine((webhook, context) => {
       })
 })
 
-/** A webhook in the form of the API. */
 const webhookBody = z.strictObject({
   name: z.string(),
   service: z.string(),
@@ -259,7 +258,6 @@ function toFile(body: Body, { key, spelled }: FileContext): Body {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** The kind of webhooks. */
 export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   name: 'webhook',
   label: kindLabels.webhook,

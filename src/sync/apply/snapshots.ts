@@ -28,7 +28,6 @@ interface Written {
   readonly changes: readonly (Create | Write)[]
   /** Read after the writes. */
   readonly lists: StoredIndexes
-  /** What the server answered to each write. */
   readonly answers: ReadonlyMap<Change, StoredObject>
 }
 

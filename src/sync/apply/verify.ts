@@ -85,7 +85,6 @@ function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject
   return [diagnosticOf(verifyRules, 'field-dropped', change.location ?? { file: 'apply' }, message)]
 }
 
-/** The declared fields that an object lacks. */
 function missingFields(desired: Body, stored: StoredObject, kind: KindWire): readonly FieldChange[] {
   const { before, after } = compareBodies(kind, desired, stored)
   // An item may be compared with another one if the server trims names or reorders a list. The field is then elsewhere in the list.

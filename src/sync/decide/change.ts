@@ -35,13 +35,10 @@ interface ChangedObject<K extends KindName> {
 
 export interface Create<K extends KindName = KindName> extends ChangedObject<K> {
   readonly action: 'create'
-  /** Location of the declaration. */
   readonly location: Location
   /** What it was made from, such as `slos.checkout`. */
   readonly madeFrom?: string | undefined
-  /** What the object is. */
   readonly summary: string
-  /** The body to send. */
   readonly desired: Body
   readonly id?: undefined
   readonly stored?: undefined
@@ -82,9 +79,7 @@ export interface Held<K extends KindName = KindName>
   readonly action: 'held'
   /** Whether the run fails. Otherwise only the service has changed since `pull`. */
   readonly isError: boolean
-  /** Why apply leaves it as it is. */
   readonly reason: string
-  /** What a person can do to end this, each for another intention. */
   readonly remedies: readonly string[]
   /** The ids of the objects of which one could be meant, where it is not clear which. */
   readonly candidates?: readonly string[]
@@ -93,7 +88,6 @@ export interface Held<K extends KindName = KindName>
   readonly stored?: StoredObject | undefined
 }
 
-/** An object that loses its marker. */
 export interface Release<K extends KindName = KindName>
   extends ChangedObject<K>,
     Pick<Update<K>, 'id' | 'desired' | 'stored' | 'removes' | 'rewrites' | 'patchedTileIds'> {
@@ -111,7 +105,6 @@ export interface Delete<K extends KindName = KindName> extends ChangedObject<K> 
   readonly keeps?: string
 }
 
-/** One step of a plan. */
 export type Change<K extends KindName = KindName> = Create<K> | Update<K> | Held<K> | Release<K> | Delete<K>
 
 /** A change that keeps an object that exists. */
@@ -135,7 +128,6 @@ export const slotOf = (change: Pick<Change, 'kind' | 'key' | 'action' | 'id'>): 
 /** The address for messages. An object without a key has its name. */
 export const addressOfChange = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || quote(name, 60) })
 
-/** The remarks for reviewers. */
 export const notesOf = (change: Change): readonly string[] =>
   isHeld(change) ? [change.reason, ...change.remedies, ...change.notes] : change.notes
 
@@ -154,13 +146,10 @@ export interface Plan {
   readonly orphans: readonly { readonly kind: KindName; readonly id: string; readonly name: string; readonly key: string }[]
   /** Objects of the service that have no ownership marker, and that no file declares. */
   readonly unmanaged?: Readonly<Partial<Record<KindName, number>>>
-  /** Errors stop the plan from being applied. */
   readonly diagnostics: readonly Diagnostic[]
-  /** How many objects of each kind the service has. */
   readonly seen: Readonly<Partial<Record<KindName, number>>>
 }
 
-/** The changes of one kind. */
 export const changesOf = <K extends KindName>({ changes }: Pick<Plan, 'changes'>, kind: K): readonly Change<K>[] =>
   changes.filter((change): change is Change<K> => change.kind === kind)
 
@@ -168,7 +157,6 @@ export const changesOf = <K extends KindName>({ changes }: Pick<Plan, 'changes'>
 export const isDifference = ({ action }: Pick<Change, 'action'>): boolean =>
   action !== 'unchanged' && action !== 'adopt' && action !== 'mark'
 
-/** The declaration of an object in the plan. */
 export const declaredBy = ({ kind, key }: Change, objects: readonly Declared[]): Declared | undefined =>
   objects.find((one) => one.kind === kind && one.key === key)
 

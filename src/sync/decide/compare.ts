@@ -47,7 +47,6 @@ type ExistingPair = Pair & { readonly found: MarkedObject }
 interface ComparedObject extends FieldComparison {
   readonly body: Body
   readonly sides: BodyPair
-  /** That of the declaration. */
   readonly digest: string
 }
 
@@ -119,7 +118,6 @@ function withStoredText(pair: ExistingPair, compared: ComparedObject, { kind }: 
   ]
 }
 
-/** What every change of a declared object has. */
 function describe({ declared, found, takeover }: Pair, body: Body, digest: string, context: ObjectContext) {
   const { kind, project, repository } = context
   const { key, location, madeFrom } = declared
@@ -210,7 +208,6 @@ export const planDelete = ({ name, notInFiles }: KindIdentity & KindFile, { stor
   fields: [],
 })
 
-/** Removes the marker, and keeps the object. */
 export const planRelease = (kind: KindIdentity & KindWire & KindFile, found: MarkedObject, note: string): Release => ({
   ...planDelete(kind, found),
   action: 'release',

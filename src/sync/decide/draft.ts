@@ -80,7 +80,6 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
   return { kind, steps, orphans, twins, diagnostics, directory }
 }
 
-/** The change, or the held one that an earlier draft found. */
 function asAssumed(change: Create | Update | Held, { declared }: Pair, { held, alertsWithoutTile }: Assumed): Create | Update | Held {
   const known = held.get(addressOf(declared))
   if (known !== undefined) return known

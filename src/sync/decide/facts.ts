@@ -12,13 +12,11 @@ import { indexAll, type MarkedObject, type StoredIndex, type StoredObjects } fro
 import { queriedKeys } from '../query-alerts/query-alerts.ts'
 import { type Identified, identifyObjects, type Pair, type PreviousOwner } from './identify.ts'
 
-/** The repositories of a run. */
 export interface RunRepository {
   /** `host/owner/name`; undefined where it is not known. */
   readonly name: string | undefined
   /** The previous repository, of `adopt-from`. */
   readonly from: string | undefined
-  /** Whether the run would write. */
   readonly effect: 'read' | 'write'
 }
 
@@ -31,15 +29,10 @@ export interface PlanOptions {
   readonly kinds: Kinds
   /** What becomes of objects with the project's marker that no file declares. */
   readonly prune: Prune
-  /** Whether the plan repairs objects that exist twice. */
   readonly repairDuplicates?: boolean
-  /** The command that repairs duplicates, for messages. */
   readonly repairCommand?: string
-  /** The command that adopts the objects of a renamed project, by its previous name. */
   readonly adoptCommand?: (previous: string) => string
-  /** The command that pulls into the same files, for messages. */
   readonly pullCommand?: string
-  /** The options that name the target in other commands, for messages. */
   readonly targetOptions?: string
   /** Whether the plan updates dashboards and saved searches that need no change. */
   readonly rewrite?: boolean
@@ -53,7 +46,6 @@ export interface PlanOptions {
   readonly secret?: ReadSecret
 }
 
-/** An object with the marker of the project. */
 export interface OwnedObject extends MarkedObject {
   readonly kind: Kind
 }
@@ -61,15 +53,11 @@ export interface OwnedObject extends MarkedObject {
 /** `prune` is what the run asks for; a draft may assume less. */
 export interface Facts extends Omit<PlanOptions, 'canPatch'> {
   readonly objects: readonly Declared[]
-  /** The names of declared objects, by their addresses. */
   readonly declaredNames: ReadonlyMap<string, string>
-  /** The keys of the alerts with a query. */
   readonly queried: ReadonlySet<string>
   readonly storedObjects: StoredObjects
   readonly indexes: Readonly<Record<KindName, StoredIndex>>
-  /** The objects of the service by name. */
   readonly directory: Directory
-  /** The tiles of a stored dashboard, by its id. */
   tilesOf(dashboardId: string): readonly Body[]
   readonly owned: readonly OwnedObject[]
   /** Whether this project owns anything in the service, so that an object can have lost its marker. */
@@ -113,6 +101,5 @@ export function gatherFacts(objects: readonly Declared[], storedObjects: StoredO
   }
 }
 
-/** Whether the declaration has not changed since it was applied. */
 export const isAsApplied = ({ declared, found }: Pair): boolean =>
   found?.marker !== undefined && found.marker.digest === declarationDigest(declared.value)

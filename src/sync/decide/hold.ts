@@ -85,7 +85,6 @@ function remediesInFile(
 /** YAML reads digits, with one `e` or without, as a number. */
 const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)
 
-/** The change as it waits for the held object that is its cause. */
 export const holdFor = (change: Create | Update, cause: Held, reason: string): Held => ({
   ...toHeld(change, cause),
   reason,

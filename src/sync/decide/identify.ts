@@ -13,7 +13,6 @@ import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
 import type { Takeover } from './change.ts'
 import { canRepair, repairByHand, twinRules, whyNotCompared } from './twins.ts'
 
-/** What was found for a declaration. */
 export interface Match {
   /** Undefined for an object that must be created. */
   readonly found?: MarkedObject | undefined
@@ -33,7 +32,6 @@ export interface Pair<D extends Declared = Declared> extends Match {
   readonly isRefused?: true
 }
 
-/** A match, before its diagnostic is reported. */
 export interface Finding extends Match {
   readonly diagnostic?: Diagnostic
 }
@@ -48,7 +46,6 @@ export const identityRules = {
   'moved-key': { severity: 'error', description: 'An object exists under its key, and another one under its `previousKey`.' },
 } as const satisfies Rules
 
-/** A diagnostic about a declaration. */
 export const diagnose = <Id extends string>(
   rules: Readonly<Record<Id, Rule>>,
   rule: NoInfer<Id>,
@@ -82,7 +79,6 @@ export interface Finder<D extends Declared = Declared> extends FinderInput<D> {
   readonly orphans: readonly MarkedObject[]
   /** The objects that a file can declare. */
   readonly byId: ReadonlyMap<string, MarkedObject>
-  /** The objects with a name. */
   readonly byName: ReadonlyMap<string, readonly MarkedObject[]>
   /** The objects of a form that this version does not know. They are never written. */
   readonly unknown: StoredIndex['all']
@@ -206,7 +202,6 @@ function findById(declared: Declared, id: string, { kind, byId }: Finder): Findi
 
 export const unmanaged: Match['takeover'] = { reason: 'unmanaged', note: 'adopts an unmanaged object' }
 
-/** The object with one of the ids in `adopt`. The other ids are of other services. */
 function findAdopted(declared: Declared, finder: Finder): Finding {
   const { byId, orphans } = finder
   const known = adoptedIds(declared.value.adopt).flatMap((adopted) => {

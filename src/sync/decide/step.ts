@@ -9,13 +9,11 @@ import type { Facts } from './facts.ts'
 import type { Pair } from './identify.ts'
 import type { Twin } from './twins.ts'
 
-/** What becomes of one object. */
 export interface Step {
   readonly kind: Kind
   readonly change: Change
   /** The declaration, and what was found for it. Absent for an object that no file declares. */
   readonly pair?: Pair
-  /** What is wrong with the references of the declaration. */
   readonly unresolved?: readonly Diagnostic[]
 }
 
@@ -30,14 +28,12 @@ export interface Assumed {
   readonly alertsWithoutTile: ReadonlySet<string>
 }
 
-/** What is known of the objects of one kind besides their steps. */
 interface KindDraft {
   readonly kind: Kind
   /** Objects with this project's marker that no file declares. */
   readonly orphans: readonly MarkedObject[]
   /** The twins that a repair does not keep. */
   readonly twins: readonly Twin[]
-  /** What is wrong with the search for the declared objects. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -61,5 +57,4 @@ export interface Verdict {
 /** Looks at a draft, says what is wrong with it, and which steps the plan has instead. Pure. */
 export type Guard = (draft: Draft, facts: Facts) => Verdict
 
-/** A guard that leaves the steps as they are. */
 export type Check = (draft: Draft, facts: Facts) => Pick<Verdict, 'diagnostics' | 'isFinal'>

@@ -28,7 +28,6 @@ import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
 type PlanContext = Omit<Context<'read', 'service-or-server'>, 'api'> & { readonly api: ReadApi }
 
-/** What a run wants from a plan. */
 export interface PlanRequest {
   readonly files: readonly string[]
   readonly env?: string | undefined
@@ -44,16 +43,13 @@ export interface PlanRequest {
 export interface LoadedFiles {
   readonly request: PlanRequest
   readonly project: string
-  /** The name of the environment. */
   readonly environment?: string | undefined
   readonly found: FoundDeclarations
-  /** All that was found wrong so far. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
 export interface ReadService extends LoadedFiles {
   readonly kinds: Kinds
-  /** Address of the web app, where it is known. */
   readonly uiUrl?: string | undefined
   /** What the files are compared with; undefined where they have errors. */
   readonly storedObjects?: StoredObjects
@@ -129,7 +125,6 @@ export async function compareWithService(context: PlanContext, read: ReadService
   }
 }
 
-/** The files and the target of a run. */
 interface CommandAim {
   readonly files: readonly string[]
   readonly env?: string | undefined

@@ -30,7 +30,6 @@ interface ReadOptions {
   readonly api: ReadApi
   readonly service: Target
   readonly profile: Profile
-  /** Kinds with declared objects. */
   readonly wanted: ReadonlySet<KindName>
   readonly wantsConnections: boolean
 }
@@ -109,7 +108,6 @@ export type StoredIndexes = Readonly<Partial<Record<KindName, StoredIndex>>>
 export const indexAll = (storedObjects: StoredObjects, kinds: Kinds): Readonly<Record<KindName, StoredIndex>> =>
   mapKinds((name) => indexStored({ items: storedObjects[name] }, kinds[name]))
 
-/** Lists the objects of some kinds. */
 export async function readStoredIndexes(
   names: ReadonlySet<KindName>,
   { api, service, kinds }: { readonly api: ReadApi; readonly service: Target; readonly kinds: Kinds },

@@ -16,7 +16,6 @@ import type { ReadDraft } from './verify-draft.ts'
 interface AdoptInput extends Pick<DraftInput, 'only' | 'texts'> {
   readonly kinds: Kinds
   readonly environment?: NamedEnvironment | undefined
-  /** The declarations before the pull. */
   readonly declarations: DraftInput['declarations']
 }
 
@@ -55,7 +54,6 @@ export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, 
 interface Pulled {
   readonly one: Declared
   readonly object: PulledObject
-  /** The declaration before the pull. */
   readonly before: Declared | undefined
 }
 

@@ -49,7 +49,6 @@ export interface DraftInput {
   readonly removeDeclarations: boolean
   /** Which objects. Without it, what the files declare, and the other objects of kinds that need no request. */
   readonly select?: readonly Condition[] | undefined
-  /** The files that exist, by path. */
   readonly texts: ReadonlyMap<string, string>
   readonly variable: (name: string) => string | undefined
   readonly environment?: NamedEnvironment | undefined
@@ -121,7 +120,6 @@ export interface PulledObject {
 
 export interface OverriddenField {
   readonly field: string
-  /** The value in the service. */
   readonly value: unknown
 }
 

@@ -127,7 +127,6 @@ export function claimKey(
 
 interface PlacementOptions {
   readonly globs: readonly string[]
-  /** The files that exist. */
   readonly paths: readonly string[]
   /** Files that get no other objects. */
   readonly closed: ReadonlySet<string>

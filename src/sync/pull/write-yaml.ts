@@ -22,12 +22,10 @@ import { isEmpty, isMapping } from '../../platform/core/keys.ts'
 import { version } from '../../platform/core/version.ts'
 import { escapeExpressions } from '../../platform/documents/expressions.ts'
 
-/** An object of a new file. */
 export type NewFields = Pick<DeclaredKey, 'kind' | 'key'> & { readonly after?: Body }
 
 const schemaAddress = `https://raw.githubusercontent.com/watchkeeper/watchkeeper/v${version.split('.')[0]}/schemas/observability.schema.json`
 
-/** The text of a new file, formatted as a person would write it. */
 export function writeNewFile(path: string, objects: readonly NewFields[], kinds: Kinds): string {
   const content = contentOf(objects, kinds)
   if (path.endsWith('.json')) return `${JSON.stringify({ $schema: schemaAddress, ...escapeExpressions(content) }, null, 2)}\n`
@@ -53,7 +51,6 @@ function createSpacedMap(document: Document, values: Body, toNode: (value: unkno
   return map
 }
 
-/** The text of the node, without the end of its last line. */
 export function toText(node: Node, { indent, indentSeq }: Indentation): string {
   const document = new Document(undefined, documentOptions)
   document.contents = node

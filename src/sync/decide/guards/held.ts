@@ -41,7 +41,6 @@ function toDiagnostic(change: Held, deletes: boolean): Diagnostic {
   return (isError ? diagnosticOf : exceptionalDiagnostic)(heldRules, 'held', location, message)
 }
 
-/** Whether an error lets apply write the other objects. */
 export const isAboutHeld = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule === ('held' satisfies keyof typeof heldRules)
 
 /**

@@ -14,7 +14,6 @@ export const limitRules = {
   'too-many-deletes': { severity: 'error', description: 'The plan would delete more objects than `max-deletes` allows.' },
 } as const satisfies Rules
 
-/** Deletes that a message names. */
 const maxNamed = 3
 
 /** Refuses what would follow from an incomplete list, and more deletes than a person allows. */

@@ -128,7 +128,6 @@ const tileKey = (dashboardId: unknown, tileId: unknown): string => `${String(das
 
 interface Loss {
   readonly alert: Alert
-  /** The change that removes it. */
   readonly cause: Change
   /** `tile "Error rate" of dashboard "Checkout" is deleted`. */
   readonly reason: string
@@ -174,7 +173,6 @@ function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined): 
   return tiles.length === 0 ? change : { ...change, removes: { tiles, alerts: losses.map(({ alert }) => alert.id) } }
 }
 
-/** Location of pruned objects, which are in no file. */
 const prune: Location = { file: 'prune' }
 
 function toDiagnostic({ alert, cause, reason, isHidden }: Loss, change: Change | undefined): Diagnostic {

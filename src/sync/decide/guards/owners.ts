@@ -50,7 +50,6 @@ function refuseRenamedProject(steps: readonly Step[], { project, adoptFrom, adop
   return [diagnose(matchRules, 'other-project', first.declared, message)]
 }
 
-/** Finds objects of the project that another repository applied. */
 function checkRepository({ repository: run, owned }: Facts): readonly Diagnostic[] {
   if (run === undefined) return []
   const known = new Set([previousDigest(run), run.name === undefined ? undefined : repositoryDigest(run.name)])

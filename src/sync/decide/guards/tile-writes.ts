@@ -105,7 +105,6 @@ function planTileWrite(change: Write, options: TileWriteOptions): Write {
 
 const nameTile = ({ name }: Body): string => quote(String(name || 'a tile without a name'), 60)
 
-/** The stored tiles that a write stores again. */
 function writtenTiles({ stored, desired, patchedTileIds }: Write, kind: KindWire): readonly Body[] {
   const ids: readonly unknown[] = patchedTileIds ?? [...tilesById(composeUpdate(kind, desired, stored)).keys()]
   return listOf(stored.tiles).filter(({ id }) => ids.includes(id))

@@ -50,7 +50,6 @@ export const repairTwins: Guard = ({ steps, ofKinds, assumed: { canPatch } }, { 
   }
 }
 
-/** Whether a repair keeps a duplicate. */
 export const isAboutKept = ({ rule }: Diagnostic): boolean => rule === ('kept-duplicate' satisfies keyof typeof repairRules)
 
 /** What a person must do about a twin that stays, because nothing shows whether it differs. */
