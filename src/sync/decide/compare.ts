@@ -18,7 +18,6 @@ import { type Decision, decideOn, type State } from './ownership.ts'
 interface ObjectContext
   extends Pick<Facts, 'project' | 'repository' | 'ownsAnything' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'targetOptions'> {
   readonly kind: Kind
-  /** Whether the server can patch dashboards. */
   readonly canPatch: boolean
   nameOf(id: unknown): string | undefined
   /** The values that the server fills in by itself, found by comparing all objects. */
@@ -86,7 +85,6 @@ function hasLatestMarker({ marker }: MarkedObject, digest: string, context: Obje
   return digestToStore(context.repository, stored) === stored && marker?.digest === digest
 }
 
-/** The digest of the previous repository; undefined without one. */
 export const previousDigest = ({ from }: RunRepository): string | undefined =>
   from === undefined ? undefined : repositoryDigestGrammar.test(from) ? from : repositoryDigest(from)
 

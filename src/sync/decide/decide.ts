@@ -43,7 +43,6 @@ function settle(facts: Facts, canPatch: boolean): Plan {
   }
 }
 
-/** The plan, or what it has to assume instead. */
 function judge(drafted: Draft, facts: Facts): Plan | { readonly assume: Assumed } {
   let draft = drafted
   const diagnostics: Diagnostic[] = draft.ofKinds.flatMap((one) => one.diagnostics)

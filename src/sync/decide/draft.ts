@@ -88,13 +88,11 @@ function asAssumed(change: Create | Update | Held, { declared }: Pair, { held, a
   return change.action === 'mark' && lacksTile ? { ...change, action: 'unchanged' } : change
 }
 
-/** The id of the stored tile with the name of a tile to add. */
 function storedTileOf({ kind, key, tile }: PendingId, { dashboards, tilesOf }: ResolveContext): unknown {
   const id = kind === 'dashboard' && tile !== undefined ? dashboards.get(key)?.id : undefined
   return id === undefined ? undefined : tilesOf(id).find(({ name }) => name === tile)?.id
 }
 
-/** A declared object as the directory after the plan has it. */
 const toPlanned = ({ declared, found }: Pair): Planned => ({
   id: found?.stored.id ?? new PendingId(declared.kind, declared.key),
   name: declared.value.name,
@@ -102,7 +100,6 @@ const toPlanned = ({ declared, found }: Pair): Planned => ({
   stored: found?.stored,
 })
 
-/** What alerts can watch, with the ids that it has and keeps. */
 const toTargets = (steps: readonly { readonly change: Create | Update | Held }[], kind: KindWire): ReadonlyMap<string, AlertTarget> =>
   new Map(
     steps.map(({ change: { key, id, desired, stored, keptTiles } }) => {

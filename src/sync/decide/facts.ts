@@ -27,7 +27,6 @@ export interface PlanOptions {
   readonly repository?: RunRepository
   readonly maxDeletes: number
   readonly kinds: Kinds
-  /** What becomes of objects with the project's marker that no file declares. */
   readonly prune: Prune
   readonly repairDuplicates?: boolean
   readonly repairCommand?: string
@@ -38,7 +37,6 @@ export interface PlanOptions {
   readonly rewrite?: boolean
   /** Whether the server can patch dashboards. */
   readonly canPatch?: boolean
-  /** Whether the plan sends the secrets of webhooks that need no change. */
   readonly resendSecrets?: boolean
   /** Whether the plan is for a run that writes, which needs the secrets of new objects. */
   readonly isWrite?: boolean

@@ -22,7 +22,6 @@ export function hold(change: Create | Update, pair: Pair, options: HoldOptions):
   return { ...held, remedies: held.madeFrom === undefined ? remediesInFile(held, pair, options) : [remedyForMade(held, options)] }
 }
 
-/** What a held object has of the change that is not made. */
 function toHeld(change: Create | Update, { isError }: Pick<Held, 'isError'>) {
   const { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored } = change
   return { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored, action: 'held', isError, notes: [] } as const

@@ -64,18 +64,14 @@ interface FinderInput<D extends Declared> {
   readonly kind: Kind
   readonly project: string
   readonly adoptFrom?: PreviousOwner | undefined
-  /** Whether the server can patch dashboards. */
   readonly canPatch: boolean
-  /** Whether this project owns anything in the service. */
   readonly ownsAnything: boolean
   readonly declared: readonly D[]
   readonly index: StoredIndex
 }
 
-/** Where the objects of one kind are looked up. */
 export interface Finder<D extends Declared = Declared> extends FinderInput<D> {
   readonly hasMarkers: boolean
-  /** Objects with this project's marker that no file declares. */
   readonly orphans: readonly MarkedObject[]
   /** The objects that a file can declare. */
   readonly byId: ReadonlyMap<string, MarkedObject>

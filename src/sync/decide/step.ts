@@ -20,7 +20,6 @@ export interface Step {
 /** What a draft takes for granted. A guard that finds it wrong assumes more: `prune` goes off at most once, and held objects only grow. */
 export interface Assumed {
   readonly prune: Prune
-  /** Whether the server can patch dashboards. */
   readonly canPatch: boolean
   /** Objects that stay as they are, by `slotOf` their changes. The entry for a delete or a release is the held alert that it would delete. */
   readonly held: ReadonlyMap<string, Held>

@@ -77,7 +77,6 @@ function checkRepository({ repository: run, owned }: Facts): readonly Diagnostic
   })
 }
 
-/** Says which part of `adopt-from` has no effect any more. */
 function reviewAdoptFrom(steps: readonly Step[], { adoptFrom, repository, owned }: Facts): readonly Diagnostic[] {
   const done = (message: string): Diagnostic => diagnosticOf(ownerRules, 'adopt-from-done', { file: 'adopt-from' }, message)
   const digest = repository && previousDigest(repository)

@@ -37,7 +37,6 @@ export const tileWriteRules = {
 const page = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#what-the-api-does-not-show'
 const hiddenParts = `the filter (where), granularity and limit of a chart, colors of table columns, PromQL tiles where all tiles are written, and others. See ${page}`
 
-/** What a user can do instead of a write that loses parts. */
 const howToAvoidLosses = (): string =>
   `To accept the loss, set rewrite: true. To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}`
 
@@ -130,7 +129,6 @@ function tilesToPatch({ stored, desired, fields }: Write, kind: KindWire): reado
 
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
-/** An error where an alert is on one of the tiles that are written again. */
 function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: KindWire): readonly Diagnostic[] {
   const { key, name, stored, rewrites, location = noLocation } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
