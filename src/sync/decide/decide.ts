@@ -45,7 +45,7 @@ function settle(facts: Facts, canPatch: boolean): Plan {
 
 function judge(drafted: Draft, facts: Facts): Plan | { readonly assume: Assumed } {
   let draft = drafted
-  const diagnostics: Diagnostic[] = draft.ofKinds.flatMap((one) => one.diagnostics)
+  const diagnostics: Diagnostic[] = []
   const all: readonly Guard[] = [...guards, ...checks]
   for (const guard of all) {
     const verdict = guard(draft, facts)

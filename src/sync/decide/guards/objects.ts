@@ -27,18 +27,20 @@ export const objectRules = {
 } as const satisfies Rules
 
 /** Refuses what an object cannot have: references without an object, fields that the server lacks, secrets that are not set. */
-export const checkObjects: Check = ({ steps, assumed }, facts) => ({
-  diagnostics: [
-    ...steps.flatMap((step) => [
+export const checkObjects: Check = ({ steps, assumed, ofKinds }, facts) => {
+  const byKind = Map.groupBy(steps, ({ kind }) => kind)
+  const ofObjects = ofKinds.flatMap(({ kind, diagnostics }) => [
+    ...diagnostics,
+    ...(byKind.get(kind) ?? []).flatMap((step) => [
       ...unresolvedIn(step, assumed),
       ...refuseNewerFields(step, facts),
       ...checkByKind(step, facts),
       ...refuseUnclearable(step),
       ...refuseUnadopted(step),
     ]),
-    ...facts.kindList.flatMap((kind) => noteServerDefaults(kind, steps)),
-  ],
-})
+  ])
+  return { diagnostics: [...ofObjects, ...facts.kindList.flatMap((kind) => noteServerDefaults(kind, steps))] }
+}
 
 /** References of the declaration that nothing answers. The tile that a held alert refers to may be left out. */
 const unresolvedIn = ({ change, pair, unresolved = [] }: Step, { held }: Assumed): readonly Diagnostic[] =>
