@@ -15,7 +15,6 @@ export const secretVariable = new RegExp(`^${secretPrefix}[A-Z0-9_]{1,100}$`)
 /** Reads a variable of the process; undefined when it is not set. */
 export type ReadSecret = (variable: string) => string | undefined
 
-/** A secret that a file names. */
 export class SecretValue {
   readonly #variable: string
   readonly #text: string | undefined
@@ -29,7 +28,6 @@ export class SecretValue {
     return this.#variable
   }
 
-  /** Whether this run knows the value. */
   get isSet(): boolean {
     return this.#text !== undefined
   }

@@ -1,6 +1,6 @@
 import { intervalMs, isAtBorder, omitStart } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
-import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, type KindWire, listOf, type StoredObject } from '../../kinds/kind.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
 import { missingSqlKey } from '../../platform/api/api-error.ts'
@@ -16,8 +16,8 @@ import { type AlertEstimate, toAlertEstimate } from '../../signals/backtest/resu
 import { requestSeries } from '../../signals/backtest/series-api.ts'
 import { type Suggestion, suggestCondition } from '../../signals/backtest/suggest.ts'
 import type { UnmatchedContext } from '../../signals/backtest/unmatched.ts'
+import { type Change, changesOf, isDifference } from '../../sync/decide/change.ts'
 import type { Incident } from '../../sync/declarations/incidents.ts'
-import { type Change, changesOf, isDifference } from '../../sync/plan/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
 import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
@@ -240,7 +240,7 @@ function isTouched(change: Change, changes: readonly Change[]): boolean {
 }
 
 /** The whole body after the plan; undefined for a delete. */
-export function desiredBody({ desired, stored, action }: Change, kind: Kind): Body | undefined {
+export function desiredBody({ desired, stored, action }: Change, kind: KindWire): Body | undefined {
   if (desired === undefined || stored === undefined || action === 'replace') return desired
   return composeUpdate(kind, desired, stored)
 }

@@ -140,7 +140,6 @@ function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): readonly Block
   ]
 }
 
-/** The most charts in a report. */
 const maxCharts = 10
 
 /** One chart for each SLO that spent something, the worst first, of its worst group. A title is not escaped, and a key needs no escape. */
@@ -175,7 +174,6 @@ export function sloLines({ slos, until }: SloResult, { minBudgetLeft, maxBurnRat
   return listFirst(lines, maxKeyLines, (rest) => say`… and ${counted(rest, 'more SLO')}`)
 }
 
-/** SLOs that a message names. */
 const maxKeyLines = 5
 
 export const reportSlos = (result: SloResult): Report => ({

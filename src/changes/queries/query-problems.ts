@@ -16,13 +16,13 @@ import { firstOf } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimates, estimateAlerts, findUnmatched } from '../../signals/backtest/estimate.ts'
 import type { TimeRange } from '../../signals/backtest/evaluate.ts'
-import { type AloneSql, columnsOfSearch, type Probe, toProbe } from '../../signals/backtest/probe.ts'
+import { columnsOfSearch, type Probe, type SingleQuery, toProbe } from '../../signals/backtest/probe.ts'
 import type { Watched } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { toRefusal, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
 import type { SeriesItem } from '../../signals/backtest/series-api.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
-import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference } from '../../sync/plan/change.ts'
+import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { Outcome } from '../../sync/plan/outcome.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
@@ -55,7 +55,6 @@ interface Asking extends QueryContext {
   readonly isApplied: boolean
   readonly readRows: Estimates['readRows']
   readonly nowMs: number
-  /** How many more queries may be sent. */
   left: number
 }
 
@@ -334,7 +333,11 @@ function toChecks(probe: Probe | Refusal | undefined, { subject, interval, key }
   ]
 }
 
-function toSqlCheck({ text, template, connectionId, shape }: AloneSql, { subject, interval }: Omit<About, 'key'>, asking: Asking): Check {
+function toSqlCheck(
+  { text, template, connectionId, shape }: SingleQuery,
+  { subject, interval }: Omit<About, 'key'>,
+  asking: Asking,
+): Check {
   const { fromMs, untilMs } = lastWindow(interval, asking.nowMs)
   const query = { sql: text, connectionId, startMs: fromMs, endMs: untilMs }
   return { key: JSON.stringify([template, connectionId]), subject, outcome: () => askSql(query, asking, shape) }
@@ -364,7 +367,6 @@ function toSeriesChecks(
   return [{ key, subject, outcome }]
 }
 
-/** The last whole window. */
 function lastWindow(interval: AlertInterval, nowMs: number): TimeRange {
   const lengthMs = intervalMs[interval]
   const untilMs = Math.floor(nowMs / lengthMs) * lengthMs

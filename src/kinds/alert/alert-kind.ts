@@ -62,7 +62,7 @@ export function createAlertKind(
     label: kindLabels.alert,
     collection: alertCollection,
     schema: wireSchema(definition).extend({ source: z.enum(alertSources).optional() }),
-    clearWith: clearing(definition),
+    clearsBy: clearing(definition),
     resolve: (declared, context) => resolveAlert(declared, context, definition),
     explainUndeclarable(alert) {
       const form = unknownFormOf(alert)
@@ -75,8 +75,8 @@ export function createAlertKind(
     withMarker: (body, marker, declared) =>
       markers.withMarker(body, { ...marker, ...(declared?.query !== undefined && { queryTile: '-' }) }),
     completeMarker({ note, ...body }) {
-      const sealed = typeof note === 'string' && typeof body.tileId === 'string' ? withQueryTile(note, body.tileId) : note
-      return { ...body, ...(note !== undefined && { note: sealed }) }
+      const finalNote = typeof note === 'string' && typeof body.tileId === 'string' ? withQueryTile(note, body.tileId) : note
+      return { ...body, ...(note !== undefined && { note: finalNote }) }
     },
     withoutMarker: ({ note, tags, ...body }) => {
       const own = withoutTextMarker(note)
@@ -85,7 +85,7 @@ export function createAlertKind(
     canonical: (body) =>
       // The line of a marker includes the blanks before it, so trailing blanks do not count without a marker either.
       withoutEmpty(effectiveFields({ ...body, note: withoutTextMarker(body.note).trimEnd() })),
-    carryOver: (desired, stored) => {
+    withStoredIds: (desired, stored) => {
       // If an update leaves out display name and tags, the server makes new ones of what the alert watches. A gateway may answer these fields, and
       // refuse them in a request.
       const own = { ...stored, ...ownTags(stored.tags) }

@@ -24,7 +24,7 @@ import { renderAlone, type SqlShape } from './window-sql.ts'
 /** What to send for a query. */
 export interface Probe {
   /** Raw SQL as the alert task of the server runs it. */
-  readonly sql?: AloneSql
+  readonly sql?: SingleQuery
   /** Values of charts with the conditions, groups and values of the query. */
   readonly series?: Pick<SeriesQuery, 'series' | 'comparesLast'>
   /** What no values of charts have. */
@@ -33,7 +33,7 @@ export interface Probe {
   readonly left: readonly (readonly [field: string, value: string])[]
 }
 
-export interface AloneSql {
+export interface SingleQuery {
   /** The query as declared. */
   readonly template: string
   /** The query as it is sent for an interval. */

@@ -5,7 +5,6 @@ import { InputError, inputError } from '../../platform/core/errors.ts'
 import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
 import { quote, shellQuote } from '../../platform/core/text.ts'
 import type { Files, FoundFiles, SkippedDirectory } from '../../platform/operation/files.ts'
-import * as fields from '../../platform/operation/inputs.ts'
 import type { Context, Scope } from '../../platform/operation/operation.ts'
 import type { Slo } from '../../signals/slos/expand-slos.ts'
 import { expandQueries } from '../query-alerts/query-alerts.ts'
@@ -15,7 +14,8 @@ import { byLocation, collapseRepeats, nameInstances } from './group-diagnostics.
 import { type Incident, readIncidents } from './incidents.ts'
 import { lint } from './lint.ts'
 
-const defaultFiles = ['observability/**/*.{yml,yaml,json}']
+/** Where declarations are by default. */
+export const defaultFiles = ['observability/**/*.{yml,yaml,json}']
 
 /** The options of a command, for a person, that reads the same files. */
 export function fileOptions({ files, env }: { readonly files: readonly string[]; readonly env?: string | undefined }): string {
@@ -23,14 +23,6 @@ export function fileOptions({ files, env }: { readonly files: readonly string[];
   const options = [...(env === undefined ? [] : [`--env ${env}`]), ...(isDefault ? [] : files.map((glob) => `--files ${shellQuote(glob)}`))]
   return options.map((option) => ` ${option}`).join('')
 }
-
-export const filesInput = fields
-  .lines(
-    'Reads declarations from these files and directories. One glob or directory per line; of a directory, all YAML files are read.',
-    'globs inside the workspace, one per line',
-    fields.glob,
-  )
-  .default(defaultFiles)
 
 /** The objects include those of the SLOs. */
 export interface FoundDeclarations extends Omit<Declarations, 'slos' | 'incidents'> {
