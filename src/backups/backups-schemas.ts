@@ -42,7 +42,7 @@ export const backupsInput = z.strictObject({
   ).optional(),
   checks: noted(checksInput, 'A backup configuration that differs from its policies fails.'),
   requireRestoreDays: integer(
-    'Fails for a service without a verified restore in the last N days. The files of `results` prove it.',
+    'Fails for a service without a verified restore of a backup from the last N days. The files of `results` prove it.',
     1,
     3650,
   ).optional(),
@@ -57,7 +57,7 @@ const judgedService = serviceCheck.extend({
   problems: z.array(z.string()).describe('How it breaks the policies of the file, or require-restore-days.'),
   correction: z.string().optional().describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
   needsRestore: z.literal(true).optional().describe('Present where its restores are not enough for require-restore-days.'),
-  restoredAt: z.string().optional().describe('When a restore of it was last verified, with require-restore-days.'),
+  restoredAt: z.string().optional().describe('The time of the newest data whose restore was verified, with require-restore-days.'),
 })
 
 export type JudgedService = z.output<typeof judgedService>

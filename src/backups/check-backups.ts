@@ -44,7 +44,7 @@ export const checkBackups = defineOperation({
       const service = dated?.find(({ id }) => id === one.serviceId) ?? { id: one.serviceId, name: '' }
       const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs, createdMs: createdMsOf(service) })
       const isNew = check.firstBackupDueAt !== undefined
-      const facts = { service, organizationId, limitHours: check.limit.hours, nowMs, isNew }
+      const facts = { service, organizationId, maxAgeHours, nowMs, isNew }
       const { problems: differences, correction } = comparePolicies(policies, one, facts)
       const { restoredMs, problems: missing } = judgeRestores(restores, one.serviceId, requireRestoreDays, nowMs)
       const problems = [...differences, ...missing]

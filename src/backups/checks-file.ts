@@ -55,7 +55,7 @@ const policy = z.strictObject({
   periodHours: integer('Hours between two backups.', 1, 8784).optional(),
   retentionHours: integer('How long backups are kept.', 24, 1080).optional(),
   startTime: text(/^(?:[01]\d|2[0-3]):00$/, 'When backups start, in UTC.', 'HH:00 in quotes, such as "02:00"'),
-  ownBucket: flag('Whether a successful backup within the limit of the age must be in a bucket of your own.').optional(),
+  ownBucket: flag('Whether a successful backup of the last 26 hours, or of the period, must be in a bucket of your own.').optional(),
 })
 
 export type Policy = z.output<typeof policy>
@@ -94,7 +94,11 @@ const placeholder = '{backup_time}'
 
 function whyNoSelect(sql: string): string | undefined {
   const tokens = toTokens(sql).filter((token) => token.trim() !== '' && !isComment(token))
-  if (!/^(?:select|with)$/i.test(tokens[0] ?? '') || tokens.includes(';')) return 'is not one SELECT; write it without a semicolon'
+  let depth = 0
+  // A bracket that closes more than was opened would end the subquery.
+  for (const token of tokens) if (depth >= 0) depth += Number(token === '(') - Number(token === ')')
+  if (!/^(?:select|with)$/i.test(tokens[0] ?? '') || tokens.includes(';') || depth !== 0)
+    return 'is not one SELECT; write it without a semicolon'
   if (tokens.some((token) => /^['"`]/.test(token) && token.includes(placeholder)))
     return `has ${placeholder} in quotes; write it without quotes`
   return refuseSql(toQuery(sql))

@@ -227,7 +227,12 @@ export async function verifyReal({ backupMs, nowMs, answer }: RealRun): Promise<
   const server = createServer(async (request, response) => {
     const { sql, queryVariables } = JSON.parse(await text(request)) as { sql: string; queryVariables: Record<string, string> }
     const side = request.url?.includes(demo.services.checkout) ? 'original' : 'restored'
-    response.setHeader('content-type', 'application/json').end(await answer(side, sql, Number(queryVariables.endDateMilliseconds)))
+    response.setHeader('content-type', 'application/json')
+    try {
+      response.end(await answer(side, sql, Number(queryVariables.endDateMilliseconds)))
+    } catch (thrown) {
+      response.writeHead(400).end(JSON.stringify({ status: 400, error: String(thrown) }))
+    }
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
