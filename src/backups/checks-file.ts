@@ -98,7 +98,7 @@ function whyNoSelect(sql: string): string | undefined {
   // A bracket that closes more than was opened would end the subquery.
   for (const token of tokens) if (depth >= 0) depth += Number(token === '(') - Number(token === ')')
   if (!/^(?:select|with)$/i.test(tokens[0] ?? '') || tokens.includes(';') || depth !== 0)
-    return 'is not one SELECT; write it without a semicolon'
+    return 'is not one SELECT; write it without a semicolon, and close each bracket'
   if (tokens.some((token) => /^['"`]/.test(token) && token.includes(placeholder)))
     return `has ${placeholder} in quotes; write it without quotes`
   return refuseSql(toQuery(sql))

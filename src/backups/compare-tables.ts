@@ -13,7 +13,7 @@ import {
   byHash,
   comparedValue,
   type Group,
-  inSpans,
+  inHours,
   type ListedTable,
   listTables,
   type Moments,
@@ -47,15 +47,12 @@ export async function compareTables(comparison: Comparison): Promise<ComparedTab
   const [listed, found] = lists
   const twins = new Map(found.map((table) => [table.key, table]))
   const compared: ComparedTable[] = []
+  const judge = async ([i, table]: readonly [number, ListedTable]): Promise<void> => {
+    const about = { name: table.key, ...(table.name === '' && { isDatabase: true as const }) }
+    compared[i] = { ...about, ...(await judgeTable(comparison, table, twins.get(table.key)).catch(orUnknown)) }
+  }
   // More queries at the same time would be slower, and the original has other work.
-  await forEachConcurrently(
-    [...listed.entries()],
-    () => 2,
-    async ([i, table]) => {
-      const about = { name: table.key, ...(table.name === '' && { isDatabase: true as const }) }
-      compared[i] = { ...about, ...(await judgeTable(comparison, table, twins.get(table.key)).catch(orUnknown)) }
-    },
-  )
+  await forEachConcurrently([...listed.entries()], () => 2, judge)
   return compared
 }
 
@@ -66,17 +63,11 @@ function orUnknown(thrown: unknown): ComparedPart {
 
 async function judgeTable(comparison: Comparison, table: ListedTable, twin: ListedTable | undefined): Promise<Judged> {
   const { rules, moments } = comparison
-  const { name, key, database, changed, hasRows } = table
-  if ([key, `${database}.*`].some((one) => rules.ignore.includes(one))) return skipped('ignored by the file')
+  if ([table.key, `${table.database}.*`].some((one) => rules.ignore.includes(one))) return skipped('ignored by the file')
   const structure = twin && judgeStructure(table, twin, moments.backupMs)
   if (structure?.outcome === 'fail') return structure
-  const times = hasRows ? await readTimes(comparison, table, twin) : []
-  // The server does not say when a table was made, but when it changed.
-  if (structure === undefined && (name === '' || changed * 1000 <= moments.backupMs)) return fail('is missing')
-  if (structure === undefined)
-    return times.some(({ isNewer }) => isNewer)
-      ? skipped('made after the backup')
-      : fail('is missing; if it was made after the backup, list it in tables.ignore of the file')
+  const times = table.hasRows ? await readTimes(comparison, table, twin) : []
+  if (structure === undefined) return judgeMissing(table, times[0]?.isNewer ?? false, moments.backupMs)
   let judged: Judged = structure
   for (const [i, timed] of times.entries()) {
     const rows = await judgeRows(comparison, timed)
@@ -87,28 +78,35 @@ async function judgeTable(comparison: Comparison, table: ListedTable, twin: List
   return structure.outcome === 'unknown' && judged.outcome !== 'fail' ? { ...judged, ...structure } : judged
 }
 
+/** The server does not say when a table was made, but when it changed. */
+function judgeMissing({ name, changed }: ListedTable, isNewer: boolean, backupMs: number): ComparedPart {
+  if (name === '' || changed * 1000 <= backupMs) return fail('is missing')
+  return isNewer ? skipped('made after the backup') : fail('is missing; if it was made after the backup, list it in tables.ignore')
+}
+
 /** Engines and columns. A column that the restored table has and the original has not is no loss. */
 function judgeStructure(original: ListedTable, restored: ListedTable, backupMs: number): ComparedPart {
-  const partsOf = ({ name, engine, storage, columns }: ListedTable): ReadonlyMap<string, string> =>
+  // The service decides where the data is.
+  const engineOf = ({ engine, storage }: ListedTable): string => `${engine} (${storage})`.replaceAll(/\b(?:Shared|Replicated)/g, '')
+  const partsOf = (table: ListedTable): ReadonlyMap<string, string> =>
     new Map([
-      // The service decides where the data is.
-      ...(name === '' ? [] : [['engine', `${engine} (${storage})`.replaceAll(/\b(?:Shared|Replicated)/g, '')] as const]),
-      ...columns.map((column) => [`column ${quote(column.name, 60)}`, quote(column.type, 60)] as const),
+      ['engine', table.name === '' ? '' : engineOf(table)],
+      ...table.columns.map(({ name, type }): [string, string] => [`column ${quote(name, 60)}`, quote(type, 60)]),
     ])
   const [theirs, ours] = [partsOf(original), partsOf(restored)]
   const lost = [...theirs.keys()].filter((part) => !ours.has(part))
   const [other] = [...theirs].filter(([part, value]) => ours.has(part) && ours.get(part) !== value)
   if (lost.length === 0 && other === undefined) return pass
   const reason = other ? `its ${other[0]} is ${ours.get(other[0])}, and ${other[1]} in the original` : `lacks the ${firstOf(3, lost)}`
+  const advice = 'verify a newer backup'
   return original.changed * 1000 > backupMs
-    ? unknown(`${reason}, and the original was changed after the backup; verify a newer backup`)
-    : fail(`${reason}; if the original was changed after the backup, verify a newer one`)
+    ? unknown(`${reason}, and the original was changed after the backup; ${advice}`)
+    : fail(`${reason}; if the original was changed after the backup, ${advice}`)
 }
 
 const sumOf = <K extends string>(groups: readonly Readonly<Record<K, number>>[], of: K): number =>
   groups.reduce((sum, one) => sum + one[of], 0)
 
-/** Rows until the backup. */
 const isDated = ({ age }: { readonly age: number }): boolean => age > otherAges.undated
 
 /**
@@ -129,12 +127,8 @@ async function readTimes({ original, rules, moments }: Comparison, table: Listed
     // The step of the backup goes on after it.
     const cutMs = startOfStep(moments.backupMs, stepMs) - 1
     const reading: Reading = { table, time, columns, key: time ? ageKey({ ...ages, cutMs }) : '0', where: [] }
-    return {
-      reading,
-      spanMs: Math.max(hourMs, stepMs),
-      dated: sumOf(dated, 'rows'),
-      isNewer: groups.every(({ age }) => age < otherAges.undated),
-    }
+    const isNewer = groups.every(({ age }) => age < otherAges.undated)
+    return { reading, spanMs: Math.max(hourMs, stepMs), dated: sumOf(dated, 'rows'), isNewer }
   })
   return (await Promise.all(read)).toSorted((a, b) => b.dated - a.dated)
 }
@@ -158,12 +152,8 @@ export function pairGroups(original: readonly Group[], restored: readonly Group[
 
 type Pairs = ReturnType<typeof pairGroups>
 
-/** Different rows in a sample. The standard error of a share is about 1%. */
-const sampleSize = 2000
-
-/** Hashes up to this limit are a random sample of the different rows, and all of them where these are few. */
-const sampleLimit = (distinct: number): bigint =>
-  distinct <= sampleSize ? 2n ** 64n - 1n : (2n ** 64n * BigInt(sampleSize)) / BigInt(Math.round(distinct))
+/** Hashes up to this limit are a random sample of 2000 different rows, with a standard error of 1%, and all of them where these are fewer. */
+const sampleLimit = (distinct: number): bigint => (2n ** 64n * 2000n) / BigInt(Math.max(2000, Math.round(distinct))) - 1n
 
 /**
  * Rows that the restored table lacks, by groups of their hashes. The sample says which share of the rows is lost, and which share of the
@@ -192,14 +182,15 @@ async function prove({ original, restored, seed }: Comparison, { reading, spanMs
   // The values of all rows would take too long.
   const ages = whole ?? (await readPairs({ ...reading, columns: [] }))
   const counted = ages.filter(({ age }) => age >= otherAges.undated)
-  const values = whole ? reading : inSpans(reading, spanMs, chooseSpans(`${seed} ${table.key}`, spanMs, counted.filter(isDated)))
+  const values = whole ? reading : sampleHours(reading, spanMs, counted.filter(isDated), seed)
   const valued = whole ? counted : await readPairs(values)
   const others = valued.filter(({ isEqual }) => !isEqual)
   const sample = byHash(onlyGroups(values, others), sampleLimit(sumOf(others, 'distinct')))
   const lost = others.length === 0 ? 0 : estimateLost(await readPairs(sample))
   const [rows, restoredRows, valuedRows] = [sumOf(counted, 'rows'), sumOf(counted, 'restoredRows'), sumOf(valued, 'rows')]
-  const impossible = ages.filter(({ age }) => age === otherAges.impossible)
-  const ofBackup = ages.filter(({ age }) => age !== otherAges.newer)
+  const [impossible, ofBackup] = [ages.filter(({ age }) => age === otherAges.impossible), ages.filter(({ age }) => age !== otherAges.newer)]
+  const undated = counted.filter(({ age, isEqual }) => age === otherAges.undated && !isEqual)
+  const newest = counted.filter(({ age }) => age >= 0).toSorted((a, b) => a.age - b.age)
   return {
     ...{ reading, spanMs, isTimed: time !== undefined, rows, restoredRows, valuedRows },
     ...{ isEqual: others.length === 0, values: onlyGroups(values, valued) },
@@ -208,35 +199,23 @@ async function prove({ original, restored, seed }: Comparison, { reading, spanMs
     /** Rows that the restored table has with the same values, as often. */
     kept: Math.min(sumOf(counted, 'kept'), Math.floor(rows - (rows * lost) / Math.max(1, valuedRows))),
     /** Rows without a time may be newer. */
-    undated: sumOf(
-      counted.filter(({ age, isEqual }) => age === otherAges.undated && !isEqual),
-      'rows',
-    ),
+    undated: sumOf(undated, 'rows'),
     /** The backup has newer rows, so the times are not those of the rows. */
     isOtherTime: sumOf(impossible, 'restoredRows') > (1 - usualShare) * sumOf(ofBackup, 'restoredRows'),
     /** The newest groups with 20 rows, without those within newestWithin. */
-    newest: counted
-      .filter(({ age }) => age >= 0)
-      .toSorted((a, b) => a.age - b.age)
-      .reduce((sum, one) => (sum.rows < 20 ? { rows: sum.rows + one.rows, kept: sum.kept + one.kept } : sum), { rows: 0, kept: 0 }),
+    newest: newest.filter((_, i) => sumOf(newest.slice(0, i), 'rows') < 20),
   }
 }
 
 type Proof = Awaited<ReturnType<typeof prove>>
 
-/** The hours of 24 random rows by a seed, so that another backup has others, and the newest hours. */
-function chooseSpans(seed: string, spanMs: number, dated: Pairs): readonly number[] {
-  const ages = dated.filter(({ rows }) => rows > 0).toSorted((a, b) => b.newestMs - a.newestMs)
-  const newestMs = ages[0]?.newestMs ?? Number.NaN
-  const times = Array.from({ length: 24 }, (_, i) => {
-    let row = (Number.parseInt(digestOfText(`${seed} ${i}`, 12), 16) / 2 ** 48) * sumOf(ages, 'rows')
-    for (const [age, { rows, newestMs: atMs }] of ages.entries()) {
-      if (row < rows) return atMs - (row / rows) * (atMs - (ages[age + 1]?.newestMs ?? atMs - spanMs))
-      row -= rows
-    }
-    return newestMs
-  })
-  return [...new Set([newestMs, newestMs - spanMs, ...times].map((time) => Math.floor(time / spanMs)))]
+/** About 24 random hours, and the newest. Another backup has others. */
+function sampleHours(reading: Reading, spanMs: number, dated: Pairs, seed: string): Reading {
+  const newestMs = Math.max(...dated.map((one) => one.newestMs))
+  const ageMs = dated.reduce((sum, one) => sum + one.rows * (newestMs - one.newestMs), 0) / sumOf(dated, 'rows')
+  // All hours are about twice as many as those of the mean age.
+  const oneOf = Math.max(1, Math.round((2 * ageMs) / spanMs / 24))
+  return inHours(reading, spanMs, newestMs - spanMs, { oneOf, seed: Number.parseInt(digestOfText(`${seed} ${reading.table.key}`, 8), 16) })
 }
 
 /** `1000 rows from before the backup`. */
@@ -252,8 +231,9 @@ function judgeProof(proof: Proof, { newestWithin, minRowRatio }: ChecksFile['tab
   const least = minRowRatio * rows
   const words = rows - lost < least ? `lacks ${lost} of ${rowsOf(proof)}` : identical(proof)
   if (isTimed && kept + undated < least) return fail(`${words}, and minRowRatio is ${minRowRatio}${maybe}`)
-  if (isTimed && newest.rows >= 20 && newest.kept < newest.rows / 2)
-    return fail(`has ${newest.kept} of the newest ${newest.rows} rows that are older than newestWithin, ${newestWithin}${maybe}`)
+  const [newestRows, newestKept] = [sumOf(newest, 'rows'), sumOf(newest, 'kept')]
+  if (isTimed && newestRows >= 20 && newestKept < newestRows / 2)
+    return fail(`has ${newestKept} of the newest ${newestRows} rows that are older than newestWithin, ${newestWithin}${maybe}`)
   if (kept < least)
     return unknown(`${words}, and no time shows which rows are newer than the backup; compare it by a check, or list it in tables.ignore`)
   const more = restoredRows - kept

@@ -58,15 +58,8 @@ const keyPart = (name: string): string => (/[.`]/.test(name) ? quoteName(name) :
 const listedColumn = z
   .tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.string()])
   .transform(([name, type, kind, byDefault, partition, sorting]) => ({
-    ...{
-      name,
-      type,
-      kind,
-      byDefault,
-      isPartitionKey: partition === '1',
-      isSortingKey: sorting === '1',
-      isKey: partition + sorting !== '00',
-    },
+    ...{ name, type, kind, byDefault },
+    ...{ isPartitionKey: partition === '1', isSortingKey: sorting === '1', isKey: partition + sorting !== '00' },
   }))
 
 /** Engines whose rows are elsewhere, or nowhere: a backup has only the definition of such a table, and of a database. */
@@ -77,27 +70,19 @@ const withoutRows =
 const merging = /(?:Replacing|Summing|Aggregating|Collapsing|Coalescing|Graphite)MergeTree$/
 
 const listedTable = z
-  .object({
-    database: z.string(),
-    /** Empty for a database. */
-    name: z.string(),
-    engine: z.string(),
-    /** The engine of the rows: of a materialized view, that of its own storage. Empty where there is none. */
-    storage: z.string(),
-    /** Size of the uncompressed rows; 0 where the server does not say it. */
-    bytes: count,
-    hasTtl: count.transform(Boolean),
-    /** When the server made or last changed it, in seconds; 0 where it does not say. */
-    changed: count,
-    columns: z.array(listedColumn),
-  })
+  .object({ database: z.string(), name: z.string(), engine: z.string(), storage: z.string(), bytes: count, hasTtl: count, changed: count })
+  .extend({ columns: z.array(listedColumn) })
   .transform((row) => ({
-    ...{ ...row, hasRows: !withoutRows.test(row.storage), isMerging: merging.test(row.storage) },
+    ...row,
     /** `database.table`, or the database. */
     key: [row.database, row.name].filter(Boolean).map(keyPart).join('.'),
+    ...{ hasTtl: row.hasTtl > 0, hasRows: !withoutRows.test(row.storage), isMerging: merging.test(row.storage) },
   }))
 
-/** A database or a table, as the system tables describe it. */
+/**
+ * A database, which has no name, or a table. The storage is the engine of the rows: of a materialized view, that of its own table, or
+ * empty. The server may not say how many bytes the rows have, uncompressed, and when it made or last changed the table, in seconds: 0.
+ */
 export type ListedTable = z.output<typeof listedTable>
 export type ListedColumn = ListedTable['columns'][number]
 
@@ -174,14 +159,13 @@ export const otherAges = { undated: -2, impossible: -3, newer: -4 } as const
 export const ageKey = ({ cutMs, withinMs, endMs, requestedMs, nowMs }: Readonly<Record<'cutMs' | 'withinMs' | keyof Moments, number>>) =>
   `multiIf(isNull(__t) OR __t > ${nowMs}, -2, __t > ${cutMs}, if(__t > ${endMs} AND __t <= ${requestedMs}, -3, -4), ${cutMs} - __t < ${withinMs}, -1, toInt32(floor(4 * log2(1 + (${cutMs} - __t - ${withinMs}) / ${hourMs}))))`
 
-/** By hours since 1970, or longer spans, and only in these. */
-export const inSpans = (reading: Reading, spanMs: number, numbers: readonly number[]): Reading =>
-  onlyGroups(
-    { ...reading, key: `intDiv(__t, ${spanMs})`, where: [`${reading.key} >= -1`] },
-    numbers.map((key) => ({ key })),
-  )
+/** By hours since 1970, or longer spans: those after a time, and one of several others. */
+export function inHours(reading: Reading, spanMs: number, afterMs: number, { oneOf, seed }: Record<'oneOf' | 'seed', number>): Reading {
+  const hour = `intDiv(__t, ${spanMs})`
+  return { ...reading, key: hour, where: [`${reading.key} >= -1`, `(__t > ${afterMs} OR cityHash64(${hour}, ${seed}) % ${oneOf} = 0)`] }
+}
 
-export const onlyGroups = (reading: Reading, groups: readonly { readonly key: string | number }[]): Reading => ({
+export const onlyGroups = (reading: Reading, groups: readonly { readonly key: string }[]): Reading => ({
   ...reading,
   where: [...reading.where, `${reading.key} IN (${groups.map(({ key }) => key).join(', ')})`],
 })
@@ -224,7 +208,7 @@ const groupsSql = (reading: Reading): string =>
   `SELECT sum(__n) AS total, groupArray([toString(__k), toString(__n), toString(__s), toString(__d), toString(__m), toString(__p)]) AS groups
 FROM (
   WITH ${timeSql(reading)} AS __t, ${hashSql(reading.columns.map((column) => comparedValue(column)))} AS __h
-  SELECT ${reading.key} AS __k, count() AS __n, sum(__h) AS __s, uniq(__h) AS __d, ifNull(max(__t), 0) AS __m, min(${stepSql}) AS __p
+  SELECT ${reading.key} AS __k, count() AS __n, sum(__h) AS __s, uniq(__h) AS __d, ifNull(max(__t), 0) AS __m, min(${reading.columns.length === 0 ? stepSql : 1}) AS __p
   ${rowsSql(reading)}
   GROUP BY __k
 )`
