@@ -66,15 +66,9 @@ async function judgeTable(comparison: Comparison, table: ListedTable, twin: List
   if ([table.key, `${table.database}.*`].some((one) => rules.ignore.includes(one))) return skipped('ignored by the file')
   const structure = twin && judgeStructure(table, twin, moments.backupMs)
   if (structure?.outcome === 'fail') return structure
-  const times = table.hasRows ? await readTimes(comparison, table, twin) : []
-  if (structure === undefined) return judgeMissing(table, times[0]?.isNewer ?? false, moments.backupMs)
-  let judged: Judged = structure
-  for (const [i, timed] of times.entries()) {
-    const rows = await judgeRows(comparison, timed)
-    if (i === 0) judged = rows
-    else if (passes(rows)) judged = { ...judged, ...unknown(`${judged.reason}; by ${nameOf(timed)}, these rows are newer than the backup`) }
-    if (judged.outcome !== 'fail') break
-  }
+  const timed = table.hasRows ? await readTime(comparison, table, twin) : undefined
+  if (structure === undefined) return judgeMissing(table, timed?.isNewer ?? false, moments.backupMs)
+  const judged = timed ? await judgeRows(comparison, timed) : structure
   return structure.outcome === 'unknown' && judged.outcome !== 'fail' ? { ...judged, ...structure } : judged
 }
 
@@ -110,10 +104,10 @@ const sumOf = <K extends string>(groups: readonly Readonly<Record<K, number>>[],
 const isDated = ({ age }: { readonly age: number }): boolean => age > otherAges.undated
 
 /**
- * The columns that can have the times of the rows: one if that is in a key, otherwise several. The one with the most rows from before the
- * backup is first, because a time that changes later has fewer.
+ * The column with the times of the rows: one in a key, otherwise the one with the most rows from before the backup, because a time that
+ * changes later has fewer.
  */
-async function readTimes({ original, rules, moments }: Comparison, table: ListedTable, twin = table) {
+async function readTime({ original, rules, moments }: Comparison, table: ListedTable, twin = table) {
   const types = new Map(table.columns.map(({ name, type }) => [name, type]))
   // The restored table is as it was at the time of the backup.
   const columns = twin.columns.filter(({ name, type, kind }) => !/^(?:ALIAS|EPHEMERAL)$/.test(kind) && types.get(name) === type)
@@ -121,26 +115,24 @@ async function readTimes({ original, rules, moments }: Comparison, table: Listed
   const ages = { ...moments, cutMs: moments.backupMs, withinMs: durationMsOf(rules.newestWithin) }
   // More would take the server too long.
   const read = [first, ...(first?.isKey ? [] : others.slice(0, 3))].map(async (time) => {
-    const groups = await readGroups(original, { table, time, columns: [], key: time ? ageKey(ages) : '0', where: [] })
+    const groups = time ? await readGroups(original, { table, time, columns: [], key: ageKey(ages), where: [] }) : []
     const dated = groups.filter(isDated)
     const stepMs = Math.min(...dated.map((group) => group.stepMs))
     // The step of the backup goes on after it.
     const cutMs = startOfStep(moments.backupMs, stepMs) - 1
     const reading: Reading = { table, time, columns, key: time ? ageKey({ ...ages, cutMs }) : '0', where: [] }
-    const isNewer = groups.every(({ age }) => age < otherAges.undated)
+    const isNewer = time !== undefined && groups.every(({ age }) => age < otherAges.undated)
     return { reading, spanMs: Math.max(hourMs, stepMs), dated: sumOf(dated, 'rows'), isNewer }
   })
-  return (await Promise.all(read)).toSorted((a, b) => b.dated - a.dated)
+  return (await Promise.all(read)).toSorted((a, b) => b.dated - a.dated)[0]
 }
 
-type Timed = Awaited<ReturnType<typeof readTimes>>[number]
-
-const nameOf = ({ reading: { time } }: Timed): string => `the column ${quote(time?.name ?? '', 60)}`
+type Timed = NonNullable<Awaited<ReturnType<typeof readTime>>>
 
 const none = { rows: 0, sum: '0', distinct: 0, newestMs: 0 }
 
 /** Groups of both tables with the same key. `kept` rows can be the same. A sample of `distinct` is not too large for the restored table. */
-export function pairGroups(original: readonly Group[], restored: readonly Group[]) {
+function pairGroups(original: readonly Group[], restored: readonly Group[]) {
   const [theirs, ours] = [new Map(original.map((one) => [one.key, one])), new Map(restored.map((one) => [one.key, one]))]
   return [...new Set([...theirs.keys(), ...ours.keys()])].map((key) => {
     const [{ rows, sum, distinct, newestMs }, other] = [theirs.get(key) ?? none, ours.get(key) ?? none]
@@ -159,7 +151,7 @@ const sampleLimit = (distinct: number): bigint => (2n ** 64n * 2000n) / BigInt(M
  * Rows that the restored table lacks, by groups of their hashes. The sample says which share of the rows is lost, and which share of the
  * restored rows is not in the original; the smaller one is more exact. Counts can show that more is lost.
  */
-export function estimateLost(pairs: Pairs): number {
+function estimateLost(pairs: Pairs): number {
   const sample = pairs.filter(({ key }) => key.startsWith('(1,'))
   const [rows, restoredRows] = [sumOf(pairs, 'rows'), sumOf(pairs, 'restoredRows')]
   const lostShare = 1 - sumOf(sample, 'kept') / Math.max(1, sumOf(sample, 'rows'))
@@ -197,7 +189,7 @@ async function prove({ original, restored, seed }: Comparison, { reading, spanMs
     /** Rows that are lost by counts alone. Other groups replace none. */
     lost: rows - sumOf(counted, 'kept'),
     /** Rows that the restored table has with the same values, as often. */
-    kept: Math.min(sumOf(counted, 'kept'), Math.floor(rows - (rows * lost) / Math.max(1, valuedRows))),
+    kept: Math.min(sumOf(counted, 'kept'), Math.round(rows - (rows * lost) / Math.max(1, valuedRows))),
     /** Rows without a time may be newer. */
     undated: sumOf(undated, 'rows'),
     /** The backup has newer rows, so the times are not those of the rows. */
@@ -223,8 +215,7 @@ const rowsOf = ({ rows, isTimed }: Proof): string => `${plural(rows, 'row')}${is
 
 const identical = (proof: Proof): string => `${formatRatio(proof.kept / proof.rows)} of ${rowsOf(proof)} are identical`
 
-/** `isExplained`: merges, TTL or changes may have removed rows of the original. */
-function judgeProof(proof: Proof, { newestWithin, minRowRatio }: ChecksFile['tables'], isExplained: boolean): ComparedPart {
+function judgeProof(proof: Proof, { newestWithin, minRowRatio }: ChecksFile['tables']): ComparedPart {
   const { rows, restoredRows, lost, kept, undated, isTimed, newest } = proof
   if (rows === 0) return isTimed ? unknown('the original has no rows from before the backup') : skipped('the original has no rows')
   if (restoredRows === 0) return fail(`is empty, and the original has ${rowsOf(proof)}`)
@@ -239,8 +230,8 @@ function judgeProof(proof: Proof, { newestWithin, minRowRatio }: ChecksFile['tab
   const more = restoredRows - kept
   const hasMore = more > (1 - usualShare) * restoredRows
   const reason = `${identical(proof)}${hasMore ? `; ${plural(more, 'restored row')} are no longer in the original` : ''}`
-  if (kept < usualShare * rows || (hasMore && !isExplained)) return warn(reason)
-  return kept < rows || hasMore ? { outcome: 'pass', reason } : pass
+  if (kept < usualShare * rows || hasMore) return warn(reason)
+  return kept < rows ? { outcome: 'pass', reason } : pass
 }
 
 /** Judges rows by their times. Where a column does not have these, all rows must be there, too. */
@@ -250,7 +241,7 @@ async function judgeRows(comparison: Comparison, timed: Timed): Promise<Judged> 
   if (judged !== undefined && (!proof?.isOtherTime || judged.outcome === 'fail')) return judged
   const all = await judgeProven(comparison, await prove(comparison, { ...timed, reading: { ...timed.reading, time: undefined, key: '0' } }))
   if (timed.reading.time === undefined || all.outcome === 'skipped') return all
-  const why = `by ${nameOf(timed)}, ${judged ? 'the backup has newer rows' : 'all rows are newer than the backup'}`
+  const why = `by the column ${quote(timed.reading.time.name, 60)}, ${judged ? 'the backup has newer rows' : 'no row is from before the backup'}`
   const outcome = all.outcome === 'fail' && !judged ? 'unknown' : all.outcome
   return { ...all, outcome, reason: [all.reason, why].filter(Boolean).join('; ') }
 }
@@ -265,10 +256,9 @@ async function judgeProven(comparison: Comparison, proof: Proof): Promise<Judged
   const leftOut = columns.filter((column) => comparedValue(column) === undefined).map(({ name }) => name)
   if (leftOut.length === columns.length) return unknown('not compared: none of its columns has values that can be compared')
   const facts = { timeColumn: time?.name, rows, restoredRows, identicalRows: kept, valuedRows, leftOutColumns: leftOut }
-  if (proof.isEqual) return { ...facts, ...judgeProof(proof, rules, true) }
+  const judged = { ...facts, ...judgeProof(proof, rules) }
+  if (proof.isEqual || kept >= usualShare * rows) return judged
   const own = (await readChanges(original)).filter((one) => one.database === table.database && one.table === table.name)
-  const judged = { ...facts, ...judgeProof(proof, rules, table.isMerging || table.hasTtl || own.length > 0) }
-  if (kept >= usualShare * rows) return judged
   const updated = new Set(own.flatMap(({ command }) => command.replace(/ WHERE .*/s, '').split(/\W+/)))
   const [theirs, ours] = await Promise.all([readDefaults(original, values), readDefaults(restored, values)])
   const empty = columns.find((_, i) => (ours[i] ?? 0) >= 0.99 && (theirs[i] ?? 1) < 0.5)
@@ -283,7 +273,7 @@ async function judgeProven(comparison: Comparison, proof: Proof): Promise<Judged
   for (const left of passes(judged) ? [] : [columns.filter(({ name }) => !changed.includes(name)), keys]) {
     if (left.length === 0 || left.length === columns.length) continue
     const second = await prove(comparison, { ...proof, reading: { ...reading, columns: left } })
-    if (!passes(judgeProof(second, rules, true))) continue
+    if (!passes(judgeProof(second, rules))) continue
     const words = left === keys ? 'in its sorting key' : `without ${firstOf(3, changed)}`
     const warning = { ...facts, ...warn(`${identical(proof)}; ${words}, ${formatRatio(second.kept / second.rows)} are`) }
     if (left === keys) return { ...warning, keyRows: Math.max(0, second.kept - kept) }

@@ -83,7 +83,7 @@ export function judgeVerification(result: RestoreResult, { maxRestoreMinutes, ma
   if (restoreStatus === 'not-started') reasons.push(say`its state is ${state}, ${trusted(waited)} after the request`)
   if (restoreStatus === 'started' && failed.length === 0)
     reasons.push(
-      result.rows === 0 ? say`no rows from before the backup were compared` : say`too many rows are identical in their keys only`,
+      say`${trusted(result.rows === 0 ? 'no rows from before the backup were compared' : 'too many rows are identical in their keys only')}`,
     )
   if (maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes)
     reasons.push(say`it ran after ${trusted(minutes(restoreMinutes))}, and max-restore-minutes is ${maxRestoreMinutes}`)
@@ -135,10 +135,10 @@ function scopeOf({ tables, rows, identicalRows, keyRows }: RestoreResult): strin
   const all = tables.filter(({ isDatabase }) => !isDatabase)
   const { compared, sum } = sumUp(all)
   const others = all.filter((table) => table.outcome === 'pass' && !compared.includes(table)).length
-  const [valued, columns, restored] = [
+  const [valued, restored, columns] = [
     sum((one) => one.valuedRows),
-    sum((one) => one.leftOutColumns?.length),
     sum((one) => one.restoredRows),
+    sum((one) => one.leftOutColumns?.length),
   ]
   const more = restored - identicalRows - keyRows
   const parts = [

@@ -70,13 +70,13 @@ const withoutRows =
 const merging = /(?:Replacing|Summing|Aggregating|Collapsing|Coalescing|Graphite)MergeTree$/
 
 const listedTable = z
-  .object({ database: z.string(), name: z.string(), engine: z.string(), storage: z.string(), bytes: count, hasTtl: count, changed: count })
+  .object({ database: z.string(), name: z.string(), engine: z.string(), storage: z.string(), bytes: count, changed: count })
   .extend({ columns: z.array(listedColumn) })
   .transform((row) => ({
     ...row,
     /** `database.table`, or the database. */
     key: [row.database, row.name].filter(Boolean).map(keyPart).join('.'),
-    ...{ hasTtl: row.hasTtl > 0, hasRows: !withoutRows.test(row.storage), isMerging: merging.test(row.storage) },
+    ...{ hasRows: !withoutRows.test(row.storage), isMerging: merging.test(row.storage) },
   }))
 
 /**
@@ -92,8 +92,7 @@ const own = "('system', 'information_schema', 'INFORMATION_SCHEMA')"
 const listSql = `SELECT tables.database AS database, tables.name AS name, tables.engine AS engine,
   if(tables.engine = 'MaterializedView', stored.engine, tables.engine) AS storage,
   ifNull(if(stored.name = '', tables.total_bytes_uncompressed, stored.total_bytes_uncompressed), 0) AS bytes,
-  tables.create_table_query LIKE '% TTL %' AS hasTtl, toUnixTimestamp(tables.metadata_modification_time) AS changed,
-  columns.list AS columns
+  toUnixTimestamp(tables.metadata_modification_time) AS changed, columns.list AS columns
 FROM system.tables AS tables
 LEFT JOIN system.tables AS stored ON stored.database = tables.database AND stored.name = concat('.inner_id.', toString(tables.uuid))
 LEFT JOIN (
@@ -108,7 +107,7 @@ WHERE tables.database NOT IN ${own} AND NOT tables.is_temporary AND (tables.data
   WHERE engine IN ('MaterializedView', 'TimeSeries')
 )
 UNION ALL
-SELECT name, '', engine, '', 0, 0, 0, [] FROM system.databases WHERE name NOT IN ${own}`
+SELECT name, '', engine, '', 0, 0, [] FROM system.databases WHERE name NOT IN ${own}`
 
 export async function listTables(queried: Queried): Promise<readonly ListedTable[]> {
   const tables = await readRows(queried, listSql, z.array(listedTable))
@@ -152,12 +151,12 @@ export interface Reading {
   readonly where: readonly string[]
 }
 
-/** Rows without a time or of the future, from between the end of the backup and the request to restore it, and newer ones. */
+/** Rows without a time or more than a day ahead, from between the end of the backup and the request to restore it, and newer ones. */
 export const otherAges = { undated: -2, impossible: -3, newer: -4 } as const
 
 /** The key of groups by age, in milliseconds: -1 in the last `withinMs` until `cutMs`, and from 0 on four for each doubling. */
 export const ageKey = ({ cutMs, withinMs, endMs, requestedMs, nowMs }: Readonly<Record<'cutMs' | 'withinMs' | keyof Moments, number>>) =>
-  `multiIf(isNull(__t) OR __t > ${nowMs}, -2, __t > ${cutMs}, if(__t > ${endMs} AND __t <= ${requestedMs}, -3, -4), ${cutMs} - __t < ${withinMs}, -1, toInt32(floor(4 * log2(1 + (${cutMs} - __t - ${withinMs}) / ${hourMs}))))`
+  `multiIf(isNull(__t) OR __t > ${nowMs + dayMs}, -2, __t > ${cutMs}, if(__t > ${endMs} AND __t <= ${requestedMs}, -3, -4), ${cutMs} - __t < ${withinMs}, -1, toInt32(floor(4 * log2(1 + (${cutMs} - __t - ${withinMs}) / ${hourMs}))))`
 
 /** By hours since 1970, or longer spans: those after a time, and one of several others. */
 export function inHours(reading: Reading, spanMs: number, afterMs: number, { oneOf, seed }: Record<'oneOf' | 'seed', number>): Reading {

@@ -32,7 +32,7 @@ export function answerTables({ sql, endMs }: TableQuery, { tables }: Pick<Servic
   const check = checkShape.exec(sql)?.groups
   if (check !== undefined) {
     const table = findTable(tables, check, check.column)
-    return 'error' in table ? table : { rows: [{ 'count()': String(countUntil(table, check.column === undefined ? nowMs : endMs)) }] }
+    return 'error' in table ? table : { rows: [{ 'count()': String(rowsUntil(table, check.column === undefined ? nowMs : endMs).length) }] }
   }
   const defaults = defaultsShape.exec(sql)?.groups
   if (defaults !== undefined) {
@@ -57,92 +57,94 @@ function findTable(tables: readonly Table[], { database, name }: Found, column: 
   return table
 }
 
-/** Rows until a time: one at the start, and one after each step. */
-const countUntil = ({ fromMs, everyMs, untilMs = Number.POSITIVE_INFINITY }: Table, toMs: number): number =>
-  Math.max(0, Math.floor((Math.min(toMs, untilMs) - fromMs) / everyMs) + 1)
-
-/** Rows one after the other, from the row with the first number until that before the last. */
-interface Run {
-  readonly key: string
-  readonly from: number
-  readonly to: number
+/** Times and values of rows until a time. Without rows of its own, a table has one at its start, and one after each step. */
+function rowsUntil({ rows, fromMs, everyMs, untilMs = Number.POSITIVE_INFINITY }: Table, toMs: number): NonNullable<Table['rows']> {
+  if (rows !== undefined) return rows.filter(([timeMs]) => timeMs <= toMs)
+  const length = Math.max(0, Math.floor((Math.min(toMs, untilMs) - fromMs) / everyMs) + 1)
+  return Array.from({ length }, (_, i) => [fromMs + i * everyMs, i] as const)
 }
+
+/** Two hashes of 32 bits as one of 64. */
+function hashOf(timeMs: number, value: number): bigint {
+  const half = (seed: number): number => {
+    let mixed = seed
+    for (const part of [timeMs, Math.floor(timeMs / 2 ** 32), value]) {
+      mixed = Math.imul(mixed ^ part, 0x9e3779b1)
+      mixed ^= mixed >>> 15
+    }
+    return mixed >>> 0
+  }
+  return (BigInt(half(1)) << 32n) | BigInt(half(2))
+}
+
+const steps = [24 * hourMs, hourMs, 60_000, 1000]
 
 function countGroups(tables: readonly Table[], found: Found, nowMs: number): TableAnswer | undefined {
-  const { time, hash = '', key = '', where } = found
+  const { time, hash, key = '', where } = found
   const table = findTable(tables, found, timeColumnIn(time))
   if ('error' in table) return table
-  const [, groupKey = key, list] = /^(.*) IN \(([^()]*)\)$/.exec(where ?? '') ?? []
-  const keyAt = toKey(groupKey)
+  const [, whereKey = '0', list] = /^(.*) IN \(([^()]*)\)$/.exec(where ?? '') ?? []
   const limit = /^if\(__h <= (\d+), \(1, __h\), \(0, __h % 1024\)\)$/.exec(key)?.[1]
-  if (keyAt === undefined || (key !== groupKey && limit === undefined) || (where !== undefined && list === undefined)) return undefined
-  const timeAt = (i: number): number => (time === '0' ? 0 : table.fromMs + i * table.everyMs)
-  const read = findRuns(countUntil(table, nowMs), (i) => keyAt(timeAt(i))).filter(
-    (run) => list === undefined || list.split(', ').includes(run.key),
-  )
-  const runs = limit === undefined ? read : read.flatMap((run) => splitByHash(run, BigInt(limit)))
-  const groups = [...Map.groupBy(runs, (run) => run.key.split(' ')[0] ?? '')].map(([of, parts]) => {
-    const rows = parts.reduce((sum, { from, to }) => sum + to - from, 0)
-    const sum = hash === '0' ? 0n : parts.reduce((total, { from, to }) => total + sumHashes(from, to), 0n)
-    const newestMs = Math.max(...parts.map(({ to }) => timeAt(to - 1)))
-    return [of, rows, BigInt.asUintN(64, sum), rows, newestMs, stepOf([...parts.map(({ from }) => timeAt(from)), table.everyMs])].map(
-      String,
-    )
-  })
-  return { rows: [{ total: String(runs.reduce((sum, { from, to }) => sum + to - from, 0)), groups }] }
-}
-
-/** Finds where the key changes. No key comes twice. */
-function findRuns(count: number, keyAt: (i: number) => string): readonly Run[] {
-  const runs: Run[] = []
-  for (let from = 0; from < count; from = runs.at(-1)?.to ?? count) {
-    const key = keyAt(from)
-    let [to, other] = [from + 1, count]
-    while (to < other) {
-      const middle = Math.floor((to + other) / 2)
-      if (keyAt(middle) === key) to = middle + 1
-      else other = middle
-    }
-    runs.push({ key, from, to })
+  const ageAt = toAge(limit === undefined ? key : whereKey)
+  if (ageAt === undefined || (where !== undefined && list === undefined)) return undefined
+  const listed = list === undefined ? undefined : new Set(list.split(', '))
+  const toGroup = limit === undefined ? (age: string) => age : toHashGroup(BigInt(limit))
+  const groups = new Map<string, Group>()
+  for (const [rowMs, value] of table.rows ?? rowsUntil(table, nowMs)) {
+    const timeMs = time === '0' ? 0 : rowMs
+    const age = ageAt(timeMs)
+    if (listed !== undefined && !listed.has(age)) continue
+    const hashed = hash === '0' ? 0n : hashOf(rowMs, value)
+    const of = toGroup(age, hashed)
+    groups.set(of, addRow(groups.get(of), timeMs, hashed))
   }
-  return runs
+  const answers = [...groups].map(([of, { rows, sum, newestMs, stepMs, hashes }]) =>
+    [of, rows, BigInt.asUintN(64, sum), hashes.size, newestMs, stepMs].map(String),
+  )
+  return { rows: [{ total: String([...groups.values()].reduce((sum, { rows }) => sum + rows, 0)), groups: answers }] }
 }
 
-const splitByHash = ({ from, to }: Run, limit: bigint): readonly Run[] =>
-  Array.from({ length: to - from }, (_, i) => {
-    const hash = hashOf(from + i)
-    return { key: hash <= limit ? `(1,${hash})` : `(0,${hash % 1024n})`, from: from + i, to: from + i + 1 }
-  })
+const toHashGroup =
+  (limit: bigint) =>
+  (_: string, hash: bigint): string =>
+    hash <= limit ? `(1,${hash})` : `(0,${hash % 1024n})`
 
-const factor = 0x9e3779b97f4a7c15n
+interface Group {
+  rows: number
+  sum: bigint
+  newestMs: number
+  stepMs: number
+  readonly hashes: Set<bigint>
+}
 
-/** The values of a row depend on its number only. */
-const hashOf = (i: number): bigint => BigInt.asUintN(64, BigInt(i + 1) * factor)
-
-const sumHashes = (from: number, to: number): bigint => ((BigInt(from + 1 + to) * BigInt(to - from)) / 2n) * factor
-
-/** The longest step of all these times. */
-const stepOf = (times: readonly number[]): number =>
-  [24 * hourMs, hourMs, 60_000, 1000].find((step) => times.every((time) => time % step === 0)) ?? 1
+function addRow(group: Group | undefined, timeMs: number, hash: bigint): Group {
+  const added = group ?? { rows: 0, sum: 0n, newestMs: 0, stepMs: 24 * hourMs, hashes: new Set() }
+  added.rows += 1
+  added.sum += hash
+  added.newestMs = Math.max(added.newestMs, timeMs)
+  added.stepMs = steps.find((step) => step <= added.stepMs && timeMs % step === 0) ?? 1
+  added.hashes.add(hash)
+  return added
+}
 
 const ages = /^multiIf\(isNull\(__t\) OR __t > (\d+), -2, __t > (\d+), if\(__t > (\d+) AND __t <= (\d+), -3, -4\), \d+ - __t < (\d+), -1, /
 
 /** The group of a time. Undefined for another key. */
-function toKey(key: string): ((time: number) => string) | undefined {
+function toAge(key: string): ((time: number) => string) | undefined {
   if (key === '0') return () => '0'
   const found = ages.exec(key)
   if (found === null) return undefined
-  const [now, cut, end, requested, within] = found.slice(1).map(Number) as [number, number, number, number, number]
+  const [now = 0, cut = 0, end = 0, requested = 0, within = 0] = found.slice(1).map(Number)
   return (time) => {
     if (time > now) return '-2'
-    if (time > cut) return time <= end ? '-4' : time <= requested ? '-3' : '-4 later'
+    if (time > cut) return time > end && time <= requested ? '-3' : '-4'
     return String(cut - time < within ? -1 : Math.floor(4 * Math.log2(1 + (cut - time - within) / hourMs)))
   }
 }
 
 function listTables(tables: readonly Table[]): JsonObject[] {
   const databases = [...new Set(['default', ...tables.map(({ database }) => database)])]
-  const common = { storage: '', bytes: '0', hasTtl: 0, changed: '0', columns: [] }
+  const common = { storage: '', bytes: '0', changed: '0', columns: [] }
   return [
     ...databases.map((name) => ({ ...common, database: name, name: '', engine: 'Shared' })),
     ...tables.map(({ database, name, engine, timeColumn, changedMs = 0 }) => {
