@@ -35,6 +35,8 @@ describe('the SQL of a check', () => {
         ['INSERT INTO shop.orders SELECT 1', /is not one SELECT/],
         ['SHOW TABLES', /is not one SELECT/],
         ['SELECT 1; DROP TABLE shop.orders', /is not one SELECT/],
+        ['SELECT 1) UNION ALL (SELECT 2', /is not one SELECT; write it without a semicolon, and close each bracket$/],
+        ['SELECT (1', /is not one SELECT/],
         ["SELECT count() FROM url('http://169.254.169.254/')", /table function url/],
         ["SELECT count() FROM s3('https://x/y')", /table function s3/],
         ["SELECT file('/etc/passwd')", /function file/],
