@@ -4,7 +4,7 @@ import { hourMs } from '../platform/core/durations.ts'
 import { join, joinFirst, joinSome, type Line, say, toPlainText, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
 import { firstOf, listFirst, plural, quote, sparkline } from '../platform/core/text.ts'
 import { type Block, paragraph, statusLooks } from '../platform/report/blocks.ts'
-import { formatAgo, formatBytes, formatDuration } from '../platform/report/format.ts'
+import { formatAgo, formatBytes, formatDuration, formatRatio } from '../platform/report/format.ts'
 import type { Report, Verdict } from '../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../platform/report/table.ts'
 import { type BackupDataIssue, byWorst, type Trend, type UnknownReason } from './backup-rules.ts'
@@ -216,12 +216,6 @@ function sizeWarnings({ sizeOutcome, size, minSizeRatio = 0 }: JudgedService): r
     default:
       return []
   }
-}
-
-/** `98.3%`, rounded down so that a value below the limit does not look equal to it. */
-function formatRatio(ratio: number): string {
-  const percent = Math.floor(ratio * 1000 + 1e-9) / 10
-  return percent === 0 && ratio > 0 ? 'below 0.1%' : `${percent}%`
 }
 
 /** First line of the summary, without a full stop. The verdict has sentences for runs with failures. */
