@@ -8,7 +8,7 @@ import { createRedact, type Redact, redactDeep } from '../platform/core/secrets.
 import { quote } from '../platform/core/text.ts'
 import { version } from '../platform/core/version.ts'
 import { type Cancellation, createWriteLog } from '../platform/http/cancellation.ts'
-import type { HiddenText } from '../platform/http/webhook-url.ts'
+import { createCopiedUrls } from '../platform/http/webhook-url.ts'
 import type { Files } from '../platform/operation/files.ts'
 import type { Settings } from '../platform/operation/inputs.ts'
 import type { Confirmation, Context, Effect, Progress, ReadDeployments, Scope } from '../platform/operation/operation.ts'
@@ -70,8 +70,10 @@ export interface PublishableResult extends RunResult {
 /** Reads the input, runs the operation, and makes verdict and report. Throws nothing, prints nothing, writes no file. */
 export async function runOperation(given: RunRequest, deps: RunDeps): Promise<PublishableResult> {
   const startedAtMs = deps.clock.now()
-  const hiding = createHiding(credentialsIn(given.inputs, given.env))
-  const { redact } = hiding
+  const secrets = credentialsIn(given.inputs, given.env)
+  const copiedUrls = createCopiedUrls()
+  const redact = createRedact(secrets, copiedUrls.search)
+  const hiding: Hiding = { redact, redactGiven: createRedact(secrets) }
   const request = withRedactedNames(given, redact)
   const { writes = createWriteLog() } = deps.cancellation
   let input: RunInput | undefined
@@ -90,7 +92,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
       input.connection &&
       openApi(
         { ...input.connection, userAgent: `watchkeeper/${version}` },
-        { ...deps, note, debug, cancellation, onHiddenTexts: hiding.add },
+        { ...deps, note, debug, cancellation, hideUrls: copiedUrls.add },
       )
     return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, hiding)), publishSettings: publishSettingsOf(input) }
   } catch (thrown) {
@@ -105,29 +107,12 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   }
 }
 
-/** What hides secrets: those that the run was given, and texts of the service. */
+/** What hides secrets. */
 interface Hiding {
+  /** Hides the secrets that the run was given, and copied URLs of webhooks. */
   readonly redact: Redact
   /** Hides only the secrets that the run was given. */
   readonly redactGiven: Redact
-  readonly add: (texts: readonly HiddenText[]) => void
-}
-
-function createHiding(given: readonly string[]): Hiding {
-  const redactGiven = createRedact(given)
-  const hidden = new Map<string, string>()
-  const hideIn = (text: string): string => [...hidden].reduce((rest, [copy, shown]) => rest.replaceAll(copy, () => shown), text)
-  return {
-    redactGiven,
-    // First whole addresses, of which a given secret can be a part. Most texts are none: the search is for hundreds of them.
-    redact: (text) => redactGiven(/[/@]/.test(text) ? hideIn(text) : text),
-    add(texts) {
-      // A longer one can begin with another one.
-      const all = [...hidden, ...texts].toSorted(([a], [b]) => b.length - a.length)
-      hidden.clear()
-      for (const [copy, shown] of all) hidden.set(copy, shown)
-    },
-  }
 }
 
 /** A secret with another name than expected is empty. */

@@ -13,21 +13,22 @@ const maxEncodings = 4
 
 /**
  * Replaces secrets by `***`: each in its common encodings, and every word that has twelve characters of one, whatever encodings are inside
- * each other. A server may cut, wrap or escape what it repeats.
+ * each other. A server may cut, wrap or escape what it repeats. Words in which `findOther` finds something are replaced, too.
  */
-export function createRedact(secrets: Iterable<string>): Redact {
+export function createRedact(secrets: Iterable<string>, findOther?: Search): Redact {
   const given = [...new Set(secrets)].filter((secret) => secret.length >= minSecretLength)
-  if (given.length === 0) return (text) => text
-  const whole = new RegExp(formsOf(given).map(RegExp.escape).join('|'), 'gi')
-  const search = createSearch(given)
-  const hide = (one: string): string => (isFound(one, search) ? '***' : one)
+  if (given.length === 0 && findOther === undefined) return (text) => text
+  const whole = new RegExp(formsOf(given).map(RegExp.escape).join('|') || '(?!)', 'gi')
+  const findGiven = createSearch(given)
+  const search: Search = (text) => findOther?.(text) ?? findGiven(text)
+  const hide = (one: string): string => find(one, search) ?? one
   // A secret with spaces has no word of its own. An entity without a semicolon can have a space after it.
   const hasBlank = given.some((secret) => /\s/.test(secret))
   const [part, hidePart] = hasBlank
-    ? [/.+/g, (line: string) => (isFound(line, search) ? hide(hideWords(line, search, hide)) : line)]
+    ? [/.+/g, (line: string) => (find(line, search) === undefined ? line : hide(hideWords(line, findGiven, hide)))]
     : [/(?:\S|(?<=&#\w{1,9}) (?=&#))+/g, hide]
   return (text) => {
-    if (text.search(whole) === -1 && !isFound(text, search)) return text
+    if (text.search(whole) === -1 && find(text, search) === undefined) return text
     return text.replace(whole, '***').replace(part, hidePart)
   }
 }
@@ -56,7 +57,7 @@ function findSpacesInSecrets(line: readonly string[], search: Search): ReadonlyS
     const text = parts.join('')
     let at = 0
     for (const [i, part] of parts.entries()) {
-      if (i % 2 === 1 && search(text.slice(Math.max(0, at + 1 - pieceLength), at + pieceLength))) found.add(i)
+      if (i % 2 === 1 && search(text.slice(Math.max(0, at + 1 - pieceLength), at + pieceLength)) !== undefined) found.add(i)
       at += part.length
     }
     parts = parts.map(withoutEscapes)
@@ -123,7 +124,8 @@ function encode(secret: string): readonly string[] {
 const namesInUrl =
   /(?<=\/)[a-z]+\d{0,3}(?:[._-](?:[a-z]+\d{0,3}|\d{1,3}))*(?=[/?]|$)|(?<=[?&](?:channel|env|environment|group|room|service|space|stream|subject|team|topic)=(?:%23|#)?)(?:[A-Z](?=[a-z])|[a-z])+\d{0,3}(?:(?:[._+ -]|%20)(?:(?:[A-Z](?=[a-z])|[a-z])+\d{0,3}|\d{1,3}))*(?=[&#]|$)/
 
-type Search = (text: string) => boolean
+/** Returns what is shown in place of a text in which it finds something. It decodes nothing. */
+export type Search = (text: string) => string | undefined
 
 /** Searches decoded text for pieces of the secrets, and for whole ones that have no such pieces. */
 function createSearch(secrets: readonly string[]): Search {
@@ -140,7 +142,7 @@ function createSearch(secrets: readonly string[]): Search {
     new Set(parts.flatMap((part) => Array.from({ length: Math.max(0, part.length - length + 1) }, (_, i) => part.slice(i, i + length))))
   const [halves, pieces] = [slices(pieceLength / 2), slices(pieceLength)]
   // A piece covers one of these places with half of its characters.
-  const hasPiece: Search = (text) => {
+  const hasPiece = (text: string): boolean => {
     for (let at = 0; at < text.length; at += pieceLength / 2) {
       if (!halves.has(text.slice(at, at + pieceLength / 2))) continue
       for (let start = Math.max(0, at - pieceLength / 2); start <= at; start++)
@@ -151,13 +153,20 @@ function createSearch(secrets: readonly string[]): Search {
   const others = [...new Set(texts.map((text) => text.toLowerCase()))].filter((text) => !hasPiece(text))
   return (text) => {
     const folded = text.toLowerCase()
-    return hasPiece(folded) || others.some((secret) => folded.includes(secret))
+    return hasPiece(folded) || others.some((secret) => folded.includes(secret)) ? '***' : undefined
   }
 }
 
-/** Whether a text has a secret, as it is or encoded. */
-const isFound = (text: string, search: Search, encodings = maxEncodings): boolean =>
-  search(text) || (encodings > 0 && decodings(text).some((decoded) => isFound(decoded, search, encodings - 1)))
+/** Searches a text as it is and decoded. */
+function find(text: string, search: Search, encodings = maxEncodings): string | undefined {
+  const found = search(text)
+  if (found !== undefined || encodings === 0) return found
+  for (const decoded of decodings(text)) {
+    const inside = find(decoded, search, encodings - 1)
+    if (inside !== undefined) return inside
+  }
+  return undefined
+}
 
 /** Escapes of URLs, JSON, HTML and programming languages. What was encoded twice in the same way is one escape. */
 const escapes =
@@ -171,6 +180,13 @@ const withoutEscapes = (text: string): string =>
     const code = Number.parseInt(byte ?? unit ?? hex ?? '', 16) || Number(decimal)
     return code <= 0x10_ffff ? String.fromCodePoint(code) : (entities[entity.toLowerCase()] ?? '')
   })
+
+/** The text without any escapes, also inside each other. */
+export function withoutAllEscapes(text: string): string {
+  let plain = text
+  for (let encodings = 0; encodings < maxEncodings; encodings++) plain = withoutEscapes(plain)
+  return plain
+}
 
 /** The text without its escapes, and what its parts stand for in base64 or hex, wherever they were cut. */
 function decodings(text: string): readonly string[] {

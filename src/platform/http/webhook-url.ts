@@ -1,3 +1,4 @@
+import { minSecretLength, type Search, withoutAllEscapes } from '../core/secrets.ts'
 import { isLoopback, tryDecode } from './proxy.ts'
 
 /** Accepts the address of a webhook: https, or plain http for loopback addresses. Its path and query hold a secret. */
@@ -7,35 +8,62 @@ export function isWebhookUrl(text: string): boolean {
   return protocol === 'https:' || isLoopback(hostname)
 }
 
-/** The secret part of the address of a webhook, as written and as sent: its path and query. A text that is not accepted is secret as a whole. */
+/** The secret part of the address of a webhook, as written and as sent: its path and query. Another text is secret as a whole. */
 export function webhookSecrets(text: string): readonly string[] {
-  return isWebhookUrl(text) ? pathSecrets(text) : [text]
-}
-
-/** The secret part of an address that a server has accepted: plain http and a fragment may be in it. With a user, it is secret as a whole. */
-export const storedUrlSecrets = (text: string): readonly string[] =>
-  /^https?:\/\/[^\s\\/?#@]+(?:[/?#]|$)/i.test(text) && URL.canParse(text) ? pathSecrets(text) : [text]
-
-/** A text that a run does not show, and what it shows in its place. */
-export type HiddenText = readonly [text: string, shown: string]
-
-/** In characters. Other addresses can have a shorter path, too: its webhook has the secret in a header. */
-export const shortestSecretPath = 16
-
-/**
- * The address of a webhook as somebody may have copied it. Only with its host: other addresses can have the same path, and files, ids and names
- * a part of it.
- */
-export function copiesOf(text: string): readonly HiddenText[] {
-  const [, user = '', host = '', path = ''] = /^https?:\/\/([^\s\\/?#@]*@)?([^\s\\/?#@]+)([/?][^\s\\#]*)?/i.exec(text) ?? []
-  return [
-    ...(path.length < shortestSecretPath ? [] : [[`${host}${path}`, `${host}***`] as const]),
-    ...(user === '' ? [] : [[`${user}${host}`, `***@${host}`] as const]),
-  ]
-}
-
-function pathSecrets(text: string): readonly string[] {
+  if (!/^https?:\/\/[^\s\\/?#@]+(?:[/?#]|$)/i.test(text) || !URL.canParse(text)) return [text]
   const { pathname, search } = new URL(text)
   const path = `${pathname}${search}`
-  return [text.replace(/^https?:\/\/[^/?]+/i, ''), path, tryDecode(path) ?? path]
+  return [text.replace(/^https?:\/\/[^/?#]+/i, ''), path, tryDecode(path) ?? path]
 }
+
+/** The URLs of webhooks, which somebody may have copied into a text. */
+export interface CopiedUrls {
+  add(urls: readonly string[]): void
+  /** Finds a copy in any spelling: the host of a URL and what follows it, or `@` and the host of one with a user. Shows the host. */
+  readonly search: Search
+}
+
+/** In characters. A longer path is found by its beginning, so that no search takes long. */
+const maxPathLength = 64
+
+export function createCopiedUrls(): CopiedUrls {
+  /** A path alone is not searched: files, ids and names can have a part of it. */
+  const hosts = new Map<string, { readonly shown: string; readonly paths: Set<string>; readonly lengths: Set<number> }>()
+  const addPath = (name: string, shown: string, path: string): void => {
+    const host = hosts.get(name) ?? { shown, paths: new Set(), lengths: new Set() }
+    hosts.set(name, host)
+    host.paths.add(path)
+    host.lengths.add(path.length)
+  }
+  return {
+    add(urls) {
+      for (const url of urls.flatMap((text) => [text, URL.parse(text)?.href ?? text])) {
+        const [, user, shown = '', rest = ''] = /^https?:\/\/([^\s\\/?#]*@)?([^\s\\/?#]+)([^#]*)/i.exec(url) ?? []
+        const name = respell(`${shown}/`).match(hostName)?.at(-1)
+        const path = respell(withoutAllEscapes(rest)).slice(0, maxPathLength)
+        if (name !== undefined && path.length >= minSecretLength) addPath(name, shown, path)
+        if (name !== undefined && user !== undefined) addPath(`@${name}`, shown, '')
+      }
+    },
+    search(text) {
+      if (hosts.size === 0) return undefined
+      const spelled = respell(text)
+      for (const { 0: name, index } of spelled.matchAll(hostName)) {
+        const host = hosts.get(name) ?? hosts.get(name.replace('@', ''))
+        const end = index + name.length
+        if (host?.lengths.values().some((length) => host.paths.has(spelled.slice(end, end + length)))) return `${host.shown}***`
+      }
+      return undefined
+    },
+  }
+}
+
+const hostName = /@?[a-z\d][\w.-]*/g
+
+/** Spells equal addresses equally: in lower case, without ports, repeated slashes, brackets of a host, and letters beyond ASCII. */
+const respell = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/:\d+(?=[\\/?])|[[\]]/g, '')
+    .replace(/[\\/]+(?:\.[\\/]+)*/g, '/')
+    .replace(/[^\s!-~]+/g, '*')
