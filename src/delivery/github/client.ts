@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
 import type { Exchange } from '../../platform/http/transport.ts'
 import { createRequests, type Limits, listAll, parseAnswer, perPage } from './requests.ts'
@@ -10,9 +11,6 @@ interface FetchInit {
   readonly body: string | undefined
 }
 
-/** The headers that are needed. Others would make octokit print text of the server. */
-const keptHeaders = ['content-type', 'link']
-
 // Octokit would print text of the server to a stream in which the runner executes commands.
 const nothing = (): undefined => undefined
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
@@ -21,13 +19,18 @@ const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 export async function openOctokit(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
   const { getOctokit } = await import('@actions/github')
   const { request, close } = createRequests(run, deps, limits)
-  /** Sends a request in the form of the global `fetch`, as far as octokit uses it. */
-  const fetch = async (address: string, { method, headers, body }: FetchInit): Promise<Response> => {
-    const { status, headers: answered, text } = await request({ method, url: new URL(address), authorization: headers.authorization, body })
-    const kept = keptHeaders.flatMap((name) => (answered[name] === undefined ? [] : [[name, answered[name]] as const]))
-    return new Response(status === 204 ? null : text, { status, headers: Object.fromEntries(kept) })
+  /** Sends a request in the form of the global `fetch`, as far as octokit uses it, whose own parser takes minutes for some answers. */
+  const fetch = async (url: string, { method, headers: { authorization }, body }: FetchInit) => {
+    const { status, headers, text } = await request({ method, url: new URL(url), authorization, body })
+    // Octokit would print text of other headers.
+    const kept = headers.link === undefined ? [] : [['link', headers.link]]
+    return { url, status, headers: kept, body: parseJsonOrUndefined(text) ?? text }
   }
-  const octokit = getOctokit(token, { baseUrl: run.apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silent }, log: silent })
+  const octokit = getOctokit(token, {
+    baseUrl: run.apiUrl.href.replace(/\/$/, ''),
+    request: { fetch, parseSuccessResponseBody: false, log: silent },
+    log: silent,
+  })
   return { octokit, repository: { owner: run.owner, repo: run.repository }, close }
 }
 

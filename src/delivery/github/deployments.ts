@@ -34,9 +34,9 @@ export async function listDeployments({
     for await (const one of listAll(deployment, (page) => octokit.rest.repos.listDeployments({ ...repository, ...page }))) {
       // GitHub lists the newest first, and cannot limit the list to a period.
       if (one.atMs < fromMs) break
-      if (one.atMs <= toMs) found.unshift(one)
+      if (one.atMs <= toMs) found.push(one)
     }
-    return found
+    return found.toReversed()
   } catch (thrown) {
     const { failure } = toGitHubError(thrown)
     const advice = failure.status === 403 || failure.status === 404 ? '. Grant the job deployments: read' : ''
