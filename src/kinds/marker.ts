@@ -105,15 +105,10 @@ interface FoundMarker {
 
 /** The last one that has a line of its own, or else the last one. Others are ordinary text. */
 function findMarker(text: string, pattern: RegExp): FoundMarker | undefined {
-  const all = [...text.matchAll(pattern)].map((match) => ({
-    match,
-    above: text.slice(0, match.index),
-    below: text.slice(match.index + match[0].length),
-  }))
-  return all.findLast(isWholeLine) ?? all.at(-1)
+  const ofOwnLine = new RegExp(`(?<=(?:^|\\n)[^\\S\\n]*)${pattern.source}(?=[ \\t\\r]*(?:$|\\n))`, 'g')
+  const match = [...text.matchAll(ofOwnLine)].at(-1) ?? [...text.matchAll(pattern)].at(-1)
+  return match && { match, above: text.slice(0, match.index), below: text.slice(match.index + match[0].length) }
 }
-
-const isWholeLine = ({ above, below }: FoundMarker): boolean => lastLineOf(above).trim() === '' && /^[ \t\r]*(?:$|\n)/.test(below)
 
 const lastLineOf = (text: string): string => text.slice(text.lastIndexOf('\n') + 1)
 

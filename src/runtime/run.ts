@@ -4,10 +4,10 @@ import type { Clock } from '../platform/core/clock.ts'
 import { exitCodes, inputError, toWatchkeeperError, WatchkeeperError } from '../platform/core/errors.ts'
 import { toPlainText } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
-import { createRedact, type Redact, redactDeep } from '../platform/core/secrets.ts'
+import { createRedact, type Redact, redactDeep, redactResult } from '../platform/core/secrets.ts'
 import { quote } from '../platform/core/text.ts'
 import { version } from '../platform/core/version.ts'
-import { type Cancellation, createWriteLog } from '../platform/http/cancellation.ts'
+import { type Cancellation, createCheckpoint, createWriteLog } from '../platform/http/cancellation.ts'
 import { createCopiedUrls } from '../platform/http/webhook-url.ts'
 import type { Files } from '../platform/operation/files.ts'
 import type { Settings } from '../platform/operation/inputs.ts'
@@ -107,13 +107,8 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   }
 }
 
-/** What hides secrets. */
-interface Hiding {
-  /** Hides the secrets that the run was given, and copied URLs of webhooks. */
-  readonly redact: Redact
-  /** Hides only the secrets that the run was given. */
-  readonly redactGiven: Redact
-}
+/** Hides the secrets that the run was given, and copied URLs of webhooks, or only the secrets. */
+type Hiding = Readonly<Record<'redact' | 'redactGiven', Redact>>
 
 /** A secret with another name than expected is empty. */
 const isWithoutWebhook = ({ settings, sources }: RunInput): boolean =>
@@ -169,14 +164,14 @@ async function judgeAndReport(
   const { redact, redactGiven } = hiding
   const raw = await operation.run(contextFor(input, session, deps, hiding), input.input)
   // Redacted before the report, where a secret would be escaped and could not be recognized.
-  const result = redactDeep(raw, redact)
+  const result = await redactResult(raw, redact)
   return toRunResult({
     name,
     operation,
     input: input.input,
     result,
     // Redacted, the text of a file that was there before would be changed, and no digest of a plan file would fit.
-    resultForFiles: result === raw ? raw : redactDeep(raw, redactGiven),
+    resultForFiles: result === raw ? raw : await redactResult(raw, redactGiven),
     verdict: operation.judge?.(result, input.input) ?? pass,
     report: operation.report(result),
     isWarnOnly: input.settings.warnOnly,
@@ -226,6 +221,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     formats: (settings.reports ?? []).map(({ format }) => format),
     readDeployments: deploymentsReader(input, deps, session),
     stop: deps.cancellation.stop,
+    checkpoint: createCheckpoint(deps.cancellation.stop, api?.remainingMs),
     confirm: operation.asksFirst && deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
     debug: debugLog(deps, redact) ?? (() => undefined),
     async progress({ done, total, line, result }) {

@@ -53,7 +53,7 @@ async function findWorkspaceFiles(root: string, globs: readonly string[], input:
   const found = new Set<string>()
   const patterns = await Promise.all(
     globs.map((one) =>
-      isDirectory(join(root, one)).then((is) => (is ? `${escapeGlob(one.replace(/\/+$/, ''))}/**/*.{yml,yaml,json}` : one)),
+      isDirectory(join(root, one)).then((is) => (is ? `${escapeGlob(one.replace(/(?<!\/)\/+$/, ''))}/**/*.{yml,yaml,json}` : one)),
     ),
   )
   for await (const entry of glob(patterns, { cwd: root, withFileTypes: true })) {
@@ -208,7 +208,7 @@ export interface Remote {
 
 function repositoryOfRun(env: Variables): string | undefined {
   const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: name } = env
-  return name ? `${server.replace(/^https?:\/\//, '').replace(/\/+$/, '') || 'github.com'}/${name}` : undefined
+  return name ? `${server.replace(/^https?:\/\//, '').replace(/(?<!\/)\/+$/, '') || 'github.com'}/${name}` : undefined
 }
 
 async function mayBeFromFork(env: Variables): Promise<boolean> {

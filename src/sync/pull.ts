@@ -3,7 +3,6 @@ import { type InvalidField, listOf } from '../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { createKinds } from '../kinds/kinds.ts'
 import type { ReadApi } from '../platform/api/client.ts'
-import { letEventsAct } from '../platform/core/clock.ts'
 import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
@@ -127,7 +126,7 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
 
 type PullContext = Pick<
   Context<'read', 'service-or-server'>,
-  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock' | 'stop'
+  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock' | 'checkpoint'
 > & {
   readonly api: ReadApi
 }
@@ -182,7 +181,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   }
   const serverAnswers: ServerAnswers = new Map()
   const { draft: verified, read } = await draftUntilVerified(draftInput, async (candidate) => {
-    await demandTime(context)
+    await context.checkpoint()
     const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context, project)
     const { found: declarations } = await withSources(drafted, storedObjects.source)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
@@ -248,13 +247,6 @@ async function draftUntilVerified(
     if (found.length === 0) return { draft, read }
     for (const [identity, reason] of found) excluded.set(identity, reason)
   }
-}
-
-/** Throws where the run has to end. No request tells a computation. */
-async function demandTime({ api, stop }: Pick<PullContext, 'api' | 'stop'>): Promise<void> {
-  await letEventsAct()
-  if (stop.aborted) throw new WatchkeeperError('canceled', 'Canceled. No file was written.')
-  if (api.remainingMs() <= 0) throw new WatchkeeperError('deadline', 'No file was written, because timeout-seconds leaves no time for it.')
 }
 
 /** Why the server rejects an object, by `identityOf`; undefined when it accepts it. */

@@ -287,8 +287,10 @@ async function readPages<T extends { readonly id: string }>(page: ReadPage<T>, n
     // The server does not know offsets. A list longer than a page is complete.
     if (isRepeated) return { ...result(shortfall(total, ids.size, noun)), mayBeCut: items.length <= pageLimit }
     if (overlap?.id !== items.at(-1)?.id) return result(`The list of ${pluralOf(noun)} changed while it was read`)
-    items.push(...next)
-    for (const { id } of next) ids.add(id)
+    for (const item of next) {
+      items.push(item)
+      ids.add(item.id)
+    }
     isLastPage = next.length === 0 || isShort(next.length + 1)
   }
   return result(shortfall(total, ids.size, noun))

@@ -1,4 +1,4 @@
-import { minSecretLength, type Search, withoutAllEscapes } from '../core/secrets.ts'
+import { createTextSet, minSecretLength, withoutEscapes } from '../core/secrets.ts'
 import { isLoopback, tryDecode } from './proxy.ts'
 
 /** Accepts the address of a webhook: https, or plain http for loopback addresses. Its path and query hold a secret. */
@@ -16,42 +16,36 @@ export function webhookSecrets(text: string): readonly string[] {
   return [text.replace(/^https?:\/\/[^/?#]+/i, ''), path, tryDecode(path) ?? path]
 }
 
-/** The URLs of webhooks, which somebody may have copied into a text. */
-export interface CopiedUrls {
-  add(urls: readonly string[]): void
-  /** Finds a copy in any spelling: the host of a URL and what follows it, or `@` and the host of one with a user. Shows the host. */
-  readonly search: Search
-}
-
 /** In characters. A longer path is found by its beginning, so that no search takes long. */
 const maxPathLength = 64
 
-export function createCopiedUrls(): CopiedUrls {
-  /** A path alone is not searched: files, ids and names can have a part of it. */
-  const hosts = new Map<string, { readonly shown: string; readonly paths: Set<string>; readonly lengths: Set<number> }>()
+/**
+ * Finds URLs of webhooks that somebody copied into a text, in any spelling: the host of one and what follows it, or `@` and the host of one
+ * with a user. Shows the host. A path alone is not searched: files, ids and names can have a part of it.
+ */
+export function createCopiedUrls() {
+  const hosts = new Map<string, { readonly shown: string; readonly paths: ReturnType<typeof createTextSet> }>()
   const addPath = (name: string, shown: string, path: string): void => {
-    const host = hosts.get(name) ?? { shown, paths: new Set(), lengths: new Set() }
+    const host = hosts.get(name) ?? { shown, paths: createTextSet([]) }
     hosts.set(name, host)
     host.paths.add(path)
-    host.lengths.add(path.length)
   }
   return {
-    add(urls) {
+    add(urls: readonly string[]): void {
       for (const url of urls.flatMap((text) => [text, URL.parse(text)?.href ?? text])) {
         const [, user, shown = '', rest = ''] = /^https?:\/\/([^\s\\/?#]*@)?([^\s\\/?#]+)([^#]*)/i.exec(url) ?? []
         const name = respell(`${shown}/`).match(hostName)?.at(-1)
-        const path = respell(withoutAllEscapes(rest)).slice(0, maxPathLength)
+        const path = respell(withoutEscapes(rest)).slice(0, maxPathLength)
         if (name !== undefined && path.length >= minSecretLength) addPath(name, shown, path)
         if (name !== undefined && user !== undefined) addPath(`@${name}`, shown, '')
       }
     },
-    search(text) {
+    search(text: string): string | undefined {
       if (hosts.size === 0) return undefined
       const spelled = respell(text)
       for (const { 0: name, index } of spelled.matchAll(hostName)) {
         const host = hosts.get(name) ?? hosts.get(name.replace('@', ''))
-        const end = index + name.length
-        if (host?.lengths.values().some((length) => host.paths.has(spelled.slice(end, end + length)))) return `${host.shown}***`
+        if (host?.paths.findAt(spelled, index + name.length) !== undefined) return `${host.shown}***`
       }
       return undefined
     },

@@ -67,6 +67,8 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly readDeployments?: ReadDeployments | undefined
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
+  /** Awaited, before the first write, in loops over data of others that can take seconds: see `createCheckpoint`. */
+  checkpoint(): Promise<void>
   /** Asks the person at the terminal. Throws kind `canceled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */
   readonly confirm: ((review: Confirmation) => Promise<void>) | undefined
   /** Writes a line about a decision to the debug log. Without the log, nothing happens. */

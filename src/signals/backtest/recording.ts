@@ -113,7 +113,7 @@ function encodeRows(
   const lengthMs = intervalMs[step]
   const count = Math.round((untilMs - fromMs) / lengthMs)
   const groups = new Map<string, string[][]>()
-  const seriesCount = Math.max(1, ...rows.flatMap(({ numbers }) => [...numbers.keys()].map((i) => i + 1)))
+  const seriesCount = rows.reduce((most, { numbers }) => Math.max(most, ...numbers.keys().map((i) => i + 1)), 1)
   for (const { startMs, group, numbers } of rows) {
     const at = (startMs - fromMs) / lengthMs
     if (!Number.isInteger(at) || at < 0 || at >= count) continue

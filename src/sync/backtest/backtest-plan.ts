@@ -1,11 +1,13 @@
 import { intervalMs, isAtBorder, omitStart } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
 import { missingSqlKey } from '../../platform/api/api-error.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
+import { createFinder, findById } from '../../platform/core/keys.ts'
 import { plural } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimate, type EstimateOptions, estimateAlerts, type ReadSeries, requestOf } from '../../signals/backtest/estimate.ts'
@@ -276,10 +278,12 @@ const fingerprint = (query: BacktestQuery, { range }: Pick<ComparisonContext, 'r
   JSON.stringify([requestOf(query), { ...query.condition, startMs: evaluatedPart(query.condition, range).fromMs }])
 
 /** Whether the plan writes the alert, or the dashboard or saved search that it watches. */
-function isTouched(change: Change, changes: readonly Change[]): boolean {
-  const watched: readonly unknown[] = [change.desired?.dashboardId, change.desired?.savedSearchId]
-  return isDifference(change) || changes.some((one) => one.id !== undefined && watched.includes(one.id) && isDifference(one))
-}
+const isTouched = (change: Change, changes: readonly Change[]): boolean =>
+  [
+    change,
+    findChange(changes, `dashboard ${change.desired?.dashboardId}`),
+    findChange(changes, `savedSearch ${change.desired?.savedSearchId}`),
+  ].some((one) => one !== undefined && isDifference(one))
 
 /** The whole body after the plan; undefined for a delete. */
 export function desiredBody({ desired, stored, action }: Change, kind: Kind): Body | undefined {
@@ -290,10 +294,15 @@ export function desiredBody({ desired, stored, action }: Change, kind: Kind): Bo
 type Find = (kind: 'dashboard' | 'savedSearch', id: unknown) => Body | undefined
 
 const findRemote = (storedObjects: StoredObjects, kind: 'dashboard' | 'savedSearch', id: unknown): StoredObject | undefined =>
-  storedObjects[kind].find((one: StoredObject) => one.id === id)
+  findById<StoredObject>(storedObjects[kind], id)
+
+const findChange = createFinder<Change>((change) => [
+  addressOf(change),
+  ...(change.id === undefined ? [] : [`${change.kind} ${change.id}`]),
+])
 
 function findDesired({ kinds, plan, storedObjects }: ComparisonContext, kind: 'dashboard' | 'savedSearch', id: unknown): Body | undefined {
-  const change = plan.changes.find((one) => one.kind === kind && (id instanceof PendingId ? one.key === id.key : one.id === id))
+  const change = findChange(plan.changes, id instanceof PendingId ? addressOf({ kind, key: id.key }) : `${kind} ${id}`)
   if (change === undefined) return findRemote(storedObjects, kind, id)
   return desiredBody(change, kinds[kind])
 }
@@ -309,7 +318,7 @@ function queryOf(alert: Body, watched: Watched | undefined, { findSqlValues, has
 
 function watchedSearch({ savedSearchId }: Body, find: Find, { source: sources }: StoredObjects): Watched | undefined {
   const savedSearch = find('savedSearch', savedSearchId)
-  return savedSearch && { savedSearch, source: sources.find(({ id }) => id === savedSearch.sourceId) }
+  return savedSearch && { savedSearch, source: findById(sources, savedSearch.sourceId) }
 }
 
 function watchedTile({ dashboardId, tileId }: Body, find: Find, { source: sources }: StoredObjects): Watched | undefined {

@@ -53,17 +53,29 @@ export function readDeclarations(
   variable: InterpolateOptions['variable'],
   environment?: NamedEnvironment,
 ): Declarations {
+  const reader = createReader(variable, environment)
+  return reader.declarations(files.map(reader.readFile))
+}
+
+/** Reads one file after the other, and then what they declare together. */
+export function createReader(variable: InterpolateOptions['variable'], environment?: NamedEnvironment) {
   const options = { variable, room: newRoom() }
   const filled = environment && fillIn(environment.document, ['overrides'], options)
   const overrides = environment && { value: filled?.value, document: environment.document }
-  const read = files.map((file) => readFile(file, options, overrides))
+  return {
+    readFile: (file: SourceFile): FileDeclarations => readFile(file, options, overrides),
+    declarations: (read: readonly FileDeclarations[]): Declarations => combine(read, filled?.unset ?? [], overrides),
+  }
+}
+
+function combine(read: readonly FileDeclarations[], unset: readonly Diagnostic[], overrides: Overrides | undefined): Declarations {
   const all = merge(read)
   const used = read.flatMap((one) => one.used ?? [])
   const declared = read.flatMap(({ objects, broken }) => [...objects, ...broken])
   return {
     ...all,
     diagnostics: [
-      ...withoutConsequences(filled?.unset ?? [], all.diagnostics),
+      ...withoutConsequences(unset, all.diagnostics),
       ...repeatedKeys([
         ...declared.map((one) => [addressOf(one), one.location] as const),
         ...all.slos.map(({ key, location }) => [`slos.${key}`, location] as const),

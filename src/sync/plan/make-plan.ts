@@ -22,7 +22,7 @@ import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
 type PlanContext = Pick<
   Context<'read', 'service-or-server'>,
-  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'debug' | 'clock' | 'uiUrl'
+  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'debug' | 'clock' | 'uiUrl' | 'checkpoint'
 > & {
   readonly api: ReadApi
 }
@@ -91,6 +91,7 @@ export async function decide(context: PlanContext, read: ReadService): Promise<P
   const aim = { ...request, project, service }
   const repairCommand = `${commandFor('apply', aim)}${adoptOptions(adoptFrom)} --repair duplicates`
   const sourced = await withSources(found, storedObjects.source)
+  await context.checkpoint()
   const planned = await planWithPatches(api, sourced.found, storedObjects, {
     project,
     kinds,
@@ -108,6 +109,7 @@ export async function decide(context: PlanContext, read: ReadService): Promise<P
     adoptCommand: (previous) => adoptCommand(aim, previous, adoptFrom?.repository),
     targetOptions: targetOptions(service),
   })
+  await context.checkpoint()
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))
   const asking = { api, service, kinds }

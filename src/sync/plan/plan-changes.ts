@@ -332,7 +332,7 @@ function planKind(kind: Kind, declared: readonly Declared[], options: PlannerOpt
         // The tile that an alert with a query refers to may be left out.
         .filter(({ pair }) => !knownHeld.bySlot.has(addressOf(pair.declared)))
         .flatMap(({ pair, desired }) => (isAsApplied(pair) ? desired.diagnostics.map(toLostName) : desired.diagnostics)),
-      ...compared.flatMap(({ pair, desired }) => refuseNewerFields({ ...pair, desired: desired.body }, kind, items)),
+      ...refuseNewerFields(compared, kind, items),
       ...reviewed,
       ...changes.flatMap((change) => (isHeld(change) ? [] : cannotClear(change))),
       ...pairs.flatMap((pair, i) => refuseUnadopted(pair, changes[i], kind)),

@@ -93,17 +93,19 @@ export function refuseUnadopted({ declared }: Pair, change: Change | undefined, 
 
 /** Declared fields that the version of the service does not have. `stored` are all objects of the kind; without one, nothing shows it. */
 export function refuseNewerFields(
-  { declared, desired }: { readonly declared: Declared; readonly desired: Body },
+  compared: readonly { readonly pair: { readonly declared: Declared }; readonly desired: { readonly body: Body } }[],
   { newerFields = [], label }: Kind,
   stored: readonly StoredObject[],
 ): readonly Diagnostic[] {
   const unknown = newerFields.filter((field) => stored.length > 0 && stored.every((one) => one[field] == null))
-  return unknown
-    .filter((field) => desired[field] !== undefined)
-    .map((field) => {
-      const message = `${declared.pathOf([field])}: the version of the service does not have this field of ${pluralOf(label)}; remove it, or upgrade the service`
-      return diagnosticOf(checkRules, 'newer-field', declared.locationOf([field]), message)
-    })
+  return compared.flatMap(({ pair: { declared }, desired: { body } }) =>
+    unknown
+      .filter((field) => body[field] !== undefined)
+      .map((field) => {
+        const message = `${declared.pathOf([field])}: the version of the service does not have this field of ${pluralOf(label)}; remove it, or upgrade the service`
+        return diagnosticOf(checkRules, 'newer-field', declared.locationOf([field]), message)
+      }),
+  )
 }
 
 export const useRules = {

@@ -58,11 +58,12 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
   const declared = changesOf({ changes }, 'alert').flatMap(({ id = 'new', name, desired }): readonly StoredObject[] =>
     desired === undefined ? [] : [{ ...desired, id, name }],
   )
+  const alertsByTile = Map.groupBy([...alerts, ...declared], ({ tileId }) => tileId)
   const written = changes.map((change) => (isDashboardWrite(change) ? planTileWrite(change, options) : change))
   const diagnostics = written
     .filter(isDashboardWrite)
     .flatMap((change) => [
-      ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, [...alerts, ...declared], options.kind) : []),
+      ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, alertsByTile, options.kind) : []),
       ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
     ])
   const unaccepted = written
@@ -127,11 +128,13 @@ function tilesToPatch({ stored, desired, fields }: Write, kind: Kind): readonly 
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
 /** An error where an alert is on one of the tiles that are written again. */
-function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind): readonly Diagnostic[] {
+function refuseLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>, kind: Kind): readonly Diagnostic[] {
   const { key, name, stored, rewrites, location = noLocation } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name ? `the tile "${nameTile(tile)}"` : nameTile(tile)]))
-  const found = alerts.filter(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
+  const found = [...names.keys()]
+    .flatMap((id) => alertsByTile.get(id) ?? [])
+    .filter(({ dashboardId }) => (dashboardId ?? stored.id) === stored.id)
   if (found.length === 0) return []
   // A declared alert that exists is in both lists. New ones have no id yet.
   const once = [...new Map(found.map((one) => [one.id === 'new' ? one : one.id, one])).values()]

@@ -3,6 +3,7 @@ import type { DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
 import { type Diagnostic, errorsIn, type Location } from '../../platform/core/diagnostics.ts'
+import { createFinder } from '../../platform/core/keys.ts'
 import { ownValue, type Schema, type Shape } from '../../platform/documents/schema.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import { withAlternatives } from '../declarations/merge-fields.ts'
@@ -31,7 +32,8 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const placed = [...declarations.objects, ...declarations.broken]
   const ofFiles = errorsIn(diagnostics)
   const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one) && !isAboutHeld(one))
-  const messages = messagesByObject([...ofFiles, ...ofPlan], placed)
+  const ownerOf = createOwnerOf(placed)
+  const messages = messagesByObject([...ofFiles, ...ofPlan], ownerOf)
   const changes = new Map([...changesInFiles(plan, declarations.objects).values()].map((change) => [addressOf(change), change]))
   const drafted = new Map(objects.map((object) => [addressOf(object), object]))
 
@@ -46,7 +48,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   }
   /** The plan has an error for an alert that names its tile by id, and the service has neither of them. */
   const missingTiles = ofPlan.filter(({ location, message }) => {
-    const owner = ownerOf(location, placed)
+    const owner = ownerOf(location)
     return (
       owner !== undefined &&
       message.startsWith(`${addressOf(owner)}.tile:`) &&
@@ -55,13 +57,14 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     )
   })
   /** Leaves out the edits that an object needs to stay as it is: of what it refers to, of its file, or all. */
+  const editedByFile = Map.groupBy(edited.values(), ({ path }) => path)
   const leaveOutFor = (one: Placed | undefined, file: string, reason: string): readonly (readonly [string, string])[] => {
-    const all = [...edited.values()]
-    const causes = [referencesOf(one).flatMap((address) => edited.get(address) ?? []), all.filter(({ path }) => path === file), all]
-    return (causes.find(({ length }) => length > 0) ?? []).map((cause) => [excludedAs(cause), reason])
+    const references = referencesOf(one).flatMap((address) => edited.get(address) ?? [])
+    const causes = references.length > 0 ? references : (editedByFile.get(file) ?? [...edited.values()])
+    return causes.map((cause) => [excludedAs(cause), reason])
   }
   const explainError = ({ message, location }: Diagnostic): readonly (readonly [string, string])[] => {
-    const owner = ownerOf(location, placed)
+    const owner = ownerOf(location)
     const object = owner && drafted.get(addressOf(owner))
     if (object?.isEdited) return [[excludedAs(object), message]]
     const missing =
@@ -74,8 +77,11 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
       const reason = explainDifference(object)
       if (reason === undefined) return []
       if (object.isEdited || object.differed) return [[excludedAs(object), reason]]
-      const one = placed.find((other) => addressOf(other) === addressOf(object))
-      return leaveOutFor(one, object.path ?? '', `with its new values, ${addressOf(object)} would differ: ${reason}`)
+      return leaveOutFor(
+        findPlaced(placed, addressOf(object)),
+        object.path ?? '',
+        `with its new values, ${addressOf(object)} would differ: ${reason}`,
+      )
     }),
     // These errors explain more than a difference.
     ...[...missingTiles, ...ofFiles.toReversed()].flatMap(explainError),
@@ -113,22 +119,25 @@ function describeChange({ action, fields, notes }: Plan['changes'][number]): str
 }
 
 /** The first message about each object. */
-const messagesByObject = (diagnostics: readonly Diagnostic[], placed: readonly Placed[]): ReadonlyMap<string, string> =>
+const messagesByObject = (
+  diagnostics: readonly Diagnostic[],
+  ownerOf: (location: Location) => Placed | undefined,
+): ReadonlyMap<string, string> =>
   new Map(
     diagnostics.toReversed().flatMap(({ location, message }) => {
-      const owner = ownerOf(location, placed)
+      const owner = ownerOf(location)
       return owner === undefined ? [] : [[addressOf(owner), message] as const]
     }),
   )
 
+const findPlaced = createFinder<Placed>((one) => [addressOf(one)])
+
 /** A location belongs to the object whose key is the last one before it. */
-const ownerOf = (location: Location, placed: readonly Placed[]): Placed | undefined =>
-  placed
-    .filter(
-      (one) =>
-        one.location.file === location.file && one.location.instance === location.instance && compareLocations(one.location, location) <= 0,
-    )
-    .toSorted((a, b) => compareLocations(a.location, b.location))
-    .at(-1)
+function createOwnerOf(placed: readonly Placed[]): (location: Location) => Placed | undefined {
+  const fileOf = ({ file, instance }: Location): string => JSON.stringify([file, instance])
+  const sorted = placed.toSorted((a, b) => compareLocations(a.location, b.location))
+  const byFile = Map.groupBy(sorted, ({ location }) => fileOf(location))
+  return (location) => byFile.get(fileOf(location))?.findLast((one) => compareLocations(one.location, location) <= 0)
+}
 
 const compareLocations = (a: Location, b: Location): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

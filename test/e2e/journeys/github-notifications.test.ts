@@ -92,9 +92,9 @@ it('V4: an event that the run cannot read changes no verdict, and the comment is
   const files = texts.map((text, i) => {
     const file = join(directory, `${i}.json`)
     writeFileSync(file, text)
-    return [text.slice(0, 40), file] as const
+    return [text.slice(0, 40), file] satisfies [string, string]
   })
-  const events = [...files, ['a pipe', pipe], ['a directory', directory], ['nothing', join(directory, 'none')]] as const
+  const events: readonly [string, string][] = [...files, ['a pipe', pipe], ['a directory', directory], ['nothing', join(directory, 'none')]]
   await forEachEntry(events, async (_, file) => {
     github().store.comments = []
     const passed = await gate({ comment: 'always', 'pr-number': '12', budget: '100000' }, { GITHUB_EVENT_PATH: file })

@@ -26,6 +26,7 @@ async function checkText(text: string): Promise<readonly Diagnostic[]> {
     files,
     profile: profileNamed('clickhouse-cloud'),
     lintSettings: { 'missing-runbook': 'off' },
+    checkpoint: async () => undefined,
   })
   return diagnostics
 }
