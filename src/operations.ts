@@ -2,26 +2,26 @@
 
 import { keysOf } from './platform/core/keys.ts'
 
-const alerts = () => import('./kinds/alert/alert-operations.ts')
-const dashboards = () => import('./kinds/dashboard/dashboard-operations.ts')
+const alerts = () => import('./objects/alert-operations.ts')
+const dashboards = () => import('./objects/dashboard-operations.ts')
 const backups = () => import('./backups/backups.ts')
 
 /** What most people need. Help and documents have these first. */
 const main = {
-  validate: async () => (await import('./sync/validate.ts')).validate,
-  plan: async () => (await import('./sync/plan.ts')).plan,
-  apply: async () => (await import('./sync/apply.ts')).apply,
-  drift: async () => (await import('./sync/drift.ts')).drift,
-  pull: async () => (await import('./sync/pull.ts')).pull,
+  validate: async () => (await import('./changes/validate.ts')).validate,
+  plan: async () => (await import('./changes/plan.ts')).plan,
+  apply: async () => (await import('./changes/apply.ts')).apply,
+  drift: async () => (await import('./changes/drift.ts')).drift,
+  pull: async () => (await import('./changes/pull.ts')).pull,
   'usage-cost': async () => (await import('./cost/usage/usage-cost.ts')).usageCost,
   doctor: async () => (await import('./tools/doctor/doctor.ts')).doctor,
 } as const
 
 const asCode = {
-  backtest: async () => (await import('./sync/backtest.ts')).backtest,
-  replay: async () => (await import('./sync/replay.ts')).replay,
+  backtest: async () => (await import('./changes/backtest.ts')).backtest,
+  replay: async () => (await import('./changes/replay.ts')).replay,
   import: async () => (await import('./tools/import/import.ts')).importFiles,
-  'check-slos': async () => (await import('./sync/check-slos.ts')).checkSlos,
+  'check-slos': async () => (await import('./changes/check-slos.ts')).checkSlos,
 } as const
 
 const cost = {
@@ -42,15 +42,15 @@ const singleObjects = {
   'create-alert': async () => (await alerts()).createAlert,
   'update-alert': async () => (await alerts()).updateAlert,
   'delete-alert': async () => (await alerts()).deleteAlert,
-  'silence-alerts': async () => (await import('./kinds/alert/silence-operations.ts')).silenceAlerts,
+  'silence-alerts': async () => (await import('./objects/silence-operations.ts')).silenceAlerts,
   'list-dashboards': async () => (await dashboards()).listDashboards,
   'get-dashboard': async () => (await dashboards()).getDashboard,
   'create-dashboard': async () => (await dashboards()).createDashboard,
   'update-dashboard': async () => (await dashboards()).updateDashboard,
   'delete-dashboard': async () => (await dashboards()).deleteDashboard,
-  'list-saved-searches': async () => (await import('./kinds/saved-search/saved-search-operations.ts')).listSavedSearches,
-  'list-sources': async () => (await import('./kinds/source/list-sources.ts')).listSources,
-  'list-webhooks': async () => (await import('./kinds/webhook/list-webhooks.ts')).listWebhooks,
+  'list-saved-searches': async () => (await import('./objects/saved-search-operations.ts')).listSavedSearches,
+  'list-sources': async () => (await import('./objects/list-sources.ts')).listSources,
+  'list-webhooks': async () => (await import('./objects/list-webhooks.ts')).listWebhooks,
 } as const
 
 /** One line for each operation: the main ones, then the others by task. Everything else is in the file of the operation. */

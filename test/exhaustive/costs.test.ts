@@ -4,14 +4,11 @@ import { type AlertPrice, priceAlerts } from '../../src/cost/idling/price.ts'
 import { profileService, type ServiceProfile } from '../../src/cost/idling/profile.ts'
 import type { AlertSchedule } from '../../src/cost/idling/schedules.ts'
 import { readTimeline } from '../../src/cost/idling/timeline.ts'
-import { forecastSpend } from '../../src/cost/usage/forecast.ts'
-import { forecastHistoryDays } from '../../src/cost/usage/periods.ts'
 import { totalOf } from '../../src/cost/usage/records.ts'
 import { findSpikes } from '../../src/cost/usage/spikes.ts'
-import { addDays, addMonths, countDays, type Day, endOfMonth, weekdayOf } from '../../src/platform/core/dates.ts'
+import { addDays, type Day, weekdayOf } from '../../src/platform/core/dates.ts'
 import { fromText } from '../../src/platform/core/decimal.ts'
 import { minuteMs } from '../../src/platform/core/durations.ts'
-import { mean } from '../../src/platform/core/statistics.ts'
 import { randomFrom } from '../support/random.ts'
 import { seeds } from '../support/seeds.ts'
 import {
@@ -25,7 +22,7 @@ import {
   startMs,
   type Workload,
 } from '../support/sleepy-service.ts'
-import { daySeries, usageRecord } from '../support/usage.ts'
+import { usageRecord } from '../support/usage.ts'
 
 const numbers = seeds(200)
 const days = historyDays + 31
@@ -167,72 +164,8 @@ describe('an audit of 200 services that sleep and wake by known causes', () => {
 /** Numbers of the standard normal distribution. */
 const normalFrom = (random: () => number) => (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
-/** Expected usage of a day. `i` is its position since the first known day. */
-type Course = (i: number, day: Day) => number
-
-/** Kinds of months. `random` chooses their size. The position `change` has at least five known days from it on. */
-const courses: Readonly<Record<string, (random: () => number, change: number) => Course>> = {
-  flat: () => () => 100,
-  'growing by 3% a month': () => (i) => 100 * 1.03 ** (i / 30),
-  'shrinking by 10% a month': () => (i) => 100 * 0.9 ** (i / 30),
-  weekly: (random) => weekly(random),
-  'with a step': (random, change) => {
-    const factor = [0.5, 0.7, 1.3, 1.6, 2][Math.floor(random() * 5)] ?? 1
-    return (i) => (i < change ? 100 : 100 * factor)
-  },
-  'with a new service': (random, change) => {
-    const [base, size] = [weekly(random), 20 + 60 * random()]
-    return (i, day) => base(i, day) + (i < change ? 0 : size)
-  },
-  'with a service that stops': (random, change) => {
-    const [base, size] = [weekly(random), 20 + 60 * random()]
-    return (i, day) => base(i, day) + (i < change ? size : 0)
-  },
-  'with a batch at the end of each month': (random) => {
-    const [length, size] = [1 + Math.floor(random() * 3), 100 + 300 * random()]
-    return (_, day) => (countDays(day, endOfMonth(day)) <= length ? 100 + size : 100)
-  },
-  noisy: () => () => 100,
-}
-
-function weekly(random: () => number): Course {
-  const weekend = 0.3 + 0.5 * random()
-  return (_, day) => (weekdayOf(day) > 5 ? 100 * weekend : 100)
-}
-
-/** Their seeds. */
+/** Seeds. */
 const months = Array.from({ length: 300 }, (_, i) => i + 1)
-
-/** A month after two others, of which 5 to 25 days are known, and how the forecast compares with it. */
-function forecastMonth(kind: string, seed: number) {
-  const random = randomFrom(seed)
-  const chance = normalFrom(random)
-  const from = addMonths('2025-03-01' as Day, Math.floor(random() * 24))
-  const end = endOfMonth(from)
-  const first = addDays(from, -forecastHistoryDays)
-  const known = forecastHistoryDays + 5 + Math.floor(random() * 21)
-  const course = courses[kind]?.(random, known - 5 - Math.floor(random() * 20))
-  const deviation = kind === 'noisy' ? 0.4 : 0.03 + 0.17 * random()
-  const days = daySeries(first, countDays(first, end), (i, day) =>
-    Number(((course?.(i, day) ?? Number.NaN) * Math.max(0.05, 1 + deviation * chance())).toFixed(6)),
-  )
-  const today = addDays(first, known + 1)
-  const to = today < end ? today : end
-  const forecast = forecastSpend({ period: { from, to, end }, today, known: new Map([...days].slice(0, known)), hasHistory: true })
-  if (forecast.status !== 'expected') throw new Error(forecast.status)
-  const truth = [...days].reduce((sum, [day, total]) => (day < from ? sum : sum + Number(total)), 0)
-  const isCovered = Number(forecast.low) <= truth && truth <= Number(forecast.high)
-  return { isCovered, error: Number(forecast.total) / truth - 1 }
-}
-
-it('the 80% range of a forecast has the total in 75 to 90% of 200 simulated months of each kind, and its mean error is less than 3%', () => {
-  const results = Object.keys(courses).map((kind) => {
-    const forecasts = months.slice(0, 200).map((seed) => forecastMonth(kind, seed))
-    const covered = forecasts.filter(({ isCovered }) => isCovered).length / forecasts.length
-    return { kind, covered, error: Math.abs(mean(forecasts.map(({ error }) => error))) }
-  })
-  expect(results.filter(({ covered, error }) => covered < 0.75 || covered > 0.9 || error > 0.03)).toEqual([])
-})
 
 const first = '2026-05-04' as Day
 const twoMonths = Array.from({ length: 56 }, (_, i) => addDays(first, i))

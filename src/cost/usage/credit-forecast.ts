@@ -6,7 +6,7 @@ import { estimate } from './amounts.ts'
 import type { CreditBalance } from './credit-balances.ts'
 import type { DayTotal } from './daily-usage.ts'
 import { lastCompleteDay } from './data-quality.ts'
-import { eightyPercent } from './forecast.ts'
+import { eightyPercent, learnRhythm } from './forecast.ts'
 import { date, dayOn } from './periods.ts'
 import { totalOf, type UsageRecord } from './records.ts'
 
@@ -80,7 +80,7 @@ export function forecastCredits(
     const count = finalDays.length === 1 ? 'is 1 final day' : `are ${finalDays.length} final days`
     return { status: 'not-estimable', reason: `there ${count} of usage in a row, and an estimate needs ${minFinalDays}` }
   }
-  const use = learnUse(finalDays.map(({ total }) => Number(total)))
+  const use = learnUse(finalDays)
   const [expected, low, high] = ([0, -1, 1] as const).map((side) =>
     simulate(balances, (days) => use.total(days, side), { today, restOfToday }),
   )
@@ -105,10 +105,12 @@ interface Use {
   perDay(side: -1 | 0 | 1): number
 }
 
-/** Days deviate independently, and an error of the mean affects all of them. The range is at least 1/n of the use for n known days. */
-function learnUse(values: readonly number[]): Use {
+/** An error of the mean affects all days. The range is at least 1/n of the use for n known days. */
+function learnUse(days: readonly DayTotal[]): Use {
+  const values = days.map(({ total }) => Number(total))
   const level = mean(values)
-  const variance = values.reduce((all, value) => all + (value - level) ** 2, 0) / Math.max(1, values.length - 1)
+  const { inflation } = learnRhythm(days.map(({ date }, i) => ({ day: date, value: values[i] ?? 0 })))
+  const variance = (inflation * values.reduce((all, value) => all + (value - level) ** 2, 0)) / Math.max(1, values.length - 1)
   const marginOf = (days: number): number =>
     Math.max(eightyPercent * Math.sqrt(variance * days + (variance / values.length) * days ** 2), (level * days) / values.length)
   const levelMargin = Math.max(eightyPercent * Math.sqrt(variance / values.length), level / values.length)

@@ -6,7 +6,6 @@ import { estimate } from './amounts.ts'
 import type { DayTotal } from './daily-usage.ts'
 import { lastCompleteDay } from './data-quality.ts'
 import { type CurrentPeriod, date, dayOn } from './periods.ts'
-import { deviations, minRise } from './spikes.ts'
 
 export type Forecast = z.output<ReturnType<typeof forecastSchema>>
 
@@ -107,6 +106,10 @@ function learningDays(known: ReadonlyMap<Day, Decimal>, last: Day): readonly Day
   return [...eachDay(first, last)].map((day) => ({ day, value: Number(known.get(day) ?? zero) }))
 }
 
+/** A day stands out if it is this many deviations above what is usual, and at least this share of it, because flat series have no deviation. */
+export const deviations = 5
+export const minRise = 0.3
+
 /** 80% of a normal distribution is within this many standard deviations. */
 export const eightyPercent = 1.2816
 
@@ -123,6 +126,10 @@ interface Rhythm {
   expect(day: Day, ahead: number): number
   /** Standard deviation of the total of the next days, which are given. */
   deviation(ahead: readonly Day[]): number
+  /** Usage that comes on this day of each month. */
+  monthly(day: Day): MonthlyUsage | undefined
+  /** Factor of the variance of a sum of days: 1 for independent days, and more for days that resemble the day before. */
+  readonly inflation: number
 }
 
 /** Two weeks have every weekday twice. */
@@ -153,12 +160,14 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
   const far = ordinary.filter(({ excess }) => Math.abs(excess) > limitOf(deviations))
   const strays = far.length > maxStrays * days.length ? [] : far
   const points = ordinary.flatMap((one) => (one.level === undefined || strays.includes(one) ? [] : [{ ago: one.ago, value: one.level }]))
-  const line = lastLine(points.slice(-lineDays))
+  const line = lastLine(points.slice(-lineDays), correlation(points))
   // A trend continues for at most as many days as it was observed.
   const trendDays = (ahead: number): number => Math.min(ahead, line.days)
   return {
     days: days.length,
     isWeekdayAware,
+    monthly,
+    inflation: line.inflation,
     expect: (day, ahead) => Math.max(0, line.level + line.slope * trendDays(ahead)) * factorOf(day) + (monthly(day)?.usual ?? 0),
     // Days deviate independently. An error of the level or the trend affects all of them.
     deviation(ahead) {
@@ -205,24 +214,58 @@ const maxStrays = 1 / 3
 /** Months that agree need fewer deviations than a single day. */
 const monthlyDeviations = 2
 
-/** Usage that came in each of the last months, on the same day of the month or as many days before its end. */
+/** The positions of a day in its month: its date, from both ends; its workday, from the end; and its weekday, as "2nd Monday" or "last Friday". */
+const positions: readonly ((day: Day, left: number) => readonly string[])[] = [
+  (day, left) => [day.slice(8), `-${left}`],
+  (day, left) => (isWorkday(weekdayOf(day)) ? [`workday -${workdaysIn(weekdayOf(day), left)}`] : []),
+  (day, left) => [`${left > 7 ? Math.ceil(Number(day.slice(8)) / 7) : 'last'} weekday ${weekdayOf(day)}`],
+]
+
+const isWorkday = (weekday: number): boolean => weekday < 6
+
+/** Workdays among `length` days from a weekday on. */
+const workdaysIn = (weekday: number, length: number): number =>
+  Array.from({ length }, (_, i) => ((weekday + i - 1) % 7) + 1).filter(isWorkday).length
+
+/** The next of a few values is that many of their ranges from their mean. */
+const rangesOfNext = 1.25
+
+/** Usage that came in each of the last months at the same position. A day that one kind of position explains is no evidence for the next kind. */
 function monthlyUsage(days: readonly JudgedDay[], limit: number) {
-  const keysOf = (day: Day): readonly number[] => [Number(day.slice(8)), -countDays(day, endOfMonth(day))]
-  const byKey = Map.groupBy(
-    days.flatMap(({ day, excess }) => keysOf(day).map((key) => ({ key, excess }))),
-    ({ key }) => key,
-  )
-  const usages = new Map(
-    [...byKey].flatMap(([key, found]) => {
-      const values = found.map(({ excess }) => excess)
-      const [low, high] = [Math.min(...values), Math.max(...values)]
-      return values.length > 1 && low > limit ? [[key, { usual: mean(values), range: high - low }] as const] : []
-    }),
-  )
-  return (day: Day) =>
-    keysOf(day)
-      .map((key) => usages.get(key))
+  const usages = new Map<string, MonthlyUsage>()
+  const explained = new Set<Day>()
+  const isEvidence = ({ day, excess }: JudgedDay): boolean => excess > limit && !explained.has(day)
+  for (const positionsOf of days.filter(isEvidence).length < 2 ? [] : positions) {
+    const byPosition = Map.groupBy(
+      days.flatMap((one) => positionsOf(one.day, daysLeft(one.day)).map((position) => ({ ...one, position }))),
+      ({ position }) => position,
+    )
+    const found = [...byPosition].filter(([, all]) => all.length > 1 && all.every(isEvidence))
+    for (const [position, all] of found) {
+      const values = all.map(excessOf)
+      usages.set(position, { usual: mean(values), range: rangesOfNext * (Math.max(...values) - Math.min(...values)) })
+    }
+    for (const { day } of found.flatMap(([, all]) => all)) explained.add(day)
+  }
+  return (day: Day): MonthlyUsage | undefined =>
+    (usages.size === 0 ? [] : positions)
+      .flatMap((positionsOf) => positionsOf(day, daysLeft(day)))
+      .map((position) => usages.get(position))
       .find((usage) => usage !== undefined)
+}
+
+/** Days until the end of the month, the day included. */
+const daysLeft = (day: Day): number => countDays(day, endOfMonth(day))
+
+interface MonthlyUsage {
+  readonly usual: number
+  readonly range: number
+}
+
+/** The most that the usage of a day is expected to be above other days, because it came in each of the last months. */
+export function monthlyRise(before: readonly DayTotal[], day: Day): number {
+  const monthly = learnRhythm(before.map(({ date, total }) => ({ day: date, value: Number(total) }))).monthly(day)
+  return monthly === undefined ? 0 : monthly.usual + monthly.range
 }
 
 interface Point {
@@ -238,17 +281,22 @@ const usualTrend = 0.004
 const minStepDays = 4
 
 /** A step reduces the sum of squares by this many variances of a day. */
-const minGain = 16
+const minGain = 10
 
 /** The level, the trend, and the share of these days in the weekday pattern. */
 const learnedValues = 4
 
-/** The line through the points since the last step: its level on the last known day, and the standard errors. */
-function lastLine(points: readonly Point[]) {
+/**
+ * The line through the points since the last step: its level on the last known day, and the standard errors. `similar` is the correlation
+ * of a day with the day before, which inflates the variance of a sum of days.
+ */
+function lastLine(points: readonly Point[], similar: number) {
+  const inflation = (1 + similar) / (1 - similar)
   const values = points.map(({ value }) => value)
   const center = median(values)
   const differences = values.slice(1).map((value, i) => value - (values[i] ?? 0))
-  const penalty = points.length < minDaysForWeekdays ? Number.POSITIVE_INFINITY : (spread(differences) / (usualTrend * center)) ** 2 / 2
+  const variance = spread(differences) ** 2 / 2 / (1 - similar)
+  const penalty = points.length < minDaysForWeekdays ? Number.POSITIVE_INFINITY : (inflation * variance) / (usualTrend * center) ** 2
   const strays: number[] = []
   let since = points
   let line = fitLine(since, penalty)
@@ -259,9 +307,7 @@ function lastLine(points: readonly Point[]) {
   }
   strays.push(...line.strays)
   const level = Math.max(0, line.at(0))
-  // Days that resemble the day before show less than independent ones.
-  const similar = Math.min(0.8, Math.max(0, sumOf(strays.slice(1).map((one, i) => one * (strays[i] ?? 0))) / squares(strays) || 0))
-  const noise = level * Math.sqrt((squares(strays) / Math.max(1, strays.length - learnedValues)) * ((1 + similar) / (1 - similar)))
+  const noise = level * Math.sqrt((squares(strays) / Math.max(1, strays.length - learnedValues + 1 - inflation)) * inflation)
   const trend = usualTrend * level
   return {
     level,
@@ -271,6 +317,7 @@ function lastLine(points: readonly Point[]) {
     slopeError: (noise * trend) / Math.hypot(Math.sqrt(line.squares) * trend, noise) || 0,
     meanAgo: line.meanAgo,
     days: since.length,
+    inflation,
   }
 
   function findStep() {
@@ -282,8 +329,25 @@ function lastLine(points: readonly Point[]) {
       const variance = Math.max(rest / (since.length - 2), (center / 1000) ** 2)
       return { at, before, after, gain: (line.rest - rest) / variance }
     })
-    return steps.filter(({ gain }) => gain > minGain).sort((a, b) => b.gain - a.gain)[0]
+    return steps.filter(({ gain }) => gain > minGain * inflation).sort((a, b) => b.gain - a.gain)[0]
   }
+}
+
+/**
+ * Correlation r of a day with the day before, from 0 to 0.85: differences over two days have 1 + r times the variance of those over one day.
+ * A step is in one or two of the differences, and those count only up to three deviations.
+ */
+function correlation(points: readonly Point[]): number {
+  const values = new Map(points.map(({ ago, value }) => [ago, value]))
+  const over = (days: number): number => {
+    const found = points.flatMap(({ ago, value }) => {
+      const before = values.get(ago + days)
+      return before === undefined ? [] : [value - before]
+    })
+    const limit = 3 * spread(found, 0)
+    return mean(found.map((one) => Math.min(limit, Math.abs(one)) ** 2))
+  }
+  return Math.min(0.85, Math.max(0, over(2) / over(1) - 1 || 0))
 }
 
 /** Least squares with a penalty for the slope. Strays are shares of the line, because more usage varies more. */

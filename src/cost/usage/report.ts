@@ -421,7 +421,7 @@ function changeWords(comparison: UsageComparison, unit: string): string {
 }
 
 function notices(result: UsageResult): readonly Line[] {
-  const { clipped, budgets, comparison, dataQualityIssues, unit, spikeDays, days, toDate, historyFailure, forecast } = result
+  const { clipped, budgets, tags, comparison, dataQualityIssues, unit, spikeDays, days, toDate, historyFailure, forecast } = result
   const ignored = dataQualityIssues.filter(({ level }) => level === 'ignore')
   const checked = ['No day was', 'Only the last day was'][spikeDays] ?? `Only the last ${spikeDays} days were`
   return [
@@ -429,6 +429,9 @@ function notices(result: UsageResult): readonly Line[] {
     ...budgets.flatMap(({ name, waiver }) =>
       waiver === undefined ? [] : [say`Waiver of budget ${name} until ${day(waiver.until)}: ${untrustedSentence(waiver.reason)}`],
     ),
+    ...(tags.length > 0 || budgets.some(({ scope }) => scope.tag !== undefined)
+      ? [say`The usage of a tag is the compute of its services. The storage of a warehouse has no tags.`]
+      : []),
     ...(clipped ? [say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`] : []),
     ...(historyFailure === undefined ? [] : [describeHistoryFailure(historyFailure, forecast)]),
     ...(comparison?.status === 'compared' ? [...leftOutDays(comparison), ...addedAndRemoved(comparison, labelsOf(result))] : []),

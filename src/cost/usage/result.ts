@@ -59,6 +59,7 @@ export const usageDetails = () =>
       )
       .optional()
       .describe('Regions and tags of the services. Only with a report in the format focus.'),
+    tags: z.array(z.string()).describe('Tags whose usage is counted, as Key or Key=Value. Empty for all usage.'),
     endDate: dayOn('Last day of the whole period. Later than to-date while the period runs.'),
     clipped: z.boolean().describe('Whether the given dates include future days, which the report leaves out.'),
     budgetStatus: z.enum(limitStatuses).describe('Whether the judged amount is above the budget, above warn-budget, or within both.'),

@@ -4,6 +4,7 @@ import { fromEstimate } from '../../platform/core/decimal.ts'
 import { median, spread } from '../../platform/core/statistics.ts'
 import { estimate, exactAmount } from './amounts.ts'
 import type { DayTotal } from './daily-usage.ts'
+import { deviations, minRise, monthlyRise } from './forecast.ts'
 import { date, historyDays } from './periods.ts'
 import { createTally, entityKey, entityLabel, metricsOf, type Tally, type UsageRecord } from './records.ts'
 
@@ -57,10 +58,6 @@ export const spikeDeploymentsSchema = () =>
 /** A day is compared with the four weeks before it. Two of them must be known. */
 export const minBaselineDays = 14
 
-/** A spike is this many deviations above the usual usage, and at least this share of it, because flat series have no deviation. */
-export const deviations = 5
-export const minRise = 0.3
-
 /**
  * A spike of an entity is also this many times its usual usage, and a rise by this share of the organization's usual usage. So an entity
  * with half a percent of the usage is found at five times its own, also at a quiet weekend.
@@ -98,7 +95,8 @@ function spikesOf(of: Spike['of'], records: readonly UsageRecord[], days: readon
     // An entity without usage on most days has no usual usage.
     if (of === 'entity' && median(before.map(({ value }) => value)) === 0) return []
     const usual = usualBefore(before, weekday)
-    return Number(total) > usual.max ? [{ date, total, usual: usual.value, start, i }] : []
+    const isSpike = Number(total) > usual.max && Number(total) > usual.max + monthlyRise(days.slice(0, i), date)
+    return isSpike ? [{ date, total, usual: usual.value, start, i }] : []
   })
   if (found.length === 0) return []
   const series = createSeries(records)

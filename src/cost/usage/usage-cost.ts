@@ -105,7 +105,7 @@ export const usageCost = defineOperation({
       period,
       previous,
       budgets,
-      filters: (input.select ?? []).flatMap(({ values }) => values).map((tag) => `tag:${tag}`),
+      filters: selectedTags(input).map((tag) => `tag:${tag}`),
     }
     const readings = await readUsage(api, organizationId, options)
     // Missing usage is a warning by default in a run without a gate.
@@ -149,10 +149,11 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   ]
 }
 
+const selectedTags = ({ select = [] }: Pick<UsageInput, 'select'>): string[] => select.flatMap(({ values }) => values)
+
 /** Another text would be no filter of the API, and more usage would count. */
 const checkTags = ({ values }: Given<typeof usageInput>): readonly Diagnostic[] =>
-  (values.select ?? [])
-    .flatMap((condition) => condition.values)
+  selectedTags(values)
     .filter((tag) => !/^[^\s=]{1,128}(?:=.{0,256})?$/.test(tag))
     .map((tag) => inputDiagnostic('select', `"tag=${quote(tag, 80)}" is not accepted; accepted: tag=Key or tag=Key=Value`))
 
@@ -231,6 +232,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     fromDate: period.from,
     toDate: period.to,
     days: daysIn(period),
+    tags: selectedTags(input),
     budget,
     budgetExceeded: anyExceeded(isKnown && budget !== undefined ? [budgetStatus] : [], outcomes),
     budgetUsedPercent: isKnown ? usedPercent : undefined,

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chunkImports } from '../../../scripts/chunks.ts'
+import { plan } from '../../../src/changes/plan.ts'
 import { usageCost } from '../../../src/cost/usage/usage-cost.ts'
-import { plan } from '../../../src/sync/plan.ts'
 
 const root = new URL('../../..', import.meta.url).pathname
 

@@ -23,6 +23,7 @@ const result = (more: Partial<UsageResult> = {}): UsageResult => ({
   fromDate: day('2026-03-01'),
   toDate: day('2026-03-02'),
   days: 2,
+  tags: [],
   provisionalCredits: decimal(0),
   organizationId: 'org',
   provider: { name: 'Cloud', serviceName: 'observability', serviceCategory: 'Other' },
@@ -101,6 +102,13 @@ const contentOf = ({ title, columns, rows }: BlockOf<'table'>): readonly unknown
 
 const tables = (blocks: readonly Block[]): readonly (readonly unknown[])[] =>
   blocks.flatMap((block) => (block.kind === 'table' && block.rows.length > 0 ? [contentOf(block)] : []))
+
+it('says that the usage of a tag has no storage, where a budget or the run counts a tag', () => {
+  const about = 'The usage of a tag is the compute of its services. The storage of a warehouse has no tags.'
+  expect(paragraphs(blocksOf({}))).not.toContain(about)
+  expect(paragraphs(blocksOf({ tags: ['Team=shop'] }))).toContain(about)
+  expect(paragraphs(blocksOf({ budgets: [budget({ scope: { tag: ['Team'] } })] }))).toContain(about)
+})
 
 describe('the next step', () => {
   const group = { name: 'catalog', entityId: 'k', entityType: 'service', total: decimal(24), provisional: decimal(0) }

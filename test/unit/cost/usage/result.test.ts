@@ -70,6 +70,7 @@ function resultOf(next: () => Decimal): UsageResult {
     fromDate: day,
     toDate: day,
     days: 1,
+    tags: ['Team=shop'],
     budget: next(),
     budgetExceeded: true,
     budgetUsedPercent: next(),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { totalOf, type UsageRecord } from '../../../../src/cost/usage/records.ts'
 import { findSpikes } from '../../../../src/cost/usage/spikes.ts'
-import { addDays, type Day, weekdayOf } from '../../../../src/platform/core/dates.ts'
+import { addDays, countDays, type Day, endOfMonth, weekdayOf } from '../../../../src/platform/core/dates.ts'
 import { randomFrom } from '../../../support/random.ts'
 import { daySeries, decimal, usageRecord } from '../../../support/usage.ts'
 
@@ -54,6 +54,13 @@ describe('findSpikes', () => {
     const usual = (day: Day): number => (isWeekend(day) ? 2 : 10)
     expect(spikesOf((i, day) => (i === 40 ? 10 : usual(day)))).toEqual([addDays(first, 40)])
     expect(spikesOf((i, day) => (i === 11 || i === 39 ? 0 : usual(day)))).toEqual([])
+  })
+
+  it('finds no spike on the last days of a month that were above the others in both months before, unless they are higher', () => {
+    const batch = (day: Day): number => (countDays(day, endOfMonth(day)) <= 2 ? 60 : 10)
+    const inAugust = (days: readonly Day[]): readonly Day[] => days.filter((day) => day >= '2026-07-30')
+    expect(inAugust(spikesOf((_, day) => batch(day), 100))).toEqual([])
+    expect(inAugust(spikesOf((_, day) => (day === '2026-07-31' ? 120 : batch(day)), 100))).toEqual(['2026-07-31'])
   })
 
   it('accepts a new level as usual within four days', () => {

@@ -1,0 +1,120 @@
+import { kindLabels } from '../../kinds/kind-names.ts'
+import { formatMoment } from '../../platform/core/dates.ts'
+import {
+  counted,
+  join,
+  joinFirst,
+  type Line,
+  placed,
+  say,
+  toPlainText,
+  trusted,
+  untrusted,
+  untrustedSentence,
+} from '../../platform/core/line.ts'
+import { capitalize, listFirst } from '../../platform/core/text.ts'
+import { type Block, countFacts, paragraph, statusLooks } from '../../platform/report/blocks.ts'
+import { toDiffLines } from '../../platform/report/diff-lines.ts'
+import { table } from '../../platform/report/table.ts'
+import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
+import { isSuccess, type Outcome, type OutcomeKind, successes, undone } from '../../sync/plan/outcome.ts'
+import { objectBlocks } from '../plan/plan-report.ts'
+import type { PlannedObject } from '../plan/plan-result.ts'
+import { type Applied, firstLine, withOutcome, wordsFor } from './apply-verdict.ts'
+
+/** Outcomes in the order in which they are reported. */
+const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => kind !== 'unchanged')]
+
+const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: statusLooks.fail.sign, skipped: '⏭️', held: '✋' }
+
+/** The headline counts the objects with another outcome. */
+export function outcomeFacts(result: Applied): Block {
+  const unchanged = withOutcome(result, 'unchanged')
+  const tracked = unchanged.filter(({ isTracked }) => isTracked === true).length
+  const undecided = result.objects.filter(({ outcome }) => outcome === undefined).length
+  return countFacts({ Tracked: tracked, Unchanged: unchanged.length - tracked, 'Not done': undecided })
+}
+
+export function applyWords(result: Applied): Line {
+  const parts = order.flatMap((kind) => {
+    const { length } = withOutcome(result, kind)
+    return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
+  })
+  if (parts.length === 0) return say`Nothing to do${inEnvironment(result)}: everything matches the files`
+  const isWhole = undone.every((kind) => withOutcome(result, kind).length === 0)
+  const isHeld = !result.changed && withOutcome(result, 'held').length > 0
+  const word = isHeld ? 'Nothing written' : isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
+  return say`${trusted(word)} to ${result.project}${ofEnvironment(result)} (${join(parts, ', ')})`
+}
+
+export const outcomeLine = ({ change, became, message }: Outcome): Line => {
+  const what = say`${trusted(became)} ${trusted(kindLabels[change.kind])} ${change.key || change.name}`
+  return isSuccess({ became }) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
+}
+
+/** The first objects with what became of them, for a message. What was not written comes first. */
+export const outcomeLines = (result: Applied): readonly Line[] =>
+  listFirst(
+    actedOn(result).map((object) => {
+      const what = say`${trusted(capitalize(object.outcome ?? 'unchanged'))}: ${wordsFor(object)}`
+      const { message, outcome } = object
+      return message === undefined || (outcome !== undefined && isSuccess({ became: outcome }))
+        ? what
+        : say`${what}: ${untrustedSentence(firstLine(message))}`
+    }),
+    maxNamed,
+    (count) => say`… and ${counted(count, 'more object')}`,
+  )
+
+const actedOn = (result: Applied): readonly PlannedObject[] => order.flatMap((kind) => withOutcome(result, kind))
+
+export function applyBlocks(result: Applied): readonly Block[] {
+  const acted = actedOn(result)
+  const changedByServer = result.objects.filter(({ serverChanged }) => serverChanged !== undefined)
+  return [
+    table(undefined, acted, {
+      Outcome: ({ outcome = 'unchanged' }) => trusted([signs[outcome], outcome].filter(Boolean).join(' ')),
+      Kind: ({ kind }) => trusted(kindLabels[kind]),
+      Key: ({ key, name, file, line }) => (file === undefined ? untrusted(key || name) : placed(key || name, { file, line })),
+      Id: ({ id }) => id || [],
+      Remark: ({ message, notes }) =>
+        message === undefined ? join(notes.map(untrustedSentence), '; ') : untrustedSentence(firstLine(message)),
+    }),
+    paragraph(notEvaluatedWords(result.notEvaluated)),
+    // The request and the advice, which do not fit into a table's cell.
+    { kind: 'message', text: failureTexts(acted).join('\n') },
+    paragraph(changedByServer.length === 0 ? [] : say`The server changed these values when saving (− sent, + stored):`),
+    {
+      kind: 'diff',
+      lines: changedByServer.flatMap(({ kind, key, serverChanged = [] }) => [
+        { sign: ' ' as const, text: `${kindLabels[kind]} ${key}` },
+        ...toDiffLines(serverChanged),
+      ]),
+    },
+    { kind: 'details', title: 'Planned changes', blocks: objectBlocks(result), isQuiet: true },
+  ]
+}
+
+/** The most objects that a message, and alerts that a sentence names. */
+const maxNamed = 5
+
+/** An alert that is stored as declared can still fail when the server evaluates it. */
+function notEvaluatedWords(alerts: Applied['notEvaluated'] = []): Line {
+  if (alerts.length === 0) return []
+  const names = joinFirst(
+    maxNamed,
+    alerts.map(({ key }) => say`${key}`),
+  )
+  const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
+  const due = latest === '' ? [] : [trusted(`, by ${formatMoment(latest)}`)]
+  return say`Not evaluated since this run: ${counted(alerts.length, 'alert')} (${names}). plan, drift and doctor show errors of the next evaluation${due}`
+}
+
+/** The most failures that are shown in full. */
+const maxShown = 10
+
+function failureTexts(objects: readonly PlannedObject[]): readonly string[] {
+  const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
+  const texts = failures.map((one) => [toPlainText(wordsFor(one)), ...(one.message ?? '').split('\n')].join('\n  '))
+  return listFirst(texts, maxShown, (count) => `… and ${count} more`)
+}

@@ -1,0 +1,161 @@
+import * as z from 'zod'
+import { formatMoment } from '../../platform/core/dates.ts'
+import { minuteMs } from '../../platform/core/durations.ts'
+import { counted, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import type { Block } from '../../platform/report/blocks.ts'
+import { formatDuration, formatTimes } from '../../platform/report/format.ts'
+import { table } from '../../platform/report/table.ts'
+import type { EvaluatedWindow } from '../../signals/backtest/evaluate.ts'
+import type { Incident } from '../../sync/declarations/incidents.ts'
+
+// Whether alerts notice the incidents of files. Backtests and replays share it.
+
+const outcomes = ['detected', 'late', 'missed', 'unknown'] as const
+
+const detectionSchema = z.object({
+  alert: z.string().describe('Key of the alert.'),
+  outcome: z.enum(outcomes).describe('`unknown` is an alert that cannot be evaluated.'),
+  afterMinutes: z.number().optional().describe('From the start of the incident to the first notification.'),
+  outsideAt: z.array(z.string()).optional().describe('Times of these notifications, the nearest to the incident first, at most 10.'),
+  outside: z.int().optional().describe('Notifications outside of the incidents of the alert, in the evaluated time.'),
+  reason: z.string().optional().describe('Why the outcome is unknown.'),
+})
+
+export const checkedIncident = z.object({
+  key: z.string().describe('The key in the files.'),
+  name: z.string(),
+  start: z.string(),
+  end: z.string(),
+  withinMinutes: z.number().describe('How long after the start each alert must have notified.'),
+  maxNotifications: z.int().optional().describe('The most notifications outside of incidents.'),
+  alerts: z.array(detectionSchema),
+})
+
+type CheckedIncident = z.output<typeof checkedIncident>
+
+type Detection = CheckedIncident['alerts'][number]
+
+/** The windows of an alert, or why there are none. */
+export type EvaluatedAlert = { readonly windows: readonly EvaluatedWindow[]; readonly lengthMs: number } | { readonly reason: string }
+
+/** `all` are the incidents of the files: in none of them is a notification of a named alert a false one. */
+export function checkIncident(incident: Incident, all: readonly Incident[], evaluated: (alert: string) => EvaluatedAlert): CheckedIncident {
+  const { key, name, startMs, endMs, withinMs, maxNotifications } = incident
+  return {
+    key,
+    name,
+    start: new Date(startMs).toISOString(),
+    end: new Date(endMs).toISOString(),
+    withinMinutes: withinMs / minuteMs,
+    ...(maxNotifications !== undefined && { maxNotifications }),
+    alerts: incident.alerts.map((alert) => {
+      const ofAlert = all.filter(({ alerts }) => alerts.includes(alert))
+      return { alert, ...detect(incident, ofAlert, evaluated(alert)) }
+    }),
+  }
+}
+
+const maxTimes = 10
+
+type Span = Pick<Incident, 'startMs' | 'endMs'>
+
+/** A window that overlaps the incident shows some of it. A notification is sent when its window has ended. */
+function detect(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert): Omit<Detection, 'alert'> {
+  if ('reason' in evaluated) return { outcome: 'unknown', reason: evaluated.reason }
+  const { windows, lengthMs } = evaluated
+  const shows = (window: EvaluatedWindow, { startMs, endMs }: Span): boolean =>
+    window.startMs < endMs && window.startMs + lengthMs > startMs
+  const firing = windows.filter(({ notifications }) => notifications > 0)
+  const others = firing.filter((window) => !ofAlert.some((one) => shows(window, one)))
+  const timesMs = others.map(({ startMs }) => startMs + lengthMs)
+  const distanceMs = (ms: number): number => Math.max(incident.startMs - ms, ms - incident.endMs)
+  const nearest = timesMs.toSorted((a, b) => distanceMs(a) - distanceMs(b)).slice(0, maxTimes)
+  const outside = {
+    outside: others.reduce((sum, { notifications }) => sum + notifications, 0),
+    ...(nearest.length > 0 && { outsideAt: nearest.map((ms) => new Date(ms).toISOString()) }),
+  }
+  const first = firing.find((window) => shows(window, incident))
+  if (first === undefined) return { outcome: 'missed', ...outside }
+  const afterMs = first.startMs + lengthMs - incident.startMs
+  return { outcome: afterMs <= incident.withinMs ? 'detected' : 'late', afterMinutes: afterMs / minuteMs, ...outside }
+}
+
+/** Whether the alert notifies in time. */
+export const isDetected = (incident: Incident, evaluated: EvaluatedAlert): boolean =>
+  detect(incident, [incident], evaluated).outcome === 'detected'
+
+/** Whether the alert keeps the limit on notifications outside of its incidents. */
+export function isQuietOutside(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert): boolean {
+  const { maxNotifications } = incident
+  return maxNotifications === undefined || (detect(incident, ofAlert, evaluated).outside ?? 0) <= maxNotifications
+}
+
+/** The reasons to fail: each alert must notify in time, and not too often outside. */
+export const judgeIncidents = (incidents: readonly CheckedIncident[]): readonly Line[] =>
+  incidents.flatMap((incident) =>
+    incident.alerts.flatMap((detection): readonly Line[] => {
+      const subject = say`incident ${incident.key}: alert ${detection.alert}`
+      const { outside = 0, outcome } = detection
+      const allowed = incident.maxNotifications
+      return [
+        ...(outcome === 'detected' ? [] : [say`${subject} ${describeFailure(detection, incident)}`]),
+        ...(allowed === undefined || outside <= allowed
+          ? []
+          : [say`${subject} sends ${counted(outside, 'notification')} outside of its incidents, above ${allowed}`]),
+      ]
+    }),
+  )
+
+function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident): Line {
+  if (outcome === 'unknown') return say`cannot be checked (${untrustedSentence(reason)})`
+  if (outcome === 'missed') return say`does not notify`
+  return say`notifies ${minutes(afterMinutes)} after the start, later than ${minutes(withinMinutes)}`
+}
+
+const minutes = (count: number) => trusted(formatDuration(count * minuteMs))
+
+/** What `countOutcomes` counts. */
+export const outcomeCounts = {
+  detected: z.int().describe('Alerts that notify in time, of all incidents.'),
+  late: z.int().describe('Alerts that notify too late, of all incidents.'),
+  missed: z.int().describe('Alerts that do not notify, of all incidents.'),
+}
+
+export function countOutcomes(incidents: readonly CheckedIncident[]) {
+  const all = incidents.flatMap(({ alerts }) => alerts)
+  const numberOf = (outcome: (typeof outcomes)[number]): number => all.filter((one) => one.outcome === outcome).length
+  return { incidentCount: incidents.length, detected: numberOf('detected'), late: numberOf('late'), missed: numberOf('missed') }
+}
+
+export const incidentTable = (incidents: readonly CheckedIncident[]): Block =>
+  table(
+    'Incidents',
+    incidents.flatMap((incident) => incident.alerts.map((detection) => ({ incident, detection }))),
+    {
+      Incident: ({ incident }) => incident.key,
+      Start: ({ incident }) => trusted(formatMoment(incident.start)),
+      Alert: ({ detection }) => detection.alert,
+      Result: ({ incident, detection }) => describeDetection(detection, incident),
+      'Notifications outside': ({ detection }) => trusted(describeOutside(detection)),
+    },
+    ({ detection }) => (detection.outcome === 'detected' ? 'pass' : 'fail'),
+  )
+
+/** `2: 21 Mar 2026 06:30, 06:35 UTC`. */
+function describeOutside({ outside, outsideAt = [] }: Detection): string {
+  if (outside === undefined) return '–'
+  return outsideAt.length === 0 ? String(outside) : `${outside}: ${formatTimes(outsideAt)}`
+}
+
+function describeDetection({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident): Line {
+  switch (outcome) {
+    case 'detected':
+      return say`detected after ${minutes(afterMinutes)}`
+    case 'late':
+      return say`detected late: after ${minutes(afterMinutes)}, not within ${minutes(withinMinutes)}`
+    case 'missed':
+      return say`missed`
+    case 'unknown':
+      return say`unknown (${untrustedSentence(reason)})`
+  }
+}

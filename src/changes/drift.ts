@@ -1,0 +1,168 @@
+import * as z from 'zod'
+import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
+import { kindLabels } from '../kinds/kind-names.ts'
+import type { Target } from '../platform/api/path.ts'
+import type { Diagnostic } from '../platform/core/diagnostics.ts'
+import { spellInput } from '../platform/core/input-spelling.ts'
+import { counted, join, joinFirst, type Line, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
+import { capitalize, listFirst } from '../platform/core/text.ts'
+import { defineOperation } from '../platform/operation/operation.ts'
+import type { Block } from '../platform/report/blocks.ts'
+import type { Verdict } from '../platform/report/report.ts'
+import { table } from '../platform/report/table.ts'
+import { inEnvironment } from '../sync/declarations/environment.ts'
+import { isDifference } from '../sync/plan/change.ts'
+import { applyCommand, commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
+import { isAboutLostName } from '../sync/plan/plan-diagnostics.ts'
+import { isAboutTileWrites, isTileRefusal } from '../sync/plan/tile-writes.ts'
+import {
+  factsBesideHeadline,
+  isPlanWrong,
+  judgeDiagnostics,
+  objectBlocks,
+  planWords,
+  toAnnotations,
+  withDiagnostics,
+} from './plan/plan-report.ts'
+import { type PlannedObject, type PlanResult, sinceWhen } from './plan/plan-result.ts'
+import { planShape, showPlan } from './plan/shared-result.ts'
+
+export const drift = defineOperation({
+  ...planShape,
+  // A pull request must not fail because of an alert that it may repair. A check of what runs must.
+  details: planShape.details.extend({
+    applyCommand: z.string().optional().describe('The command that makes the service match the files, where they differ.'),
+    pullCommand: z
+      .string()
+      .optional()
+      .describe('The command that writes what changed outside of the files into them, where that is possible.'),
+  }),
+  input: planShape.input.extend({ onFailedEvaluation: onFailedEvaluation.default('fail') }),
+  summary: 'Fails when the service differs from the files, and shows which side changed, without writing.',
+  async run(context, input) {
+    const planned = await makePlan(context, { ...input, effect: 'read' })
+    const result = await showPlan(context, { ...planned, diagnostics: planned.diagnostics.map(withoutTileErrors) }, input)
+    return { ...result, ...commandsFor(result, planned, context.service) }
+  },
+  judge: judgeDrift,
+  report: (result) => ({
+    headline: isWrong(result)
+      ? say`The drift check${inEnvironment(result)} failed`
+      : result.changed || result.orphans.length > 0
+        ? say`${result.project} has drifted${inEnvironment(result)}`
+        : say`No drift${inEnvironment(result)}: everything matches the files`,
+    blocks: [
+      factsBesideHeadline(result),
+      ...withDiagnostics(result.diagnostics, [
+        causeTable(result),
+        {
+          kind: 'list',
+          items: [
+            ...(result.applyCommand === undefined ? [] : [say`To make the service match the files: ${uncut(result.applyCommand)}`]),
+            ...(result.pullCommand === undefined ? [] : [say`To keep what changed outside of the files: ${uncut(result.pullCommand)}`]),
+          ],
+        },
+        ...objectBlocks(result, { before: 'service', after: 'file' }),
+      ]),
+    ],
+    annotations: toAnnotations(result),
+  }),
+  keyLines: (result) =>
+    listFirst(
+      causes(result).map(({ names, who }) => say`${joinFirst(maxInKeyLine, names)}: ${who}`),
+      maxKeyLines,
+      (count) => say`… and ${counted(count, 'more cause')}`,
+    ),
+})
+
+/** A drift check writes no tiles. */
+const withoutTileErrors = (one: Diagnostic): Diagnostic => (isAboutTileWrites(one) ? { ...one, severity: 'warning' } : one)
+
+/** Causes in a message, and objects that it names of each. */
+const maxKeyLines = 5
+const maxInKeyLine = 3
+
+/** Objects that a row names. The differences below have all of them. */
+const maxInRow = 10
+
+/** A name that was lost in the service is a difference. */
+const withoutLostNames = (result: PlanResult): PlanResult => ({
+  ...result,
+  diagnostics: result.diagnostics.filter((one) => !isAboutLostName(one)),
+})
+
+const isWrong = (result: PlanResult): boolean => isPlanWrong(withoutLostNames(result))
+
+function judgeDrift(result: PlanResult): Verdict {
+  const verdict = judgeDiagnostics(withoutLostNames(result))
+  const left = result.orphans.length
+  if (isWrong(result) || (!result.changed && left === 0)) return verdict
+  const reasons = [...(result.changed ? [planWords(result)] : []), ...(left > 0 ? [say`${counted(left, 'undeclared object')}`] : [])]
+  const cause = say`the service differs from the files`
+  return { status: 'fail', cause, reasons: [...reasons, ...(verdict.status === 'fail' ? verdict.reasons : [])] }
+}
+
+/** Commands for what the table of the report says. Both leave objects that are held as they are. */
+function commandsFor(result: PlanResult, { request, project }: PlanningResult, service: Target) {
+  if (isWrong(result)) return {}
+  const drifted = result.objects.filter(isDifference).filter(({ action }) => action !== 'held')
+  const isStuck = result.diagnostics.some((one) => isAboutLostName(one) || isTileRefusal(one))
+  const aim = { ...request, project, service }
+  return {
+    ...(drifted.length > 0 && !isStuck && { applyCommand: applyCommand(request, aim) }),
+    ...(drifted.some(isPullable) && { pullCommand: `${commandFor('pull', aim)} --only drifted` }),
+  }
+}
+
+/** pull edits no template, and nothing that files make of other objects. */
+const isPullable = ({ origin, instance, madeFrom }: PlannedObject): boolean =>
+  origin === 'service' && instance === undefined && madeFrom === undefined
+
+/** Which side changed, and therefore who must act. */
+function whoActs(object: PlannedObject, result: PlanResult): Line {
+  const { action, origin, instance, madeFrom, notes } = object
+  if (isWrong(result)) return say`Apply changes nothing until the errors are corrected`
+  if (action === 'held')
+    return say`Left as it is: ${join(
+      notes.map((note, i) => untrustedSentence(i === 0 ? note : capitalize(note))),
+      '. ',
+    )}`
+  if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
+  if (action === 'delete') return say`In no file. Apply with ${trusted(spellInput('prune'))} deletes it`
+  if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
+  // pull edits neither.
+  const place = instance === undefined ? madeFrom : `instances.${instance}`
+  if (origin === 'service' && result.diagnostics.some(isAboutLostName))
+    return say`Changed outside of the files. Apply changes nothing until the names in the files exist, pull with ${trusted(spellInput('only', 'drifted'))} writes them`
+  const refused = result.diagnostics.filter((one) => isTileRefusal(one))
+  if (origin === 'service' && refused.length > 0) {
+    const isOwn = object.kind === 'dashboard' && refused.some((one) => isTileRefusal(one, object.key))
+    const why = isOwn ? 'it would write a tile with an alert again' : 'it refuses to write another dashboard'
+    return say`Changed outside of the files. Apply cannot revert the change, because ${trusted(why)}. Pull with ${trusted(spellInput('only', 'drifted'))} keeps the change`
+  }
+  if (origin === 'service' && place !== undefined)
+    return say`Changed outside of the files. Apply reverts the change. To keep it, change the file, or ${place} in it`
+  if (origin === 'service')
+    return say`Changed outside of the files. Apply reverts the change, pull with ${trusted(spellInput('only', 'drifted'))} keeps it`
+  if (origin === 'files') return say`Changed in the files since ${trusted(sinceWhen(object))}. Review the plan, then apply`
+  return say`Never applied, or changed since. Review the plan, then apply`
+}
+
+const causeTable = (result: PlanResult): Block =>
+  table(undefined, causes(result), {
+    Objects: ({ names }) => joinFirst(maxInRow, names),
+    'Cause and next step': ({ who }) => who,
+  })
+
+/** The objects that differ, together with others that need the same step. */
+function causes(result: PlanResult) {
+  const { objects, orphans } = result
+  const all = [
+    ...objects.filter(isDifference).map((object) => ({ object, who: whoActs(object, result) })),
+    ...orphans.map((object) => ({ object, who: say`In no file. Add it with pull, or delete it with ${trusted(spellInput('prune'))}` })),
+  ]
+  return [...Map.groupBy(all, ({ who }) => toPlainText(who)).values()].map((same) => ({
+    who: same[0]?.who ?? [],
+    names: same.map(({ object: { kind, key, name } }) => say`${trusted(kindLabels[kind])} ${key || name}`),
+  }))
+}

@@ -1,0 +1,163 @@
+// Failed, overdue and missing evaluations of managed alerts: an alert that is stored as declared can still never fire.
+
+import {
+  explainFailedEvaluation,
+  explainOverdue,
+  explainStoppedTask,
+  failedAt,
+  isEvaluated,
+  nextEvaluationMs,
+  type OnFailedEvaluation,
+} from '../../kinds/alert/evaluation.ts'
+import { describeStored, type StoredObject } from '../../kinds/kind.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
+import { clip } from '../../platform/core/text.ts'
+import { type Change, changesOf, isDelete, type Plan } from '../../sync/plan/change.ts'
+import type { Outcome } from '../../sync/plan/outcome.ts'
+
+export const evaluationRules = {
+  'failed-evaluation': {
+    severity: 'warning',
+    exception: 'error',
+    description:
+      'The last evaluation of a managed alert failed, so it sends no notification. With `on-failed-evaluation: fail`, this is an error.',
+  },
+  'overdue-evaluation': {
+    severity: 'warning',
+    description: 'The server has not evaluated a managed alert for more than two of its intervals and ten minutes.',
+  },
+  'failing-query': {
+    severity: 'warning',
+    description:
+      'The server cannot run the query of a changed alert, tile or saved search, or read what a changed source names. A column or a table might not exist.',
+  },
+  'never-evaluated': {
+    severity: 'error',
+    description:
+      'The server would never evaluate a changed alert: its query has no column that is a number (a decimal is none), or no time where it needs one.',
+  },
+  'unmatched-condition': {
+    severity: 'warning',
+    description:
+      'No row matches the condition of a new or changed alert, in the last 24 hours or in the days of a backtest. A healthy service may have no such rows, or a value is misspelled.',
+  },
+  'unchecked-query': {
+    severity: 'note',
+    description:
+      'A query of what the plan changes was not run, or a part of it. The message has the reason, such as SQL that could read other data than that of the database, or a missing key of ClickHouse Cloud.',
+  },
+} as const satisfies Rules
+
+interface EvaluationReading {
+  readonly policy: OnFailedEvaluation
+  readonly nowMs: number
+  /** The id of an object after the writes. */
+  idOf?(change: Change): string | undefined
+}
+
+/** The server passes on as errors of a query that its database is down or busy, too. The same query may run later. */
+export const isTemporary = (error: string): boolean =>
+  /\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)\b/.test(error) ||
+  /(?:^|: )(?:socket hang up|timeout (?:error|exceeded)|(?:\(\w+\) |\w+ )?memory limit|too many simultaneous queries)\b/i.test(error)
+
+/** ClickHouse ends its message with the query, which the reader knows, or with everything that may come next. */
+export const withoutQuery = (error: string): string =>
+  clip((error.split(/(?<=[.?]) In (?:scope|query) /)[0] ?? '').trim().replace(/\.$/, ''), 300)
+
+/** The words of the server, and what to do. */
+export const withRemedy = (error: string, remedy: string): string =>
+  withoutQuery(error).replace(/\?$|$/, (end) => `${end || '.'} ${remedy}`)
+
+/** `error` are the words of the server. An alert without a declaration has no key. */
+export const warnFailing = (change: Change, error: string): Diagnostic =>
+  diagnosticOf(
+    evaluationRules,
+    'failing-query',
+    change.location ?? { file: 'alerts' },
+    `${nameOfAlert(change)}: it would never fire, because the server cannot run its query: ${withRemedy(error, 'Correct the conditions and expressions of what it watches')}`,
+  )
+
+export const nameOfAlert = ({ key, name, id }: Change): string =>
+  key === '' ? `alert ${describeStored({ id: id ?? '', name })}` : `alerts.${key}`
+
+/** The server records no error of such an alert, so that only the plan can tell. */
+export const refuseNeverEvaluated = (change: Change, reason: string): Diagnostic =>
+  diagnosticOf(
+    evaluationRules,
+    'never-evaluated',
+    change.location ?? { file: 'alerts' },
+    `${nameOfAlert(change)}: the server would never evaluate it, and shows no error: ${reason}`,
+  )
+
+/** A service without errors has no rows with errors, and neither has a misspelled one. */
+export const warnUnmatched = ({ key, location }: Change, period: string, reason: string): Diagnostic =>
+  diagnosticOf(evaluationRules, 'unmatched-condition', location ?? { file: 'alerts' }, `alerts.${key}: in ${period}, ${reason}`)
+
+/** Diagnostics on the alerts of the plan and of its orphans, as they are now on the service. `alerts` are all alerts of the service. */
+export function findEvaluationProblems(
+  plan: Pick<Plan, 'changes' | 'orphans'>,
+  alerts: readonly StoredObject[],
+  { policy, nowMs, idOf = ({ id }) => id }: EvaluationReading,
+): readonly Diagnostic[] {
+  if (policy === 'ignore') return []
+  const kept = changesOf(plan, 'alert').filter((change) => !isDelete(change))
+  const changes = new Map(kept.map((change) => [idOf(change), change]))
+  const orphans = new Set(plan.orphans.map(({ id }) => id))
+  const managed = alerts.filter(({ id }) => changes.has(id) || orphans.has(id))
+  const stopped = managed.some((alert) => explainOverdue(alert, nowMs) !== undefined) ? explainStoppedTask(alerts, nowMs) : undefined
+  const found = managed.flatMap((alert): readonly Diagnostic[] => {
+    const change = changes.get(alert.id)
+    const name = change === undefined ? `alert ${describeStored(alert)}` : `alerts.${change.key}`
+    const location = change?.location ?? { file: 'alerts' }
+    const failed = explainFailedEvaluation(alert)
+    const overdue = stopped === undefined ? explainOverdue(alert, nowMs) : undefined
+    const report = policy === 'fail' ? exceptionalDiagnostic : diagnosticOf
+    return [
+      ...(failed === undefined
+        ? []
+        : [report(evaluationRules, 'failed-evaluation', location, `${name}: its last evaluation failed with ${failed}`)]),
+      ...(overdue === undefined ? [] : [diagnosticOf(evaluationRules, 'overdue-evaluation', location, `${name}: ${overdue}`)]),
+    ]
+  })
+  return stopped === undefined ? found : [diagnosticOf(evaluationRules, 'overdue-evaluation', { file: 'alerts' }, stopped), ...found]
+}
+
+interface Review {
+  readonly plan: Plan
+  readonly outcomes: readonly Outcome[]
+  /** The alerts after the writes. */
+  readonly alerts: readonly StoredObject[]
+  readonly nowMs: number
+}
+
+/**
+ * After apply: alerts that are not evaluated or fail, and alerts that this run wrote and the server has not evaluated since, with the latest
+ * time of their next evaluation. It is absent for an interval that this version does not know.
+ */
+export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review) {
+  const byId = new Map(alerts.map((alert) => [alert.id, alert]))
+  const pending = outcomes.flatMap(({ change, became, id }) => {
+    const alert = byId.get(id ?? '')
+    return alert !== undefined && isPending(change, became, alert) ? [{ key: change.key, alert }] : []
+  })
+  const pendingIds = new Set(pending.map(({ alert }) => alert.id))
+  // The plan has no id for an alert that was created.
+  const ids = new Map(outcomes.map(({ change, id }) => [change, id]))
+  return {
+    problems: findEvaluationProblems(
+      plan,
+      alerts.filter(({ id }) => !pendingIds.has(id)),
+      { policy: 'warn', nowMs, idOf: (change) => ids.get(change) ?? change.id },
+    ),
+    notEvaluated: pending.map(({ key, alert }) => {
+      const dueMs = nextEvaluationMs(alert, nowMs)
+      return { key, id: alert.id, ...(dueMs !== undefined && { dueAt: new Date(dueMs).toISOString() }) }
+    }),
+  }
+}
+
+/** A created alert is evaluated when it shows it. An updated one keeps its errors until then, and only newer errors prove an evaluation. */
+function isPending({ stored: before }: Change, became: Outcome['became'], alert: StoredObject): boolean {
+  if (became === 'created' || became === 'replaced') return !isEvaluated(alert)
+  return became === 'updated' && (failedAt(alert) === undefined || failedAt(alert) === failedAt(before ?? {}))
+}

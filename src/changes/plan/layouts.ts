@@ -1,0 +1,188 @@
+import { gridOf } from '../../kinds/dashboard/dashboard-file.ts'
+import { gridColumns, type Place } from '../../kinds/dashboard/layout.ts'
+import { withTileIds } from '../../kinds/dashboard/tile-ids.ts'
+import { type Body, listOf } from '../../kinds/kind.ts'
+import { printable } from '../../platform/core/text.ts'
+import { type Layout, type LayoutTile, markSigns, type TileMark } from '../../platform/report/blocks.ts'
+import type { Change } from '../../sync/plan/change.ts'
+
+// The layout of a changed dashboard before and after, as data and as a drawing in text. Loaded only where a dashboard changed.
+
+/** Only tiles that differ are drawn of a dashboard with more tiles than this. */
+const maxDrawnTiles = 30
+
+/** Undefined where no tile differs. */
+export function layoutOf({ stored, desired, fields }: Pick<Change, 'stored' | 'desired' | 'fields'>) {
+  const before = listOf(stored?.tiles)
+  const after = withTileIds(listOf(desired?.tiles), before)
+  const old = new Map(before.map((tile) => [tile.id, tile]))
+  const kept = new Set(after.map(({ id }) => id))
+  // A path has the name that the tile had before.
+  const changed = new Set(fields.flatMap(({ path }) => tileWithContent.exec(path)?.[1] ?? []))
+  const isChanged = (tile: Body): boolean => changed.has(JSON.stringify(tile.name))
+  const marksOf = (tile: Body): readonly TileMark[] => {
+    const previous = old.get(tile.id)
+    if (previous === undefined) return ['added']
+    return [...(isChanged(previous) ? (['changed'] as const) : []), ...(isMoved(previous, tile) ? (['moved'] as const) : [])]
+  }
+  const marks = new Map(after.map((tile) => [tile.id, marksOf(tile)]))
+  const sides = {
+    before: before.map((tile) => ({
+      grid: gridOf(tile),
+      tile: toTile(tile, kept.has(tile.id) ? (marks.get(tile.id) ?? []) : ['removed']),
+    })),
+    after: after.map((tile) => ({ grid: gridOf(tile), tile: toTile(tile, marksOf(tile)) })),
+  }
+  const all = [...sides.before, ...sides.after]
+  if (all.every(({ tile }) => tile.marks.length === 0)) return undefined
+  const isDrawn = ({ marks: found }: LayoutTile): boolean => Math.max(before.length, after.length) <= maxDrawnTiles || found.length > 0
+  const touched = [...new Set(all.map(({ grid }) => grid))].filter((grid) =>
+    all.some((one) => one.grid === grid && one.tile.marks.length > 0),
+  )
+  const grids = touched.map((grid) => ({
+    title: titleOf(grid, [...listOf(desired?.containers), ...listOf(stored?.containers)]),
+    before: tilesIn(sides.before, grid).filter(isDrawn),
+    after: tilesIn(sides.after, grid).filter(isDrawn),
+  }))
+  const undrawn = sides.after.filter(({ tile }) => !isDrawn(tile)).length
+  return { grids, undrawn, lines: drawText({ grids, undrawn }) }
+}
+
+/** A field of a tile that is not its place. A tile that is added or removed has such fields, too. */
+const tileWithContent = /^tiles\[("(?:[^"\\]|\\.)*")\](?!\.(?:x|y|w|h|containerId|tabId)$)/
+
+type DrawnTile = ReturnType<typeof toTile>
+
+interface InGrid {
+  readonly grid: string
+  readonly tile: DrawnTile
+}
+
+const tilesIn = (side: readonly InGrid[], grid: string): DrawnTile[] => side.flatMap((one) => (one.grid === grid ? [one.tile] : []))
+
+const placeOf = ({ x, y, w, h }: Body): Place => {
+  const [left, top, width, height] = [x, y, w, h].map((value) => (typeof value === 'number' && value >= 0 ? value : 0))
+  return { x: left ?? 0, y: top ?? 0, w: Math.max(1, width ?? 1), h: Math.max(1, height ?? 1) }
+}
+
+const isMoved = (a: Body, b: Body): boolean => JSON.stringify([placeOf(a), gridOf(a)]) !== JSON.stringify([placeOf(b), gridOf(b)])
+
+const toTile = (tile: Body, marks: readonly TileMark[]) => ({
+  name: typeof tile.name === 'string' ? tile.name : '',
+  ...placeOf(tile),
+  marks: [...marks],
+})
+
+/** Empty for tiles outside of containers. */
+function titleOf(grid: string, containers: readonly Body[]): string {
+  const [containerId, tabId] = JSON.parse(grid) as [string, string] // Of `gridOf`.
+  const found = containers.find(({ id }) => id === containerId)
+  const tab = listOf(found?.tabs).find(({ id }) => id === tabId)
+  const titles = [found?.title ?? containerId, tab?.title ?? tabId].filter((title) => typeof title === 'string' && title !== '')
+  return titles.join(' / ')
+}
+
+function drawText({ grids, undrawn }: Pick<Layout, 'grids' | 'undrawn'>): string[] {
+  const used = new Set(grids.flatMap(({ before, after }) => [...before, ...after].flatMap(({ marks }) => marks)))
+  const legend = Object.entries(markSigns).filter(([mark]) => [...used].some((one) => one === mark))
+  return [
+    ...grids.flatMap(({ title, before, after }) => [
+      ...(title === '' ? [] : [clip(title, maxColumns)]),
+      // Both sides look the same unless a tile was moved, added or removed.
+      ...(isSamePicture(before, after) ? drawGrid(after) : ['Before', ...drawGrid(before), 'After', ...drawGrid(after)]),
+    ]),
+    legend.map(([mark, sign]) => `${sign} ${mark}`).join('   '),
+    ...(undrawn === 0 ? [] : [`Not drawn: ${undrawn} tiles that stay as they are`]),
+  ]
+}
+
+const isSamePicture = (before: readonly LayoutTile[], after: readonly LayoutTile[]): boolean =>
+  [...before, ...after].every(({ marks }) => marks.every((mark) => mark === 'changed'))
+
+const maxColumns = 60
+
+const columnOf = (x: number): number => Math.round((Math.min(x, gridColumns) * (maxColumns - 1)) / gridColumns)
+
+/** The line of each edge. Every tile has room for its name, and a tall one takes little more. */
+function linesOf(tiles: readonly LayoutTile[]): ReadonlyMap<number, number> {
+  const edges = [...new Set(tiles.flatMap(({ y, h }) => [y, y + h]))].sort((a, b) => a - b)
+  let line = 0
+  return new Map(
+    edges.map((edge, i) => {
+      const previous = edges[i - 1]
+      if (previous !== undefined) line += Math.min(4, Math.max(2, Math.round((edge - previous) / 3)))
+      return [edge, line]
+    }),
+  )
+}
+
+/** The directions in which a line leaves a cell. */
+const directions = { up: 1, down: 2, left: 4, right: 8 } as const
+
+const { up, down, left: toLeft, right: toRight } = directions
+
+const boxCharacters: Readonly<Record<number, string>> = {
+  [up | down]: '│',
+  [toLeft | toRight]: '─',
+  [down | toRight]: '┌',
+  [down | toLeft]: '┐',
+  [up | toRight]: '└',
+  [up | toLeft]: '┘',
+  [up | down | toRight]: '├',
+  [up | down | toLeft]: '┤',
+  [toLeft | toRight | down]: '┬',
+  [toLeft | toRight | up]: '┴',
+  [up | down | toLeft | toRight]: '┼',
+}
+
+/** A drawing in the making: the lines that meet in each cell, and the texts in the cells between them. */
+interface Canvas {
+  readonly masks: readonly number[][]
+  readonly texts: readonly string[][]
+}
+
+function drawGrid(tiles: readonly LayoutTile[]): string[] {
+  if (tiles.length === 0) return ['(no tiles)']
+  const lines = linesOf(tiles)
+  const rowsOf = <T>(value: T): T[][] => Array.from({ length: Math.max(...lines.values()) + 1 }, () => new Array<T>(maxColumns).fill(value))
+  const canvas: Canvas = { masks: rowsOf(0), texts: rowsOf('') }
+  for (const tile of tiles) drawBox(canvas, tile, lines)
+  return canvas.masks.map((row, line) =>
+    row
+      .map((mask, column) => (mask === 0 ? canvas.texts[line]?.[column] || ' ' : (boxCharacters[mask] ?? ' ')))
+      .join('')
+      .trimEnd(),
+  )
+}
+
+function drawBox({ masks, texts }: Canvas, { name, marks, x, y, w, h }: LayoutTile, lines: ReadonlyMap<number, number>): void {
+  const [first, last, top, bottom] = [columnOf(x), columnOf(x + w), lines.get(y) ?? 0, lines.get(y + h) ?? 0]
+  const join = (line: number, column: number, mask: number): void => {
+    const row = masks[line]
+    if (row?.[column] !== undefined) row[column] |= mask
+  }
+  for (let column = first; column < last; column++)
+    for (const line of [top, bottom]) {
+      join(line, column, toRight)
+      join(line, column + 1, toLeft)
+    }
+  for (let line = top; line < bottom; line++)
+    for (const column of [first, last]) {
+      join(line, column, down)
+      join(line + 1, column, up)
+    }
+  const label = clip([...marks.map((mark) => markSigns[mark]), name].join(' '), last - first - 3)
+  for (const [i, character] of [...label].entries()) texts[top + 1]?.splice(first + 2 + i, 1, character)
+}
+
+/** A character of two columns would shift the rest of its line. */
+const clip = (text: string, length: number): string => {
+  const characters = [...printable(text)].map((character) => (isWide(character) ? '?' : character))
+  return characters.length <= length ? characters.join('') : `${characters.slice(0, Math.max(0, length - 1)).join('')}…`
+}
+
+/** Scripts and symbols that fonts of fixed width draw in two columns, and marks that they draw in none. */
+const isWide = (character: string): boolean =>
+  /[\p{Extended_Pictographic}\p{M}\p{Cf}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff00-\uff60]/u.test(
+    character,
+  )

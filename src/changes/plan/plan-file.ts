@@ -1,0 +1,125 @@
+// A plan file holds digests of what was reviewed. `apply` plans again, and writes only if the new plan is the same.
+
+import * as z from 'zod'
+import { comparable, compareBodies } from '../../kinds/compare.ts'
+import { addressOf, kindNames, sections } from '../../kinds/kind-names.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
+import { longDigestOf } from '../../kinds/marker.ts'
+import type { Target } from '../../platform/api/path.ts'
+import { filePath } from '../../platform/operation/inputs.ts'
+import type { Prune } from '../../sync/declarations/find-declarations.ts'
+import { type Action, actions, type Change } from '../../sync/plan/change.ts'
+import type { PlanningResult } from '../../sync/plan/make-plan.ts'
+
+/** A name that programs take for stdout would be a file of that name. */
+export const planFileInput = filePath(
+  'Holds the plan: plan and drift save it, apply reads it. An apply makes exactly its changes, or none if the files or the service have changed since.',
+  'a path; apply reads it inside the workspace',
+)
+  .refine((path) => path !== '-')
+  .optional()
+
+const planFileVersion = 1
+
+const plannedChange = z.object({
+  kind: z.enum(kindNames),
+  key: z.string(),
+  id: z.string().optional(),
+  action: z.enum(actions),
+  digest: z.string(),
+})
+
+export const planFileSchema = z.object({
+  kind: z.literal('watchkeeper-plan'),
+  version: z.literal(planFileVersion),
+  project: z.string(),
+  environment: z.string().optional(),
+  organizationId: z.string().optional(),
+  serviceId: z.string().optional(),
+  serverUrl: z.string().optional(),
+  prune: z.literal([true, false, 'forget']),
+  /** Digest of everything below. */
+  digest: z.string(),
+  seen: z.partialRecord(z.enum(kindNames), z.int()),
+  changes: z.array(plannedChange),
+})
+
+export type PlanFile = z.output<typeof planFileSchema>
+
+type PlannedChange = z.output<typeof plannedChange>
+
+type PlanOfFile = Pick<PlanningResult, 'plan' | 'kinds' | 'environment'>
+
+export function toPlanFile({ plan, kinds, environment }: PlanOfFile, target: Target, prune: Prune): PlanFile {
+  const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlannedChange(change, kinds))
+  const content = { project: plan.project, ...(environment !== undefined && { environment }), ...target, prune, seen: plan.seen, changes }
+  return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
+}
+
+/** Whether the file is unchanged since `plan` wrote it. The digest has no secret, so this finds mistakes, not attacks. */
+export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
+
+function toPlannedChange(change: Change, kinds: Kinds): PlannedChange {
+  const { key, id, action, desired, stored } = change
+  const kind = kinds[change.kind]
+  const sides =
+    desired === undefined || stored === undefined
+      ? { before: stored && comparable(kind, kind.toBody(stored)), after: desired && comparable(kind, desired) }
+      : compareBodies(kind, desired, stored)
+  return { kind: kind.name, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
+}
+
+/** The differences between the reviewed plan and the current one. */
+export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
+  const others = (['project', 'organizationId', 'serviceId', 'serverUrl', 'prune'] as const).flatMap((field) =>
+    agreed[field] === now[field]
+      ? []
+      : [`${field} was ${String(agreed[field] ?? 'not set')} and is now ${String(now[field] ?? 'not set')}`],
+  )
+  const fewer = kindNames.flatMap((name) => {
+    const [count, left] = [agreed.seen[name] ?? 0, now.seen[name] ?? 0]
+    return left < count ? [`there were ${count} objects under ${sections[name]}, and there are ${left}`] : []
+  })
+  return [...others, ...fewer, ...changesMoved(agreed.changes, now.changes)]
+}
+
+const addressOfPlanned = ({ kind, key, id = '' }: PlannedChange): string => addressOf({ kind, key: key || id })
+
+function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): readonly string[] {
+  const left = Map.groupBy(now, addressOfPlanned)
+  const moved = agreed.flatMap((change) => {
+    const name = addressOfPlanned(change)
+    const current = takeLike(change, left.get(name) ?? [])
+    if (current?.digest === change.digest) return []
+    return [
+      `${name}: the plan was to ${actionWords[change.action]}; now ${current === undefined ? 'no change is needed' : nowWords(change, current)}`,
+    ]
+  })
+  return [
+    ...moved,
+    ...[...left].flatMap(([name, changes]) =>
+      changes.map(({ action }) => `${name}: the plan did not contain it; now the plan is to ${actionWords[action]}`),
+    ),
+  ]
+}
+
+/** Takes the candidate with the same digest, or the first one. */
+function takeLike({ digest }: PlannedChange, candidates: PlannedChange[]): PlannedChange | undefined {
+  const same = candidates.findIndex((one) => one.digest === digest)
+  return candidates.splice(Math.max(same, 0), 1)[0]
+}
+
+const actionWords: Readonly<Record<Action, string>> = {
+  create: 'create it',
+  update: 'update it',
+  replace: 'replace it',
+  delete: 'delete it',
+  adopt: 'adopt it',
+  mark: 'update its marker',
+  release: 'release it',
+  held: 'leave it as it is',
+  unchanged: 'leave it',
+}
+
+const nowWords = (agreed: { readonly action: Action }, now: { readonly action: Action }): string =>
+  agreed.action === now.action ? 'its fields differ' : `the plan is to ${actionWords[now.action]}`

@@ -1,0 +1,248 @@
+import { kindLabels, sections } from '../../kinds/kind-names.ts'
+import { type Diagnostic, errorsIn } from '../../platform/core/diagnostics.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { counted, join, joinFirst, type Line, link, say, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
+import { toKebab } from '../../platform/core/names.ts'
+import { clip, plural } from '../../platform/core/text.ts'
+import { type Block, countFacts, paragraph } from '../../platform/report/blocks.ts'
+import type { SideNames } from '../../platform/report/diff-lines.ts'
+import type { Annotation, Verdict } from '../../platform/report/report.ts'
+import { table } from '../../platform/report/table.ts'
+import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
+import { isDifference } from '../../sync/plan/change.ts'
+import { isAboutHeld } from '../../sync/plan/held.ts'
+import { changeBlocks } from './change-lines.ts'
+import type { PlannedObject, PlanResult } from './plan-result.ts'
+
+/** The counts of a plan that are not zero, where no headline has them. */
+export function planFacts(result: PlanResult): Block {
+  const { toCreate, toUpdate, toReplace, toDelete, toAdopt, toHold, tracked, unchanged } = result
+  return countFacts({
+    Create: toCreate,
+    Update: toUpdate,
+    Replace: toReplace,
+    Delete: toDelete,
+    Adopt: toAdopt,
+    'Left as it is': toHold,
+    Tracked: tracked,
+    Unchanged: unchanged - toAdopt - tracked,
+  })
+}
+
+/** The counts that the headline of a plan does not have. A wrong plan is not made, and what stays does not matter beside changes. */
+export function factsBesideHeadline(result: PlanResult): Block {
+  const { toAdopt, tracked, unchanged, changed } = result
+  return countFacts(isPlanWrong(result) ? {} : { Adopt: toAdopt, Tracked: tracked, Unchanged: changed ? 0 : unchanged - toAdopt - tracked })
+}
+
+/** What to know about a plan: problems before its details, notes after them. */
+export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: readonly Block[]): readonly Block[] => [
+  { kind: 'diagnostics', diagnostics: diagnostics.filter(({ severity }) => severity !== 'note') },
+  ...details,
+  { kind: 'diagnostics', diagnostics: diagnostics.filter(({ severity }) => severity === 'note') },
+]
+
+/** The plan in one line: `1 to create, 2 to update`. */
+export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, toAdopt, toHold }: PlanResult): Line {
+  const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete, release: toRelease }
+  const words = Object.entries(parts).filter(([, count]) => count > 0)
+  const held = toHold === 0 ? [] : [say`${toHold} left as ${asTheyAre(toHold)}`]
+  // Objects of a renamed project or key.
+  if (words.length + held.length === 0) return say`${toAdopt} to adopt`
+  return join([...words.map(([verb, count]) => say`${count} to ${trusted(verb)}`), ...held], ', ')
+}
+
+/** The plan in the first line of its report. */
+export function planHeadline(result: PlanResult): Line {
+  if (isPlanWrong(result)) return say`The plan${inEnvironment(result)} failed`
+  if (result.changed) return say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
+  return say`No changes${inEnvironment(result)}: everything matches the files${markerWords(result)}${orphanWords(result)}`
+}
+
+/** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
+const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>): Line =>
+  orphans.length === 0 ? [] : say`, except for ${counted(orphans.length, 'undeclared object')}, which prune deletes`
+
+function markerWords({ toAdopt, toMark }: PlanResult): Line {
+  const writes = [
+    ...(toAdopt > 0 ? [say`adopts ${counted(toAdopt, 'object')}`] : []),
+    ...(toMark > 0 ? [say`updates the markers of ${counted(toMark, 'object')}`] : []),
+  ]
+  return writes.length === 0 ? [] : say`, and apply ${join(writes, ' and ')}`
+}
+
+const asTheyAre = (count: number) => trusted(count === 1 ? 'it is' : 'they are')
+
+/** The plan in detail. All objects share one diff, to keep the page short. */
+export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {
+  const { objects, orphans, slos = [], uncheckedCount } = result
+  const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
+  const held = objects.filter(({ action }) => action === 'held')
+  const madeFrom = new Set(objects.filter(({ action }) => action !== 'unchanged').map((one) => one.madeFrom))
+  // Before the first apply of a project, no dashboard can have lost its marker.
+  const wasApplied = objects.some(({ kind, action, isTracked }) => kind !== 'source' && action === 'unchanged' && isTracked !== true)
+  const dashboards = objects.filter(
+    ({ kind, takeover, action }) => wasApplied && kind === 'dashboard' && takeover === 'unmanaged' && action === 'adopt',
+  )
+  const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => say`${key}`)
+  // Other objects have a marker, by which a second project or repository is noticed.
+  const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
+  return [
+    ...changeBlocks([...changed, ...objects.filter(isRenamed)], result, sides),
+    paragraph(held.length === 0 ? [] : say`Left as ${asTheyAre(held.length)}:`),
+    ...changeBlocks(held, { objects: held }, { before: 'service', after: 'file' }),
+    paragraph(
+      silent.length === 0
+        ? []
+        : say`Without events, burn rates are 0 and no alert fires. noData adds an alert for that. Without it: ${join(silent, ', ')}`,
+    ),
+    links(changed),
+    ...layouts(changed),
+    ...aboutObjects(
+      'Objects to adopt',
+      objects.filter(({ action }) => action === 'adopt'),
+      ({ count, isOne, names }) =>
+        say`${count} ${trusted(isOne ? 'object is' : 'objects are')} as declared. apply adopts ${trusted(isOne ? 'it' : 'them')} by writing this project's marker: ${names}`,
+    ),
+    paragraph(
+      dashboards.length === 0
+        ? []
+        : say`If apply adopted ${namesOf(dashboards)} before, the provisioner of the server may own it, and will overwrite it again. See ${trusted(provisionerPage)}`,
+    ),
+    ...aboutObjects(
+      'Tracked objects',
+      objects.filter(({ isTracked }) => isTracked),
+      ({ count, names }) => say`${counted(count, 'object')} tracked: as declared, so nothing is written, and no marker is added: ${names}`,
+    ),
+    ...aboutObjects(
+      'Objects to mark',
+      objects.filter(({ action }) => action === 'mark'),
+      ({ count, names }) => say`apply updates the markers of ${counted(count, 'object')} without a difference: ${names}`,
+    ),
+    paragraph(
+      sources.length === 0
+        ? []
+        : say`Sources have no marker, so nothing protects them from another project that declares them, too: ${namesOf(sources)}`,
+    ),
+    ...aboutObjects(
+      'Undeclared objects',
+      orphans,
+      ({ count, isOne, names }) =>
+        say`${count} ${trusted(isOne ? 'object has' : 'objects have')} this project's marker and ${trusted(isOne ? 'is' : 'are')} not declared in any file. prune deletes such objects: ${names}`,
+    ),
+    unmanaged(result),
+    paragraph(
+      uncheckedCount === 0
+        ? []
+        : say`The server did not check ${counted(uncheckedCount, 'changed dashboard')}. A plan requests 20 checks at most, and older servers have no check.`,
+    ),
+  ]
+}
+
+/** The API does not show which dashboards are those of the provisioner. */
+const provisionerPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/workflows.md#files-of-the-provisioner'
+
+/** A diff is a code block, which has no links. */
+function links(objects: readonly PlannedObject[]): Block {
+  const linked = objects.flatMap(({ kind, key, name, url }) =>
+    url === undefined ? [] : [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`],
+  )
+  return paragraph(linked.length === 0 ? [] : say`In the web app: ${joinFirst(20, linked)}`)
+}
+
+/** More drawings would hide the rest of the report. */
+const maxOpenLayouts = 3
+
+function layouts(objects: readonly PlannedObject[]): readonly Block[] {
+  const drawn = objects.flatMap(({ key, name, url, layout }) => {
+    if (layout === undefined) return []
+    const line = say`Layout of dashboard ${url === undefined ? untrusted(key || name) : link(key || name, url)}:`
+    return [[paragraph(line), { kind: 'layout', layout }] as const]
+  })
+  const rest = drawn.slice(maxOpenLayouts)
+  return [
+    ...drawn.slice(0, maxOpenLayouts).flat(),
+    { kind: 'details', title: `Layouts of ${plural(rest.length, 'more dashboard')}`, blocks: rest.flat() },
+  ]
+}
+
+/** Objects without a difference that belonged to another key or project. */
+const isRenamed = ({ action, takeover }: PlannedObject): boolean => action === 'adopt' && takeover !== 'unmanaged'
+
+/** The most objects that one sentence names. */
+const maxNamed = 5
+
+type NamedObject = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
+
+const namesOf = (objects: readonly NamedObject[]): Line =>
+  joinFirst(
+    maxNamed,
+    objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`),
+  )
+
+interface SentenceParts {
+  readonly count: number
+  readonly isOne: boolean
+  readonly names: Line
+}
+
+/** A sentence about objects, with a table of them where they are more than it names. */
+function aboutObjects(title: string, objects: readonly NamedObject[], toLine: (parts: SentenceParts) => Line): readonly Block[] {
+  const { length: count } = objects
+  if (count === 0) return []
+  const all = table(undefined, objects, {
+    Kind: ({ kind }) => trusted(kindLabels[kind]),
+    Key: ({ key }) => untrusted(key),
+    Name: ({ name }) => untrusted(name),
+    Id: ({ id = '' }) => untrusted(id),
+  })
+  return [
+    paragraph(toLine({ count, isOne: count === 1, names: namesOf(objects) })),
+    { kind: 'details', title: `${title} (${count})`, blocks: count > maxNamed ? [all] : [] },
+  ]
+}
+
+function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): Block {
+  const lists = unmanagedKinds.map((kind) => say`${trusted(`list-${toKebab(sections[kind])}`)}`)
+  const line = number === 0 ? [] : say`To see them, run ${join(lists, ', ')} with ${trusted(spellInput('select', 'unmanaged'))}`
+  return { kind: 'details', title: `Unmanaged, and not changed: ${plural(number, 'object')}`, blocks: [paragraph(line)], isQuiet: true }
+}
+
+/** Without a location where it is not about a file, but about an object of the service or an input. */
+export const toAnnotations = ({ diagnostics, files }: Pick<PlanResult, 'diagnostics' | 'files'>): readonly Annotation[] =>
+  diagnostics.map(({ location, ...rest }) => (files.includes(location.file) ? { ...rest, location } : rest))
+
+/** Whether the error does not keep apply from writing other objects. */
+const isOfOneObject = (one: Pick<Diagnostic, 'rule'>): boolean => isFailedEvaluation(one) || isAboutHeld(one)
+
+const isFailedEvaluation = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule === 'failed-evaluation'
+
+/** Whether the files or the plan have errors. A failed evaluation of an alert is a matter of the service, and apply may repair it. */
+export const isPlanWrong = ({ diagnostics }: Pick<PlanResult, 'diagnostics'>): boolean =>
+  diagnostics.some((one) => one.severity === 'error' && !isOfOneObject(one))
+
+/** A longer headline hides the table of the errors. */
+const maxErrorLength = 300
+
+/** The message of a single error, or the number of several. */
+function errorWords([first, ...others]: readonly Diagnostic[]): Line {
+  if (first === undefined || others.length > 0) return say`${counted(others.length + 1, 'error')}`
+  const [line = ''] = first.message.split('\n', 1)
+  return untrustedSentence(clip(line.replace(/\.$/, ''), maxErrorLength))
+}
+
+/** Errors in files fail the run as wrong input. Warnings give the verdict `warn`. */
+export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
+  const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
+  const [errors, warnings] = [count('error'), count('warning')]
+  if (isPlanWrong({ diagnostics })) return { status: 'fail', reasons: [errorWords(errorsIn(diagnostics))], exit: 'input' }
+  const failed = diagnostics.filter((one) => one.severity === 'error' && isFailedEvaluation(one)).length
+  const reasons = [
+    ...(errors > failed
+      ? [say`${counted(errors - failed, 'object')} ${trusted(errors - failed === 1 ? 'needs' : 'need')} a decision`]
+      : []),
+    ...(failed > 0 ? [say`the last evaluation of ${counted(failed, 'alert')} failed`] : []),
+  ]
+  if (errors > 0) return { status: 'fail', reasons }
+  return warnings > 0 ? { status: 'warn', reasons: [say`${counted(warnings, 'warning')}`] } : { status: 'pass', reasons: [] }
+}

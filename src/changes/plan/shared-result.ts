@@ -1,0 +1,55 @@
+import * as z from 'zod'
+import { onFailedEvaluation } from '../../kinds/alert/evaluation.ts'
+import type { OutputFile } from '../../platform/operation/files.ts'
+import { grouped } from '../../platform/operation/inputs.ts'
+import type { Context } from '../../platform/operation/operation.ts'
+import { diagnosticReports } from '../../platform/report/sarif.ts'
+import { staysAsItIs } from '../../sync/plan/change.ts'
+import { hasErrors, type PlanningResult } from '../../sync/plan/make-plan.ts'
+import { planInput } from '../../sync/plan/plan-input.ts'
+import { planRules } from '../rules.ts'
+import { findEvaluationProblems } from './evaluations.ts'
+import { type PlanFile, planFileInput, planFileSchema, toPlanFile } from './plan-file.ts'
+import { planDetails, planOutput, toPlanResult } from './plan-result.ts'
+
+/** The plan file is essential, because the output plan-file names it, and a later job applies it. */
+const toPlanFiles = (path: string, content: PlanFile | undefined): readonly OutputFile[] =>
+  path === '' ? [] : [{ input: 'planFile', path, content: `${JSON.stringify(content, null, 2)}\n`, isEssential: true }]
+
+/** What plan and drift share: both make the same plan, and judge it differently. */
+export const planShape = {
+  effect: 'read' as const,
+  scope: 'service-or-server' as const,
+  input: planInput.extend({
+    ...grouped('Gates', { onFailedEvaluation: onFailedEvaluation.default('warn') }),
+    ...grouped('Output', { planFile: planFileInput }),
+  }),
+  output: planOutput.extend({
+    needsApply: z.boolean().describe('Whether `apply` would write anything, ownership markers included.'),
+    planFile: z.string().describe('Path of the plan file. Empty if no plan was written.'),
+  }),
+  details: planDetails.extend({
+    planContent: planFileSchema.optional().describe('The content of `plan-file`: digests of the files and the objects.'),
+  }),
+  example: { files: ['alerts.yml'], project: 'shop/observability' },
+  reports: diagnosticReports(planRules),
+  files: ({ planFile, planContent }: { readonly planFile: string; readonly planContent?: PlanFile | undefined }) =>
+    toPlanFiles(planFile, planContent),
+}
+
+type SharedInput = z.output<(typeof planShape)['input']>
+
+/** The result of a plan, with what the last evaluations of its alerts say, and the plan file. */
+export async function showPlan(context: Context<'read', 'service-or-server'>, planned: PlanningResult, input: SharedInput) {
+  const problems = findEvaluationProblems(planned.plan, planned.storedObjects?.alert ?? [], {
+    policy: input.onFailedEvaluation,
+    nowMs: context.clock.now(),
+  })
+  const result = {
+    ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
+    needsApply: planned.plan.changes.some((change) => !staysAsItIs(change)),
+  }
+  if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
+  const planContent = toPlanFile(planned, context.service, input.prune)
+  return { ...result, planFile: input.planFile, planContent }
+}

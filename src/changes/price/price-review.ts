@@ -1,0 +1,50 @@
+import { isServer } from '../../platform/api/path.ts'
+import { type Diagnostic, inputDiagnostic } from '../../platform/core/diagnostics.ts'
+import { inputError } from '../../platform/core/errors.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { toKebab } from '../../platform/core/names.ts'
+import { flag, grouped, integer } from '../../platform/operation/inputs.ts'
+import type { Review } from '../review.ts'
+import { judgePrice, type PlanPrice, planPrice, priceBlocks, priceWords } from './price-report.ts'
+
+export interface PriceAnswer {
+  readonly price?: PlanPrice | undefined
+}
+
+interface PriceInput {
+  readonly price: boolean
+  readonly maxMonthlyIncrease?: number | undefined
+}
+
+export const priceReview = {
+  inputs: grouped('Output', {
+    price: flag(
+      'Estimates what changed alerts add to the bill. Evaluations keep a service awake. The estimate needs permissions to read services, activities and usage. Anyone who can read the report sees the costs. Only with `profile: clickhouse-cloud`.',
+    ).default(false),
+    maxMonthlyIncrease: integer(
+      'With `price`, fails above this monthly increase. The amount is in credits. A changed alert without an estimate fails, too.',
+      0,
+      1_000_000_000,
+    ).optional(),
+  }),
+  details: { price: planPrice.optional().describe('With `price`: what the changed alerts add to the bill.') },
+  demand({ profile, service }, { price }) {
+    if (!price || (!profile.isSelfHosted && !isServer(service))) return
+    const needed = spellInput('profile', 'clickhouse-cloud')
+    throw inputError('price', `requires ${needed}, because a self-hosted server has no activities and no usage`)
+  },
+  async run({ api, service, clock }, planned, { price }) {
+    if (!price || isServer(service)) return {}
+    const { pricePlan } = await import('./price-plan.ts')
+    return { result: { price: await pricePlan(planned, { api, service, nowMs: clock.now() }) } }
+  },
+  headline: ({ price }) => priceWords(price),
+  blocks: ({ price }) => priceBlocks(price),
+  judge: ({ price }, { maxMonthlyIncrease }) => judgePrice(price, maxMonthlyIncrease),
+} satisfies Review<PriceInput, PriceAnswer>
+
+/** A gate that nothing would judge. */
+export const gatesWithoutPrice = ({ price, maxMonthlyIncrease }: Partial<PriceInput>): readonly Diagnostic[] =>
+  price === true || maxMonthlyIncrease === undefined
+    ? []
+    : [inputDiagnostic(toKebab('maxMonthlyIncrease'), `requires ${spellInput('price', 'true')}`)]

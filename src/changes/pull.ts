@@ -1,0 +1,296 @@
+import * as z from 'zod'
+import { type InvalidField, listOf } from '../kinds/kind.ts'
+import { addressOf, kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
+import { createKinds } from '../kinds/kinds.ts'
+import type { ReadApi } from '../platform/api/client.ts'
+import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../platform/core/diagnostics.ts'
+import { WatchkeeperError } from '../platform/core/errors.ts'
+import { spellInput } from '../platform/core/input-spelling.ts'
+import { quote } from '../platform/core/text.ts'
+import type { Files, OutputFile } from '../platform/operation/files.ts'
+import { choice, flag, grouped } from '../platform/operation/inputs.ts'
+import { type Context, defineOperation, type Given } from '../platform/operation/operation.ts'
+import { selectInput } from '../platform/operation/select.ts'
+import type { Declarations } from '../sync/declarations/declarations.ts'
+import { environmentInput, variableIn } from '../sync/declarations/environment.ts'
+import {
+  type FoundDeclarations,
+  filesInput,
+  findDeclarations,
+  skippedDirectories,
+  withSources,
+} from '../sync/declarations/find-declarations.ts'
+import { nameInstances } from '../sync/declarations/group-diagnostics.ts'
+import { lintRules } from '../sync/declarations/lint.ts'
+import { resolveProject } from '../sync/declarations/project.ts'
+import { isTakeover, type Plan, type Update } from '../sync/plan/change.ts'
+import { adoptCommand, commandFor, targetOptions } from '../sync/plan/make-plan.ts'
+import { planWithPatches } from '../sync/plan/plan-changes.ts'
+import { planInput } from '../sync/plan/plan-input.ts'
+import { checkChange, isChecked, type ServerCheckContext } from '../sync/plan/server-check.ts'
+import { readStoredObjects } from '../sync/plan/stored-objects.ts'
+import { isAboutTileWrites } from '../sync/plan/tile-writes.ts'
+import { withAdoptedIds } from '../sync/pull/adopted-ids.ts'
+import { type Draft, type DraftInput, draftPull, excludedAs, identityOf } from '../sync/pull/draft.ts'
+import {
+  findReplacedVariables,
+  instantiatedDifferences,
+  overriddenDifferences,
+  replacedExpressions,
+  reportIncompleteLists,
+  withEmptiedLists,
+} from '../sync/pull/pull-diagnostics.ts'
+import { type ReadDraft, verifyDraft } from '../sync/pull/verify-draft.ts'
+import {
+  judgePull,
+  type Pulled,
+  type PullResult,
+  pullBlocks,
+  pullDetails,
+  pullHeadline,
+  pullOutput,
+  pullRequestBlocks,
+  toPullResult,
+} from './pull/pull-report.ts'
+
+const pullInputs = z.strictObject({
+  ...grouped('Files', { files: filesInput, env: environmentInput, project: planInput.shape.project }),
+  ...grouped('What is pulled', {
+    only: choice(
+      ['declared', 'drifted'],
+      'Limits what is updated. `declared` updates what the files declare, and adds no other objects. `drifted` updates only objects that were changed in the service while their declarations are as last applied, and replaces no expression.',
+    ).optional(),
+    removeDeclarations: flag(
+      'Removes the declarations of alerts, dashboards and saved searches that the service does not have. Needs `only: drifted`. It cannot know whether an object was deleted or never applied.',
+    ).default(false),
+    select: selectInput(['name', 'key', 'kind', 'tag'], {
+      choices: { kind: kindNames },
+      without: 'everything but webhooks and sources that no file declares',
+      note: 'A new object has the key of its marker, or one made of its name.',
+    }).optional(),
+  }),
+})
+
+export const pull = defineOperation({
+  summary:
+    'Exports the alerts, dashboards and saved searches of a service to files, and webhooks and sources on request. A plan of these files shows no changes.',
+  effect: 'read',
+  scope: 'service-or-server',
+  input: pullInputs,
+  output: pullOutput,
+  details: pullDetails,
+  example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
+  check: checkPullInput,
+  run: async (context, input) =>
+    toPullResult(await makePull(context, input), { environment: context.environment?.name, select: input.select }),
+  judge: judgePull,
+  report: (result) => ({
+    headline: pullHeadline(result),
+    blocks: pullBlocks(result),
+    annotations: result.diagnostics.map(({ location, ...rest }) =>
+      sectionNames.some((name) => name === location.file) ? rest : { ...rest, location },
+    ),
+  }),
+  reports: {
+    // The report of `only: drifted` is the text of a pull request.
+    async markdown(result, { only }, blocks) {
+      const { renderMarkdown } = await import('../platform/report/markdown.ts')
+      return only === 'drifted' ? renderMarkdown(pullRequestBlocks(result), maxBodyBytes) : renderMarkdown(blocks)
+    },
+  },
+  files: (result) => result.writtenFiles.map(toOutputFile),
+})
+
+function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly Diagnostic[] {
+  return [
+    ...(values.removeDeclarations === true && values.only !== 'drifted'
+      ? [inputDiagnostic('remove-declarations', `requires ${spellInput('only', 'drifted')}`)]
+      : []),
+    ...(values.removeDeclarations === true && names.has('env')
+      ? [
+          inputDiagnostic(
+            'remove-declarations',
+            `cannot be used with ${spellInput('env')}, because the files declare the objects of all environments`,
+          ),
+        ]
+      : []),
+  ]
+}
+
+/** GitHub rejects a longer text. */
+const maxBodyBytes = 65_000
+
+function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number]): OutputFile {
+  // Redaction replaced a secret by stars. Applying this file would write the stars to the service.
+  if (Buffer.byteLength(content) !== size)
+    throw new WatchkeeperError(
+      'refused',
+      `No file was written, because "${quote(path)}" would contain a secret of this run. Remove the secret from the service.`,
+    )
+  return { input: 'files', path, content, isEssential: true, staysInWorkspace: true }
+}
+
+type PullContext = Pick<
+  Context<'read', 'service-or-server'>,
+  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock' | 'checkpoint'
+> & {
+  readonly api: ReadApi
+}
+
+type PullInput = Pick<DraftInput, 'only' | 'removeDeclarations' | 'select'> & {
+  readonly files: readonly string[]
+  readonly project?: string | undefined
+}
+
+/** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
+async function makePull(context: PullContext, input: PullInput): Promise<Pulled> {
+  const { api, service, profile, files, environment, clock } = context
+  const kinds = createKinds(profile, clock.now())
+  const { project, diagnostics } = await resolveProject(input.project, files, 'read')
+  const aim = { files: input.files, env: environment?.name, project, service }
+  const { paths, skipped } = await files.find(input.files, 'files')
+  const texts = await readTexts(paths, files)
+  const inFiles = await findIn(texts, context, project)
+  const nothing: Draft = { files: [], objects: [] }
+  if (errorsIn(inFiles.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(inFiles.diagnostics) }
+  const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(kindNames), wantsConnections: true })
+  const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects.source)
+  if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
+  const planWith = (declarations: Pick<Declarations, 'objects'>) =>
+    planWithPatches(api, declarations, storedObjects, {
+      project,
+      kinds,
+      prune: false,
+      maxDeletes: 0,
+      secret: (name) => files.secret(name),
+      pullCommand: commandFor('pull', aim),
+      adoptCommand: (previous) => adoptCommand(aim, previous),
+      targetOptions: targetOptions(service),
+    })
+  const plan = await planWith(found)
+  const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
+  if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
+  const { only, removeDeclarations, select } = input
+  const incompleteLists = only === 'drifted' ? withEmptiedLists(plan, storedObjects) : storedObjects.incompleteLists
+  const draftInput = {
+    declarations: found,
+    plan,
+    storedObjects: { ...storedObjects, incompleteLists },
+    kinds,
+    globs: input.files,
+    only,
+    removeDeclarations,
+    select,
+    texts,
+    variable: variableIn(environment, files.variable),
+    environment,
+  }
+  const serverAnswers: ServerAnswers = new Map()
+  const { draft: verified, read } = await draftUntilVerified(draftInput, async (candidate) => {
+    await context.checkpoint()
+    const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context, project)
+    const { found: declarations } = await withSources(drafted, storedObjects.source)
+    const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
+    const failures = new Map([...verifyDraft(candidate, read), ...findReplacedVariables(candidate, { environment, only })])
+    return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, { api, service, kinds }) }
+  })
+  const draft = withAdoptedIds(verified, read, { kinds, environment, only, texts, declarations: found })
+  return {
+    project,
+    draft,
+    diagnostics: [
+      ...diagnostics,
+      ...skippedDirectories(skipped),
+      ...reportIncompleteLists(incompleteLists),
+      ...overriddenDifferences(draft, environment),
+      ...nameInstances(instantiatedDifferences(draft)),
+      ...replacedExpressions(draft),
+      // The reader of the files decides about adoptions.
+      ...read.plan.diagnostics.filter(isAboutTileWrites).map((one) => ({ ...one, severity: 'warning' as const })),
+    ],
+  }
+}
+
+/** Rules whose errors mean that it is not known which declaration belongs to which object. */
+const matchingRules: readonly string[] = ['duplicate-marker', 'owned-elsewhere', 'ambiguous-adoption', 'other-project']
+
+async function readTexts(paths: readonly string[], files: Files): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>()
+  for (const path of paths) texts.set(path, await files.read(path, 'files'))
+  return texts
+}
+
+/** Finds the declarations in these texts. A first pull starts without files. */
+async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, project: string): Promise<FoundDeclarations> {
+  const paths = [...texts.keys()].sort()
+  const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
+  return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } }, { project })
+}
+
+/** Style rules of a team do not decide whether a file matches the service. */
+const adviceOff: LintSettings = Object.fromEntries(
+  Object.entries(lintRules).flatMap(([id, { severity }]) => (severity === 'error' ? [] : [[id, 'off']])),
+)
+
+/** The reasons by `excludedAs`. */
+type Failures = ReadonlyMap<string, string>
+
+/**
+ * Leaves out the objects that fail the verification, and drafts again, until none of the others fails. This ends: each round leaves out at
+ * least one object more, and an object that was left out is not edited again.
+ */
+async function draftUntilVerified(
+  input: Omit<DraftInput, 'excluded'>,
+  verify: (draft: Draft) => Promise<{ readonly read: ReadDraft; readonly failures: Failures }>,
+): Promise<{ readonly draft: Draft; readonly read: ReadDraft }> {
+  const excluded = new Map<string, string>()
+  for (;;) {
+    const draft = draftPull({ ...input, excluded })
+    const again = draft.objects.find((object) => object.isEdited && excluded.has(excludedAs(object)))
+    if (again !== undefined) throw new Error(`${addressOf(again)} was edited after it was left out`)
+    const { read, failures } = await verify(draft)
+    const found = [...failures].filter(([identity]) => !excluded.has(identity))
+    if (found.length === 0) return { draft, read }
+    for (const [identity, reason] of found) excluded.set(identity, reason)
+  }
+}
+
+/** Why the server rejects an object, by `identityOf`; undefined when it accepts it. */
+type ServerAnswers = Map<string, string | undefined>
+
+/** Finds the objects that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
+async function findRejected(plan: Plan, answers: ServerAnswers, asking: ServerCheckContext): Promise<Failures> {
+  const rejected = new Map<string, string>()
+  for (const change of plan.changes) {
+    const { kind } = change
+    if (!isTakeover(change) || !isChecked(change) || asking.kinds[kind].validate === undefined) continue
+    const identity = identityOf(kind, change.id)
+    if (!answers.has(identity)) {
+      const invalid = (await checkChange(change, asking)) ?? []
+      answers.set(identity, invalid.length === 0 ? undefined : describeInvalid(invalid, change))
+    }
+    const reason = answers.get(identity)
+    if (reason !== undefined)
+      rejected.set(
+        identity,
+        `the server refuses to store this ${kindLabels[kind]} again: ${reason}. Correct it in the web app, then pull again`,
+      )
+  }
+  return rejected
+}
+
+/** Each reason with all places that it is about. */
+function describeInvalid(invalid: readonly InvalidField[], { desired }: Pick<Update, 'desired'>): string {
+  const tiles = listOf(desired.tiles)
+  const placeOf = ({ path }: InvalidField): string =>
+    path.replace(/^tiles\.(\d+)/, (whole, index: string) => {
+      const name = tiles[Number(index)]?.name
+      return typeof name === 'string' ? `tiles[${JSON.stringify(name)}]` : whole
+    })
+  return [...Map.groupBy(invalid, ({ message }) => message)]
+    .map(([message, fields]) => {
+      const places = [...new Set(fields.map(placeOf).filter(Boolean))]
+      return places.length === 0 ? message : `${message} (${places.join(', ')})`
+    })
+    .join('; ')
+}

@@ -1,0 +1,87 @@
+import { type Alert, alertCollection, toAlertBody, unknownFormOf } from '../kinds/alert/alert.ts'
+import { createAlertKind } from '../kinds/alert/alert-kind.ts'
+import { isAtBorder, omitStart } from '../kinds/alert/schedule.ts'
+import { composeUpdate, requireUnchanged, sidesOf } from '../kinds/compare.ts'
+import { type Body, describeStored } from '../kinds/kind.ts'
+import { keepTextMarkers } from '../kinds/marker.ts'
+import { diffSides } from '../kinds/snapshot.ts'
+import type { WriteApi } from '../platform/api/client.ts'
+import type { Reading } from '../platform/api/collection.ts'
+import type { Target } from '../platform/api/path.ts'
+import type { Profile } from '../platform/api/profiles.ts'
+import type { Clock } from '../platform/core/clock.ts'
+import { WatchkeeperError } from '../platform/core/errors.ts'
+import type { Context } from '../platform/operation/operation.ts'
+import { toDiffLines } from '../platform/report/diff-lines.ts'
+import { alertFacts } from './alert-report.ts'
+
+export interface AlertWriter {
+  readonly api: WriteApi
+  readonly service: Target
+  readonly profile: Profile
+  readonly clock: Clock
+  readonly confirm?: Context<'write', 'service-or-server'>['confirm']
+}
+
+/**
+ * Sets the fields that `declare` returns for the alert, which is given by its id or as a list has it; undefined to leave it. Throws kind
+ * `conflict` when the alert changed while a person was asked.
+ */
+export async function changeAlert(
+  { api, service, profile, clock, confirm }: AlertWriter,
+  alert: string | Reading<Alert>,
+  declare: (current: Alert) => Body | undefined,
+): Promise<{ readonly object: Alert; readonly isWritten: boolean }> {
+  const kind = createAlertKind(profile, clock.now())
+  const review = (current: Alert) => {
+    refuseUnknownForm(current, 'written')
+    const declared = declare(current)
+    if (declared === undefined) return undefined
+    const desired = mergeDeclared(toAlertBody(current), declared)
+    const fields = diffSides(kind, sidesOf(kind, desired, current))
+    return fields.length === 0 ? undefined : { fields, body: composeUpdate(kind, desired, current) }
+  }
+  const found = typeof alert === 'string' ? { id: alert } : { id: alert.object.id, reading: alert }
+  if (confirm === undefined) return alertCollection.update(api, service, { ...found, compose: (current) => review(current)?.body })
+  const shown = found.reading?.object ?? (await alertCollection.get(api, service, found.id))
+  const reviewed = review(shown)
+  if (reviewed === undefined) return { object: shown, isWritten: false }
+  await confirm({ blocks: [alertFacts(shown), { kind: 'diff', lines: toDiffLines(reviewed.fields) }], question: 'Change this alert?' })
+  const compose = (current: Alert): Body | undefined => {
+    requireUnchanged(kind, shown, current)
+    return review(current)?.body
+  }
+  return alertCollection.update(api, service, { id: found.id, compose })
+}
+
+/** An alert of a form that this version does not know is only shown: it is unknown what a write would change. */
+export function refuseUnknownForm(alert: Alert, outcome: 'written' | 'deleted'): void {
+  const form = unknownFormOf(alert)
+  if (form === undefined) return
+  throw new WatchkeeperError(
+    'refused',
+    `The alert ${describeStored(alert)} was not ${outcome}, because it has ${form}, which this version does not know. ${outcome === 'deleted' ? 'Delete' : 'Change'} it in the web app.`,
+  )
+}
+
+const withoutNulls = (body: Body): Body =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
+
+/** Null clears a field. The note keeps the markers by which plan and apply recognize the alert, and a target replaces the other one. */
+function mergeDeclared(before: Body, declared: Body): Body {
+  const { source, ...own } = declared
+  // A start at a border is left to the server: it is omitted, and moves with the interval.
+  // Left to the service where they are not declared.
+  const { channel, channels, displayName: _, tags: __, ...others } = isAtBorder(before) ? omitStart(before) : before
+  const hasChannel = declared.channel !== undefined || declared.channels !== undefined
+  const otherTarget = source === undefined ? [] : source === 'tile' ? ['savedSearchId', 'groupBy'] : ['dashboardId', 'tileId']
+  const kept = Object.entries({ ...others, ...(!hasChannel && { channel, channels }) }).filter(([field]) => !otherTarget.includes(field))
+  const merged = withoutNulls({
+    ...Object.fromEntries(kept),
+    ...own,
+    ...(source !== undefined && { source }),
+    ...(Object.hasOwn(declared, 'note') && { note: keepTextMarkers(String(declared.note ?? ''), before.note) || null }),
+  })
+  // An update that leaves the start out keeps it.
+  return declared.scheduleStartAt === null ? { ...merged, scheduleStartAt: null } : merged
+}

@@ -1,0 +1,319 @@
+import * as z from 'zod'
+import { type Alert, alertCollection, unknownFormOf } from '../kinds/alert/alert.ts'
+import { startMsOf, toStart } from '../kinds/alert/schedule.ts'
+import { readWatchedNames } from '../kinds/collections.ts'
+import { storedLabelOf } from '../kinds/kind.ts'
+import { alertMarkers } from '../kinds/marker.ts'
+import { ApiError } from '../platform/api/api-error.ts'
+import type { WriteApi } from '../platform/api/client.ts'
+import { countConcurrentWrites, type Reading } from '../platform/api/collection.ts'
+import { forEachConcurrently } from '../platform/core/concurrency.ts'
+import { formatMoment } from '../platform/core/dates.ts'
+import { inputDiagnostic } from '../platform/core/diagnostics.ts'
+import { causeOf, WatchkeeperError } from '../platform/core/errors.ts'
+import { spellInput } from '../platform/core/input-spelling.ts'
+import { counted, type Inline, joinFirst, type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
+import { listFirst, plural, quote } from '../platform/core/text.ts'
+import { duration, durationMsOf, integer } from '../platform/operation/inputs.ts'
+import { type Confirmation, type Context, defineOperation } from '../platform/operation/operation.ts'
+import { type Condition, describeConditions, isSelected, type SelectField } from '../platform/operation/select.ts'
+import type { Block } from '../platform/report/blocks.ts'
+import { pass, type Verdict } from '../platform/report/report.ts'
+import { table } from '../platform/report/table.ts'
+import { selectAlerts, selectableAlert } from './alert-report.ts'
+import { changeAlert } from './change-alert.ts'
+import { decideEnd, decideSilence } from './silence.ts'
+
+const outcomes = [
+  'silenced',
+  'already-silenced',
+  'left-out',
+  'ended',
+  'not-silenced',
+  // `refused`: the windows of the alert are shifted, so that another start would change them.
+  'refused',
+  // `unknown`: the request was sent, and the server may have carried it out.
+  'unknown',
+  'failed',
+  'skipped',
+] as const
+
+const reachedAlert = z.object({
+  id: z.string(),
+  name: z.string(),
+  project: z.string().optional().describe('The project in the ownership marker of the alert.'),
+  key: z.string().optional().describe('The key of the alert in the files of the project.'),
+  outcome: z.enum(outcomes),
+  silencedUntil: z.string().optional().describe('End of the silence.'),
+  firstEvaluation: z.string().optional().describe('Time of the first evaluation after the silence, of the data of one interval.'),
+  reason: z.string().optional().describe('Why the alert was not changed.'),
+})
+
+type ReachedAlert = z.output<typeof reachedAlert>
+
+/** Fields that identify alerts. A silence must select by one of them, or it could include more alerts than were meant. */
+const identifying: readonly SelectField[] = ['name', 'key', 'project']
+
+export const silenceAlerts = defineOperation({
+  summary: 'Silences alerts for a time, such as during a deploy. The silence ends by itself, or with `for: 0m`.',
+  effect: 'write',
+  scope: 'service-or-server',
+  asksFirst: true,
+  input: z.strictObject({
+    select: selectAlerts('One of them must be about name, key or project.'),
+    maxAlerts: integer('Maximum number of alerts that are changed. With more, the operation fails and writes nothing.', 1, 1000).default(
+      10,
+    ),
+    for: duration(
+      'Sets how long the alerts are silenced. The end is rounded up to the next evaluation of each alert. `0m` ends the silence.',
+      '0m',
+    ),
+  }),
+  output: z.object({
+    count: z.int().describe('Number of alerts that are silenced now. With `for: 0m`, of those whose silence this run ended.'),
+    ids: z.array(z.string()).describe('Their ids, as a JSON array.'),
+    changed: z.boolean().describe('Whether this run changed anything.'),
+  }),
+  details: z.object({
+    silencedUntil: z.string().describe('The latest end of their silences. Empty without any.'),
+    isEnd: z.boolean().describe('Whether this run ended silences, with `for: 0m`.'),
+    alerts: z.array(reachedAlert).describe('All alerts that match, each with its outcome.'),
+  }),
+  example: { select: ['name~checkout'], for: '30m' },
+  check: ({ values: { select } }) =>
+    select === undefined || select.some(({ field }) => identifying.includes(field))
+      ? []
+      : [inputDiagnostic('select', 'needs a condition on name, key or project, so that it is clear which alerts are meant')],
+  async run(context, { for: length, ...selected }) {
+    const isEnd = length === '0m'
+    const durationMs = durationMsOf(length)
+    const alerts = await changeStarts(context, selected, {
+      decide: isEnd ? endSilence : (alert, nowMs) => startSilence(alert, nowMs, durationMs),
+      reviewOf: (reviewed, count) => ({
+        blocks: silenceBlocks(reviewed, isEnd),
+        question: isEnd ? `End the silence of ${plural(count, 'alert')}?` : `Silence ${plural(count, 'alert')} for ${length}?`,
+      }),
+    })
+    const reached = alerts.filter(isEnd ? isEnded : isSilenced)
+    return {
+      count: reached.length,
+      ids: reached.map(({ id }) => id),
+      changed: alerts.some(({ outcome }) => outcome === 'silenced' || outcome === 'ended'),
+      silencedUntil: reached.map(({ silencedUntil = '' }) => silencedUntil).reduce((a, b) => (a > b ? a : b), ''),
+      isEnd,
+      alerts,
+    }
+  },
+  judge: ({ count, alerts, isEnd }) =>
+    count === 0 && !isEnd && alerts.every(({ outcome }) => outcome === 'left-out')
+      ? { status: 'fail', reasons: [say`the silence is shorter than the interval of every alert that matches`] }
+      : judgeAlerts(alerts),
+  report: ({ count, alerts, isEnd }) => ({ headline: headlineOf(count, isEnd), blocks: silenceBlocks(alerts, isEnd) }),
+})
+
+function headlineOf(count: number, isEnd: boolean): Line {
+  if (!isEnd) return say`${counted(count, 'alert')} silenced`
+  return count === 0 ? say`No silence ended` : say`Silence of ${counted(count, 'alert')} ended`
+}
+
+function startSilence(alert: Alert, nowMs: number, durationMs: number): Decision {
+  const decided = decideSilence(alert, { nowMs, durationMs })
+  if (!('startMs' in decided)) return { outcome: decided.decision, reason: decided.reason }
+  const times = { silencedUntil: toStart(decided.startMs), firstEvaluation: toStart(decided.firstEvaluationMs) }
+  return decided.decision === 'silence'
+    ? { outcome: 'silenced', ...times, startMs: decided.startMs }
+    : { outcome: 'already-silenced', ...times }
+}
+
+function endSilence(alert: Alert, nowMs: number): Decision {
+  const decided = decideEnd(alert, nowMs)
+  if (decided.decision === 'refused') return { outcome: 'refused', reason: decided.reason }
+  if (decided.decision === 'not-silenced') return { outcome: 'not-silenced', reason: 'it is not silenced' }
+  return { outcome: 'ended', firstEvaluation: toStart(decided.firstEvaluationMs), startMs: decided.startMs }
+}
+
+const silenceBlocks = (alerts: readonly ReachedAlert[], isEnd: boolean): readonly Block[] => [
+  table(undefined, alerts.filter(isEnd ? isEnded : isSilenced), {
+    Alert: ({ name }) => untrusted(name),
+    Owner: ownerOf,
+    ...(!isEnd && { 'Silenced until': ({ silencedUntil }: ReachedAlert) => moment(silencedUntil) }),
+    'First evaluation': ({ firstEvaluation }) => moment(firstEvaluation),
+  }),
+  ...silencedForLonger(alerts),
+  ...reasonTables(isEnd ? 'Not changed' : 'Not silenced', alerts),
+]
+
+/** A second silence does not shorten the first one. */
+function silencedForLonger(alerts: readonly ReachedAlert[]): readonly Block[] {
+  const longer = alerts.filter(({ outcome }) => outcome === 'already-silenced')
+  if (longer.length === 0) return []
+  const line = say`Already silenced for at least as long, and not changed: ${namesOf(longer)}. To end a silence early, set ${trusted(spellInput('for', '0m'))}`
+  return [{ kind: 'paragraph', line }]
+}
+
+const ownerOf = ({ project, key }: ReachedAlert): Line =>
+  project === undefined || key === undefined ? [trusted('–')] : say`${untrusted(project)} ${untrusted(key)}`
+
+const isSilenced = ({ outcome }: ReachedAlert): boolean => outcome === 'silenced' || outcome === 'already-silenced'
+
+const isEnded = ({ outcome }: ReachedAlert): boolean => outcome === 'ended'
+
+interface Selection {
+  readonly select: readonly Condition[]
+  readonly maxAlerts: number
+}
+
+type AlertContext = Pick<Context<'write', 'service-or-server'>, 'service' | 'profile' | 'clock' | 'confirm'> & { readonly api: WriteApi }
+
+/** The outcome for an alert; with a start, it is the outcome of writing this start. */
+type Decision = Omit<ReachedAlert, 'id' | 'name' | 'project' | 'key'> & { readonly startMs?: number }
+
+/** An alert of a form that this version does not know is never written. */
+const refuseUnknown =
+  (decide: StartChange['decide']): StartChange['decide'] =>
+  (alert, nowMs) => {
+    const form = unknownFormOf(alert)
+    return form === undefined ? decide(alert, nowMs) : { outcome: 'refused', reason: `it has ${form}, which this version does not know` }
+  }
+
+interface StartChange {
+  decide(alert: Alert, nowMs: number): Decision
+  /** All alerts with their decisions; `count` of them would be written. */
+  reviewOf(alerts: readonly ReachedAlert[], count: number): Confirmation
+}
+
+/**
+ * Decides for each alert that matches, and writes its start where the decision has one. Times count from the answer of the person
+ * who was asked. After an error of the API, no other alert is written: it would fail in the same way, and a second run continues. Throws the
+ * error where no alert can have been written. Throws where no alert matches, and where too many would be changed.
+ */
+async function changeStarts(
+  context: AlertContext,
+  selected: Selection,
+  { decide: decideKnown, reviewOf }: StartChange,
+): Promise<ReachedAlert[]> {
+  const decide = refuseUnknown(decideKnown)
+  const { items, readAtMs } = await alertCollection.list(context.api, context.service)
+  const alerts = await readWatchedNames(context.api, context.service, items)
+  const wanted = alerts.filter((alert) => isSelected(selected.select, selectableAlert(alert)))
+  if (wanted.length === 0)
+    throw new WatchkeeperError(
+      'not-found',
+      `There is no alert with ${quote(describeConditions(selected.select), 200)}. list-alerts shows names and owners.`,
+    )
+  const named = (alert: Alert) => {
+    const { projectName: project, key } = alertMarkers.readMarker(alert) ?? {}
+    return { id: alert.id, name: storedLabelOf(alert) || alert.id, project, key }
+  }
+  const planned = wanted.map((alert) => ({ ...named(alert), ...decide(alert, context.clock.now()) }))
+  const count = planned.filter(({ startMs }) => startMs !== undefined).length
+  if (count > selected.maxAlerts)
+    throw tooMany(
+      planned.filter(({ startMs }) => startMs !== undefined).map(({ name }) => name),
+      selected,
+    )
+  if (count > 0) await context.confirm?.(reviewOf(planned, count))
+  const nowMs = context.clock.now()
+  // Each alert is read again where the window of the rate limit has room for that.
+  const usesList = 2 * count > (context.api.rateLimit()?.remaining ?? Number.POSITIVE_INFINITY)
+  const reached = new Map<Alert, Omit<Decision, 'startMs'>>()
+  let hasWritten = false
+  let hasFailed = false
+  // The first write runs by itself, because the key might not be allowed to write.
+  const limit = (): number => (hasWritten ? countConcurrentWrites(context.api) : 1)
+  await forEachConcurrently(wanted, limit, async (alert) => {
+    const { startMs, ...decided } = decide(alert, nowMs)
+    reached.set(alert, startMs === undefined ? decided : await write(alert))
+  })
+  return wanted.map((alert) => ({ ...named(alert), ...(reached.get(alert) ?? { outcome: 'skipped' }) }))
+
+  async function write(alert: Alert): Promise<Omit<Decision, 'startMs'>> {
+    if (hasFailed) return { outcome: 'skipped', reason: 'an earlier alert failed' }
+    try {
+      const { startMs, ...decided } = await writeStart(context, usesList ? { object: alert, readAtMs } : alert.id, (current) =>
+        decide(current, nowMs),
+      )
+      hasWritten ||= startMs !== undefined
+      return decided
+    } catch (thrown) {
+      const isUnknown = thrown instanceof ApiError && thrown.outcomeUnknown
+      // The error explains itself as long as there is nothing else to report.
+      if (!(thrown instanceof WatchkeeperError) || !(hasWritten || isUnknown)) throw thrown
+      hasFailed = true
+      return { outcome: isUnknown ? 'unknown' : 'failed', reason: causeOf(thrown) }
+    }
+  }
+}
+
+/** The most alerts that an error names. */
+const maxListed = 20
+
+function tooMany(names: readonly string[], { maxAlerts }: Selection): WatchkeeperError {
+  const lines = listFirst(names, maxListed, (count) => `… and ${count} more`).map((name) => `- ${quote(name, 100)}`)
+  return new WatchkeeperError(
+    'input',
+    [
+      `${names.length} alerts would be changed, and max-alerts is ${maxAlerts}. Nothing was written:`,
+      ...lines,
+      `Add a condition to ${spellInput('select')}, or set ${spellInput('max-alerts', String(names.length))}.`,
+    ].join('\n'),
+  )
+}
+
+/** Another user may have changed the alert since it was listed: what counts is the decision for the alert that the write replaces. */
+async function writeStart(
+  { confirm: _, ...context }: AlertContext,
+  alert: string | Reading<Alert>,
+  decide: (alert: Alert) => Decision,
+): Promise<Decision> {
+  let decision: Decision = { outcome: 'skipped' }
+  const { object: stored } = await changeAlert(context, alert, (current) => {
+    decision = decide(current)
+    return decision.startMs === undefined ? undefined : { scheduleStartAt: toStart(decision.startMs) }
+  })
+  if (decision.startMs !== undefined && startMsOf(stored) !== decision.startMs)
+    throw new WatchkeeperError('refused', 'The service did not store the start of the alert. Its version might not have this field yet.')
+  return decision
+}
+
+function judgeAlerts(alerts: readonly ReachedAlert[]): Verdict {
+  const unknown = alerts.filter(isUnknown).length
+  const failed = alerts.find(({ outcome }) => outcome === 'failed')
+  if (unknown > 0 || failed !== undefined) {
+    const skipped = alerts.filter(({ outcome }) => outcome === 'skipped').length
+    const reasons = [
+      ...(unknown > 0 ? [say`${counted(unknown, 'alert')} may have been changed, because the server did not answer; run it again`] : []),
+      ...(failed === undefined ? [] : [say`alert ${failed.name} failed: ${untrustedSentence(failed.reason ?? '')}`]),
+      ...(skipped > 0 ? [say`${counted(skipped, 'alert')} skipped; run it again`] : []),
+    ]
+    return { status: 'error', reasons, exit: 'partlyApplied' }
+  }
+  const refused = alerts.filter(({ outcome }) => outcome === 'refused')
+  return refused.length === 0 ? pass : { status: 'fail', reasons: [say`${counted(refused.length, 'alert')} refused: ${namesOf(refused)}`] }
+}
+
+const namesOf = (alerts: readonly ReachedAlert[]): Line =>
+  joinFirst(
+    5,
+    alerts.map(({ name }) => [untrusted(name)]),
+  )
+
+const moment = (iso: string | undefined): Inline => trusted(iso === undefined ? '–' : formatMoment(iso))
+
+/** The alerts with a reason, apart from those that the server may have changed. */
+const reasonTables = (title: string, alerts: readonly ReachedAlert[]): readonly Block[] => [
+  ...reasonTable('Outcome unknown', alerts.filter(isUnknown)),
+  ...reasonTable(
+    title,
+    alerts.filter((alert) => !isUnknown(alert)),
+  ),
+]
+
+const isUnknown = ({ outcome }: ReachedAlert): boolean => outcome === 'unknown'
+
+function reasonTable(title: string, alerts: readonly ReachedAlert[]): readonly Block[] {
+  const rows = alerts.flatMap(({ name, reason }) => (reason === undefined ? [] : [{ name, reason }]))
+  return rows.length === 0
+    ? []
+    : [table(title, rows, { Alert: ({ name }) => untrusted(name), Reason: ({ reason }) => untrustedSentence(reason) })]
+}

@@ -1,0 +1,216 @@
+// One object as a document of an operation: with the fields of files, and ids wherever files have names and keys.
+import * as z from 'zod'
+import { type DatedLists, listKinds } from '../kinds/collections.ts'
+import { createDirectory, type Directory, type ReferableKind } from '../kinds/directory.ts'
+import type { AlertTarget, Body, DeclaredObject, FileContext, Kind, ResolveContext, StoredObject } from '../kinds/kind.ts'
+import type { KindName } from '../kinds/kind-names.ts'
+import { connectionCollection } from '../kinds/source/source-wire.ts'
+import type { ReadApi } from '../platform/api/client.ts'
+import { isResourceId, type Target } from '../platform/api/path.ts'
+import { unwrap } from '../platform/api/wire.ts'
+import { inputDiagnostic } from '../platform/core/diagnostics.ts'
+import { InputError, inputError } from '../platform/core/errors.ts'
+import { isMapping } from '../platform/core/keys.ts'
+import type { ReadDocument, ValuePath } from '../platform/documents/document.ts'
+import { parseWithLocations } from '../platform/documents/parse.ts'
+import { coreOf, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
+import { formatPath } from '../platform/documents/validate.ts'
+import type { Files } from '../platform/operation/files.ts'
+import { idMeta, longText } from '../platform/operation/inputs.ts'
+
+/** Becomes part of a path. */
+export const idInput = z.string().refine(isResourceId).meta(idMeta)
+
+export const documentInput = (label: string) =>
+  longText(
+    `Describes the ${label}: a map as YAML or JSON, with the field names of files and ids in place of keys, or a request or an answer of the API, with its envelope or without. The path of such a file, which ends in .yml, .yaml or .json, is accepted, too.`,
+    1_000_000,
+  )
+
+/** An object that a document declares. */
+export interface ReadObject<T> {
+  readonly value: T
+  readonly spelled: unknown
+  readonly document: ReadDocument
+  /** The name of the input, or the path of the file. */
+  readonly name: string
+}
+
+/**
+ * A document in the form of files, made of one in the form of the API, as a request or an answer has it: without what the server sets.
+ * Undefined for a document that is in the form of files.
+ */
+type FromApi = (document: Body, name: string) => Body | undefined
+
+/** Reads a document, or the file that it names. Throws an InputError with all that is wrong in it. */
+export async function readObject<T>(
+  text: string,
+  input: string,
+  { schema, fromApi }: { readonly schema: z.ZodType<T>; readonly fromApi: FromApi },
+  files: Pick<Files, 'read'>,
+): Promise<ReadObject<T>> {
+  const isPath = !text.trim().includes('\n') && /\.(?:ya?ml|json)$/.test(text.trim())
+  const name = isPath ? text.trim() : input
+  const content = isPath ? await files.read(name, input) : text
+  const prepare = (read: ReadDocument): ReadDocument => {
+    const inner = withoutEnvelope(read)
+    return isMapping(inner.value) ? { ...inner, value: fromApi(inner.value, name) ?? inner.value } : inner
+  }
+  const { value, document } = parseWithLocations(content, name, schema, prepare)
+  if (!isMapping(document.value)) throw inputError(input, 'is neither a map nor the path of a file that ends in .yml, .yaml or .json')
+  return { value, spelled: document.value, document, name }
+}
+
+/** An answer as a server sends it, `{ data }` or `{ status, requestId, result }`, without its envelope. */
+function withoutEnvelope(read: ReadDocument): ReadDocument {
+  const { payload, prefix } = unwrap(read.value)
+  if (prefix === '' || !isMapping(read.value) || !isMapping(payload)) return read
+  const { status: _status, requestId: _id, ...others } = read.value
+  if (Object.keys(others).length > 1) return read
+  const around = prefix.split('.')
+  return {
+    value: payload,
+    locationOf: (path) => read.locationOf([...around, ...path]),
+    locationOfKey: (path) => read.locationOfKey([...around, ...path]),
+  }
+}
+
+/** The schema of the fields that a document may change: each is optional, and null clears it where an update can clear it. */
+export function partialSchema(fields: z.ZodObject): z.ZodObject {
+  const shape = Object.entries<Schema>(fields.shape).flatMap(([name, field]): (readonly [string, z.ZodType])[] => {
+    const meta = metaOf(field)
+    if (meta.isLocal) return []
+    const core = coreOf(field) as z.ZodType // Every schema here was made with zod's classic API.
+    return [[name, (Object.hasOwn(meta, 'clear') ? core.nullable() : core).optional().meta(meta)]]
+  })
+  return z.strictObject(Object.fromEntries(shape))
+}
+
+/** The schema without the fields that find an existing object. */
+export const withoutAdoption = (fields: z.ZodObject): z.ZodObject =>
+  z.strictObject(Object.fromEntries(Object.entries<z.ZodType>(fields.shape).filter(([, field]) => !metaOf(field).isLocal)))
+
+const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
+
+/**
+ * The body of a request for a document. The objects of the service are listed only where the document has a name, or leaves something to
+ * them. Throws an InputError for a reference that means nothing.
+ */
+export async function resolveObject<T>(
+  kind: Kind<DeclaredObject<T>>,
+  { value, spelled, document, name }: ReadObject<T>,
+  { api, service }: { readonly api: ReadApi; readonly service: Target },
+): Promise<Body> {
+  const declared = {
+    kind: kind.name,
+    key: '',
+    location: { file: name },
+    value,
+    spelled,
+    locationOf: (path: ValuePath) => document.locationOf(path),
+    pathOf: (path: ValuePath) => formatPath(path, spelled),
+  }
+  const { context, needed } = takingIds(spelled)
+  const first = kind.resolve(declared, context)
+  const resolved = needed.size > 0 ? kind.resolve(declared, await readObjects(api, service, spelled, needed)) : first
+  const [problem] = resolved.diagnostics
+  if (problem === undefined) return resolved.body
+  throw new InputError(resolved.diagnostics.map(({ location, message }) => ({ ...inputDiagnostic(name, message), location })))
+}
+
+/** A context in which every id is taken as it is, and which notices the lists that it needs. */
+function takingIds(spelled: unknown): { readonly context: ResolveContext; readonly needed: ReadonlySet<ReferableKind> } {
+  const needed = new Set<ReferableKind>()
+  const take = (kind: ReferableKind, text: string): { readonly id: string } => {
+    if (!isId(text)) needed.add(kind)
+    return { id: text }
+  }
+  const directory: Directory = {
+    byName: take,
+    byId: (_, id) => ({ id }),
+    nameOf: () => undefined,
+    all: (kind) => {
+      needed.add(kind)
+      return []
+    },
+    withPlanned: () => directory,
+    withoutNames: () => directory,
+  }
+  const tile = ownValue(spelled, 'tile')
+  const tiles = typeof tile === 'string' ? [{ id: take('dashboard', tile).id, name: tile }] : [{ id: ownValue(tile, 'id') }]
+  const targets = (kind: ReferableKind) => ({ get: (key: string): AlertTarget => ({ id: take(kind, key).id, tiles }) })
+  const context = {
+    secret: () => undefined,
+    directory,
+    sources: [],
+    dashboards: targets('dashboard'),
+    savedSearches: targets('savedSearch'),
+    tilesOf: () => tiles,
+  }
+  return { context, needed }
+}
+
+const referredKinds = ['dashboard', 'savedSearch', 'source', 'webhook'] as const
+
+/** Lists only what is needed: a gateway may have no more. */
+async function readObjects(api: ReadApi, service: Target, spelled: unknown, needed: ReadonlySet<ReferableKind>): Promise<ResolveContext> {
+  // The connections of sources are a default.
+  const kinds = referredKinds.filter((kind) => needed.has(kind) || (kind === 'source' && needed.has('connection')))
+  const [lists, connections] = await Promise.all([
+    listKinds(kinds, { api, service }).then((found): Partial<DatedLists<KindName>> => found),
+    needed.has('connection') && api.profile.isSelfHosted ? connectionCollection.list(api, service) : undefined,
+  ])
+  const [dashboards = [], savedSearches = [], sources = []] = [lists.dashboard?.items, lists.savedSearch?.items, lists.source?.items]
+  const directory = createDirectory({
+    dashboard: dashboards,
+    savedSearch: savedSearches,
+    source: sources,
+    webhook: lists.webhook?.items,
+    connection: connections?.items,
+  })
+  const tilesOf = (id: string): readonly Body[] => dashboards.find((one) => one.id === id)?.tiles ?? []
+  const target = (items: readonly StoredObject[]) => ({
+    get(key: string): AlertTarget | undefined {
+      const [named, second] = items.filter(({ name }) => name === key)
+      const found = items.find(({ id }) => id === key) ?? (second === undefined ? named : undefined)
+      return found && { id: found.id, tiles: withIdAsName(tilesOf(found.id), ownValue(spelled, 'tile')) }
+    },
+  })
+  return {
+    secret: () => undefined,
+    directory: {
+      ...directory,
+      byId: (kind, id) => (needed.has(kind) ? directory.byId(kind, id) : { id }),
+      byName(kind, name, fits) {
+        const byId = directory.byId(kind, name)
+        return 'id' in byId ? byId : directory.byName(kind, name, fits)
+      },
+    },
+    sources,
+    dashboards: target(dashboards),
+    savedSearches: target(savedSearches),
+    tilesOf,
+    keysAre: 'the id or the only name of an object of the service',
+  }
+}
+
+/** A tile that the document has by its id is found by it as if it were its name. */
+const withIdAsName = (tiles: readonly Body[], spelled: unknown): readonly Body[] =>
+  tiles.map((tile) => (tile.id === spelled ? { ...tile, name: spelled } : tile))
+
+/** A stored object as a document, with ids in place of names. */
+export function toDocument(kind: Kind, stored: StoredObject): Body {
+  const context: FileContext = {
+    key: '',
+    spelled: undefined,
+    declared: undefined,
+    directory: createDirectory({}),
+    sources: [],
+    keyOf: () => undefined,
+    tilesOf: () => [],
+  }
+  return kind.toFile(kind.toBody(stored), context)
+}
+
+export const declarationDetail = (label: string) =>
+  z.record(z.string(), z.unknown()).describe(`The ${label} as a document that update-${label} takes.`)

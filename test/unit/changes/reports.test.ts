@@ -1,0 +1,512 @@
+// What plan, apply and drift say about a result, which is a value.
+import { describe, expect, it } from 'vitest'
+import { apply } from '../../../src/changes/apply.ts'
+import { reviewBlocks } from '../../../src/changes/backtest/backtest-report.ts'
+import { drift } from '../../../src/changes/drift.ts'
+import { judgeDiagnostics } from '../../../src/changes/plan/plan-report.ts'
+import { plan } from '../../../src/changes/plan.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
+import { withoutEmptyBlocks } from '../../../src/platform/report/blocks.ts'
+import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
+import { renderTerminal } from '../../../src/platform/report/terminal.ts'
+
+type Result = Parameters<typeof apply.report>[0] & Parameters<typeof plan.report>[0]
+type PlannedObject = Result['objects'][number]
+
+const error = { rule: 'syntax', severity: 'error', message: 'It is wrong.', location: { file: 'f.yml', line: 1, column: 2 } } as const
+
+const object = (key: string, more: Partial<PlannedObject> = {}): PlannedObject => ({
+  kind: 'alert',
+  key,
+  name: `Alert ${key}`,
+  action: 'unchanged',
+  notes: [],
+  fields: [],
+  ...more,
+})
+
+/** A result with these objects, and the numbers that belong to them. */
+function resultOf(objects: readonly PlannedObject[], more: Partial<Result> = {}): Result {
+  const numberOf = (action: PlannedObject['action']): number => objects.filter((one) => one.action === action).length
+  return {
+    toCreate: numberOf('create'),
+    toUpdate: numberOf('update'),
+    toReplace: numberOf('replace'),
+    toDelete: numberOf('delete'),
+    unchanged: numberOf('unchanged') + numberOf('adopt'),
+    toAdopt: numberOf('adopt'),
+    toHold: numberOf('held'),
+    tracked: objects.filter(({ isTracked }) => isTracked).length,
+    unmanaged: 0,
+    unmanagedKinds: [],
+    toMark: numberOf('mark'),
+    toRelease: numberOf('release'),
+    changed: objects.some(({ action }) => action !== 'unchanged' && action !== 'adopt'),
+    needsApply: objects.some(({ action }) => action !== 'unchanged'),
+    project: 'shop/main',
+    files: ['f.yml'],
+    objects: [...objects],
+    orphans: [],
+    uncheckedCount: 0,
+    diagnostics: [],
+    planFile: '',
+    isPlanWrong: false,
+    ...more,
+  }
+}
+
+type Operation = typeof plan | typeof apply | typeof drift
+
+const headlineOf = ({ report }: Operation, result: Result): string => toPlainText(report(result).headline)
+
+/** Blocks with nothing in them are left out, as a run does. */
+const linesOf = ({ report }: Operation, result: Result): readonly string[] =>
+  withoutEmptyBlocks(report(result).blocks)
+    .map((block) => renderTerminal([block], { color: false }).join('\n'))
+    .join('\n\n')
+    .split('\n')
+
+const textOf = (operation: Operation, result: Result): string => linesOf(operation, result).join('\n')
+
+const cellsOf = (rows: readonly string[]) => rows.map((row) => row.split(/ {2,}/))
+
+describe('the report of a plan', () => {
+  it('the report of a plan says in its headline what would be done, or that nothing would', () => {
+    const all = (['create', 'update', 'update', 'replace', 'delete', 'adopt', 'unchanged'] as const).map((action, i) =>
+      object(`${i}`, { action }),
+    )
+    expect(headlineOf(plan, resultOf(all))).toBe('Plan for shop/main (1 to create, 2 to update, 1 to replace, 1 to delete)')
+    expect(headlineOf(plan, resultOf([object('a')]))).toBe('No changes: everything matches the files')
+    expect(headlineOf(plan, resultOf([object('a', { action: 'mark' })], { changed: false }))).toBe(
+      'No changes: everything matches the files, and apply updates the markers of 1 object',
+    )
+    expect(headlineOf(plan, resultOf([object('a', { action: 'adopt' })]))).toBe(
+      'No changes: everything matches the files, and apply adopts 1 object',
+    )
+    expect(headlineOf(plan, resultOf([object('a', { action: 'adopt' }), object('b', { action: 'mark' })], { changed: false }))).toBe(
+      'No changes: everything matches the files, and apply adopts 1 object and updates the markers of 1 object',
+    )
+    expect(headlineOf(plan, resultOf([], { diagnostics: [error] }))).toBe('The plan failed')
+  })
+
+  it('counts what the headline does not count, without zeros', () => {
+    expect(linesOf(plan, resultOf([object('a'), object('b')]))).toEqual(['Unchanged  2'])
+    const rare = resultOf([object('a', { action: 'replace' }), object('b', { action: 'adopt' }), object('c')])
+    expect(linesOf(plan, rare).slice(0, 2)).toEqual(['Adopt  1', ''])
+    expect(headlineOf(plan, rare)).toContain('1 to replace')
+  })
+
+  it('has problems before the changes, and notes after them', () => {
+    const warning = { ...error, severity: 'warning', message: 'It is odd.' } as const
+    const note = { ...error, severity: 'note', message: 'It is new.' } as const
+    const result = resultOf([object('a', { action: 'delete', id: 'x' })], { diagnostics: [note, warning] })
+    expect(linesOf(plan, result).join('\n')).toMatch(/It is odd\..*- alert a.*It is new\./s)
+  })
+
+  it('counts nothing where files are wrong, because then nothing is known about the service', () => {
+    expect(linesOf(plan, resultOf([], { diagnostics: [error] }))).toEqual(['f.yml:1:2  error    It is wrong.  (syntax)'])
+  })
+
+  it('shows every change with its place, why it is made and its fields, and no object that stays', () => {
+    const result = resultOf([
+      object('same', { file: 'f.yml', line: 3 }),
+      object('new', {
+        action: 'create',
+        file: 'f.yml',
+        line: 5,
+        summary: 'A on D ≥ 5 in 5m → webhook oncall',
+        fields: [{ path: 'name', after: 'Errors' }],
+      }),
+      object('old', { action: 'update', file: 'f.json', id: 'x', origin: 'service', fields: [{ path: 'threshold', before: 1, after: 2 }] }),
+      object('mine', { action: 'update', origin: 'files', name: 'mine' }),
+      object('again', { action: 'replace', id: 'y', origin: 'files', notes: ['its tile is deleted'] }),
+      object('gone', { action: 'delete', kind: 'savedSearch', id: 'z', name: 'Gone' }),
+    ])
+    expect(linesOf(plan, result)).toEqual([
+      '+ alert new "Alert new"  (f.yml:5)',
+      '    A on D ≥ 5 in 5m → webhook oncall',
+      '',
+      '~ alert old "Alert old"  (f.json)',
+      '    # changed outside of the files since the last apply',
+      '~     threshold: 1 → 2',
+      '',
+      '~ alert mine',
+      '    # changed in the files since the last apply',
+      '~ replace alert again "Alert again"  (y)',
+      '    # its tile is deleted',
+      '- saved search gone "Gone"  (z)',
+      '',
+      'All fields of alert new: see the summary of the run',
+    ])
+    expect(renderMarkdown(plan.report(result).blocks)).toContain('+     name: Errors')
+  })
+
+  it('shows equal changes of instances once, with their number', () => {
+    const create = (key: string, summary: string) => {
+      const fields = [{ path: 'tags', after: [key, 'prod'].toSorted() }]
+      return object(`${key}-errors`, { action: 'create', file: 'f.yml', line: 5, instance: key, name: `Errors of ${key}`, summary, fields })
+    }
+    const update = (key: string, after: number) =>
+      object(`${key}-slow`, { action: 'update', instance: key, fields: [{ path: 'threshold', before: 1, after }] })
+    const result = resultOf([
+      ...['shop', 'ads', 'pay'].map((key) => create(key, `Errors on ${key} ≥ 5`)),
+      create('own', 'Errors on own ≥ 9'),
+      ...['shop', 'ads'].map((key) => update(key, 2)),
+      update('pay', 3),
+    ])
+    expect(linesOf(plan, result).slice(0, -2)).toEqual([
+      '+ alert shop-errors "Errors of shop"  (f.yml:5)',
+      '    Errors on shop ≥ 5',
+      '    the same for 2 more instances: ads, pay',
+      '+ alert own-errors "Errors of own"  (f.yml:5)',
+      '    Errors on own ≥ 9',
+      '',
+      '~ alert shop-slow "Alert shop-slow"',
+      '~     threshold: 1 → 2',
+      '    the same for 1 more instance: ads',
+      '',
+      '~ alert pay-slow "Alert pay-slow"',
+      '~     threshold: 1 → 3',
+    ])
+  })
+
+  it('names the operations that list the unmanaged objects in the details only', () => {
+    const result = resultOf([object('a')], { unmanaged: 3, unmanagedKinds: ['savedSearch', 'alert'] })
+    expect(renderMarkdown(plan.report(result).blocks)).toContain(
+      'Unmanaged&#44; and not changed&#58; 3 objects</summary>\n\nTo see them, run list-saved-searches, list-alerts with select: unmanaged',
+    )
+    expect(textOf(plan, result)).not.toContain('nmanaged')
+  })
+
+  it('shows a new SLO in place of the objects that it makes, but each object of an SLO that has some already', () => {
+    const slo = {
+      key: 'pay',
+      name: 'Pay',
+      summary: '99% in 30d',
+      objective: 99,
+      window: '30d',
+      minEvents: 1,
+      noDataAlert: true,
+      alerts: [],
+    }
+    const fields = [{ path: 'name', after: 'P' }]
+    const made = { file: 'f.yml', line: 3, madeFrom: 'slos.pay', action: 'create', summary: 'A', fields } as const
+    const board = object('pay.slo', { ...made, kind: 'dashboard' })
+    const report = (...objects: readonly PlannedObject[]) => linesOf(plan, resultOf(objects, { slos: [slo] }))
+    expect(report(board, object('pay.page-1h', made), object('other', { action: 'create', summary: 'B' }))).toEqual([
+      '+ alert other "Alert other"',
+      '    B',
+      '+ SLO pay "Pay"  (f.yml:3)',
+      '    99% in 30d. Makes dashboard pay.slo and 1 alert.',
+      '',
+      'All fields of 3 new objects: see the summary of the run',
+    ])
+    expect(report({ ...board, action: 'unchanged' }, object('pay.page-1h', made))).toContain(
+      '+ alert pay.page-1h "Alert pay.page-1h"  (f.yml:3)',
+    )
+    // None of its objects is in this plan, as with a selection.
+    expect(report(object('other', { action: 'create', summary: 'B' })).join('\n')).not.toContain('SLO')
+  })
+
+  it('says that nothing protects the sources that it writes', () => {
+    const text = textOf(
+      plan,
+      resultOf([
+        object('logs', { kind: 'source', action: 'create' }),
+        object('traces', { kind: 'source', action: 'unchanged' }),
+        object('metrics', { kind: 'source', action: 'update' }),
+        object('sessions', { kind: 'source', action: 'release' }),
+      ]),
+    )
+    expect(/^Sources have no marker, so nothing protects them .*: (.*)$/m.exec(text)?.[1]).toBe('source logs, source metrics')
+  })
+
+  it('shows what belonged to another key or project among the changes, and an unmanaged object only by its name', () => {
+    const adopted = (takeover: PlannedObject['takeover']) =>
+      textOf(plan, resultOf([object('a', { action: 'adopt', takeover, notes: ['the reason'] })]))
+    for (const takeover of ['renamed', 'other-project'] as const) expect(adopted(takeover)).toContain('the reason')
+    expect(adopted('unmanaged')).not.toContain('the reason')
+  })
+
+  it('names what is taken over and what is in no file, up to five of them, and the others in a table', () => {
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    const orphans = keys.map((key) => ({ kind: 'alert' as const, key, id: `id-${key}`, name: '' }))
+    const adopted = keys.map((key) => object(key, { action: 'adopt' }))
+    const few = textOf(plan, resultOf(adopted.slice(0, 2), { orphans: orphans.slice(0, 1) }))
+    expect(few).toContain("2 objects are as declared. apply adopts them by writing this project's marker: alert a, alert b")
+    expect(few).toContain("1 object has this project's marker and is not declared in any file. prune deletes such objects: alert a")
+    expect(few).not.toContain('Objects')
+    const many = textOf(plan, resultOf(adopted, { orphans }))
+    expect(many).toContain('alert a, alert b, alert c, alert d, alert e and 2 more')
+    expect(many).toContain('Objects to adopt (7): see the summary of the run')
+    expect(many).toContain('Undeclared objects (7): see the summary of the run')
+  })
+
+  it('says after the first apply of a dashboard without a marker that the provisioner may overwrite it', () => {
+    const applied = object('other', { action: 'unchanged' })
+    const about = (fields: Partial<PlannedObject>, others = [applied]) =>
+      textOf(plan, resultOf([object('shop', { kind: 'dashboard', ...fields }), ...others]))
+    const sentence = 'If apply adopted dashboard shop before, the provisioner of the server may own it, and will overwrite it again.'
+    for (const action of ['adopt'] as const) {
+      expect(about({ action, takeover: 'unmanaged' })).toContain(sentence)
+      expect(about({ action, takeover: 'unmanaged' }, [])).not.toContain('provisioner')
+      for (const other of [{ takeover: 'renamed' } as const, {}]) expect(about({ action, ...other })).not.toContain('provisioner')
+    }
+    for (const action of ['update', 'held'] as const) expect(about({ action, takeover: 'unmanaged' })).not.toContain('provisioner')
+    expect(about({ kind: 'alert', action: 'adopt', takeover: 'unmanaged' })).not.toContain('provisioner')
+    expect(about({ kind: 'alert', action: 'held' })).not.toContain('provisioner')
+  })
+
+  it('counts the objects that are left as they are', () => {
+    const held = { ...error, rule: 'held' }
+    const reasonsOf = (...diagnostics: (typeof held)[]) => {
+      const verdict = judgeDiagnostics({ diagnostics })
+      return verdict.reasons.map(toPlainText)
+    }
+    expect(reasonsOf(held)).toEqual(['1 object needs a decision'])
+    expect(reasonsOf(held, held)).toEqual(['2 objects need a decision'])
+    const objects = ['a', 'b'].map((key) => object(key, { action: 'held' }))
+    expect(textOf(plan, resultOf(objects.slice(1)))).toContain('Left as it is:')
+    expect(textOf(plan, resultOf(objects))).toContain('Left as they are:')
+  })
+
+  it('annotates files, and nothing that is about an object of the service', () => {
+    const lost = { ...error, rule: 'would-lose-alert', location: { file: 'prune' } }
+    for (const operation of [plan, apply, drift]) {
+      const { annotations = [] } = operation.report(resultOf([], { diagnostics: [error, lost] }))
+      expect(annotations.map(({ rule, location }) => [rule, location?.file])).toEqual([
+        ['syntax', 'f.yml'],
+        ['would-lose-alert', undefined],
+      ])
+    }
+  })
+
+  it('the report of a plan says how many dashboards the server was not asked about', () => {
+    expect(textOf(plan, resultOf([]))).not.toContain('did not check')
+    expect(textOf(plan, resultOf([], { uncheckedCount: 2 }))).toContain('The server did not check 2 changed dashboards')
+  })
+})
+
+describe('the report of apply', () => {
+  const applied = (...outcomes: readonly (readonly [PlannedObject['outcome'], string?])[]) =>
+    resultOf(
+      outcomes.map(([outcome, message], i) =>
+        object(`${i}`, { action: outcome === 'unchanged' ? 'unchanged' : 'create', outcome, ...(message !== undefined && { message }) }),
+      ),
+      { changed: outcomes.some(([outcome]) => outcome === 'created') },
+    )
+
+  it.each([
+    ['Nothing to do: everything matches the files', applied(['unchanged'])],
+    ['Applied to shop/main (2 created)', applied(['created'], ['created'], ['unchanged'])],
+    [
+      'Applied in part to shop/main (1 unknown, 1 failed, 1 skipped, 1 created)',
+      applied(['created'], ['failed'], ['unknown'], ['skipped']),
+    ],
+    ['Not applied to shop/main (1 failed)', applied(['failed'])],
+    ['Nothing was written', resultOf([], { isPlanWrong: true, diagnostics: [error] })],
+  ])('the report of apply says in its headline what was done: %s', (expected, result) => {
+    expect(headlineOf(apply, result)).toBe(expected)
+  })
+
+  const verdictOf = (result: Result) => {
+    const { status, reasons, exit } = apply.judge?.(result, {} as never) ?? {}
+    return [status, exit, ...(reasons ?? []).map(toPlainText)]
+  }
+
+  it('judges what was not done, and what is wrong although all was written', () => {
+    const denied = { kind: 'denied', message: 'the key lacks a permission' } as const
+    expect(verdictOf(applied(['created']))).toEqual(['pass', undefined])
+    expect(verdictOf(applied(['created'], ['failed', 'No.\nBecause.'], ['failed', 'Neither.']))).toEqual([
+      'error',
+      'partlyApplied',
+      '2 objects failed, the first of them alert 1: No.',
+    ])
+    expect(verdictOf(applied(['skipped'], ['skipped']))).toEqual(['error', undefined, '2 objects skipped'])
+    expect(verdictOf(applied(['unknown'], ['created']))).toEqual([
+      'error',
+      'partlyApplied',
+      '1 object may have been written, because the server did not answer. Run apply again',
+    ])
+    expect(verdictOf({ ...applied(['failed', 'No.']), stopped: denied })).toEqual([
+      'error',
+      'denied',
+      'alert 0: No.',
+      'stopped because the key lacks a permission',
+    ])
+    const canceled = { kind: 'canceled', message: 'it was' } as const
+    expect(verdictOf({ ...applied(['created'], ['skipped']), stopped: canceled })).toEqual([
+      'error',
+      'partlyApplied',
+      'stopped because it was',
+    ])
+    expect(verdictOf({ ...applied(['skipped']), stopped: canceled })).toEqual(['error', 'canceled', 'stopped because it was'])
+    expect(verdictOf({ ...applied(['created']), stopped: canceled })).toEqual([
+      'error',
+      'partlyApplied',
+      'stopped before the writes were verified, because it was',
+    ])
+    expect(verdictOf({ ...applied(['created']), diagnostics: [error] })).toEqual(['error', 'partlyApplied', 'It is wrong.'])
+    expect(verdictOf({ ...applied(['unchanged']), diagnostics: [error] })).toEqual(['error', undefined, 'It is wrong.'])
+    expect(verdictOf({ ...applied(['created']), diagnostics: [error, error, error] })).toEqual([
+      'error',
+      'partlyApplied',
+      'It is wrong.',
+      '2 more',
+    ])
+    expect(verdictOf({ ...applied(['created']), diagnostics: [{ ...error, severity: 'warning' }] })).toEqual([
+      'warn',
+      undefined,
+      '1 warning',
+    ])
+    expect(verdictOf(resultOf([], { isPlanWrong: true, diagnostics: [error] }))).toEqual(['fail', 'input', 'It is wrong'])
+  })
+
+  it('the verdict on a plan has the first line of a single error, which can be long, and the number of several', () => {
+    const reasonsOf = (...diagnostics: (typeof error)[]) => judgeDiagnostics({ diagnostics }).reasons.map(toPlainText)
+    const warning = { ...error, severity: 'warning' } as never
+    expect(reasonsOf({ ...error, message: 'alerts.a: No.\nBecause.' as never }, warning)).toEqual(['alerts.a: No'])
+    expect(reasonsOf({ ...error, message: 'x'.repeat(400) as never })).toEqual([`${'x'.repeat(300)}… (100 more characters)`])
+    expect(reasonsOf(error, error, warning)).toEqual(['2 errors'])
+  })
+
+  it('counts what was done, not what was planned', () => {
+    const result = resultOf([
+      object('a', { action: 'create', outcome: 'created' }),
+      object('b', { action: 'create', outcome: 'skipped' }),
+      object('c', { action: 'delete', outcome: 'unknown' }),
+      object('d', { action: 'update' }),
+    ])
+    expect(headlineOf(apply, result)).toContain('(1 unknown, 1 skipped, 1 created)')
+    expect(linesOf(apply, result).slice(0, 2)).toEqual(['Not done  1', ''])
+  })
+
+  it('counts a tracked object as tracked, as in the plan', () => {
+    const result = resultOf([object('a', { outcome: 'unchanged', isTracked: true }), object('b', { outcome: 'unchanged' })])
+    expect(linesOf(apply, result).slice(0, 2)).toEqual(['Tracked    1', 'Unchanged  1'])
+  })
+
+  it('the report of apply has a row for each object that was not left alone, what went wrong first, with its reason', () => {
+    const result = resultOf([
+      object('fine', { action: 'create', outcome: 'created', id: 'x', notes: ['takes it over', 'and more'] }),
+      object('same', { outcome: 'unchanged' }),
+      object('', { name: 'Nameless key', action: 'delete', outcome: 'skipped', message: 'too late' }),
+      object('bad', { action: 'create', outcome: 'failed', message: 'The API answered 400.\nPOST /alerts' }),
+    ])
+    const rows = linesOf(apply, result)
+    expect(rows.slice(0, 2)).toEqual(['Unchanged  1', ''])
+    const table = rows.findIndex((row) => row.startsWith('Outcome'))
+    expect(cellsOf(rows.slice(table, table + 4))).toEqual([
+      ['Outcome', 'Kind', 'Key', 'Id', 'Remark'],
+      ['❌ failed', 'alert', 'bad', 'The API answered 400.'],
+      ['⏭️ skipped', 'alert', 'Nameless key', 'too late'],
+      ['created', 'alert', 'fine', 'x', 'takes it over; and more'],
+    ])
+    expect(textOf(apply, result)).toContain('\n\nalert bad\n  The API answered 400.\n  POST /alerts')
+    expect(textOf(apply, result)).not.toContain('alert Nameless key\n')
+    // Its reader has seen them in the plan. The summary has them, folded.
+    expect(textOf(apply, result)).not.toContain('Planned changes')
+  })
+
+  it('shows ten failures in full, and says how many more there are', () => {
+    const failures = (count: number) => textOf(apply, applied(...Array(count).fill(['failed', 'No.\nBecause.'])))
+    expect(failures(10).match(/^ {2}Because\.$/gm)).toHaveLength(10)
+    expect(failures(10)).not.toContain('… and')
+    expect(failures(13).match(/^ {2}Because\.$/gm)).toHaveLength(10)
+    expect(failures(13)).toContain('… and 3 more')
+  })
+
+  it('shows what the server made of what was sent', () => {
+    const result = resultOf([
+      object('plain', { action: 'create', outcome: 'created' }),
+      object('odd', { action: 'create', outcome: 'created', serverChanged: [{ path: 'threshold', before: 1, after: 2 }] }),
+    ])
+    expect(textOf(apply, result)).toContain(
+      'The server changed these values when saving (− sent, + stored):\n\n  alert odd\n~     threshold: 1 → 2',
+    )
+    expect(textOf(apply, applied(['created']))).not.toContain('something else')
+  })
+})
+
+describe('the report of drift', () => {
+  it('shows the value of the service and the value of the file', () => {
+    const fields = [
+      { path: 'threshold', before: 9, after: 1.5 },
+      { path: 'note', after: 'Call' },
+      { path: 'message', before: 'x'.repeat(90), after: 'short' },
+    ]
+    const rows = linesOf(drift, resultOf([object('slow', { action: 'update', fields })]))
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        '~     threshold: file: 1.5, service: 9',
+        '~     note: file: Call, service: not set',
+        '~     message: + file, − service',
+        `-       ${'x'.repeat(70)}`,
+        `-         ${'x'.repeat(20)}`,
+        '+       short',
+      ]),
+    )
+  })
+
+  it('the report of drift has a row for each next step, without objects that stay or only lack the marker', () => {
+    const result = resultOf(
+      [
+        object('same'),
+        object('mine', { action: 'adopt' }),
+        object('new', { action: 'create' }),
+        object('theirs', { action: 'update', origin: 'service' }),
+        object('ours', { action: 'update', origin: 'files' }),
+        object('too', { action: 'update', origin: 'files' }),
+        object('first', { action: 'update' }),
+        object('', { name: 'Gone', action: 'delete' }),
+      ],
+      { orphans: [{ kind: 'savedSearch', key: 'left', id: 'x', name: 'Left' }] },
+    )
+    const rows = linesOf(drift, result)
+    const start = rows.findIndex((row) => row.startsWith('Objects'))
+    expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
+      ['alert new', 'Only in the files. Apply creates it, even if someone deleted it'],
+      ['alert theirs', 'Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it'],
+      ['alert ours, alert too', 'Changed in the files since the last apply. Review the plan, then apply'],
+      ['alert first', 'Never applied, or changed since. Review the plan, then apply'],
+      ['alert Gone', 'In no file. Apply with prune deletes it'],
+      ['saved search left', 'In no file. Add it with pull, or delete it with prune'],
+    ])
+  })
+
+  it('the report of drift says that apply cannot revert a change while it refuses to write a tile with an alert', () => {
+    const refusal = {
+      ...error,
+      rule: 'rewrites-tiles',
+      severity: 'warning',
+      message: 'dashboards.shop: apply would write tiles with alerts again: "A" on the tile "T"',
+    } as const
+    const changed = { action: 'update', origin: 'service' } as const
+    const result = resultOf([object('shop', { ...changed, kind: 'dashboard' }), object('other', changed)], { diagnostics: [refusal] })
+    const text = linesOf(drift, result).join(' ').replaceAll(/\s+/g, ' ')
+    expect(text).toContain('Apply cannot revert the change, because it would write a tile with an alert again')
+    expect(text).toContain('Apply cannot revert the change, because it refuses to write another dashboard')
+    expect(text).not.toContain('Apply reverts')
+  })
+
+  it.each([
+    ['No drift: everything matches the files', resultOf([object('a'), object('b', { action: 'adopt' })])],
+    ['shop/main has drifted', resultOf([object('a', { action: 'update' })])],
+    ['shop/main has drifted', resultOf([], { orphans: [{ kind: 'alert', key: 'a', id: 'x', name: 'A' }] })],
+    ['The drift check failed', resultOf([], { diagnostics: [error] })],
+  ])('the report of drift says in its headline: %s', (expected, result) => {
+    expect(headlineOf(drift, result)).toBe(expected)
+  })
+})
+
+it('a backtest says which share of the windows has data when it is below 90%', () => {
+  const shown = (share: number): string => {
+    const next = { verdict: 'quiet', windows: 10, coverage: { windowsWithData: 9, share } } as const
+    return renderTerminal(reviewBlocks({ alerts: [{ key: 'a', name: 'A', changed: true, next }] }, 7), { color: false, width: 200 }).join(
+      ' ',
+    )
+  }
+  expect(shown(0.9)).toContain('– → quiet')
+  expect(shown(0.9)).not.toContain('of the time')
+  expect(shown(0.899)).toContain('quiet (data in 89.9% of the time)')
+})

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { reportSlos } from '../../../src/changes/check-slos/slo-report.ts'
+import type { SloResult } from '../../../src/changes/check-slos/slo-result.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
+
+const sentencesFor = (spent: readonly number[]): readonly string[] => {
+  const days = spent.map((percent, i) => ({ day: new Date(Date.UTC(2026, 10, 1 + i)).toISOString(), spent: percent }))
+  const result: SloResult = {
+    ...{ sloCount: 1, withinBudget: 1, spent: 0, notEnoughData: 0, worstSlo: 'a', requestCount: 1, asleep: false, diagnostics: [] },
+    until: '2026-11-28T00:00:00Z',
+    slos: [
+      {
+        ...{ key: 'a', name: 'A', file: 'a.yml', line: 1, objective: 99, window: '28d', status: 'within-budget', total: 1000, good: 995 },
+        ...{ indicator: 99.5, budgetLeft: 100 - spent.reduce((sum, one) => sum + one, 0), burnRates: {}, burning: [], runsOut: 'never' },
+        days,
+      },
+    ],
+  }
+  return reportSlos(result).blocks.flatMap((block) => (block.kind === 'paragraph' ? toPlainText(block.line) : []))
+}
+
+it('names a day that spent more than half of what is spent of an error budget, and else the number of days', () => {
+  expect(sentencesFor([1, 50, 10])).toEqual([expect.stringContaining('a spent most of its error budget on 2 Nov (UTC).')])
+  expect(sentencesFor(Array.from({ length: 28 }, (_, i) => (i === 5 ? 3.1 : 3)))).toEqual([
+    expect.stringContaining('a spent its error budget on 28 days (UTC).'),
+  ])
+  expect(sentencesFor([30, 0, 30])).toEqual([expect.stringContaining('on 2 days (UTC).')])
+})
