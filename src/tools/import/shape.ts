@@ -77,7 +77,8 @@ type Roles = ReturnType<typeof rolesOf>
  * LongToWide of grafana/grafana-plugin-sdk-go.
  */
 function readOrder({ columns, order, has }: Select, { time, labels }: Roles, reduction: Reduction | undefined) {
-  const [, key = '', direction = 'ASC'] = /^(.*?)(?: (asc|desc)(?:ending)?)?(?: (?:nulls|with|collate) .*)?$/i.exec(order.trim().replace(/\s+/g, ' ')) ?? []
+  const [, key = '', direction = 'ASC'] =
+    /^(.*?)(?: (asc|desc)(?:ending)?)?(?: (?:nulls|with|collate) .*)?$/i.exec(order.trim().replace(/\s+/g, ' ')) ?? []
   const bare = (text: string | undefined): string | undefined => text?.replace(/["`]/g, '')
   const isSorted = time === undefined || [bare(time.name), bare(time.expression)].includes(bare(key)) || columns[Number(key) - 1] === time
   const isDescending = isSorted && /^desc/i.test(direction)
