@@ -3,8 +3,8 @@
 /** What most steps need is part of index.js. */
 const eager = new Set(['./runtime/action/run-action.js', './cost/usage/usage-cost.js'])
 
-/** Packages that the bundler puts into a file of their own: requests, and GitHub. */
-const separate = new Set(['undici', '@actions/github'])
+/** What the bundler puts into a file of its own: the package that sends requests. */
+const separate = new Set(['undici'])
 
 /** Runs that load one of these load the others, too. Apart, each file would have a copy of what they share. */
 const together: Readonly<Record<string, string>> = {

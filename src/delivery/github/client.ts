@@ -1,38 +1,5 @@
 import * as z from 'zod'
-import { parseJsonOrUndefined } from '../../platform/core/json.ts'
-import type { SendDeps } from '../../platform/http/send.ts'
-import type { Exchange } from '../../platform/http/transport.ts'
-import { createRequests, type Limits, listAll, parseAnswer, perPage } from './requests.ts'
-import type { GitHubRun } from './run.ts'
-
-interface FetchInit {
-  readonly method: Exchange['method']
-  readonly headers: { readonly authorization: string }
-  readonly body: string | undefined
-}
-
-// Octokit would print text of the server to a stream in which the runner executes commands.
-const nothing = (): undefined => undefined
-const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
-
-/** Loads octokit, so call it only when there is something to write. Methods throw octokit's errors, with a GitHubError as their cause. */
-export async function openOctokit(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
-  const { getOctokit } = await import('@actions/github')
-  const { request, close } = createRequests(run, deps, limits)
-  /** Sends a request in the form of the global `fetch`, as far as octokit uses it, whose own parser takes minutes for some answers. */
-  const fetch = async (url: string, { method, headers: { authorization }, body }: FetchInit) => {
-    const { status, headers, text } = await request({ method, url: new URL(url), authorization, body })
-    // Octokit would print text of other headers.
-    const kept = headers.link === undefined ? [] : [['link', headers.link]]
-    return { url, status, headers: kept, body: parseJsonOrUndefined(text) ?? text }
-  }
-  const octokit = getOctokit(token, {
-    baseUrl: run.apiUrl.href.replace(/\/$/, ''),
-    request: { fetch, parseSuccessResponseBody: false, log: silent },
-    log: silent,
-  })
-  return { octokit, repository: { owner: run.owner, repo: run.repository }, close }
-}
+import { createRequests, parseAnswer } from './requests.ts'
 
 /** What changes of an issue. An absent field stays as it is. */
 interface IssueChange {
@@ -43,66 +10,58 @@ interface IssueChange {
 }
 
 /**
- * Comments, issues and pull requests of the repository: https://docs.github.com/en/rest. Answers are validated. Methods throw what
- * `toGitHubError` understands. Opens no connection. Close it after use.
+ * Comments, issues and pull requests of the repository: https://docs.github.com/en/rest. Answers are validated. Methods throw a GitHubError.
+ * Opens no connection. Close it after use.
  */
-export async function openGitHub(...given: Parameters<typeof openOctokit>) {
-  const { octokit, repository, close } = await openOctokit(...given)
-  const { issues, pulls, repos } = octokit.rest
+export function openGitHub(...given: Parameters<typeof createRequests>) {
+  const { request, first, list, query, close } = createRequests(...given)
   return {
     /** The account that the token belongs to. */
-    author: async (): Promise<Author> => parseAnswer(viewerSchema, await octokit.graphql('query { viewer { login databaseId } }')),
-    pullRequestsWith: (commit: string) =>
-      listAll(pullSchema, (page) => repos.listPullRequestsAssociatedWithCommit({ ...repository, commit_sha: commit, ...page })),
-    comments: (number: number) => listAll(commentSchema, (page) => issues.listComments({ ...repository, issue_number: number, ...page })),
+    author: (): Promise<Author> => query(viewerSchema, 'query { viewer { login databaseId } }'),
+    pullRequestsWith: (commit: string) => list(pullSchema, `/commits/${commit}/pulls`),
+    comments: (number: number) => list(commentSchema, `/issues/${number}/comments`),
     /** The comments of the repository that were written last, at most a hundred. */
-    async latestComments(): Promise<readonly PlacedComment[]> {
-      const { data } = await issues.listCommentsForRepo({ ...repository, sort: 'updated', direction: 'desc', per_page: perPage })
-      return parseAnswer(placedCommentSchema.array(), data)
-    },
+    latestComments: (): Promise<readonly PlacedComment[]> =>
+      first(placedCommentSchema, '/issues/comments', { sort: 'updated', direction: 'desc' }),
     /** The last hundred pull requests into a branch that were closed or changed since. */
-    async latestClosed(branch: string): Promise<readonly PullRequest[]> {
-      const { data } = await pulls.list({
-        ...{ ...repository, state: 'closed', base: branch },
-        ...{ sort: 'updated', direction: 'desc', per_page: perPage },
-      })
-      return parseAnswer(pullSchema.array(), data)
-    },
+    latestClosed: (branch: string): Promise<readonly PullRequest[]> =>
+      first(pullSchema, '/pulls', { state: 'closed', base: branch, sort: 'updated', direction: 'desc' }),
     /** A commit, and those before it: a hundred ids. */
-    async commitsUntil(commit: string): Promise<readonly string[]> {
-      const { data } = await repos.listCommits({ ...repository, sha: commit, per_page: perPage })
-      return parseAnswer(z.looseObject({ sha: z.string() }).array(), data).map(({ sha }) => sha)
-    },
+    commitsUntil: (commit: string): Promise<readonly string[]> =>
+      first(
+        z.looseObject({ sha: z.string() }).transform(({ sha }) => sha),
+        '/commits',
+        { sha: commit },
+      ),
     /** Comments on a pull request or an issue, which GitHub numbers together. */
     async createComment(number: number, body: string): Promise<void> {
-      await issues.createComment({ ...repository, issue_number: number, body })
+      await request(`/issues/${number}/comments`, { method: 'POST', body: { body } })
     },
     async updateComment(id: number, body: string): Promise<void> {
-      await issues.updateComment({ ...repository, comment_id: id, body })
+      await request(`/issues/comments/${id}`, { method: 'PATCH', body: { body } })
     },
     /** Lists open issues, and pull requests. */
-    openIssuesOf: ({ login }: Author) =>
-      listAll(issueSchema, (page) => issues.listForRepo({ ...repository, state: 'open', creator: login, ...page })),
-    async createIssue({ title, body, label }: { readonly title: string; readonly body: string; readonly label: string }): Promise<Issue> {
-      const { data } = await issues.create({ ...repository, title, body, labels: [label] })
+    openIssuesOf: ({ login }: Author) => list(issueSchema, '/issues', { state: 'open', creator: login }),
+    async createIssue({ label, ...fields }: { readonly title: string; readonly body: string; readonly label: string }): Promise<Issue> {
+      const { data } = await request('/issues', { method: 'POST', body: { ...fields, labels: [label] } })
       return parseAnswer(issueSchema, data)
     },
     async updateIssue(number: number, { close: reason, ...fields }: IssueChange): Promise<void> {
-      const closing = reason === undefined ? {} : { state: 'closed' as const, state_reason: reason }
-      await issues.update({ ...repository, issue_number: number, ...fields, ...closing })
+      const closing = reason === undefined ? {} : { state: 'closed', state_reason: reason }
+      await request(`/issues/${number}`, { method: 'PATCH', body: { ...fields, ...closing } })
     },
     close,
   }
 }
 
-export type GitHubClient = Awaited<ReturnType<typeof openGitHub>>
+export type GitHubClient = ReturnType<typeof openGitHub>
 
 const author = z.looseObject({ id: z.number() }).nullish()
 const text = z.string().nullish()
 
 const viewerSchema = z
-  .looseObject({ viewer: z.looseObject({ login: z.string().min(1), databaseId: z.int() }) })
-  .transform(({ viewer }) => ({ login: viewer.login, id: viewer.databaseId }))
+  .looseObject({ data: z.looseObject({ viewer: z.looseObject({ login: z.string().min(1), databaseId: z.int() }) }) })
+  .transform(({ data: { viewer } }) => ({ login: viewer.login, id: viewer.databaseId }))
 
 /** An account. */
 export type Author = z.output<typeof viewerSchema>

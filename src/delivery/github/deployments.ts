@@ -2,9 +2,8 @@ import * as z from 'zod'
 import type { Variables } from '../../platform/core/variables.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
 import type { Deployment } from '../../platform/operation/operation.ts'
-import { openOctokit } from './client.ts'
 import { describeAnswer, toGitHubError } from './failure.ts'
-import { defaultLimits, listAll } from './requests.ts'
+import { createRequests, defaultLimits } from './requests.ts'
 import { readGitHubRun } from './run.ts'
 
 interface Options {
@@ -28,10 +27,10 @@ export async function listDeployments({
 }: Options): Promise<readonly Deployment[] | { readonly unread: string }> {
   const read = await readGitHubRun(env)
   if ('problem' in read) return { unread: read.problem }
-  const { octokit, repository, close } = await openOctokit(read.run, token, deps, { ...defaultLimits, totalMs: remainingMs })
+  const { list, close } = createRequests(read.run, token, deps, { ...defaultLimits, totalMs: remainingMs })
   try {
     const found: Deployment[] = []
-    for await (const one of listAll(deployment, (page) => octokit.rest.repos.listDeployments({ ...repository, ...page }))) {
+    for await (const one of list(deployment, '/deployments')) {
       // GitHub lists the newest first, and cannot limit the list to a period.
       if (one.atMs < fromMs) break
       if (one.atMs <= toMs) found.push(one)

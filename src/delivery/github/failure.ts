@@ -21,12 +21,8 @@ export class GitHubError extends Error {
   }
 }
 
-/** Octokit has the error of a request as the cause of its own. */
-export function toGitHubError(thrown: unknown): GitHubError {
-  if (thrown instanceof GitHubError) return thrown
-  if (!(thrown instanceof Error)) return new GitHubError({ detail: quote(String(thrown)) })
-  return thrown.cause instanceof GitHubError ? thrown.cause : new GitHubError({ detail: quote(thrown.message) })
-}
+export const toGitHubError = (thrown: unknown): GitHubError =>
+  thrown instanceof GitHubError ? thrown : new GitHubError({ detail: quote(thrown instanceof Error ? thrown.message : String(thrown)) })
 
 /** Whether GitHub answered with one of these statuses. */
 export function hasStatus(thrown: unknown, ...statuses: readonly number[]): boolean {
@@ -48,8 +44,8 @@ export function failureOfAnswer({ status, headers, text }: Answer, nowMs: number
   return { ...failure, cause: 'rate-limit', writeOutcome: 'not-applied', waitMs }
 }
 
-/** Octokit's own message adds a link to the documentation and the errors as JSON. */
-function messageOf(data: unknown): string {
+/** The messages of an answer, those of its errors included. */
+export function messageOf(data: unknown): string {
   const errors = isMapping(data) && Array.isArray(data.errors) ? data.errors : []
   return [data, ...errors]
     .filter(isMapping)

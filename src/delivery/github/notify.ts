@@ -63,13 +63,13 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
   const planLabels = isDefaultApply ? planLabelsOf(run, options.target, redact) : []
   const name = redact(options.label ?? run.labelParts[0] ?? content.operation)
   const safeDeps = { ...deps, note: (line: string) => deps.note(redact(line)) }
-  const open = once(() => openGitHub(run, token, safeDeps, limits))
-  const readAuthor = once(async () => (await open()).author())
+  const client = openGitHub(run, token, safeDeps, limits)
+  const readAuthor = once(client.author)
   const failures: string[] = []
   let issue: Omit<SyncedIssue, 'transition'> & { readonly transition: NotifyOutcome['issueTransition'] } = { transition: 'unknown' }
   for (const target of targets) {
     try {
-      const [client, author] = [await open(), await readAuthor()]
+      const author = await readAuthor()
       const context = { content, run, label, planLabels, name, client, author, redact, linkTo, deps: safeDeps }
       if (target === 'issue') issue = await syncIssue(context)
       else if (comment !== 'off') await syncComment(context, comment, options.prNumber)
@@ -78,10 +78,7 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
       failures.push(`${target}: ${redact(explainGitHubError(toGitHubError(thrown), failed))}`)
     }
   }
-  await open().then(
-    (client) => client.close(),
-    () => undefined,
-  )
+  await client.close()
   return { failures, issueTransition: issue.transition, issueNumber: issue.number }
 }
 

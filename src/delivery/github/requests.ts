@@ -1,11 +1,13 @@
 import type * as z from 'zod'
+import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import { describeMismatch } from '../../platform/core/mismatch.ts'
+import { quote } from '../../platform/core/text.ts'
 import { version } from '../../platform/core/version.ts'
 import type { Failure } from '../../platform/http/failure.ts'
 import { type RetryPolicy, retryPolicyFor } from '../../platform/http/retry.ts'
 import { type SendDeps, sendOnce, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
-import { type Answer, createTransport, type Exchange } from '../../platform/http/transport.ts'
-import { describeAnswer, failureOfAnswer, GitHubError } from './failure.ts'
+import { createTransport } from '../../platform/http/transport.ts'
+import { describeAnswer, failureOfAnswer, GitHubError, messageOf } from './failure.ts'
 import type { GitHubRun } from './run.ts'
 
 /** Time limits of requests, in milliseconds. */
@@ -21,29 +23,35 @@ export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 30_000 }
 
 const maxAttempts = 3
 
-type GitHubRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
+/** The most that GitHub gives. */
+const perPage = 100
 
-interface Requests {
-  /** Throws a GitHubError for every answer but a success. */
-  request(request: GitHubRequest): Promise<Answer>
-  close(): Promise<void>
+/** Longer lists are an error. */
+const maxPages = 200
+
+interface GitHubRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly body?: unknown
 }
 
-/** Requests to the API of GitHub, with one time limit for all of them. */
-export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits): Requests {
+type Query = Readonly<Record<string, string>>
+
+/** Requests about the repository to the API of GitHub, with one time limit for all of them. Methods throw a GitHubError. */
+export function createRequests({ apiUrl, proxy, owner, repository }: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
   const { clock, cancellation } = deps
   const transport = createTransport(apiUrl, proxy, clock)
   const remainingMs = startDeadline(clock, limits.totalMs)
+  const base = apiUrl.href.replace(/\/$/, '')
 
-  async function request(given: GitHubRequest): Promise<Answer> {
-    // The only request of GraphQL is a query.
-    const isRead = given.method === 'GET' || given.url.pathname.endsWith('/graphql')
+  /** Returns the answer, which has to be parsed, and whether a page follows it; throws for every answer but a success. */
+  async function send(url: string, { method, body }: GitHubRequest, isRead = method === 'GET') {
     const tryOnce = async () => {
       if (cancellation.stop.aborted) throw new GitHubError({ detail: 'canceled before it was sent' })
       const leftMs = Math.floor(remainingMs())
       if (leftMs <= 0) throw new GitHubError({ detail: 'the time limit is reached' })
       const outcome = await sendOnce(transport, {
-        ...given,
+        ...{ method, url: new URL(url), authorization: `token ${token}` },
+        body: body === undefined ? undefined : JSON.stringify(body),
         userAgent: `watchkeeper/${version}`,
         timeoutMs: Math.min(limits.requestMs, leftMs),
         // The first signal stops reads, and a write gets time to finish.
@@ -59,37 +67,42 @@ export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, lim
       return failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('GET', failure)
     }
     const end = await sendWithRetries(tryOnce, { maxAttempts, remainingMs, policyOf, describe: describeAnswer }, deps)
-    if ('value' in end) return end.value
-    throw new GitHubError(end.failure, end.isOutcomeUnknown && !isRead)
+    if (!('value' in end)) throw new GitHubError(end.failure, end.isOutcomeUnknown && !isRead)
+    const { text, headers } = end.value
+    return { data: parseJsonOrUndefined(text) ?? text, link: headers.link }
   }
 
-  return { request, close: () => transport.close() }
-}
+  const request = (path: string, given: GitHubRequest) => send(`${base}/repos/${owner}/${repository}${path}`, given)
 
-/** The most that GitHub gives. */
-export const perPage = 100
-
-/** Longer lists are an error. */
-const maxPages = 200
-
-interface Page {
-  readonly data: unknown
-  readonly headers: { readonly link?: string | undefined }
-}
-
-/** The items of all pages, requested by number: the token is not sent to an address from an answer. */
-export async function* listAll<T>(
-  item: z.ZodType<T>,
-  ask: (page: { readonly page: number; readonly per_page: number }) => Promise<Page>,
-): AsyncGenerator<T> {
-  for (let page = 1; page <= maxPages; page++) {
-    const { data, headers } = await ask({ page, per_page: perPage })
-    const items = parseAnswer(item.array(), data)
-    yield* items
-    if (headers.link === undefined ? items.length < perPage : !/rel="next"/.test(headers.link)) return
+  async function readPage<T>(item: z.ZodType<T>, path: string, query: Query, page = 1) {
+    const search = new URLSearchParams({ ...query, page: String(page), per_page: String(perPage) })
+    const { data, link } = await request(`${path}?${search}`, { method: 'GET' })
+    return { items: parseAnswer(item.array(), data), link }
   }
-  // An incomplete list would lead to a second comment.
-  throw new GitHubError({ detail: `the list has more than ${maxPages * perPage} entries` })
+
+  return {
+    request,
+    /** Returns the first hundred items. */
+    first: async <T>(item: z.ZodType<T>, path: string, query: Query): Promise<readonly T[]> => (await readPage(item, path, query)).items,
+    /** Yields the items of all pages, requested by number: the token is not sent to an address from an answer. */
+    async *list<T>(item: z.ZodType<T>, path: string, query: Query = {}): AsyncGenerator<T> {
+      for (let page = 1; page <= maxPages; page++) {
+        const { items, link } = await readPage(item, path, query, page)
+        yield* items
+        if (link === undefined ? items.length < perPage : !/rel="next"/.test(link)) return
+      }
+      // An incomplete list would lead to a second comment.
+      throw new GitHubError({ detail: `the list has more than ${maxPages * perPage} entries` })
+    },
+    /** Sends a query of GraphQL, which reads and is no path of the repository. */
+    async query<T>(schema: z.ZodType<T>, query: string): Promise<T> {
+      const { data } = await send(`${base.replace(/\/api\/v3$/, '/api')}/graphql`, { method: 'POST', body: { query } }, true)
+      const message = messageOf(data)
+      if (message !== '') throw new GitHubError({ detail: quote(message) })
+      return parseAnswer(schema, data)
+    },
+    close: () => transport.close(),
+  }
 }
 
 /** Throws a GitHubError for an answer that does not match. */

@@ -35,7 +35,7 @@ describe('the files that the bundle is cut into', () => {
     ['a plan', plan.summary],
     ['YAML', 'resolveBlockMap'],
     ['undici', 'HTTPParserError'],
-    ['Octokit', 'octokit-core.js'],
+    ['GitHub', 'query { viewer { login databaseId } }'],
   ])('%s stands in one of them, and only the cost gate in the one that every step reads', (what, words) => {
     const files = holding(words)
     expect(files).toHaveLength(1)

@@ -192,7 +192,7 @@ describe('apply after a merge', () => {
       const [listed, ...rest] = github()
         .calls()
         .filter((call) => call.startsWith('GET /repos/acme/shop/issues/comments'))
-      expect([listed, rest]).toEqual(['GET /repos/acme/shop/issues/comments?sort=updated&direction=desc&per_page=100', []])
+      expect([listed, rest]).toEqual(['GET /repos/acme/shop/issues/comments?sort=updated&direction=desc&page=1&per_page=100', []])
       expect(github().calls()).toHaveLength(4)
       github().addFault({ on: 'GET /repos/acme/shop/issues/comments', effect: { kind: 'answer', status: 403, body: { message: 'no' } } })
       expect(await apply({ content: { text: 'Nothing to do' } })).toMatchObject({
