@@ -7,7 +7,7 @@ import { PendingId } from '../../kinds/pending-id.ts'
 import { missingSqlKey } from '../../platform/api/api-error.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
-import { createFinder, findById } from '../../platform/core/keys.ts'
+import { createKeyIndex, getById } from '../../platform/core/keys.ts'
 import { plural } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimate, type EstimateOptions, estimateAlerts, type ReadSeries, requestOf } from '../../signals/backtest/estimate.ts'
@@ -294,9 +294,9 @@ export function desiredBody({ desired, stored, action }: Change, kind: Kind): Bo
 type Find = (kind: 'dashboard' | 'savedSearch', id: unknown) => Body | undefined
 
 const findRemote = (storedObjects: StoredObjects, kind: 'dashboard' | 'savedSearch', id: unknown): StoredObject | undefined =>
-  findById<StoredObject>(storedObjects[kind], id)
+  getById<StoredObject>(storedObjects[kind], id)
 
-const findChange = createFinder<Change>((change) => [
+const findChange = createKeyIndex<Change>((change) => [
   addressOf(change),
   ...(change.id === undefined ? [] : [`${change.kind} ${change.id}`]),
 ])
@@ -318,7 +318,7 @@ function queryOf(alert: Body, watched: Watched | undefined, { findSqlValues, has
 
 function watchedSearch({ savedSearchId }: Body, find: Find, { source: sources }: StoredObjects): Watched | undefined {
   const savedSearch = find('savedSearch', savedSearchId)
-  return savedSearch && { savedSearch, source: findById(sources, savedSearch.sourceId) }
+  return savedSearch && { savedSearch, source: getById(sources, savedSearch.sourceId) }
 }
 
 function watchedTile({ dashboardId, tileId }: Body, find: Find, { source: sources }: StoredObjects): Watched | undefined {

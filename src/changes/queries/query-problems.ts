@@ -12,7 +12,7 @@ import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, type Location } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
-import { findById } from '../../platform/core/keys.ts'
+import { getById } from '../../platform/core/keys.ts'
 import { firstOf } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimates, estimateAlerts, findUnmatched } from '../../signals/backtest/estimate.ts'
@@ -415,7 +415,7 @@ const searchChecks = (asking: Asking): readonly Check[] =>
     if (isDelete(change) || !isDifference(change)) return []
     const { source: sources } = asking.planned.storedObjects
     const probeOf = (savedSearch: Body): Probe | Refusal | undefined => {
-      const source = findById(sources, savedSearch.sourceId)
+      const source = getById(sources, savedSearch.sourceId)
       const probe = toProbe({ savedSearch, source }, { interval: '1h', sources })
       return probe === undefined || 'reason' in probe ? probe : { ...probe, columns: columnsOfSearch(savedSearch) }
     }

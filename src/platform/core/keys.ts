@@ -22,7 +22,7 @@ export const withoutUndefined = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
 
 /** Finds the first item of a list by a key. A list is indexed once, however often it is searched, so it must not change. */
-export function createFinder<T extends object>(keysOf: (item: T) => readonly unknown[]) {
+export function createKeyIndex<T extends object>(keysOf: (item: T) => readonly unknown[]) {
   const indexes = new WeakMap<readonly T[], ReadonlyMap<unknown, T>>()
   return (items: readonly T[], key: unknown): T | undefined => {
     const index = indexes.get(items) ?? new Map(items.toReversed().flatMap((item) => keysOf(item).map((one) => [one, item] as const)))
@@ -31,8 +31,8 @@ export function createFinder<T extends object>(keysOf: (item: T) => readonly unk
   }
 }
 
-const findItem = createFinder<{ readonly id?: unknown }>(({ id }) => [id])
-
 /** Finds an object by its id, in a list that must not change. */
-export const findById = <T extends { readonly id?: unknown }>(items: readonly T[], id: unknown): T | undefined =>
-  findItem(items, id) as T | undefined // It is one of the items.
+export const getById = createKeyIndex<{ readonly id?: unknown }>(({ id }) => [id]) as <T extends { readonly id?: unknown }>(
+  items: readonly T[],
+  id: unknown,
+) => T | undefined // It is one of the items.

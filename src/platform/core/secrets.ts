@@ -20,50 +20,17 @@ export function createRedact(secrets: Iterable<string>, findOther?: Search): Red
   // No word of a text has a secret with spaces, but each of its words can be secret, as in `Bearer …`.
   const given = [...new Set([...secrets].flatMap((secret) => [secret, ...secret.split(/\s+/)]))].filter(isLongEnough)
   if (given.length === 0 && findOther === undefined) return (text) => text
-  const hideWhole = createHideWhole(formsOf(given))
+  const whole = new RegExp(formsOf(given).map(RegExp.escape).join('|') || '(?!)', 'gi')
   const findGiven = createSearch(given)
   const search: Search = (text) => findOther?.(text) ?? findGiven(text)
   return (text) => {
     if (!isLongEnough(text)) return text
-    const rest = hideWhole(text)
+    const rest = text.replace(whole, '***')
     return rest === text && find(text, search) === undefined ? text : rest.replace(/\S+/g, (word) => find(word, search) ?? word)
   }
 }
 
 const isLongEnough = ({ length }: string): boolean => length >= minSecretLength
-
-/** Replaces these texts by `***`. */
-function createHideWhole(forms: readonly string[]): Redact {
-  const byStart = Map.groupBy(forms, (form) => form.slice(0, minSecretLength))
-  const sets = new Map(byStart.entries().map(([start, alike]) => [start, createTextSet(alike)]))
-  return (text) => {
-    let [shown, from] = ['', 0]
-    for (let at = 0; at <= text.length - minSecretLength; at++) {
-      const found = sets.get(text.slice(at, at + minSecretLength))?.findAt(text, at)
-      if (found === undefined) continue
-      shown += `${text.slice(from, at)}***`
-      from = at + found.length
-      at = from - 1
-    }
-    return shown + text.slice(from)
-  }
-}
-
-/** Finds which of the texts is at a place of another one. Thousands of texts take no longer than one of each length. */
-export function createTextSet(texts: Iterable<string>) {
-  const [known, lengths] = [new Set<string>(), new Set<number>()]
-  const add = (text: string): void => {
-    known.add(text)
-    lengths.add(text.length)
-  }
-  for (const text of texts) add(text)
-  const findAt = (text: string, at: number): string | undefined =>
-    lengths
-      .values()
-      .map((length) => text.slice(at, at + length))
-      .find((part) => known.has(part))
-  return { add, findAt }
-}
 
 /** Decimals have no text of their own. */
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -88,11 +55,10 @@ export async function redactResult<T extends object>(result: T, redact: Redact):
     known.set(text, safe)
     return safe
   }
-  for (const value of Object.values(result))
-    for (const item of Array.isArray(value) ? value : []) {
-      redactDeep(item, redactOnce)
-      await letEventsAct()
-    }
+  for (const item of Object.values(result).flat()) {
+    redactDeep(item, redactOnce)
+    await letEventsAct()
+  }
   return redactDeep(result, redactOnce)
 }
 

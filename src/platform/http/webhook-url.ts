@@ -1,4 +1,4 @@
-import { createTextSet, minSecretLength, withoutEscapes } from '../core/secrets.ts'
+import { minSecretLength, withoutEscapes } from '../core/secrets.ts'
 import { isLoopback, tryDecode } from './proxy.ts'
 
 /** Accepts the address of a webhook: https, or plain http for loopback addresses. Its path and query hold a secret. */
@@ -24,9 +24,9 @@ const maxPathLength = 64
  * with a user. Shows the host. A path alone is not searched: files, ids and names can have a part of it.
  */
 export function createCopiedUrls() {
-  const hosts = new Map<string, { readonly shown: string; readonly paths: ReturnType<typeof createTextSet> }>()
+  const hosts = new Map<string, { readonly shown: string; readonly paths: Set<string> }>()
   const addPath = (name: string, shown: string, path: string): void => {
-    const host = hosts.get(name) ?? { shown, paths: createTextSet([]) }
+    const host = hosts.get(name) ?? { shown, paths: new Set() }
     hosts.set(name, host)
     host.paths.add(path)
   }
@@ -34,18 +34,19 @@ export function createCopiedUrls() {
     add(urls: readonly string[]): void {
       for (const url of urls.flatMap((text) => [text, URL.parse(text)?.href ?? text])) {
         const [, user, shown = '', rest = ''] = /^https?:\/\/([^\s\\/?#]*@)?([^\s\\/?#]+)([^#]*)/i.exec(url) ?? []
-        const name = respell(`${shown}/`).match(hostName)?.at(-1)
+        const name = respell(`${shown}/`).match(hostName)?.at(-1) ?? ''
         const path = respell(withoutEscapes(rest)).slice(0, maxPathLength)
-        if (name !== undefined && path.length >= minSecretLength) addPath(name, shown, path)
-        if (name !== undefined && user !== undefined) addPath(`@${name}`, shown, '')
+        if (path.length >= minSecretLength) addPath(name, shown, path)
+        if (user !== undefined) addPath(`@${name}`, shown, '')
       }
     },
     search(text: string): string | undefined {
-      if (hosts.size === 0) return undefined
-      const spelled = respell(text)
+      const spelled = hosts.size === 0 ? '' : respell(text)
       for (const { 0: name, index } of spelled.matchAll(hostName)) {
-        const host = hosts.get(name) ?? hosts.get(name.replace('@', ''))
-        if (host?.paths.findAt(spelled, index + name.length) !== undefined) return `${host.shown}***`
+        const { shown, paths } = hosts.get(name) ?? hosts.get(name.replace('@', '')) ?? {}
+        const start = index + name.length
+        for (let end = start; paths !== undefined && end <= start + maxPathLength; end++)
+          if (paths.has(spelled.slice(start, end))) return `${shown}***`
       }
       return undefined
     },

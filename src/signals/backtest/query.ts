@@ -4,7 +4,7 @@ import { type AlertInterval, alertIntervals, isAtBorder, startMsOf } from '../..
 import { typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
 import { tableOfSource } from '../../kinds/source/source-sql.ts'
-import { findById } from '../../platform/core/keys.ts'
+import { getById } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { AlertCondition, TimeRange } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
@@ -209,7 +209,7 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
   if (typeof connectionId !== 'string') return { reason: 'the tile has no connection' }
   const template = sqlTemplate ?? ''
   const shape = displayType === 'number' ? 'number' : 'over-time'
-  const source = sources && findById(sources, sourceId)
+  const source = sources && getById(sources, sourceId)
   // A query that is compared without a service has no sources, and all its tables have the same name.
   const tableOf: TableOf = sources === undefined ? () => 'source' : (metricType) => source && tableNameOf(source, metricType)
   const expanded = expandTemplate({ text: template, shape, tableOf })
@@ -359,7 +359,7 @@ export function toSeriesItem(item: Item, sourceId: string, groupBy: string | nul
 
 /** The API makes a text of an expression that contains a dot. Dots in texts can be written in another way. */
 export function toField(expression: string): string | undefined {
-  const written = expression.replace(/'(?:[^'\\]|\\.|'')*(?:'|$)/gs, (text) => text.replaceAll('.', '\\x2E'))
+  const written = expression.replace(/'(?:[^'\\]|\\.?|'')*'?/gs, (text) => text.replaceAll('.', '\\x2E'))
   return written.includes('.') ? undefined : written
 }
 

@@ -48,48 +48,35 @@ export const readingRules = {
   ...instanceRules,
 } as const satisfies Rules
 
-export function readDeclarations(
-  files: readonly SourceFile[],
-  variable: InterpolateOptions['variable'],
-  environment?: NamedEnvironment,
-): Declarations {
-  const reader = createReader(variable, environment)
-  return reader.declarations(files.map(reader.readFile))
-}
-
 /** Reads one file after the other, and then what they declare together. */
 export function createReader(variable: InterpolateOptions['variable'], environment?: NamedEnvironment) {
   const options = { variable, room: newRoom() }
   const filled = environment && fillIn(environment.document, ['overrides'], options)
   const overrides = environment && { value: filled?.value, document: environment.document }
-  return {
-    readFile: (file: SourceFile): FileDeclarations => readFile(file, options, overrides),
-    declarations: (read: readonly FileDeclarations[]): Declarations => combine(read, filled?.unset ?? [], overrides),
+  const combine = (read: readonly FileDeclarations[]): Declarations => {
+    const all = merge(read)
+    const used = read.flatMap((one) => one.used ?? [])
+    const declared = read.flatMap(({ objects, broken }) => [...objects, ...broken])
+    return {
+      ...all,
+      diagnostics: [
+        ...withoutConsequences(filled?.unset ?? [], all.diagnostics),
+        ...repeatedKeys([
+          ...declared.map((one) => [addressOf(one), one.location] as const),
+          ...all.slos.map(({ key, location }) => [`slos.${key}`, location] as const),
+          ...all.incidents.map(({ key, location }) => [`incidents.${key}`, location] as const),
+        ]),
+        // A file that cannot be read may declare the key.
+        ...(overrides === undefined || all.unread.length > 0
+          ? []
+          : [
+              ...findUnknownOverrides(overrides, [...declared, ...all.slos.map(({ key }) => ({ kind: 'slo' as const, key }))]),
+              ...findUnknownInstances(overrides, used),
+            ]),
+      ],
+    }
   }
-}
-
-function combine(read: readonly FileDeclarations[], unset: readonly Diagnostic[], overrides: Overrides | undefined): Declarations {
-  const all = merge(read)
-  const used = read.flatMap((one) => one.used ?? [])
-  const declared = read.flatMap(({ objects, broken }) => [...objects, ...broken])
-  return {
-    ...all,
-    diagnostics: [
-      ...withoutConsequences(unset, all.diagnostics),
-      ...repeatedKeys([
-        ...declared.map((one) => [addressOf(one), one.location] as const),
-        ...all.slos.map(({ key, location }) => [`slos.${key}`, location] as const),
-        ...all.incidents.map(({ key, location }) => [`incidents.${key}`, location] as const),
-      ]),
-      // A file that cannot be read may declare the key.
-      ...(overrides === undefined || all.unread.length > 0
-        ? []
-        : [
-            ...findUnknownOverrides(overrides, [...declared, ...all.slos.map(({ key }) => ({ kind: 'slo' as const, key }))]),
-            ...findUnknownInstances(overrides, used),
-          ]),
-    ],
-  }
+  return { readFile: (file: SourceFile) => readFile(file, options, overrides), combine }
 }
 
 const nothing: Declarations = { objects: [], broken: [], slos: [], incidents: [], unread: [], diagnostics: [] }

@@ -88,7 +88,7 @@ export async function findDeclarations(
     if (characters > maxCharacters) throw inputError('files', 'the files are larger than 20 MB in total')
     parts.push(reader.readFile({ path, text }))
   }
-  const expanded = expandQueries(await expandSlos(reader.declarations(parts)), project)
+  const expanded = expandQueries(await expandSlos(reader.combine(parts)), project)
   // An alert with errors can still be named.
   const alerts = [...expanded.objects, ...expanded.broken].filter(({ kind }) => kind === 'alert').map(({ key }) => key)
   const { incidents, diagnostics } = readIncidents(expanded.incidents, alerts)

@@ -3,7 +3,7 @@ import type { Body, KeptTiles, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Declared } from '../../kinds/kinds.ts'
 import type { Diagnostic, Location } from '../../platform/core/diagnostics.ts'
-import { createFinder } from '../../platform/core/keys.ts'
+import { createKeyIndex } from '../../platform/core/keys.ts'
 
 /**
  * `adopt`: the object is as declared already and only gets the ownership marker. `mark`: it has the marker, and only gets the repository or
@@ -157,7 +157,7 @@ export const changesOf = <K extends KindName>({ changes }: Pick<Plan, 'changes'>
 export const isDifference = ({ action }: Pick<Change, 'action'>): boolean =>
   action !== 'unchanged' && action !== 'adopt' && action !== 'mark'
 
-const findDeclared = createFinder<Declared>((one) => [addressOf(one)])
+const findDeclared = createKeyIndex<Declared>((one) => [addressOf(one)])
 
 /** The declaration of an object in the plan. */
 export const declaredBy = (change: Change, objects: readonly Declared[]): Declared | undefined => findDeclared(objects, addressOf(change))

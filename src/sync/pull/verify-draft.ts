@@ -3,7 +3,6 @@ import type { DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
 import { type Diagnostic, errorsIn, type Location } from '../../platform/core/diagnostics.ts'
-import { createFinder } from '../../platform/core/keys.ts'
 import { ownValue, type Schema, type Shape } from '../../platform/documents/schema.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import { withAlternatives } from '../declarations/merge-fields.ts'
@@ -32,6 +31,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const placed = [...declarations.objects, ...declarations.broken]
   const ofFiles = errorsIn(diagnostics)
   const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one) && !isAboutHeld(one))
+  const placedBy = new Map(placed.toReversed().map((one) => [addressOf(one), one]))
   const ownerOf = createOwnerOf(placed)
   const messages = messagesByObject([...ofFiles, ...ofPlan], ownerOf)
   const changes = new Map([...changesInFiles(plan, declarations.objects).values()].map((change) => [addressOf(change), change]))
@@ -77,11 +77,8 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
       const reason = explainDifference(object)
       if (reason === undefined) return []
       if (object.isEdited || object.differed) return [[excludedAs(object), reason]]
-      return leaveOutFor(
-        findPlaced(placed, addressOf(object)),
-        object.path ?? '',
-        `with its new values, ${addressOf(object)} would differ: ${reason}`,
-      )
+      const address = addressOf(object)
+      return leaveOutFor(placedBy.get(address), object.path ?? '', `with its new values, ${address} would differ: ${reason}`)
     }),
     // These errors explain more than a difference.
     ...[...missingTiles, ...ofFiles.toReversed()].flatMap(explainError),
@@ -129,8 +126,6 @@ const messagesByObject = (
       return owner === undefined ? [] : [[addressOf(owner), message] as const]
     }),
   )
-
-const findPlaced = createFinder<Placed>((one) => [addressOf(one)])
 
 /** A location belongs to the object whose key is the last one before it. */
 function createOwnerOf(placed: readonly Placed[]): (location: Location) => Placed | undefined {

@@ -5,10 +5,9 @@ import { isOf } from '../../../src/kinds/kinds.ts'
 import { profileNamed } from '../../../src/platform/api/profiles.ts'
 import { readDocument } from '../../../src/platform/documents/document.ts'
 import type { NamedEnvironment } from '../../../src/platform/operation/operation.ts'
-import { readDeclarations } from '../../../src/sync/declarations/declarations.ts'
 import { findDeclarations } from '../../../src/sync/declarations/find-declarations.ts'
 import { nameInstances } from '../../../src/sync/declarations/group-diagnostics.ts'
-import { lines, readText, written } from '../../support/declarations.ts'
+import { lines, readDeclarations, readText, written } from '../../support/declarations.ts'
 
 const alertOf = (fields = '') => `{ name: 'Errors of ‹instance.key›', interval: 5m, threshold: '‹instance.errors›'${fields} }`
 

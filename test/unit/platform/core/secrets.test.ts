@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '../../../../src/platform/core/json.ts'
-import { createRedact, formsOf, minSecretLength, redactDeep } from '../../../../src/platform/core/secrets.ts'
+import { createRedact, formsOf, minSecretLength, redactDeep, redactResult } from '../../../../src/platform/core/secrets.ts'
 import { cpuMsOf } from '../../../support/clocks.ts'
 import { anyCodePoint } from '../../../support/corpus.ts'
 import { findSecret, formsOfSecret } from '../../../support/secret-scanner.ts'
@@ -262,6 +262,20 @@ describe('createRedact', () => {
         expect(redact(text)).toBe(text)
       }),
     )
+  })
+})
+
+describe('redactResult', () => {
+  it('R6: signals act while a result is redacted, and equal texts are redacted once', async () => {
+    const asked: string[] = []
+    let isStopped = false
+    setImmediate(() => {
+      isStopped = true
+    })
+    const redact = (text: string): string => (asked.push(text) && text === 'c' ? `${text} ${isStopped}` : text)
+    const { items } = await redactResult({ items: ['a', 'b', 'c', 'c'] }, redact)
+    expect(items).toEqual(['a', 'b', 'c true', 'c true'])
+    expect(asked).toHaveLength(new Set(asked).size)
   })
 })
 
