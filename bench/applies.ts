@@ -138,7 +138,7 @@ function runAction(operation: string, url: string, directory: string): Promise<M
     RUNNER_TEMP: directory,
     INPUT_OPERATION: operation,
     INPUT_PROFILE: 'clickhouse-cloud',
-    INPUT_PROJECT: 'bench/watchkeeper',
+    INPUT_PROJECT: 'watchkeeper/bench',
     INPUT_FILES: 'alerts.json',
     'INPUT_API-URL': url,
     'INPUT_API-KEY-ID': demo.apiKeyId,

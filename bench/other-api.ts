@@ -45,7 +45,7 @@ export async function withOtherApi<T>(use: (api: OtherApi) => Promise<T>): Promi
 
 const environment = (url: string): Readonly<Record<string, string>> => ({
   GITHUB_API_URL: url,
-  GITHUB_REPOSITORY: 'bench/bench',
+  GITHUB_REPOSITORY: 'watchkeeper/bench',
   AWS_ENDPOINT_URL: url,
   ...inputs({
     script: "await github.rest.issues.get({ owner: 'bench', repo: 'bench', issue_number: 1 })",
@@ -58,7 +58,7 @@ const environment = (url: string): Readonly<Record<string, string>> => ({
   }),
   ...inputs({
     token: 'none',
-    repository: 'bench/bench',
+    repository: 'watchkeeper/bench',
     'issue-number': '1',
     body: 'text',
     'edit-mode': 'append',

@@ -37,7 +37,7 @@ async function measure(size: number): Promise<readonly Line[]> {
     writeDeclarations(directory, size)
     const { document } = await perform(
       'apply',
-      { project: 'bench/watchkeeper', files: 'observability/*.yml' },
+      { project: 'watchkeeper/bench', files: 'observability/*.yml' },
       { url: emulator.url, directory, clock },
     )
     if (document.status !== 'pass') throw new Error(`apply ended as ${document.status}: ${document.failureReason}`)

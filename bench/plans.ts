@@ -11,7 +11,7 @@ import { type Benchmark, growthExponent, median } from './benchmark.ts'
 import { perform, writeDeclarations } from './in-process.ts'
 import { withServer } from './server.ts'
 
-export const planInputs = { project: 'bench/watchkeeper', files: 'observability/*.yml' }
+export const planInputs = { project: 'watchkeeper/bench', files: 'observability/*.yml' }
 
 /** What a process that plans tells. */
 export interface Planned {

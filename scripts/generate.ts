@@ -25,7 +25,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
   const trust = await read('docs/trust.md')
   const reusable = workflows.filter((path) => /\/reusable-[^/]*$/.test(path))
   const documents = [...(await documentsOf(root)), ...reusable].map(async (path) => [path, await read(path)] as const)
-  const workflowExamples = ['check-slos', 'drift', 'drift-pull-request', 'replay'].map(
+  const workflowExamples = ['alert-gates', 'check-slos', 'drift', 'drift-pull-request'].map(
     async (name) => [`examples/workflows/self-hosted-${name}.yml`, forSelfHosted(await read(`examples/workflows/${name}.yml`))] as const,
   )
   return new Map([
@@ -87,18 +87,18 @@ api-url: $\{{ vars.WATCHKEEPER_API_URL }}
 api-key: $\{{ secrets.WATCHKEEPER_API_KEY }}
 `
 
-/** The same workflow for a self-hosted server: its address and key, on a runner that reaches it. What needs no key needs no server. */
+/** The same workflow for a self-hosted server: its address and key, on a runner that reaches it, without what only the cloud has. */
 export const forSelfHosted = (text: string): string =>
   text
     .replaceAll(/(?:^ *#.*\n)?^ *sql-key-id: .*\n^ *sql-key-secret: .*\n/gm, '')
+    .replaceAll(/^ *(?:price|max-monthly-increase): .*\n/gm, '')
+    .replaceAll(/ #.* in ClickHouse Cloud$| , and what they add to the bill/gm, '')
     .replaceAll(
       /^( *)profile: clickhouse-cloud\n(?:^ *(?:organization-id|service-id|api-key-id|api-key-secret): .*\n){4}/gm,
       (_, margin: string) => selfHostedInputs.replaceAll(/^(?=.)/gm, margin),
     )
     .replaceAll('profile: clickhouse-cloud', 'profile: hyperdx')
-    .replaceAll(/^( *)runs-on: ubuntu-latest$/gm, (line, margin: string) =>
-      text.includes('secrets.') ? `${margin}# A runner that reaches the server.\n${margin}runs-on: [self-hosted, linux]` : line,
-    )
+    .replaceAll(/^( *)runs-on: ubuntu-latest$/gm, '$1# A runner that reaches the server.\n$1runs-on: [self-hosted, linux]')
 
 /** What `watchkeeper --help` shows of every operation without loading it. */
 function renderSummaries(operations: readonly OperationFacts[]): string {
@@ -132,7 +132,8 @@ async function renderPageAssets(root: string): Promise<string> {
     'node_modules/sortable-tablesort/dist/sortable.a11y.min.js',
     'src/platform/report/page/page.js',
   ])
-  const source = '// GENERATED from src/report/page and two libraries, uPlot (MIT) and sortable (Unlicense), by `npm run generate`.'
+  const source =
+    '// GENERATED from src/platform/report/page and two libraries, uPlot (MIT) and sortable (Unlicense), by `npm run generate`.'
   const hash = createHash('sha256').update(script).digest('base64')
   return [
     source,

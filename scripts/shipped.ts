@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const ownRoot = join(import.meta.dirname, '..')
 
-/** Packages whose published code `npm run generate` copies into src/report/page-assets.ts: no import says so. */
+/** Packages whose published code `npm run generate` copies into src/platform/report/page-assets.ts: no import says so. */
 export const embeddedPackages = ['uplot', 'sortable-tablesort'] as const
 
 export interface LockedPackage {

@@ -12,7 +12,7 @@ const isReadByBundler = (path: string): boolean => !/\.(?:map|[cm]?ts)$/.test(pa
 /** The bundler names modules by their path relative to its own files, so it has to be in the same directory. */
 const bundler = 'node_modules/@vercel/ncc'
 
-export const bundlerIn = (directory: string): string => join(directory, bundler, 'dist/ncc/cli.js')
+export const bundlerIn = (directory: string): string => join(directory, `${bundler}/dist/ncc/cli.js`)
 
 /** Copies lib/, cut into chunks and without descriptions of results, the shipped packages and the bundler of a checkout into an empty directory. */
 export function layOut(root: string, directory: string): void {

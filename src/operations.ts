@@ -19,7 +19,6 @@ const main = {
 
 const asCode = {
   backtest: async () => (await import('./changes/backtest.ts')).backtest,
-  replay: async () => (await import('./changes/replay.ts')).replay,
   import: async () => (await import('./tools/import/import.ts')).importFiles,
   'check-slos': async () => (await import('./changes/check-slos.ts')).checkSlos,
 } as const

@@ -19,7 +19,7 @@ export interface FieldFacts {
   /** The default in action.yml only. */
   readonly actionDefault?: string
   /** What the field is instead of an input of the action. */
-  readonly setting?: 'variable' | 'option'
+  readonly setting?: 'variable'
 }
 
 export interface OperationFacts extends Pick<Operation, 'summary' | 'effect' | 'scope' | 'isOutsideOfAction' | 'positional'> {

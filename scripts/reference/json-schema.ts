@@ -10,7 +10,7 @@ import { isMapping } from '../../src/platform/core/keys.ts'
 import { toKebab } from '../../src/platform/core/names.ts'
 import { fileSettings, settingsSchema } from '../../src/platform/operation/inputs.ts'
 import { type JsonSchema, toJsonSchema } from '../../src/runtime/cli/schema.ts'
-import { ruleSettingsSchema } from '../../src/runtime/config-file.ts'
+import { ruleSettingsSchema, sqlFunctionsSchema } from '../../src/runtime/config-file.ts'
 import { environmentSchema } from '../../src/sync/declarations/environment.ts'
 import { declarationsSchema } from '../../src/sync/declarations/file-schema.ts'
 import { planInput } from '../../src/sync/plan/plan-input.ts'
@@ -26,7 +26,7 @@ export const renderSchemas = (): Readonly<Record<string, string>> => ({
     toJsonSchema(checksFileSchema),
   ),
   'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),
-  'environment.schema.json': write('An environment (environments/NAME.yml)', environmentFileSchema()),
+  'environment.schema.json': write('An environment (environments/NAME.yml)', toJsonSchema(environmentSchema)),
 })
 
 type Schema = JsonSchema
@@ -72,68 +72,10 @@ function expressionFor({ type, enum: words, pattern, format, maxLength }: Schema
   return type === 'string' && isNarrow ? 'textWithExpression' : undefined
 }
 
-/** Overrides have the fields of declared objects. */
-function environmentFileSchema(): Schema {
-  const { properties, ...schema } = toJsonSchema(environmentSchema)
-  const { $defs, properties: sections } = observabilitySchema()
-  const { patch, patches } = patchesOf(schemasIn($defs))
-  const { overrides, ...own } = schemasIn(properties)
-  const inOverrides = Object.keys(schemasIn(overrides?.properties)).map((section) => {
-    const { additionalProperties, ...map } = schemasIn(sections)[section] ?? {}
-    return [section, { ...(inObservability(map) as Schema), additionalProperties: patch(additionalProperties) }] as const // A map stays a map.
-  })
-  return {
-    ...schema,
-    properties: { ...own, overrides: { ...overrides, properties: Object.fromEntries(inOverrides) } },
-    $defs: patches,
-  }
-}
-
-/** Definitions that overrides do not change are those of a declaration file. */
-function inObservability(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inObservability)
-  if (!isMapping(value)) return value
-  const isReference = (key: string, item: unknown): item is string => key === '$ref' && typeof item === 'string'
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, isReference(key, item) ? `observability.schema.json${item}` : inObservability(item)]),
-  )
-}
-
-/** Makes schemas of parts of a value: no field of a map is required, and null removes a field. A list is complete, because it is replaced. */
-function patchesOf(definitions: Schema) {
-  const patches: Record<string, unknown> = {}
-  const patch = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(patch)
-    if (!isMapping(value)) return value
-    const { required: _, oneOf, anyOf = oneOf, properties, $ref, ...rest } = value
-    return {
-      ...(inObservability(rest) as Schema), // A map stays a map.
-      ...(anyOf !== undefined && { anyOf: patch(anyOf) }),
-      ...(properties !== undefined && { properties: patchFields(schemasIn(properties)) }),
-      ...($ref !== undefined && { $ref: patchDefinition(String($ref)) }),
-    }
-  }
-  const patchFields = (fields: Schema): Schema =>
-    Object.fromEntries(
-      Object.entries(fields).map(([name, field]) => {
-        const { description, ...rest } = patch(field) as Schema // A map stays a map.
-        return [name, { ...(description !== undefined && { description }), anyOf: [rest, { type: 'null' }] }]
-      }),
-    )
-  const patchDefinition = (reference: string): string => {
-    const name = reference.slice('#/$defs/'.length)
-    const own = `${name}Override`
-    if (!Object.hasOwn(patches, own)) {
-      patches[own] = undefined
-      patches[own] = patch(definitions[name])
-    }
-    return `#/$defs/${own}`
-  }
-  return { patch, patches }
-}
-
 function configSchema(): Schema {
   const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))
   const { project } = planInput.shape
-  return toJsonSchema(z.strictObject({ ...shape, project, rules: ruleSettingsSchema.optional() }))
+  return toJsonSchema(
+    z.strictObject({ ...shape, project, rules: ruleSettingsSchema.optional(), 'sql-functions': sqlFunctionsSchema.optional() }),
+  )
 }

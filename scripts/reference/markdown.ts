@@ -13,13 +13,10 @@ const inputTable = (fields: readonly FieldFacts[]): string => table(['input', 'm
 
 const inputRow = (field: FieldFacts): readonly string[] => [
   code(field.name),
-  [field.description, field.note, field.setting && places[field.setting]].filter(Boolean).join(' '),
+  [field.description, field.note, field.setting && 'A variable in the action.'].filter(Boolean).join(' '),
   field.accepts,
   field.isRequired ? 'required' : field.default === undefined ? '' : code(field.default),
 ]
-
-/** The place of a setting that is not an input of the action. */
-const places = { variable: 'A variable in the action.', option: 'On the command line and in the library only.' } as const
 
 const fieldList = (fields: readonly Pick<FieldFacts, 'name' | 'description'>[]): string =>
   fields.map(({ name, description }) => `- ${code(name)}: ${description}`).join('\n')
@@ -45,7 +42,13 @@ export function configTable(operations: readonly OperationFacts[]): string {
     'a map of rules: `error`, `warning`, `note` or `off`',
     '',
   ]
-  return table(['key', 'meaning', 'accepted', 'default'], [...fields.map(inputRow), rules])
+  const sqlFunctions = [
+    code('sql-functions'),
+    'Functions of your own that [SQL in files](trust.md#sql-in-files) may call.',
+    'a list of names of functions',
+    '',
+  ]
+  return table(['key', 'meaning', 'accepted', 'default'], [...fields.map(inputRow), rules, sqlFunctions])
 }
 
 /** The rules of `validate`, then those of `plan` and `pull`. */
@@ -134,7 +137,7 @@ function renderOperation(operation: OperationFacts, shared: Shared): string {
   const fields = fieldsOf(operation).filter((field, i) => i >= outputs.length || !isIn(shared.fields, field))
   return [
     `## ${name}`,
-    `${summary} ${effect === 'write' ? 'Writes to the service.' : hasFiles ? 'Writes nothing to the service.' : 'Read-only.'}${needs[scope]}${isOutsideOfAction ? ` ${places.option}` : ''}`,
+    `${summary} ${effect === 'write' ? 'Writes to the service.' : hasFiles ? 'Writes nothing to the service.' : 'Read-only.'}${needs[scope]}${isOutsideOfAction ? ' On the command line and in the library only.' : ''}`,
     ...renderParts(inputs, shared.inputs, inputTable, '[Shared inputs](#shared-inputs)'),
     ...(outputs.length === 0 ? [] : [`Outputs: ${outputs.map((output) => code(output.name)).join(', ')}.`]),
     ...renderParts(fields, shared.fields, (own) => `Result:\n\n${fieldList(own)}`, '[Shared fields](#shared-fields)'),

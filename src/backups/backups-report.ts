@@ -1,7 +1,6 @@
 // The verdict and the report of check-backups.
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
-import { spellInput } from '../platform/core/input-spelling.ts'
 import { join, joinFirst, joinSome, type Line, say, toPlainText, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
 import { firstOf, listFirst, plural, quote, sparkline } from '../platform/core/text.ts'
 import { type Block, paragraph, statusLooks } from '../platform/report/blocks.ts'
@@ -13,8 +12,8 @@ import { backupTable } from './backups.ts'
 import type { BackupsResult, JudgedService } from './backups-schemas.ts'
 
 /** Whether some service has a finding, and the API answered requests for services at all. */
-export function needsNames(checks: readonly JudgedService[], minSizeRatio: number | undefined): boolean {
-  const hasFinding = checks.some((check) => !check.passes || listWarnings(check, minSizeRatio).length > 0)
+export function needsNames(checks: readonly JudgedService[]): boolean {
+  const hasFinding = checks.some((check) => !check.passes || listWarnings(check).length > 0)
   return hasFinding && checks.some(({ failure }) => failure === undefined || ['permission', 'not-found'].includes(failure.kind))
 }
 
@@ -29,11 +28,9 @@ function labelOf({ serviceId, name }: JudgedService, services: Services): string
 /** Number of services or warnings that the verdict names. */
 const maxNamed = 10
 
-export function judgeChecks({ services, minSizeRatio }: BackupsResult): Verdict {
+export function judgeChecks({ services }: BackupsResult): Verdict {
   const failed = services.filter(({ passes }) => !passes).toSorted(byWorst)
-  const warnings = services.flatMap((check) =>
-    listWarnings(check, minSizeRatio).map((line): Line => say`Service ${labelOf(check, services)}: ${line}`),
-  )
+  const warnings = services.flatMap((check) => listWarnings(check).map((line): Line => say`Service ${labelOf(check, services)}: ${line}`))
   if (failed.length > 0) {
     const isSingle = services.length === 1
     // The first line has all there is to say about a service that is stale or has no backup.
@@ -186,7 +183,7 @@ function explainError({ message, advice }: NonNullable<JudgedService['failure']>
 }
 
 /** Whole sentences, for after the name of the service and a colon. */
-function listWarnings(check: JudgedService, minSizeRatio: number | undefined): readonly Line[] {
+function listWarnings(check: JudgedService): readonly Line[] {
   const { limit, failure, configurationFailure, dataQualityIssues } = check
   // Nothing else is known of a service whose backups could not be read.
   if (failure !== undefined) return []
@@ -196,7 +193,7 @@ function listWarnings(check: JudgedService, minSizeRatio: number | undefined): r
       : [
           say`the backup configuration could not be read${trusted(limit.source === 'input' ? '' : `, so the limit is the default of ${formatHours(limit.hours)}`)}: ${explainError(configurationFailure)}.`,
         ]
-  return [...unreadable, ...sizeWarnings(check, minSizeRatio), ...dataQualityIssues.map((issue): Line => [trusted(issueWords[issue])])]
+  return [...unreadable, ...sizeWarnings(check), ...dataQualityIssues.map((issue): Line => [trusted(issueWords[issue])])]
 }
 
 const issueWords: Readonly<Record<BackupDataIssue, string>> = {
@@ -205,7 +202,7 @@ const issueWords: Readonly<Record<BackupDataIssue, string>> = {
   'missing-date': 'backups without a date are left out.',
 }
 
-function sizeWarnings({ sizeOutcome, size }: JudgedService, minSizeRatio = 0): readonly Line[] {
+function sizeWarnings({ sizeOutcome, size, minSizeRatio = 0 }: JudgedService): readonly Line[] {
   switch (sizeOutcome) {
     case 'too-small': {
       const { latest = 0, median = 0 } = size ?? {}
@@ -264,7 +261,7 @@ export function reportChecks(result: BackupsResult): Report {
     blocks: [
       ...nextSteps(services),
       factsOf(result),
-      serviceTable(services, result.minSizeRatio),
+      serviceTable(services),
       trendTable(services),
       ...failureBlocks(services),
       ...[
@@ -296,14 +293,14 @@ function missingBackupStep(services: Services): readonly Block[] {
   ]
 }
 
-/** What to do about the first service without the restore that require-restore-days asks for. */
+/** What to do about the first service without the restore that its policies require. */
 function restoreStep(services: Services): readonly Block[] {
   const first = services.find(({ needsRestore }) => needsRestore)
   if (first === undefined) return []
   const command = `watchkeeper verify-restore --service-id NEW --original ${first.serviceId} --id BACKUP --reports json=restore.json`
   return [
     paragraph(
-      say`To verify a restore of ${labelOf(first, services)}: restore a backup to a new service, run ${command}, and add the file to ${trusted(spellInput('results'))}. See ${trusted(restoresPage)}`,
+      say`To verify a restore of ${labelOf(first, services)}: restore a backup to a new service, run ${command}, and add the file to results of the policy. See ${trusted(restoresPage)}`,
     ),
   ]
 }
@@ -380,13 +377,13 @@ const defaultWords = {
   unreadable: 'the backup configuration could not be read',
 } as const
 
-const serviceTable = (services: readonly JudgedService[], minSizeRatio: number | undefined): Block =>
+const serviceTable = (services: readonly JudgedService[]): Block =>
   table('Services', services, {
     Service: (check) => labelOf(check, services),
     Outcome: ({ firstBackupDueAt: due, ...check }) => {
       const count = check.outcome === 'fresh' ? check.problems.length : 0
       const more = due === undefined ? (count === 0 ? '' : `, with ${plural(count, 'problem')}`) : `, due by ${formatMoment(due)}`
-      return trusted(`${iconOf(check, minSizeRatio)} ${check.outcome}${more}`)
+      return trusted(`${iconOf(check)} ${check.outcome}${more}`)
     },
     '>Last successful backup': ({ lastSuccessful }) => shown(lastSuccessful?.ageMs, formatAgo),
     '>Limit': (check) => shown(isRead(check) ? check.limit.hours : undefined, formatHours),
@@ -394,9 +391,9 @@ const serviceTable = (services: readonly JudgedService[], minSizeRatio: number |
     ...(services.some(({ problems }) => problems.length > 0) && { Problems: ({ problems }: JudgedService) => problems.join('; ') }),
   })
 
-function iconOf(check: JudgedService, minSizeRatio: number | undefined): string {
+function iconOf(check: JudgedService): string {
   if (!check.passes) return statusLooks.fail.sign
-  return statusLooks[listWarnings(check, minSizeRatio).length > 0 ? 'warn' : 'pass'].sign
+  return statusLooks[listWarnings(check).length > 0 ? 'warn' : 'pass'].sign
 }
 
 const trendTable = (services: readonly JudgedService[]): Block =>

@@ -1,7 +1,7 @@
 // What check-backups takes and returns.
 import * as z from 'zod'
 import { isUuid } from '../platform/api/path.ts'
-import { filePath, glob, integer, lines, list, noted, positiveNumber } from '../platform/operation/inputs.ts'
+import { filePath, list, noted, positiveNumber } from '../platform/operation/inputs.ts'
 import { backupDetails, backupOutput } from './backups.ts'
 import { serviceCheck } from './service-check.ts'
 
@@ -13,9 +13,7 @@ export const maxAgeInput = positiveNumber(
   `a number of hours above 0 and at most ${maxLimitHours}, such as 26 or 1.5`,
 ).optional()
 
-export const checksInput = filePath(
-  'Reads this file: check-backups its policies for backups, verify-restore its checks and rules for restored data.',
-).optional()
+export const checksInput = filePath('Path of the file with policies for backups, and with rules and queries for restored data.').optional()
 
 /** The id of a service in lower case, or its name. */
 const serviceReference = z
@@ -35,29 +33,15 @@ export const backupsInput = z.strictObject({
     'names or ids, one per line or separated by commas, at most 100',
     serviceReference,
   ).optional(),
-  minSizeRatio: positiveNumber(
-    'Warns when the last successful backup is smaller than this share of the median of earlier backups of its type.',
-    1,
-    'a number above 0 and at most 1, such as 0.5',
-  ).optional(),
   checks: noted(checksInput, 'A backup configuration that differs from its policies fails.'),
-  requireRestoreDays: integer(
-    'Fails for a service without a verified restore in the last N days. The files of `results` prove it.',
-    1,
-    3650,
-  ).optional(),
-  results: lines(
-    'Reads results of verify-restore from these files, for `require-restore-days`.',
-    'globs inside the workspace, one per line',
-    glob,
-  ).optional(),
 })
 
 const judgedService = serviceCheck.extend({
-  problems: z.array(z.string()).describe('How it breaks the policies of the file, or require-restore-days.'),
+  problems: z.array(z.string()).describe('How it breaks the policies of the file.'),
   correction: z.string().optional().describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
-  needsRestore: z.literal(true).optional().describe('Present where its restores are not enough for require-restore-days.'),
-  restoredAt: z.string().optional().describe('When a restore of it was last verified, with require-restore-days.'),
+  needsRestore: z.literal(true).optional().describe('Present where its restores are not enough for `requireRestoreDays` of its policies.'),
+  minSizeRatio: z.number().optional().describe('The highest one of its policies.'),
+  restoredAt: z.string().optional().describe('When a restore of it was last verified, with `requireRestoreDays`.'),
 })
 
 export type JudgedService = z.output<typeof judgedService>
@@ -74,12 +58,8 @@ export const backupsDetails = z.object({
     ),
   checkedAt: z.string().describe('The time of the check, ISO 8601 in UTC.'),
   worstServiceId: z.string().describe('The worst service, which the outputs are about.'),
-  minSizeRatio: z.number().optional().describe('The input min-size-ratio, if it was given.'),
   services: z.array(judgedService).describe('Every service with its outcome, age, limit, trend and newest backups, in the given order.'),
-  leftOutFiles: z
-    .array(z.string())
-    .optional()
-    .describe('Files of require-restore-days that say nothing about these services, with the reason.'),
+  leftOutFiles: z.array(z.string()).optional().describe('Files of `results` that say nothing about these services, with the reason.'),
   drills: z.array(z.string()).describe('Services of restore drills, which are left out, by name.'),
 })
 

@@ -9,7 +9,7 @@ import { defineOperation, type Given } from '../platform/operation/operation.ts'
 import { byWorst } from './backup-rules.ts'
 import { judgeChecks, needsNames, reportChecks, serviceLines } from './backups-report.ts'
 import { backupsDetails, backupsInput, backupsOutput } from './backups-schemas.ts'
-import { comparePolicies, findUnknownService, judgeRestores, readRestores } from './policy.ts'
+import { comparePolicies, findUnknownService, judgeAllRestores, needConfiguration, policiesOf, readAllRestores } from './policy.ts'
 import { resolveServices } from './resolve-services.ts'
 import { checkService, readServices, type ServiceBackups } from './service-check.ts'
 
@@ -22,43 +22,54 @@ export const checkBackups = defineOperation({
   input: backupsInput,
   output: backupsOutput,
   details: backupsDetails,
-  example: { maxAgeHours: 26, minSizeRatio: 0.5 },
-  check: checkInput,
-  async run(context, { maxAgeHours, minSizeRatio, services, checks, requireRestoreDays, results = [] }) {
+  example: { maxAgeHours: 26, checks: 'backups.yml' },
+  check: (given) => checkInput(given),
+  async run(context, { maxAgeHours, services, checks }) {
     const { api, organizationId, service, clock, files } = context
     // The YAML parser takes longer to load than the rest of a run without a file.
-    const policies =
-      checks === undefined ? [] : (await import('./checks-file.ts')).readChecksFile(await files.read(checks, 'checks'), checks).policies
+    const load = async (path: string) =>
+      (await import('./checks-file.ts')).readChecksFile(await files.read(path, 'checks'), path, api.sqlFunctions)
+    const policies = checks === undefined ? [] : (await load(checks)).policies
     if (checks !== undefined && policies.length === 0) throw inputError('checks', 'has no policies; check-backups needs some')
     const given = services ?? (service === undefined ? [] : [service.serviceId])
-    const resolved = await resolveServices(context, given, policies.length > 0)
+    const resolved = await resolveServices(
+      context,
+      given,
+      policies.some(({ services: own, tag }) => own !== undefined || tag !== undefined),
+    )
     const unknown = findUnknownService(policies, resolved.listed ?? [])
     if (unknown !== undefined) throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this name or id`)
-    const needsConfiguration = maxAgeHours === undefined || policies.length > 0
+    const needsConfiguration = maxAgeHours === undefined || needConfiguration(policies)
     const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), { needsConfiguration })
     const dated = resolved.listed ?? (read.some(hasNoBackup) ? await findServices(api, organizationId, true) : undefined)
     // The time is read after the answers: a backup that finished while others were read must not be dated in the future.
     const nowMs = clock.now()
-    const restores = await readRestores(files, results, { organizationId, nowMs })
+    const restores = await readAllRestores(files, policies, { organizationId, nowMs })
     const judged = read.map((one) => {
       const service = dated?.find(({ id }) => id === one.serviceId) ?? { id: one.serviceId, name: '' }
+      const own = policiesOf(policies, service)
+      const ratios = own.flatMap(({ minSizeRatio }) => minSizeRatio ?? [])
+      const minSizeRatio = ratios.length === 0 ? undefined : Math.max(...ratios)
       const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs, createdMs: createdMsOf(service) })
       const isNew = check.firstBackupDueAt !== undefined
       const facts = { service, organizationId, limitHours: check.limit.hours, nowMs, isNew }
-      const { problems: differences, correction } = comparePolicies(policies, one, facts)
-      const { restoredMs, problems: missing } = judgeRestores(restores, one.serviceId, requireRestoreDays, nowMs)
-      const problems = [...differences, ...missing]
+      const { problems: differences, correction } = comparePolicies(own, one, facts)
+      const { restoredMs, problems: missing } = judgeAllRestores(own, restores, one.serviceId, nowMs)
+      const isLeftOut = policies.length > 0 && own.length === 0
+      const problems = [...(isLeftOut ? ['no policy of the file is about it'] : []), ...differences, ...missing]
       return {
         ...check,
         passes: check.passes && problems.length === 0,
         problems,
         correction,
+        ...(minSizeRatio !== undefined && { minSizeRatio }),
         ...(missing.length > 0 && { needsRestore: true as const }),
         ...(restoredMs !== undefined && { restoredAt: new Date(restoredMs).toISOString() }),
       }
     })
+    const leftOutFiles = [...new Set([...restores.values()].flatMap(({ leftOut }) => leftOut))]
     // A run without findings needs no names. The request would double the requests of a job for one service.
-    const listed = dated ?? (needsNames(judged, minSizeRatio) ? await findServices(api, organizationId) : [])
+    const listed = dated ?? (needsNames(judged) ? await findServices(api, organizationId) : [])
     const kept = withoutDrills(resolved.ids, listed)
     const names = new Map(listed.map(({ id, name }) => [id, name || undefined]))
     const named = judged
@@ -70,9 +81,8 @@ export const checkBackups = defineOperation({
       ...worst.backup,
       checkedAt: new Date(nowMs).toISOString(),
       worstServiceId: worst.serviceId,
-      minSizeRatio,
       services: named,
-      ...(restores.leftOut.length > 0 && { leftOutFiles: restores.leftOut }),
+      ...(leftOutFiles.length > 0 && { leftOutFiles }),
       drills: resolved.ids.filter((id) => !kept.includes(id)).map((id) => names.get(id) ?? id),
     }
   },
@@ -94,16 +104,12 @@ function createdMsOf({ createdAt = '' }: Pick<ListedService, 'createdAt'>): numb
 const withoutDrills = (ids: readonly string[], listed: readonly ListedService[] = []): readonly string[] =>
   ids.filter((id) => !listed.some((one) => one.id === id && isOfDrill(one)))
 
-function checkInput({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] {
-  const [one, other] = names.has('results') ? ['require-restore-days', 'results'] : ['results', 'require-restore-days']
-  const isHalf = names.has('results') !== names.has('requireRestoreDays')
-  const half = isHalf ? [missingInput(one, `is missing; ${other} needs it`)] : []
-  if (names.has('services') || hasServiceId) return half
-  return [
-    ...half,
-    missingInput(
-      'service-id',
-      `is missing: set ${spellInput('service-id')}, the variable WATCHKEEPER_SERVICE_ID, or ${spellInput('services')}`,
-    ),
-  ]
-}
+const checkInput = ({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] =>
+  names.has('services') || hasServiceId
+    ? []
+    : [
+        missingInput(
+          'service-id',
+          `is missing: set ${spellInput('service-id')}, the variable WATCHKEEPER_SERVICE_ID, or ${spellInput('services')}`,
+        ),
+      ]

@@ -2,10 +2,10 @@
 import * as z from 'zod'
 import { type Diagnostic, inputDiagnosticAt } from '../platform/core/diagnostics.ts'
 import { InputError } from '../platform/core/errors.ts'
-import { isComment, refuseSql, toTokens } from '../platform/core/sql.ts'
+import { refuseForm, refuseSql, toTokens } from '../platform/core/sql.ts'
 import { quote } from '../platform/core/text.ts'
 import { parseWithLocations } from '../platform/documents/parse.ts'
-import { duration, flag, integer, positiveNumber } from '../platform/operation/inputs.ts'
+import { duration, flag, glob, integer, lines, positiveNumber } from '../platform/operation/inputs.ts'
 
 const word = (description: string, accepts: string) => z.string().min(1).max(256).meta({ description, accepts })
 const words = (description: string, accepts: string) =>
@@ -24,6 +24,11 @@ const tables = z.strictObject({
     1,
     'a number above 0 and at most 1',
   ).default(0.9),
+  maxRestoreMinutes: positiveNumber(
+    'Fails when the service ran later than this many minutes after the request to restore. The run waits no longer than that.',
+    100_000,
+    'a number of minutes above 0, such as 60',
+  ).optional(),
 })
 
 const check = z
@@ -49,14 +54,30 @@ const check = z
 
 export type Check = z.output<typeof check>
 
-const policy = z.strictObject({
-  services: words('Only these services.', 'names or ids').optional(),
-  tag: word('Only services with this tag.', 'Key=Value, or Key').optional(),
-  periodHours: integer('Hours between two backups.', 1, 8784).optional(),
-  retentionHours: integer('How long backups are kept.', 24, 1080).optional(),
-  startTime: text(/^(?:[01]\d|2[0-3]):00$/, 'When backups start, in UTC.', 'HH:00 in quotes, such as "02:00"'),
-  ownBucket: flag('Whether a successful backup within the limit of the age must be in a bucket of your own.').optional(),
-})
+const policy = z
+  .strictObject({
+    services: words('Only these services.', 'names or ids').optional(),
+    tag: word('Only services with this tag.', 'Key=Value, or Key').optional(),
+    periodHours: integer('Hours between two backups.', 1, 8784).optional(),
+    retentionHours: integer('How long backups are kept.', 24, 1080).optional(),
+    startTime: text(/^(?:[01]\d|2[0-3]):00$/, 'When backups start, in UTC.', 'HH:00 in quotes, such as "02:00"'),
+    ownBucket: flag('Whether a successful backup within the limit of the age must be in a bucket of your own.').optional(),
+    minSizeRatio: positiveNumber(
+      'Warns when the last successful backup is smaller than this share of the median of earlier backups of its type.',
+      1,
+      'a number above 0 and at most 1, such as 0.5',
+    ).optional(),
+    requireRestoreDays: integer(
+      'Fails without a verified restore in the last N days. The files of `results` prove it.',
+      1,
+      3650,
+    ).optional(),
+    results: lines('Files with results of verify-restore, for `requireRestoreDays`.', 'globs inside the workspace', glob).min(1).optional(),
+  })
+  .refine(({ requireRestoreDays, results }) => (requireRestoreDays === undefined) === (results === undefined), {
+    message: 'has only one of requireRestoreDays and results; set both',
+    params: { isComplete: true },
+  })
 
 export type Policy = z.output<typeof policy>
 
@@ -77,31 +98,33 @@ export const checksFileSchema = z.strictObject({
 
 export type ChecksFile = z.output<typeof checksFileSchema>
 
-/** Throws an InputError with the location of every mistake. */
-export function readChecksFile(text: string, path: string): ChecksFile {
+/** Throws an InputError with the location of every mistake. `sqlFunctions`: functions of the user. */
+export async function readChecksFile(text: string, path: string, sqlFunctions: readonly string[] = []): Promise<ChecksFile> {
   const { value, document } = parseWithLocations(text, path, checksFileSchema)
-  const diagnostics = value.checks.flatMap(({ name, sql }, i): readonly Diagnostic[] => {
-    const problem = whyNoSelect(sql)
-    return problem === undefined
-      ? []
-      : [inputDiagnosticAt(document.locationOf(['checks', i, 'sql']), `checks["${quote(name, 60)}"].sql: ${problem}`)]
-  })
+  const diagnostics: Diagnostic[] = []
+  for (const [i, { name, sql }] of value.checks.entries()) {
+    const problem = await whyNoSelect(sql, sqlFunctions)
+    if (problem !== undefined)
+      diagnostics.push(inputDiagnosticAt(document.locationOf(['checks', i, 'sql']), `checks["${quote(name, 60)}"].sql: ${problem}`))
+  }
   if (diagnostics.length > 0) throw new InputError(diagnostics)
   return value
 }
 
 const placeholder = '{backup_time}'
 
-function whyNoSelect(sql: string): string | undefined {
-  const tokens = toTokens(sql).filter((token) => token.trim() !== '' && !isComment(token))
-  if (!/^(?:select|with)$/i.test(tokens[0] ?? '') || tokens.includes(';')) return 'is not one SELECT; write it without a semicolon'
-  if (tokens.some((token) => /^['"`]/.test(token) && token.includes(placeholder)))
+async function whyNoSelect(sql: string, sqlFunctions: readonly string[]): Promise<string | undefined> {
+  if (toTokens(sql).some((token) => /^['"`]/.test(token) && token.includes(placeholder)))
     return `has ${placeholder} in quotes; write it without quotes`
-  return refuseSql(toQuery(sql))
+  // In the brackets of a subquery, it must stay a part.
+  const query = `${withTime(sql)}\n`
+  return refuseForm(query) ?? refuseSql(query, false, sqlFunctions)
 }
 
 /** The time of the data in the backup, which is the end of the period of a query. */
 export const backupTime = 'fromUnixTimestamp64Milli({endDateMilliseconds:Int64})'
 
 /** Puts a query into a subquery, where the grammar of ClickHouse accepts only a SELECT. */
-export const toQuery = (sql: string): string => `SELECT * FROM (\n${sql.replaceAll(placeholder, backupTime)}\n)\nLIMIT 2`
+export const toQuery = (sql: string): string => `SELECT * FROM (\n${withTime(sql)}\n)\nLIMIT 2`
+
+const withTime = (sql: string): string => sql.replaceAll(placeholder, backupTime)

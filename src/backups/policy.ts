@@ -37,13 +37,16 @@ const isNameOf =
 export const findUnknownService = (policies: readonly Policy[], listed: readonly ListedService[]): string | undefined =>
   policies.flatMap(({ services = [] }) => services).find((given) => !listed.some((one) => isNameOf(one)(given)))
 
-/** All policies about the service must hold, and a service without a policy is a problem. */
-export function comparePolicies(policies: readonly Policy[], read: ServiceBackups, facts: Facts) {
+export const policiesOf = (policies: readonly Policy[], service: Facts['service']): readonly Policy[] =>
+  policies.filter(({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)))
+
+/** Whether the policies are compared with the backup configuration. */
+export const needConfiguration = (policies: readonly Policy[]): boolean =>
+  policies.some((policy) => keysOf<keyof typeof options>(options).some((name) => policy[name] !== undefined))
+
+/** All policies about the service must hold. */
+export function comparePolicies(own: readonly Policy[], read: ServiceBackups, facts: Facts) {
   const { service, limitHours, organizationId, nowMs, isNew } = facts
-  const own = policies.filter(
-    ({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)),
-  )
-  if (own.length === 0) return { problems: policies.length === 0 ? [] : ['no policy of the file is about it'], correction: undefined }
   const configured = configuredIn(read)
   const changes = new Map(
     own.flatMap((policy) =>
@@ -98,7 +101,7 @@ interface Evidence extends z.output<typeof evidence> {
 }
 
 /** What the files say about restores. */
-export interface Restores {
+interface Restores {
   /** Newest first. At the same time, a failure counts as the later one. */
   readonly results: readonly Evidence[]
   /** Files that may have a newer result, and why they could not be used. */
@@ -109,13 +112,19 @@ export interface Restores {
 
 type Organization = Pick<Facts, 'organizationId' | 'nowMs'>
 
-/** Throws an InputError when a file is not a text. */
-export async function readRestores(files: Files, globs: readonly string[], organization: Organization): Promise<Restores> {
+/** What the files of each policy say about restores. Throws an InputError when a file is not a text. */
+export async function readAllRestores(files: Files, policies: readonly Policy[], organization: Organization) {
+  const read = new Map<Policy, Restores>()
+  for (const policy of policies) if (policy.results !== undefined) read.set(policy, await readRestores(files, policy.results, organization))
+  return read
+}
+
+async function readRestores(files: Files, globs: readonly string[], organization: Organization): Promise<Restores> {
   const results: Evidence[] = []
   const unusable: string[] = []
   const leftOut: string[] = []
-  for (const path of (await files.find(globs, 'results')).paths) {
-    const read = readEvidence(await files.read(path, 'results'), organization)
+  for (const path of (await files.find(globs, 'checks')).paths) {
+    const read = readEvidence(await files.read(path, 'checks'), organization)
     if (read === undefined) continue
     if ('result' in read) results.push({ ...read.result, path, atMs: Date.parse(read.result.checkedAt) })
     else if ('unusable' in read) unusable.push(`${quote(path)} ${read.unusable}`)
@@ -139,9 +148,20 @@ function readEvidence(text: string, { organizationId, nowMs }: Organization) {
 /** A run can fail although the data is there, such as one that took too long. */
 const isVerified = ({ status, restoreStatus }: Evidence): boolean => status !== 'fail' && restoreStatus === 'verified'
 
-/** Why the restores are not enough, without full stops, and when the last one was verified. Without `days`, none is necessary. */
-export function judgeRestores({ results, unusable }: Restores, serviceId: string, days: number | undefined, nowMs: number) {
-  if (days === undefined) return { restoredMs: undefined, problems: [] }
+/** Why the restores are not enough for the policies, without full stops, and when the last one was verified. */
+export function judgeAllRestores(own: readonly Policy[], read: ReadonlyMap<Policy, Restores>, serviceId: string, nowMs: number) {
+  const judged = own.flatMap((policy) => {
+    const [restores, days] = [read.get(policy), policy.requireRestoreDays]
+    return restores === undefined || days === undefined ? [] : [judgeRestores(restores, serviceId, days, nowMs)]
+  })
+  const times = judged.flatMap(({ restoredMs }) => restoredMs ?? [])
+  return {
+    restoredMs: times.length === 0 ? undefined : Math.max(...times),
+    problems: [...new Set(judged.flatMap(({ problems }) => problems))],
+  }
+}
+
+function judgeRestores({ results, unusable }: Restores, serviceId: string, days: number, nowMs: number) {
   const own = results.filter(({ originalId }) => originalId === serviceId)
   const restoredMs = own.find(isVerified)?.atMs
   const [newest] = own
@@ -155,7 +175,7 @@ export function judgeRestores({ results, unusable }: Restores, serviceId: string
     if (!isVerified(newest)) return [`${when} is verified, but the run failed (${quote(path)})`]
     return nowMs - atMs <= days * dayMs
       ? []
-      : [`its last verified restore was ${formatAgo(nowMs - atMs)}, and require-restore-days is ${days}`]
+      : [`its last verified restore was ${formatAgo(nowMs - atMs)}, and requireRestoreDays is ${days}`]
   }
   return { restoredMs, problems: [...explain(), ...unusable] }
 }

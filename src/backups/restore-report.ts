@@ -59,6 +59,7 @@ const details = z.object({
   ranBy: z
     .object({ actor: z.string().optional(), page: z.string().optional(), key: z.string().optional() })
     .describe('Who started the job, its page, and the end of the id of the key.'),
+  maxRestoreMinutes: z.number().optional().describe('That of the file of checks.'),
   checkedAt: z.string().describe('The end of the run.'),
   rows: z.number().describe('Rows of the restored service in tables that passed.'),
   tables: z.array(comparedTable).describe('The databases and tables of the original.'),
@@ -71,20 +72,18 @@ export const restoreSchemas = { output, details }
 
 export type RestoreResult = z.output<typeof output> & z.output<typeof details>
 
-type Gates = Readonly<Partial<Record<'maxRestoreMinutes' | 'maxAgeHours', number | undefined>>>
-
 const minutes = (value: number): string => formatDuration(value * minuteMs)
 const hours = (value: number): string => formatDuration(value * hourMs)
 
-export function judgeVerification(result: RestoreResult, { maxRestoreMinutes, maxAgeHours }: Gates): Verdict {
-  const { restoreStatus, restoreMinutes = 0, dataAgeHours, state } = result
+export function judgeVerification(result: RestoreResult, { maxAgeHours }: { readonly maxAgeHours?: number | undefined }): Verdict {
+  const { restoreStatus, restoreMinutes = 0, maxRestoreMinutes, dataAgeHours, state } = result
   const waited = formatDuration(Date.parse(result.checkedAt) - Date.parse(result.requestedAt))
   const failed = sorted([...result.checks, ...result.tables]).filter(({ outcome }) => outcome === 'fail' || outcome === 'unknown')
   const reasons = nameReasons(failed).slice()
   if (restoreStatus === 'not-started') reasons.push(say`its state is ${state}, ${trusted(waited)} after the request`)
   if (restoreStatus === 'started' && failed.length === 0) reasons.push(say`no rows from before the backup were compared`)
   if (maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes)
-    reasons.push(say`it ran after ${trusted(minutes(restoreMinutes))}, and max-restore-minutes is ${maxRestoreMinutes}`)
+    reasons.push(say`it ran after ${trusted(minutes(restoreMinutes))}, and maxRestoreMinutes is ${maxRestoreMinutes}`)
   if (maxAgeHours !== undefined && dataAgeHours > maxAgeHours)
     reasons.push(say`the backup was ${trusted(hours(dataAgeHours))} old at the request, and max-age-hours is ${maxAgeHours}`)
   const isSlow = maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { ApiError } from '../platform/api/api-error.ts'
 import type { ReadApi } from '../platform/api/client.ts'
 import type { Service } from '../platform/api/path.ts'
-import { type SqlRow, whyNoRows } from '../platform/api/sql.ts'
+import { type SqlQuery, type SqlRow, whyNoRows } from '../platform/api/sql.ts'
 import { causeOf } from '../platform/core/errors.ts'
 import { isExactNumber } from '../platform/core/json.ts'
 import { nameOfTable, quoteName } from '../platform/core/sql.ts'
@@ -24,9 +24,12 @@ export interface Queried {
 export type Unread = { readonly unread: string }
 
 /** Throws an ApiError when there is no answer. */
-async function query({ api, service, backupMs, ...rest }: Queried, sql: string): Promise<readonly SqlRow[] | Unread> {
+async function query(
+  { api, service, backupMs, ...rest }: Queried,
+  asked: Pick<SqlQuery, 'sql' | 'isOwn'>,
+): Promise<readonly SqlRow[] | Unread> {
   try {
-    const answer = await api.runSql(service, { sql, connectionId: '', startMs: 0, endMs: backupMs, isRepeated: true, ...rest })
+    const answer = await api.runSql(service, { ...asked, connectionId: '', startMs: 0, endMs: backupMs, isRepeated: true, ...rest })
     return answer.kind === 'rows' ? answer.rows : { unread: whyNoRows(answer) }
   } catch (thrown) {
     // A server that fails again and again may do so because of this query, such as one that needs too much memory.
@@ -85,7 +88,7 @@ UNION ALL
 SELECT name, '', engine, '', NULL, 0, [] FROM system.databases WHERE name NOT IN ${own}`
 
 export async function listTables(queried: Queried): Promise<readonly ListedTable[] | Unread> {
-  const rows = await query(queried, listSql)
+  const rows = await query(queried, { sql: listSql, isOwn: true })
   if ('unread' in rows) return rows
   const { data } = z.array(listedTable).safeParse(rows)
   return data?.toSorted((a, b) => compareText(a.key, b.key)) ?? { unread: 'the answer has an unexpected form' }
@@ -168,7 +171,7 @@ export async function countRows(service: Queried, asked: readonly Asked[]): Prom
     ]),
   )
   for (const part of parts) {
-    const rows = await query(service, part.map(countSql).join('\nUNION ALL\n'))
+    const rows = await query(service, { sql: part.map(countSql).join('\nUNION ALL\n'), isOwn: true })
     const { data } = z.array(countedRow).safeParse(rows)
     const middle = Math.ceil(part.length / 2)
     if (data === undefined && part.length > 1) parts.push(part.slice(0, middle), part.slice(middle))
@@ -206,7 +209,7 @@ function timedRowsSql({ name, isDay }: TimeColumn): string {
 
 /** The value of a query with one row and one column, or why there is none. */
 export async function readValue(queried: Queried, sql: string): Promise<{ readonly value: string } | Unread> {
-  const rows = await query(queried, sql)
+  const rows = await query(queried, { sql })
   if ('unread' in rows) return rows
   const [value, ...more] = rows.flatMap((row) => Object.values(row))
   if (more.length > 0) return { unread: 'the query returns more than one row or column' }

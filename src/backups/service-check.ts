@@ -58,7 +58,7 @@ export const serviceCheck = z.object({
   size: trendSchema.optional().describe('Size of the last successful backup in bytes.'),
   duration: trendSchema.optional().describe('Duration of the last successful backup in milliseconds.'),
   type: z.string().optional().describe('Type of the last successful backup and of the backups it is compared with.'),
-  sizeOutcome: z.enum(sizeOutcomes).optional().describe('Result of min-size-ratio, if it was given.'),
+  sizeOutcome: z.enum(sizeOutcomes).optional().describe('Result of `minSizeRatio`, if a policy has it.'),
   failure: failure.optional().describe('Why the backups could not be read.'),
   configurationFailure: failure.optional().describe('Why the backup configuration could not be read.'),
   count: z.int().optional().describe('Number of listed backups.'),

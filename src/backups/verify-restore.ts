@@ -6,7 +6,7 @@ import { fetchService, type ListedService } from '../platform/api/services.ts'
 import { minuteMs } from '../platform/core/durations.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { say } from '../platform/core/line.ts'
-import { noted, positiveNumber, uuid } from '../platform/operation/inputs.ts'
+import { noted, uuid } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { classifyBackup } from './backup-rules.ts'
 import { backupId, toBackupOutput, toHours, toKnownBackup } from './backups.ts'
@@ -49,11 +49,6 @@ const input = z.strictObject({
   original: uuid('Id of the service that was backed up. `service-id` is the restored one.'),
   id: noted(backupId, 'It is the backup that was restored.'),
   checks: noted(checksInput, 'Without it, all tables are compared by the default rules.'),
-  maxRestoreMinutes: positiveNumber(
-    'Fails when the service ran later than this many minutes after the request to restore. The run waits no longer than that.',
-    100_000,
-    'a number of minutes above 0, such as 60',
-  ).optional(),
   maxAgeHours: noted(maxAgeInput, 'The age at the request to restore the backup counts.'),
 })
 
@@ -64,7 +59,7 @@ export const verifyRestore = defineOperation({
   scope: 'service',
   input,
   ...restoreSchemas,
-  example: { original: 'c0ffee00-0000-4000-8000-0000000000c1', id: '00000001-5eed-4000-8000-00000000c0de', maxRestoreMinutes: 60 },
+  example: { original: 'c0ffee00-0000-4000-8000-0000000000c1', id: '00000001-5eed-4000-8000-00000000c0de', checks: 'backups.yml' },
   run: verify,
   judge: judgeVerification,
   report: reportVerification,
@@ -77,7 +72,8 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
   if (given.checks !== undefined && (await files.mayBeFromFork()))
     throw new WatchkeeperError('refused', 'The file of checks may be that of a fork, and the services would run its SQL.')
   if (!api.hasSql) throw missingSqlKey('data is compared with SQL, by a key that the query endpoints of both services list')
-  const rules = readChecksFile(given.checks === undefined ? '{}' : await files.read(given.checks, 'checks'), given.checks ?? 'checks')
+  const text = given.checks === undefined ? '{}' : await files.read(given.checks, 'checks')
+  const rules = await readChecksFile(text, given.checks ?? 'checks', api.sqlFunctions)
   const originalService = { organizationId, serviceId: given.original }
   const [first, original, backup] = await Promise.all([
     fetchService(api, service),
@@ -85,7 +81,8 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
     fetchBackup(api, originalService, given.id),
   ])
   const { backupMs, requestedMs } = requireRestore(first, original, backup)
-  const restored = await waitForService(context, first, requestedMs + (given.maxRestoreMinutes ?? Number.POSITIVE_INFINITY) * minuteMs)
+  const { maxRestoreMinutes } = rules.tables
+  const restored = await waitForService(context, first, requestedMs + (maxRestoreMinutes ?? Number.POSITIVE_INFINITY) * minuteMs)
   const runningMs = await findRunning(context, restored, requestedMs)
   const both = { original: { api, service: originalService, backupMs }, restored: { api, service, backupMs, mayWake: true } } as const
   const isRunning = runningMs !== undefined
@@ -101,6 +98,7 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
     originalName: original.name || original.id,
     restoredName: restored.name || restored.id,
     state: restored.state ?? 'unknown',
+    ...(maxRestoreMinutes !== undefined && { maxRestoreMinutes }),
     requestedAt: toIso(requestedMs),
     ...(isRunning && { runningAt: toIso(runningMs), restoreMinutes: toMinutes(runningMs - requestedMs) }),
     ...(restoreStatus === 'verified' && { verifiedAt: toIso(nowMs), verifyMinutes: toMinutes(nowMs - requestedMs) }),

@@ -21,8 +21,8 @@ import { applyBlocks, applyWords, outcomeFacts, outcomeLine, outcomeLines } from
 import { judgeApply } from './apply/apply-verdict.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { isIntact, movedSince, type PlanFile, planFileInput, planFileSchema, toPlanFile } from './plan/plan-file.ts'
-import { judgeDiagnostics, objectBlocks, planFacts, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
-import { describeChanges, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
+import { judgeDiagnostics, objectBlocks, planFacts, refusal, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
+import { describeChanges, newerFiles, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
 import { planRules } from './rules.ts'
 
 export const apply = defineOperation({
@@ -35,7 +35,10 @@ export const apply = defineOperation({
       planFile: planFileInput,
     }),
   }),
-  output: planOutput.extend({ planFile: z.string().describe('The plan file that was applied. Empty without one.') }),
+  output: planOutput.extend({
+    applied: z.boolean().describe('Whether everything was applied.'),
+    planFile: z.string().describe('The plan file that was applied. Empty without one.'),
+  }),
   details: planDetails.extend({
     stopped: z
       .object({ kind: z.enum(stopReasons), message: z.string() })
@@ -45,6 +48,7 @@ export const apply = defineOperation({
       .array(z.object({ key: z.string(), id: z.string(), dueAt: z.string().optional().describe('Latest time of the next evaluation.') }))
       .optional()
       .describe('Alerts that the server has not evaluated since this run wrote them, so that errors in their queries do not show yet.'),
+    newerFiles,
     isPlanWrong: z.boolean().describe('Whether nothing was written because of errors in the files or the plan.'),
   }),
   example: { files: ['alerts.yml'], project: 'shop/observability' },
@@ -53,22 +57,27 @@ export const apply = defineOperation({
     const agreed = input.planFile === undefined ? undefined : await readPlanFile(input.planFile, context)
     const planned = await makePlan(context, { ...input, effect: 'write' })
     const planFile = input.planFile ?? ''
-    if (hasErrors(planned)) return { ...(await toPlanResult(planned)), changed: false, planFile, isPlanWrong: true }
+    const newer = await context.github?.findNewerFiles({ globs: input.files, paths: planned.found.paths })
+    if (newer !== undefined || hasErrors(planned)) {
+      const result = { ...(await toPlanResult(planned)), changed: false, applied: false, planFile }
+      return { ...result, isPlanWrong: hasErrors(planned), ...(newer && { newerFiles: newer }) }
+    }
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
     // With a plan file, the review already happened, and the plan is still the same.
     const confirmed = agreed === undefined ? await confirmPlan(planned, context, input) : planned
     return { ...(await carryOut(confirmed, context)), planFile }
   },
-  judge: (result) => (result.isPlanWrong ? judgeDiagnostics(result) : judgeApply(result)),
-  report: (result) => ({
-    headline: result.isPlanWrong ? say`Nothing was written${inEnvironment(result)}` : applyWords(result),
-    blocks: [
-      ...(result.isPlanWrong ? [] : [outcomeFacts(result)]),
-      { kind: 'diagnostics', diagnostics: result.diagnostics },
-      ...applyBlocks(result),
-    ],
-    annotations: toAnnotations(result),
-  }),
+  judge: (result) => refusal(result)?.verdict ?? (result.isPlanWrong ? judgeDiagnostics(result) : judgeApply(result)),
+  report: (result) =>
+    refusal(result) ?? {
+      headline: result.isPlanWrong ? say`Nothing was written${inEnvironment(result)}` : applyWords(result),
+      blocks: [
+        ...(result.isPlanWrong ? [] : [outcomeFacts(result)]),
+        { kind: 'diagnostics', diagnostics: result.diagnostics },
+        ...applyBlocks(result),
+      ],
+      annotations: toAnnotations(result),
+    },
   keyLines: outcomeLines,
   reports: diagnosticReports(planRules),
 })
@@ -129,14 +138,14 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   const { problems, notEvaluated } = reviewEvaluations({ ...applied, plan: planned.plan, alerts, nowMs: clock.now() })
   const broken = applied.stopped === undefined ? await brokenAlerts(planned, context, applied.outcomes) : []
   const diagnostics = [...diagnosed.diagnostics, ...problems, ...broken]
-  const result = await toPlanResult({ ...diagnosed, diagnostics }, applied.outcomes, described)
-  return {
-    ...result,
+  const result = {
+    ...(await toPlanResult({ ...diagnosed, diagnostics }, applied.outcomes, described)),
     changed: applied.outcomes.some(isWritten),
     isPlanWrong: false,
     notEvaluated: [...notEvaluated],
     ...(applied.stopped !== undefined && { stopped: { ...applied.stopped } }),
   }
+  return { ...result, applied: judgeApply(result).status !== 'error' }
 }
 
 /** What a changed source broke shows only when its alerts are evaluated, or their queries run. */

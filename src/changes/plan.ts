@@ -1,11 +1,24 @@
+import { inputDiagnostic } from '../platform/core/diagnostics.ts'
+import { spellInput } from '../platform/core/input-spelling.ts'
+import { keysOf } from '../platform/core/keys.ts'
 import { say } from '../platform/core/line.ts'
+import { toKebab } from '../platform/core/names.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import { decide, loadFiles, readService } from '../sync/plan/make-plan.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
-import { type Gates, gatesWithoutBacktest } from './backtest/gates.ts'
-import { factsBesideHeadline, judgeDiagnostics, objectBlocks, planHeadline, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
+import type { Gates } from './backtest/gates.ts'
+import {
+  factsBesideHeadline,
+  judgeDiagnostics,
+  objectBlocks,
+  planHeadline,
+  refusal,
+  toAnnotations,
+  withDiagnostics,
+} from './plan/plan-report.ts'
+import { newerFiles } from './plan/plan-result.ts'
 import { planShape, showPlan } from './plan/shared-result.ts'
-import { gatesWithoutPrice, type PriceAnswer, priceReview } from './price/price-review.ts'
+import { type PriceAnswer, priceReview } from './price/price-review.ts'
 import { queryReview } from './queries/query-review.ts'
 import { demandAnswers, judgeReviews, type Review, reviewPlan } from './review.ts'
 
@@ -15,29 +28,43 @@ const reviews: readonly Review<
   BacktestAnswer & PriceAnswer
 >[] = [backtestReview, queryReview, priceReview]
 
+/** What each gate judges: without it, the gate would pass. */
+const gateSubjects = { maxNotifications: ['backtest'], maxMonthlyIncrease: ['price'], onMissing: ['backtest', 'price'] } as const
+
 export const plan = defineOperation({
   ...planShape,
   moreExamples: [{ env: 'staging', prune: true, planFile: 'plan.json' }],
   summary: 'Shows what apply would change, field by field, without writing.',
   input: planShape.input.extend({ ...backtestReview.inputs, ...priceReview.inputs }),
-  details: planShape.details.extend({ ...priceReview.details, ...backtestReview.details }),
-  check: ({ values }) => [...gatesWithoutBacktest(values), ...gatesWithoutPrice(values)],
+  details: planShape.details.extend({ newerFiles, ...priceReview.details, ...backtestReview.details }),
+  check: ({ values }) =>
+    keysOf<keyof typeof gateSubjects>(gateSubjects)
+      .filter((gate) => values[gate] !== undefined && !gateSubjects[gate].some((subject) => values[subject] === true))
+      .map((gate) =>
+        inputDiagnostic(toKebab(gate), `requires ${gateSubjects[gate].map((subject) => spellInput(subject, 'true')).join(' or ')}`),
+      ),
   async run(context, input) {
     await demandAnswers(reviews, context, input)
     const loaded = await loadFiles(context, { ...input, effect: 'read' })
     const read = await readService(context, loaded)
     const planned = await decide(context, read)
+    // A plan that is saved is one to apply.
+    const newer =
+      input.planFile === undefined ? undefined : await context.github?.findNewerFiles({ globs: input.files, paths: planned.found.paths })
+    if (newer !== undefined)
+      return { ...(await showPlan(context, planned, { ...input, planFile: undefined })), needsApply: false, newerFiles: newer }
     const reviewed = await reviewPlan(reviews, context, planned, input)
     return { ...(await showPlan(context, reviewed, input)), ...reviewed.answers }
   },
-  judge: (result, input) => judgeReviews(judgeDiagnostics(result), reviews, result, input),
-  report: (result) => ({
-    headline: [...planHeadline(result), ...reviews.flatMap((review) => review.headline?.(result) ?? [])],
-    blocks: [
-      factsBesideHeadline(result),
-      ...withDiagnostics(result.diagnostics, [...reviews.flatMap((review) => review.blocks?.(result) ?? []), ...objectBlocks(result)]),
-    ],
-    annotations: toAnnotations(result),
-    ...(result.price && { services: say`service ${result.price.service}` }),
-  }),
+  judge: (result, input) => refusal(result)?.verdict ?? judgeReviews(judgeDiagnostics(result), reviews, result, input),
+  report: (result) =>
+    refusal(result) ?? {
+      headline: [...planHeadline(result), ...reviews.flatMap((review) => review.headline?.(result) ?? [])],
+      blocks: [
+        factsBesideHeadline(result),
+        ...withDiagnostics(result.diagnostics, [...reviews.flatMap((review) => review.blocks?.(result) ?? []), ...objectBlocks(result)]),
+      ],
+      annotations: toAnnotations(result),
+      ...(result.price && { services: say`service ${result.price.service}` }),
+    },
 })

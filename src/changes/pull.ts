@@ -7,9 +7,10 @@ import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '.
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { quote } from '../platform/core/text.ts'
+import { readDocument } from '../platform/documents/document.ts'
 import type { Files, OutputFile } from '../platform/operation/files.ts'
-import { choice, flag, grouped } from '../platform/operation/inputs.ts'
-import { type Context, defineOperation, type Given } from '../platform/operation/operation.ts'
+import { choice, grouped } from '../platform/operation/inputs.ts'
+import { type Context, defineOperation, type Given, type NamedEnvironment } from '../platform/operation/operation.ts'
 import { selectInput } from '../platform/operation/select.ts'
 import type { Declarations } from '../sync/declarations/declarations.ts'
 import { environmentInput, variableIn } from '../sync/declarations/environment.ts'
@@ -35,7 +36,6 @@ import { type Draft, type DraftInput, draftPull, excludedAs, identityOf } from '
 import {
   findReplacedVariables,
   instantiatedDifferences,
-  overriddenDifferences,
   replacedExpressions,
   reportIncompleteLists,
   withEmptiedLists,
@@ -57,12 +57,9 @@ const pullInputs = z.strictObject({
   ...grouped('Files', { files: filesInput, env: environmentInput, project: planInput.shape.project }),
   ...grouped('What is pulled', {
     only: choice(
-      ['declared', 'drifted'],
-      'Limits what is updated. `declared` updates what the files declare, and adds no other objects. `drifted` updates only objects that were changed in the service while their declarations are as last applied, and replaces no expression.',
+      ['declared', 'drifted', 'drifted-or-deleted'],
+      'Limits what is updated. `declared` updates what the files declare, and adds no other objects. `drifted` updates only objects that were changed in the service while their declarations are as last applied, and replaces no expression. `drifted-or-deleted` also removes the declarations of alerts, dashboards and saved searches that the service does not have: it cannot know whether an object was deleted or never applied. It cannot be used with `env`.',
     ).optional(),
-    removeDeclarations: flag(
-      'Removes the declarations of alerts, dashboards and saved searches that the service does not have. Needs `only: drifted`. It cannot know whether an object was deleted or never applied.',
-    ).default(false),
     select: selectInput(['name', 'key', 'kind', 'tag'], {
       choices: { kind: kindNames },
       without: 'everything but webhooks and sources that no file declares',
@@ -92,30 +89,23 @@ export const pull = defineOperation({
     ),
   }),
   reports: {
-    // The report of `only: drifted` is the text of a pull request.
+    // The report of a drift is the text of a pull request.
     async markdown(result, { only }, blocks) {
       const { renderMarkdown } = await import('../platform/report/markdown.ts')
-      return only === 'drifted' ? renderMarkdown(pullRequestBlocks(result), maxBodyBytes) : renderMarkdown(blocks)
+      return isOfDrift(only) ? renderMarkdown(pullRequestBlocks(result), maxBodyBytes) : renderMarkdown(blocks)
     },
   },
   files: (result) => result.writtenFiles.map(toOutputFile),
 })
 
 function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly Diagnostic[] {
-  return [
-    ...(values.removeDeclarations === true && values.only !== 'drifted'
-      ? [inputDiagnostic('remove-declarations', `requires ${spellInput('only', 'drifted')}`)]
-      : []),
-    ...(values.removeDeclarations === true && names.has('env')
-      ? [
-          inputDiagnostic(
-            'remove-declarations',
-            `cannot be used with ${spellInput('env')}, because the files declare the objects of all environments`,
-          ),
-        ]
-      : []),
-  ]
+  if (values.only !== 'drifted-or-deleted' || !names.has('env')) return []
+  const reason = `cannot be \`drifted-or-deleted\` with ${spellInput('env')}, because the files declare the objects of all environments`
+  return [inputDiagnostic('only', reason)]
 }
+
+/** Without a person who looks, such as on a schedule. */
+const isOfDrift = (only: z.output<typeof pullInputs>['only']): boolean => only === 'drifted' || only === 'drifted-or-deleted'
 
 /** GitHub rejects a longer text. */
 const maxBodyBytes = 65_000
@@ -137,10 +127,7 @@ type PullContext = Pick<
   readonly api: ReadApi
 }
 
-type PullInput = Pick<DraftInput, 'only' | 'removeDeclarations' | 'select'> & {
-  readonly files: readonly string[]
-  readonly project?: string | undefined
-}
+type PullInput = Pick<z.output<typeof pullInputs>, 'files' | 'project' | 'only' | 'select'>
 
 /** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
 async function makePull(context: PullContext, input: PullInput): Promise<Pulled> {
@@ -170,7 +157,8 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
-  const { only, removeDeclarations, select } = input
+  const { select } = input
+  const only: DraftInput['only'] = isOfDrift(input.only) ? 'drifted' : input.only === 'declared' ? 'declared' : undefined
   const incompleteLists = only === 'drifted' ? withEmptiedLists(plan, storedObjects) : storedObjects.incompleteLists
   const draftInput = {
     declarations: found,
@@ -179,7 +167,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
     kinds,
     globs: input.files,
     only,
-    removeDeclarations,
+    removeDeclarations: input.only === 'drifted-or-deleted',
     select,
     texts,
     variable: variableIn(environment, files.variable),
@@ -188,7 +176,8 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const serverAnswers: ServerAnswers = new Map()
   const { draft: verified, read } = await draftUntilVerified(draftInput, async (candidate) => {
     await context.checkpoint()
-    const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context, project)
+    const after = new Map([...texts, ...candidate.files.map((file) => [file.path, file.after] as const)])
+    const drafted = await findIn(after, { ...context, environment: environment && withText(environment, after) }, project)
     const { found: declarations } = await withSources(drafted, storedObjects.source)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
     const failures = new Map([...verifyDraft(candidate, read), ...findReplacedVariables(candidate, { environment, only })])
@@ -202,7 +191,6 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
       ...diagnostics,
       ...skippedDirectories(skipped),
       ...reportIncompleteLists(incompleteLists),
-      ...overriddenDifferences(draft, environment),
       ...nameInstances(instantiatedDifferences(draft)),
       ...replacedExpressions(draft),
       // The reader of the files decides about adoptions.
@@ -225,6 +213,14 @@ async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, 
   const paths = [...texts.keys()].sort()
   const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
   return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } }, { project })
+}
+
+/** The environment with the text that its file gets, which is no file of declarations. */
+function withText(environment: NamedEnvironment, texts: Map<string, string>): NamedEnvironment {
+  const text = texts.get(environment.path)
+  const document = readDocument(text ?? environment.text, environment.path)
+  texts.delete(environment.path)
+  return 'value' in document ? { ...environment, document } : environment
 }
 
 /** Style rules of a team do not decide whether a file matches the service. */

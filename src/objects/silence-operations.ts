@@ -13,8 +13,8 @@ import { inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { causeOf, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { counted, type Inline, joinFirst, type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
-import { listFirst, plural, quote } from '../platform/core/text.ts'
-import { duration, durationMsOf, integer } from '../platform/operation/inputs.ts'
+import { plural, quote } from '../platform/core/text.ts'
+import { duration, durationMsOf } from '../platform/operation/inputs.ts'
 import { type Confirmation, type Context, defineOperation } from '../platform/operation/operation.ts'
 import { type Condition, describeConditions, isSelected, type SelectField } from '../platform/operation/select.ts'
 import type { Block } from '../platform/report/blocks.ts'
@@ -61,9 +61,6 @@ export const silenceAlerts = defineOperation({
   asksFirst: true,
   input: z.strictObject({
     select: selectAlerts('One of them must be about name, key or project.'),
-    maxAlerts: integer('Maximum number of alerts that are changed. With more, the operation fails and writes nothing.', 1, 1000).default(
-      10,
-    ),
     for: duration(
       'Sets how long the alerts are silenced. The end is rounded up to the next evaluation of each alert. `0m` ends the silence.',
       '0m',
@@ -84,10 +81,10 @@ export const silenceAlerts = defineOperation({
     select === undefined || select.some(({ field }) => identifying.includes(field))
       ? []
       : [inputDiagnostic('select', 'needs a condition on name, key or project, so that it is clear which alerts are meant')],
-  async run(context, { for: length, ...selected }) {
+  async run(context, { for: length, select }) {
     const isEnd = length === '0m'
     const durationMs = durationMsOf(length)
-    const alerts = await changeStarts(context, selected, {
+    const alerts = await changeStarts(context, select, {
       decide: isEnd ? endSilence : (alert, nowMs) => startSilence(alert, nowMs, durationMs),
       reviewOf: (reviewed, count) => ({
         blocks: silenceBlocks(reviewed, isEnd),
@@ -158,11 +155,6 @@ const isSilenced = ({ outcome }: ReachedAlert): boolean => outcome === 'silenced
 
 const isEnded = ({ outcome }: ReachedAlert): boolean => outcome === 'ended'
 
-interface Selection {
-  readonly select: readonly Condition[]
-  readonly maxAlerts: number
-}
-
 type AlertContext = Pick<Context<'write', 'service-or-server'>, 'service' | 'profile' | 'clock' | 'confirm'> & { readonly api: WriteApi }
 
 /** The outcome for an alert; with a start, it is the outcome of writing this start. */
@@ -185,21 +177,21 @@ interface StartChange {
 /**
  * Decides for each alert that matches, and writes its start where the decision has one. Times count from the answer of the person
  * who was asked. After an error of the API, no other alert is written: it would fail in the same way, and a second run continues. Throws the
- * error where no alert can have been written. Throws where no alert matches, and where too many would be changed.
+ * error where no alert can have been written. Throws where no alert matches.
  */
 async function changeStarts(
   context: AlertContext,
-  selected: Selection,
+  select: readonly Condition[],
   { decide: decideKnown, reviewOf }: StartChange,
 ): Promise<ReachedAlert[]> {
   const decide = refuseUnknown(decideKnown)
   const { items, readAtMs } = await alertCollection.list(context.api, context.service)
   const alerts = await readWatchedNames(context.api, context.service, items)
-  const wanted = alerts.filter((alert) => isSelected(selected.select, selectableAlert(alert)))
+  const wanted = alerts.filter((alert) => isSelected(select, selectableAlert(alert)))
   if (wanted.length === 0)
     throw new WatchkeeperError(
       'not-found',
-      `There is no alert with ${quote(describeConditions(selected.select), 200)}. list-alerts shows names and owners.`,
+      `There is no alert with ${quote(describeConditions(select), 200)}. list-alerts shows names and owners.`,
     )
   const named = (alert: Alert) => {
     const { projectName: project, key } = alertMarkers.readMarker(alert) ?? {}
@@ -207,11 +199,6 @@ async function changeStarts(
   }
   const planned = wanted.map((alert) => ({ ...named(alert), ...decide(alert, context.clock.now()) }))
   const count = planned.filter(({ startMs }) => startMs !== undefined).length
-  if (count > selected.maxAlerts)
-    throw tooMany(
-      planned.filter(({ startMs }) => startMs !== undefined).map(({ name }) => name),
-      selected,
-    )
   if (count > 0) await context.confirm?.(reviewOf(planned, count))
   const nowMs = context.clock.now()
   // Each alert is read again where the window of the rate limit has room for that.
@@ -243,21 +230,6 @@ async function changeStarts(
       return { outcome: isUnknown ? 'unknown' : 'failed', reason: causeOf(thrown) }
     }
   }
-}
-
-/** The most alerts that an error names. */
-const maxListed = 20
-
-function tooMany(names: readonly string[], { maxAlerts }: Selection): WatchkeeperError {
-  const lines = listFirst(names, maxListed, (count) => `… and ${count} more`).map((name) => `- ${quote(name, 100)}`)
-  return new WatchkeeperError(
-    'input',
-    [
-      `${names.length} alerts would be changed, and max-alerts is ${maxAlerts}. Nothing was written:`,
-      ...lines,
-      `Add a condition to ${spellInput('select')}, or set ${spellInput('max-alerts', String(names.length))}.`,
-    ].join('\n'),
-  )
 }
 
 /** Another user may have changed the alert since it was listed: what counts is the decision for the alert that the write replaces. */

@@ -16,6 +16,17 @@ export const ruleSettingsSchema = z
   .partialRecord(z.enum(keysOf<LintRule>(lintRules)), z.enum([...severities, 'off']))
   .meta({ description: 'Severity of each lint rule, by its id.' })
 
+/** The setting `sql-functions`. */
+export const sqlFunctionsSchema = z
+  .array(
+    z
+      .string()
+      .regex(/^[A-Za-z_]\w{0,127}$/)
+      .meta({ accepts: 'the name of a function' }),
+  )
+  .max(200)
+  .meta({ description: 'Functions of your own that SQL in files may call. ClickHouse has others with more than data: these stay refused.' })
+
 /** The content of the repository's config file. */
 export interface Config {
   /** Common settings by camelCase name, as written. */
@@ -23,6 +34,7 @@ export interface Config {
   /** Inputs of operations, for those that have them. */
   readonly inputs: Readonly<Record<string, unknown>>
   readonly lintSettings: LintSettings
+  readonly sqlFunctions: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
   /** The place of a value by its camelCase name. Undefined for a name that the file does not have. */
   locationOf(name: string): Location | undefined
@@ -36,16 +48,19 @@ export function readConfig(text: string, file: string): Config {
   if ('diagnostics' in document) return withoutSettings(document.diagnostics)
   const { value } = document
   if (!isMapping(value)) return withoutSettings([inputDiagnosticAt(document.locationOf([]), 'must be a map of settings')])
-  const { rules, ...rest } = value
+  const { rules, 'sql-functions': sqlFunctions, ...rest } = value
   const entries = Object.entries(rest)
-  const lint = readRules(rules ?? {}, document)
+  const lint = readKey(['rules', rules ?? {}], ruleSettingsSchema, document)
+  const functions = readKey(['sql-functions', sqlFunctions ?? []], sqlFunctionsSchema, document)
   const rejected = entries.filter(([key]) => !isSetting(key) && !isInput(key))
   return {
     values: Object.fromEntries(entries.filter(([key]) => isSetting(key)).map(([key, setting]) => [toCamel(key), setting])),
     inputs: Object.fromEntries(entries.filter(([key]) => isInput(key))),
-    lintSettings: lint.lintSettings,
+    lintSettings: lint.value ?? {},
+    sqlFunctions: functions.value ?? [],
     diagnostics: [
       ...lint.diagnostics,
+      ...functions.diagnostics,
       ...rejected.map(([key]) => inputDiagnosticAt(document.locationOfKey([key]), `"${quote(key, 60)}" ${whyRejected(toCamel(key))}`)),
     ],
     locationOf(name) {
@@ -59,14 +74,15 @@ const withoutSettings = (diagnostics: readonly Diagnostic[]): Config => ({
   values: {},
   inputs: {},
   lintSettings: {},
+  sqlFunctions: [],
   diagnostics,
   locationOf: () => undefined,
 })
 
-function readRules(rules: unknown, document: ReadDocument): Pick<Config, 'lintSettings' | 'diagnostics'> {
-  const parsed = ruleSettingsSchema.safeParse(rules)
-  if (parsed.success) return { lintSettings: parsed.data, diagnostics: [] }
-  return { lintSettings: {}, diagnostics: schemaDiagnostics(parsed.error, document, ruleSettingsSchema, ['rules']) }
+/** Without a value where it is wrong. */
+function readKey<S extends z.ZodType>([key, value]: readonly [key: string, value: unknown], schema: S, document: ReadDocument) {
+  const parsed = schema.safeParse(value)
+  return { value: parsed.data, diagnostics: parsed.success ? [] : schemaDiagnostics(parsed.error, document, schema, [key]) }
 }
 
 const isSetting = (key: string): boolean => fileSettings.some((name) => name === toCamel(key))
@@ -77,5 +93,5 @@ function whyRejected(name: string): string {
   if (name === 'env') return `cannot be set here, because it would apply to every job; set ${spellInput('env')}`
   return Object.hasOwn(settingsSchema.shape, name)
     ? notInRepository
-    : `is an unknown setting${didYouMean(toKebab(name), [...fileSettings.map(toKebab), ...fileInputs])}`
+    : `is an unknown setting${didYouMean(toKebab(name), [...fileSettings.map(toKebab), ...fileInputs, 'rules', 'sql-functions'])}`
 }

@@ -28,7 +28,7 @@ interface ConnectionUse {
 
 /** Determines the address, the key and the proxy of requests. */
 export function resolveConnection(settings: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
-  const { values, names } = settings
+  const { values, names, sqlFunctions } = settings
   // What a connection needs is not known for a wrong profile.
   if (scope === 'none' || values.profile === undefined) return { diagnostics: [] }
   const variable = toEnvironmentName('api-url')
@@ -62,6 +62,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
     maxAttempts,
     deadlineMs: timeoutSeconds * 1000,
     queryEndpoint: query.endpoint,
+    sqlFunctions,
   }
   return { connection, diagnostics }
 }

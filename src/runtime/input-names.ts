@@ -24,17 +24,14 @@ export const inputNames: readonly string[] = [
   "id",
   "if-exists",
   "max-age-hours",
-  "max-alerts",
   "max-burn-rate",
   "max-deletes",
   "max-increase",
   "max-monthly-increase",
   "max-notifications",
-  "max-restore-minutes",
   "max-savings",
   "min-budget-left",
   "min-days-left",
-  "min-size-ratio",
   "on-failed-evaluation",
   "on-missing",
   "only",
@@ -44,12 +41,7 @@ export const inputNames: readonly string[] = [
   "price",
   "project",
   "prune",
-  "record-group-names",
-  "recordings",
-  "remove-declarations",
   "repair",
-  "require-restore-days",
-  "results",
   "select",
   "services",
   "severities",
@@ -58,4 +50,4 @@ export const inputNames: readonly string[] = [
 ]
 
 /** Inputs that are variables in the action. */
-export const variableInputs: readonly string[] = ["billing-cycle-day","credit-price"]
+export const variableInputs: readonly string[] = ["allow-empty","always-on","billing-cycle-day","credit-price","repair","severities"]

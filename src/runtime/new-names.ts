@@ -10,8 +10,9 @@ const instead: Readonly<Record<string, string>> = {
   filter: 'select: tag=Key=Value',
   select: 'files: plan and apply are about all objects of the files, because references and prune need all of them',
   only: 'select',
-  prune: 'remove-declarations',
-  files: 'results',
+  prune: 'only: drifted-or-deleted',
+  'remove-declarations': 'only: drifted-or-deleted',
+  replay: 'backtest',
   'from-date': 'period: 2026-01-01..2026-01-31',
   'to-date': 'period: 2026-01-01..2026-01-31',
   days: 'period: last-7-days',
@@ -21,6 +22,20 @@ const instead: Readonly<Record<string, string>> = {
   report: 'reports: html=FILE',
   output: 'reports: html=FILE',
 }
+
+/** Inputs of earlier versions, with what to do. */
+const dropped: Readonly<Record<string, string>> = {
+  recordings: 'backtest tests the incidents of the files on the data of the service',
+  'record-group-names': 'nothing is recorded any more',
+  'max-alerts': 'select decides which alerts are silenced',
+  'min-size-ratio': 'set minSizeRatio in a policy of the file in checks',
+  'require-restore-days': 'set requireRestoreDays in a policy of the file in checks',
+  results: 'set results in a policy of the file in checks',
+  'max-restore-minutes': 'set maxRestoreMinutes below tables in the file in checks',
+}
+
+/** What to do about an input that was dropped. */
+export const adviceOnDropped = (name: string): string | undefined => (Object.hasOwn(dropped, name) ? dropped[name] : undefined)
 
 /** What replaces the word, where it begins with one of the known names. */
 export function replacementOf(word: string, known: readonly string[]): string | undefined {

@@ -1,4 +1,4 @@
-import type { SyncContent } from '../delivery/github/content.ts'
+import { isShared, type SyncContent } from '../delivery/github/content.ts'
 import { notify } from '../delivery/github/notify.ts'
 import type { StateChange } from '../delivery/notifications/message.ts'
 import { systemClock } from '../platform/core/clock.ts'
@@ -24,6 +24,8 @@ interface NotifyContext {
   readonly cancellation: Cancellation
   readonly note: (line: string) => void
   readonly linkTo: LinkTo
+  /** The commit that is checked out, if it is known. */
+  readonly checkedOut: string | undefined
 }
 
 interface GitHubOutcome {
@@ -39,8 +41,8 @@ const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unkno
 
 /** Updates comment and issue. Load this file only for settings that ask for them: see `writesToGitHub`. */
 export async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
-  const { comment = 'off', issue = 'off', commentLabel: label, prNumber } = result.publishSettings
-  const { env, secrets, startedAtMs, cancellation, note, linkTo } = context
+  const { comment = 'off', issue = 'off', commentLabel: label, prNumber, project, environment } = result.publishSettings
+  const { env, secrets, startedAtMs, cancellation, note, linkTo, checkedOut } = context
   if (cancellation.stop.aborted) return { failures: [], change: 'unknown' }
   if (label === undefined && hasWrongLabelInput(result)) {
     const wanted = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])].join(' and ')
@@ -53,10 +55,13 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
     {
       content: {
         operation,
+        project,
+        environment,
         status,
         hasFailed,
         hasChanges: hasChanges(document),
-        hasWritten: document.changed === true,
+        hasWritten: operation === 'apply' && document.changed === true,
+        outcome: outcomeOf(result),
         reason,
         advice: adviceOn(document),
         cause,
@@ -67,6 +72,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
       issue,
       label,
       target: labelTargetOf(result.publishSettings),
+      checkedOut,
       prNumber,
       isTokenRejected: isAbout(result, ['github-token']),
       token: result.publishSettings.githubToken,
@@ -77,6 +83,15 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
   )
   // A user who cancels a run knows that it did not finish.
   return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition], issueNumber }
+}
+
+/** A plan that is saved is applied by another job, which cannot say that it was canceled. */
+function outcomeOf({ document, hasFailed, publishSettings }: PublishableResult): SyncContent['outcome'] {
+  const { operation, changed, needsApply, newerFiles } = document
+  if (newerFiles !== undefined) return 'refused'
+  if (operation === 'apply') return !hasFailed ? 'applied' : changed === true ? 'in-part' : 'failed'
+  if (operation !== 'plan' || !publishSettings.savesPlan) return undefined
+  return hasFailed ? 'failed' : needsApply === true ? 'planned' : 'applied'
 }
 
 /** A wrong input is in the files or the workflow of the commit, so another run of it would fail, too. */
@@ -108,10 +123,11 @@ const hasChanges = ({ changed, toAdopt, orphans }: ResultDocument): boolean =>
 
 /** An input that is part of the default label is wrong. A comment with another label would never be updated. */
 function hasWrongLabelInput(result: PublishableResult): boolean {
-  const { error, publishSettings } = result
+  const { error, document, publishSettings } = result
   const isEnvironment = ({ location: { file } }: Diagnostic): boolean => file.startsWith('environments/')
+  const own = [...(publishSettings.profile === 'hyperdx' ? ['api-url'] : []), ...(isShared(document) ? ['project'] : [])]
   return (
-    isAbout(result, ['operation', 'env', 'service-id', 'organization-id', ...(publishSettings.profile === 'hyperdx' ? ['api-url'] : [])]) ||
+    isAbout(result, ['operation', 'env', 'service-id', 'organization-id', ...own]) ||
     (error instanceof InputError && error.diagnostics.some(isEnvironment))
   )
 }

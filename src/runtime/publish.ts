@@ -32,7 +32,7 @@ import {
 } from './workspace.ts'
 
 /** The parts of a run that differ between the action and the command line. */
-export interface Surface extends Pick<RunDeps, 'confirm' | 'readDeployments'> {
+export interface Surface extends Pick<RunDeps, 'confirm' | 'openGitHub'> {
   readonly env: Variables
   /** Files are read and written here, and relative paths start here. */
   readonly directory: string
@@ -98,7 +98,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       debug: surface.debug && ((line) => surface.debug?.(line)),
       cancellation,
       confirm: surface.confirm,
-      readDeployments: surface.readDeployments,
+      openGitHub: surface.openGitHub,
       files: workspaceFiles(directory, env, surface.remote, used),
       async onProgress(step, settings) {
         surface.showProgress(step)
@@ -157,12 +157,12 @@ interface MessageContext {
 
 /** Sends a message to the webhook, if the settings ask for it. Resolves to a line with the reason when it could not be delivered. */
 export async function sendMessage(result: PublishableResult, context: MessageContext): Promise<string | undefined> {
-  const { notifyUrl: url, notifyFormat: format = 'slack', notifyOn = 'failure' } = result.publishSettings
+  const { notifyUrl: url, notifyFormat: format = 'slack', notifyOn = 'failure', project, environment } = result.publishSettings
   const { env, secrets, cancellation, note, change, issueNumber } = context
   if (url === undefined || cancellation.stop.aborted) return undefined
   const { messageOf, isDue, originOf } = await import('../delivery/notifications/message.ts')
   const title = await titleOf(result.document)
-  const message = messageOf(result, { title, change, ...originOf(env, issueNumber) })
+  const message = messageOf(result, { title, change, project, environment, ...originOf(env, issueNumber) })
   if (!isDue(notifyOn, message)) return undefined
   const { sendNotification } = await import('../delivery/notifications/send-notification.ts')
   return sendNotification({ url, format, message, secrets }, env, { clock: systemClock, random: Math.random, note, cancellation })

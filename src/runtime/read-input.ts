@@ -14,7 +14,7 @@ import type { NamedEnvironment, Operation } from '../platform/operation/operatio
 import { commonFormats } from '../platform/operation/reports.ts'
 import { type RunConnection, resolveConnection } from './connection.ts'
 import { decodeAll, parseFields, type Values } from './decode.ts'
-import { adviseOnName } from './new-names.ts'
+import { adviceOnDropped, adviseOnName } from './new-names.ts'
 import {
   type GivenSettings,
   hasInputVariable,
@@ -215,18 +215,23 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic
 }
 
 function unknownInputs(inputs: Values, operation: string, known: readonly string[]): readonly Diagnostic[] {
-  return Object.keys(pick(inputs, (name) => !known.includes(name))).map((name) =>
-    inputDiagnostic(quote(toKebab(name), 60), `unknown input of ${operation}${adviseOnName(toKebab(name), known.map(toKebab))}`),
-  )
+  return Object.keys(pick(inputs, (name) => !known.includes(name))).map((one) => {
+    const name = toKebab(one)
+    const dropped = adviceOnDropped(name)
+    const message =
+      dropped === undefined
+        ? `unknown input of ${operation}${adviseOnName(name, known.map(toKebab))}`
+        : `is not an input any more: ${dropped}`
+    return inputDiagnostic(quote(name, 60), message)
+  })
 }
 
 /** A step sets what is about its own run. The rest is set once, for all steps of a job or a runner. */
 const refuseSettings = (inputs: Values, shape: Shape): readonly Diagnostic[] =>
   Object.keys(inputs).flatMap((name) => {
-    const setting = shape[name] && metaOf(shape[name]).setting
-    if (setting === undefined) return []
-    const instead = setting === 'variable' ? `a variable; set ${toEnvironmentName(toKebab(name))} in env` : 'on the command line only'
-    return [inputDiagnostic(toKebab(name), `is not an input of the action, but ${instead}`)]
+    if (!shape[name] || metaOf(shape[name]).setting !== 'variable') return []
+    const variable = toEnvironmentName(toKebab(name))
+    return [inputDiagnostic(toKebab(name), `is not an input of the action, but a variable; set ${variable} in env`)]
   })
 
 /** Why the server behind the API cannot have the operation. */

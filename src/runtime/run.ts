@@ -1,5 +1,8 @@
+import type { GitHubAccess } from '../delivery/github/reader.ts'
+import { isOperationName, operations } from '../operations.ts'
 import { type ApiSession, openApi, readOnly } from '../platform/api/client.ts'
 import { isServer } from '../platform/api/path.ts'
+import { findServices } from '../platform/api/services.ts'
 import type { Clock } from '../platform/core/clock.ts'
 import { exitCodes, inputError, toWatchkeeperError, WatchkeeperError } from '../platform/core/errors.ts'
 import { toPlainText } from '../platform/core/line.ts'
@@ -11,14 +14,16 @@ import { type Cancellation, createCheckpoint, createWriteLog } from '../platform
 import { createCopiedUrls } from '../platform/http/webhook-url.ts'
 import type { Files } from '../platform/operation/files.ts'
 import type { Settings } from '../platform/operation/inputs.ts'
-import type { Confirmation, Context, Effect, Progress, ReadDeployments, Scope } from '../platform/operation/operation.ts'
+import type { Confirmation, Context, Effect, GitHubReader, Operation, Progress, Scope } from '../platform/operation/operation.ts'
 import type { ResultDocument, RunResult, RunSubject } from '../platform/operation/result.ts'
 import { withoutEmptyBlocks } from '../platform/report/blocks.ts'
 import { pass } from '../platform/report/report.ts'
 import { credentialsIn, paddedCredentials, redactError } from './credentials.ts'
+import type { Values } from './decode.ts'
 import { type RunInput, readInput } from './read-input.ts'
 import { footerOf, toErrorResult, toRunResult, unfinished } from './run-result.ts'
-import { type RunRequest, readSettings } from './settings.ts'
+import { type GivenSettings, type RunRequest, readSettings } from './settings.ts'
+import { defaultConfigFile } from './workspace.ts'
 
 /** The dependencies of a run. Tests and the library pass their own. */
 export interface RunDeps {
@@ -35,10 +40,8 @@ export interface RunDeps {
   readonly files: Files
   /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
   readonly confirm?: ((review: Confirmation) => Promise<boolean>) | undefined
-  /** Reads deployments with the token of GitHub, until the deadline of the run. Absent outside of the action. */
-  readonly readDeployments?:
-    | ((token: string, period: Parameters<ReadDeployments>[0] & { readonly remainingMs: number }) => ReturnType<ReadDeployments>)
-    | undefined
+  /** Absent outside of the action. `paths` are of files that every run reads. */
+  readonly openGitHub?: ((access: Omit<GitHubAccess, 'env'>, paths: readonly string[]) => GitHubReader) | undefined
   /** Awaited before the next request, so that the progress can be written to a file. */
   readonly onProgress?: (step: ProgressStep, settings: PublishSettings) => Promise<void>
 }
@@ -57,6 +60,10 @@ export type NotifySetting = 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 
 export type PublishSettings = Pick<Settings, 'summary'> & {
   /** The name of the environment. */
   readonly environment?: string
+  /** Owner of the objects, for operations that have one. */
+  readonly project?: string
+  /** Whether the plan is saved, so that another job can apply it. */
+  readonly savesPlan?: boolean
 } & Partial<Pick<Settings, 'reports' | 'profile' | 'organizationId' | 'serviceId' | 'apiUrl' | NotifySetting>>
 
 /** Whether a run of the action keeps a comment or an issue. */
@@ -75,11 +82,12 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   const redact = createRedact(secrets, copiedUrls.search)
   const hiding: Hiding = { redact, redactGiven: createRedact(secrets) }
   const request = withRedactedNames(given, redact)
+  const { files } = deps
   const { writes = createWriteLog() } = deps.cancellation
   let input: RunInput | undefined
   let session: ApiSession | undefined
   try {
-    input = await readInput(request, deps.files)
+    input = await readInput(request, files)
     const note = (line: string): void => deps.note(redact(line))
     const debug = debugLog(deps, redact)
     debug?.(describeInput(input))
@@ -94,10 +102,11 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
         { ...input.connection, userAgent: `watchkeeper/${version}` },
         { ...deps, note, debug, cancellation, hideUrls: copiedUrls.add },
       )
-    return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, hiding)), publishSettings: publishSettingsOf(input) }
+    const result = await judgeAndReport(input, session, { ...deps, note, startedAtMs }, hiding)
+    return { ...result, publishSettings: publishSettingsOf(input, files) }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
-    const publishSettings = input === undefined ? await validSettings(request, deps.files) : publishSettingsOf(input)
+    const publishSettings = input === undefined ? await validSettings(request, files) : publishSettingsOf(input, files)
     const subject = input === undefined ? {} : subjectOf(input, session)
     const result = toErrorResult(request.operation, error, subject, [footerOf(subject, startedAtMs)])
     const exitCode = writes.mayHaveWritten() ? exitCodes.partlyApplied : result.exitCode
@@ -114,10 +123,21 @@ type Hiding = Readonly<Record<'redact' | 'redactGiven', Redact>>
 const isWithoutWebhook = ({ settings, sources }: RunInput): boolean =>
   settings.notifyUrl === undefined && (sources.notifyOn !== undefined || sources.notifyFormat !== undefined)
 
-const publishSettingsOf = ({ settings, environment }: RunInput): PublishSettings => ({
+const publishSettingsOf = ({ settings, environment, operation, input }: RunInput, files: Files): PublishSettings => ({
   ...withoutMessages(settings),
-  ...(environment !== undefined && { environment: environment.name }),
+  ...aboutOf(operation, input, environment?.name, files),
 })
+
+/** What the run is about, for its label. */
+function aboutOf(operation: Operation | undefined, { project, planFile }: Values, env: unknown, { workflowRepository = '' }: Files) {
+  const { project: owner, files } = operation?.input.shape ?? {}
+  return {
+    ...(typeof env === 'string' && { environment: env }),
+    // In a list, the project is a filter.
+    ...(owner && files && { project: String(project ?? workflowRepository) }),
+    savesPlan: Boolean(planFile),
+  }
+}
 
 const debugLog = ({ debug }: RunDeps, redact: Redact): ((line: string) => void) | undefined => debug && ((line) => debug(redact(line)))
 
@@ -137,12 +157,10 @@ const withRedactedNames = (request: RunRequest, redact: Redact): RunRequest => (
 
 /** The valid settings, which decide where the result is published after a wrong input. */
 async function validSettings(request: RunRequest, files: Files): Promise<PublishSettings> {
-  const { env } = request.inputs
-  const values: Partial<Settings> = await readSettings(request, files).then(
-    (settings) => settings.values,
-    () => ({}),
-  )
-  return { ...withoutMessages(values), summary: values.summary ?? true, ...(typeof env === 'string' && { environment: env }) }
+  const { env, planFile } = request.inputs
+  const { values, inputs } = await readSettings(request, files).catch((): Partial<GivenSettings> => ({}))
+  const operation = isOperationName(request.operation) ? await operations[request.operation]() : undefined
+  return { summary: true, ...withoutMessages(values ?? {}), ...aboutOf(operation, { ...inputs, planFile }, env, files) }
 }
 
 /** A read-only run does not report its own error in a comment, an issue or a notification either. */
@@ -194,19 +212,14 @@ function subjectOf({ operation: { scope }, organizationId, target }: RunInput, s
   }
 }
 
-function deploymentsReader(
-  { settings: { githubToken: token } }: RunInput,
-  { readDeployments: read }: RunDeps,
-  session: ApiSession | undefined,
-): ReadDeployments | undefined {
-  if (token === undefined) return read && (async () => ({ unread: 'github-token is not set' }))
-  return read && session && ((period) => read(token, { ...period, remainingMs: session.api.remainingMs() }))
-}
-
 function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, hiding: Hiding): Context<Effect, Scope> {
   const { operation, organizationId, target, connection, profile, lintSettings, environment, settings } = input
   const { redact, redactGiven } = hiding
   const api = session?.api
+  const paths = [settings.config ?? defaultConfigFile, ...(environment === undefined ? [] : [environment.path])]
+  const isTold = writesToGitHub(settings) || settings.notifyUrl !== undefined
+  // Jobs of a matrix tell about several services. An environment has a name of its own.
+  const named = isTold && environment === undefined && target !== undefined && !isServer(target) ? target : undefined
   return {
     api: api && (operation.effect === 'read' ? readOnly(api) : api),
     organizationId,
@@ -216,10 +229,11 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     uiUrl: uiUrlOf(input),
     clock: deps.clock,
     files: withoutCredentials(deps.files, redactGiven),
+    serviceName: async () => api && named && (await findServices(api, organizationId)).find(({ id }) => id === named.serviceId)?.name,
     lintSettings,
     environment,
     formats: (settings.reports ?? []).map(({ format }) => format),
-    readDeployments: deploymentsReader(input, deps, session),
+    github: api && deps.openGitHub?.({ githubToken: settings.githubToken, deps, remainingMs: api.remainingMs }, paths),
     stop: deps.cancellation.stop,
     checkpoint: createCheckpoint(deps.cancellation.stop, api?.remainingMs),
     confirm: operation.asksFirst && deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),

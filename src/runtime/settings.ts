@@ -70,8 +70,9 @@ export async function readSettings(request: RunRequest, files: Files) {
     values: parsed.values,
     names: parsed.names,
     diagnosticFor,
-    inputs: { ...config.inputs, ...(environment?.project !== undefined && { project: environment.project }) },
+    inputs: pick({ ...config.inputs, project: project ?? environment?.project ?? config.inputs.project }, () => true),
     lintSettings: config.lintSettings,
+    sqlFunctions: config.sqlFunctions,
     environment,
     isEnvironmentBroken: diagnostics.length > 0,
     sources: {
@@ -141,7 +142,7 @@ export function readVariables(shape: Shape, env: Variables): Values {
 }
 
 async function loadConfig(path: string, isRequired: boolean, readConfigFile: RunRequest['readConfigFile']): Promise<Config> {
-  const empty: Config = { values: {}, inputs: {}, lintSettings: {}, diagnostics: [], locationOf: () => undefined }
+  const empty: Config = { values: {}, inputs: {}, lintSettings: {}, sqlFunctions: [], diagnostics: [], locationOf: () => undefined }
   try {
     const text = await readConfigFile(path, isRequired)
     if (text === undefined) return empty
@@ -156,6 +157,9 @@ async function loadConfig(path: string, isRequired: boolean, readConfigFile: Run
 /** The given settings, valid or not, and the values of the valid ones. */
 export interface GivenSettings {
   readonly values: Partial<Settings>
+  /** Inputs of operations that files and variables set, as written. */
+  readonly inputs: Values
   readonly names: ReadonlySet<string>
+  readonly sqlFunctions: readonly string[]
   readonly diagnosticFor: DiagnosticFor
 }

@@ -7,6 +7,7 @@ import { runPageOf } from '../platform/core/run-page.ts'
 import { quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import type { Files, FoundFiles, OutputFile, SkippedDirectory } from '../platform/operation/files.ts'
+import type { ReadFiles } from '../platform/operation/operation.ts'
 
 /** Eight digits that make a name unique, not secret. `node:crypto` takes 3 ms to load. */
 export const randomPart = (): string =>
@@ -51,11 +52,7 @@ const maxFiles = 1000
 /** Files and links under `root` that match. Links that lead outside are rejected when they are read. Hidden files are not found. */
 async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<FoundFiles> {
   const found = new Set<string>()
-  const patterns = await Promise.all(
-    globs.map((one) =>
-      isDirectory(join(root, one)).then((is) => (is ? `${escapeGlob(one.replace(/(?<!\/)\/+$/, ''))}/**/*.{yml,yaml,json}` : one)),
-    ),
-  )
+  const patterns = await patternsOf(root, globs)
   for await (const entry of glob(patterns, { cwd: root, withFileTypes: true })) {
     // A skipped link would look like a valid file.
     if (!entry.isDirectory()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
@@ -63,6 +60,24 @@ async function findWorkspaceFiles(root: string, globs: readonly string[], input:
   }
   const paths = [...found].sort()
   return { paths, skipped: await findSkipped({ root, patterns: patterns.map((one) => posix.normalize(one)), paths }) }
+}
+
+/** The globs, in which a directory stands for all of its files. */
+const patternsOf = (root: string, globs: readonly string[]): Promise<readonly string[]> =>
+  Promise.all(
+    globs.map((one) =>
+      isDirectory(join(root, one)).then((is) => (is ? `${escapeGlob(one.replace(/(?<!\/)\/+$/, ''))}/**/*.{yml,yaml,json}` : one)),
+    ),
+  )
+
+/** Returns a test for files, by their absolute paths: whether a run reads the file, itself or through a link. */
+export async function createReadTest(root: string, { globs, paths }: ReadFiles): Promise<(file: string) => boolean> {
+  const patterns = (await patternsOf(root, globs)).map((one) => posix.normalize(one))
+  const realRoot = await realpath(root)
+  const targets = await Promise.all(paths.map((path) => realPathOf(join(root, path))))
+  const read = new Set([...paths, ...targets.map((target = realRoot) => relative(realRoot, target))].map((path) => join(root, path)))
+  const isMatch = (path: string): boolean => patterns.some((pattern) => posix.matchesGlob(path, pattern))
+  return (file) => read.has(file) || isMatch(relative(root, file).split(sep).join('/'))
 }
 
 /** The pattern of one path. Node reads a backslash as a slash, so a class of one character escapes it. */

@@ -46,7 +46,7 @@ it.each(['SERVICE', 'WEBHOOK', 'ERRORS_PER_FIVE_MINUTES'])('the starter set is w
   expect(document.diagnostics).toContainEqual(expect.objectContaining({ message: expect.stringContaining('"" is not accepted') }))
 })
 
-it.each(['plan', 'apply', 'apply-reviewed', 'drift', 'drift-pull-request', 'replay'])(
+it.each(['plan', 'apply', 'apply-reviewed', 'drift', 'drift-pull-request', 'alert-gates'])(
   'examples/workflows/%s.yml sets what the starter set names',
   (name) => {
     const named = [...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, variable]) => variable)

@@ -1,7 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -19,36 +19,48 @@ const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
 const documents = readdirSync(root).filter((name) => name.endsWith('.md'))
 
-describe('an update of an action by Dependabot', () => {
+describe('an update by Dependabot', () => {
   const copy = mkdtempSync(join(tmpdir(), 'watchkeeper-pins-'))
   afterAll(() => rmSync(copy, { recursive: true }))
-  const [, oldPin = ''] = /uses: actions\/checkout@([0-9a-f]{40})/.exec(read('.github/workflows/check.yml')) ?? []
+  const copyAll = (paths: readonly string[]): void => {
+    for (const path of paths) cpSync(join(root, path), join(copy, path), { recursive: true })
+  }
 
-  it('an update of an action by Dependabot reaches documents and examples with files that commit-rebuilt accepts', async () => {
-    const inputs = [
+  it('an update of actions and packages by Dependabot reaches all that is made from them, in files that commit-rebuilt accepts', async () => {
+    copyAll([
       '.github',
       'docs',
       'examples',
       'package.json',
-      'schemas',
-      'action.yml',
       'package-lock.json',
       'scripts/install.sh',
-      'src/platform/report',
-      'src/platform/core',
-      'src/runtime',
-    ]
-    for (const path of [...inputs, ...documents]) cpSync(join(root, path), join(copy, path), { recursive: true })
-    for (const folder of ['node_modules', 'test']) symlinkSync(join(root, folder), join(copy, folder))
+      'src/platform/report/page',
+      ...documents,
+    ])
+    // Made from package.json and the operations, which are not updated. Everything else is made again, because the copy lacks it.
+    copyAll(['src/platform/core/version.ts', 'src/runtime/cli/summaries.ts', 'src/runtime/input-names.ts'])
+    const links = ['node_modules', 'test'].map((folder) => join(copy, folder))
+    for (const link of links) symlinkSync(join(root, basename(link)), link)
+    const oldPins = new Set<string>()
     for (const name of readdirSync(join(copy, '.github/workflows'))) {
       const file = join(copy, '.github/workflows', name)
-      writeFileSync(file, readFileSync(file, 'utf8').replaceAll(oldPin, 'b'.repeat(40)))
+      const updated = readFileSync(file, 'utf8').replaceAll(/(?<=@)[0-9a-f]{40}(?= # v)/g, (pin) => {
+        oldPins.add(pin)
+        return [...pin].reverse().join('')
+      })
+      writeFileSync(file, updated)
     }
     const written = await generate(copy, false)
-    expect(written).toEqual(expect.arrayContaining(['docs/files.md', 'examples/workflows/plan.yml']))
-    const stale = ['.github', 'docs', 'examples', ...documents].filter(
-      (path) => spawnSync('grep', ['-rq', oldPin, join(copy, path)]).status === 0,
+    expect(written).toEqual(
+      expect.arrayContaining(['docs/files.md', 'examples/workflows/plan.yml', 'src/platform/report/page-assets.ts', '.node-version']),
     )
+    // A list of all files follows links.
+    for (const link of links) unlinkSync(link)
+    const copied = readdirSync(copy, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const stale = copied.filter(({ parentPath, name }) => {
+      const text = readFileSync(join(parentPath, name), 'utf8')
+      return [...oldPins].some((pin) => text.includes(pin))
+    })
     expect(stale).toEqual([])
     for (const path of written) cpSync(join(copy, path), join(copy, 'rebuilt', path))
     expect(rebuiltFiles(join(copy, 'rebuilt'))).toEqual([...written].sort())
@@ -115,7 +127,7 @@ describe('action.yml', () => {
 
   it('has the outputs that workflows use in a condition or a later step, and no others', () => {
     const outputs =
-      'status failure-reason result result-file changed needs-apply to-delete plan-file count ids id grand-total-credits unit forecast-credits budget-exceeded budget-used-percent runs-out-on remaining-credits days-left budget-left backup-status backup-age-hours restore-status'
+      'status failure-reason result result-file changed applied needs-apply to-delete plan-file count ids id grand-total-credits unit forecast-credits budget-exceeded budget-used-percent runs-out-on remaining-credits days-left budget-left backup-status backup-age-hours restore-status'
     expect(Object.keys(action.outputs).sort()).toEqual(outputs.split(' ').sort())
   })
 })
@@ -139,29 +151,21 @@ describe('the JSON Schemas', () => {
     expect(alert({ treshold: 1 })).toBe(false)
   })
 
-  it('the JSON Schemas accept parts of declared objects in the overrides of an environment, and complete lists only', () => {
+  it('the JSON Schemas accept ids of objects in an environment, and no fields of them', () => {
     const validate = ajv.compile(JSON.parse(read('schemas/environment.schema.json')))
-    const alert = (fields: object): unknown => ({ overrides: { alerts: { a: fields } } })
     const valid: readonly unknown[] = [
       {},
       { 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3', project: 'a/b', variables: { A: 'x', B: 1, C: true } },
-      alert({}),
-      alert({ threshold: 5, note: null }),
-      alert({ channel: { webhook: 'audit' } }),
-      alert({ channel: { webhook: null, webhookId: 'x' } }),
-      alert({ interval: `\${{ env.X }}` }),
-      { overrides: { dashboards: { d: { tags: ['a'] } } } },
+      { adopt: { alerts: { a: '65f5e4a35eedc0de00000001@1.0123456789.012345' }, dashboards: { d: true } } },
     ]
     const invalid: readonly unknown[] = [
       { 'api-url': 'https://evil.example' },
       { 'allow-http': true },
       { variables: { A: ['x'] } },
-      { overrides: { alert: {} } },
-      alert({ treshold: 5 }),
-      alert({ threshold: 'high' }),
-      alert({ channel: { webhok: 'audit' } }),
-      alert({ channels: [{ webhook: 'audit' }] }),
-      { overrides: { dashboards: { d: { tiles: [{ w: 6 }] } } } },
+      { adopt: { alert: {} } },
+      { adopt: { alerts: { a: 'an id' } } },
+      { adopt: { alerts: { a: { threshold: 5 } } } },
+      { overrides: {} },
     ]
     for (const value of valid) expect(validate(value), `${JSON.stringify(value)} ${JSON.stringify(validate.errors)}`).toBe(true)
     for (const value of invalid) expect(validate(value), JSON.stringify(value)).toBe(false)

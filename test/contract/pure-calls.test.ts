@@ -65,10 +65,15 @@ it('finds calls without a use of their result', () => {
     'a.push(b)',
   ].join('\n')
   expect(findUnused(text).map((line) => line.split(':')[0])).toEqual(['line 1', 'line 2', 'line 3', 'line 4'])
+  expect(text.split('\n').map((line) => mayBeUnused.test(line))).toEqual([true, true, true, true, false, false, false])
 })
+
+/** A line of formatted code that may be such a statement: most files have none, and parsing takes long. */
+const mayBeUnused = new RegExp(`(?:^|\\)|else) *(?:new [A-Z]|(?:${[...pureFunctions, ...pureObjects].join('|')})[.(])`, 'm')
 
 it('uses the result of every call that may be dropped without one', () => {
   const paths = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
   expect(paths.length).toBeGreaterThan(100)
-  expect(paths.flatMap((path) => findUnused(readFileSync(join(src, path), 'utf8')).map((line) => `${path}, ${line}`))).toEqual([])
+  const texts = paths.map((path) => ({ path, text: readFileSync(join(src, path), 'utf8') })).filter(({ text }) => mayBeUnused.test(text))
+  expect(texts.flatMap(({ path, text }) => findUnused(text).map((line) => `${path}, ${line}`))).toEqual([])
 })

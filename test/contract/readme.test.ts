@@ -17,7 +17,7 @@ import { pullRules } from '../../src/sync/pull/pull-diagnostics.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { allOperations } from '../support/examples.ts'
 import { reusable } from '../support/run-workflow.ts'
-import { allWorkflows, parseWorkflow, shownSteps, stepsOf } from '../support/workflows.ts'
+import { allWorkflows, copiedWorkflows, parseWorkflow, shownSteps, stepsOf } from '../support/workflows.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -88,19 +88,6 @@ const codeSpans: readonly (readonly [string, string])[] = [...documents, 'test/c
   (document) => [...withoutCode(read(document)).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => [document, span] as const),
 )
 
-it('every file of this project that a document names exists', () => {
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => !/(?:^|\/)node_modules\//.test(path))
-  const named = codeSpans.filter(
-    ([, span]) =>
-      /^[\w./-]+\.ts$/.test(span) ||
-      /^(?:src|test|scripts|docs|examples|schemas|site|skills|bench|\.github|\.changes)\/[\w./-]+\.\w+$/.test(span),
-  )
-  expect(named.length).toBeGreaterThan(30)
-  // An example of a name.
-  const missing = named.filter(([, span]) => !files.some((path) => `/${path}`.endsWith(`/${span}`)) && !span.includes('retry-after-503'))
-  expect(missing.map(([document, span]) => `${document}: ${span}`)).toEqual([])
-})
-
 it('every word with dashes that a document has as code is a name of this project, or one of the listed names of GitHub and others', async () => {
   const known = await knownNames()
   const others =
@@ -123,6 +110,20 @@ it('every input that a workflow or a document passes to this action exists', () 
   )
   expect(passed.length).toBeGreaterThan(100)
   expect(passed.filter(([, input]) => !Object.hasOwn(inputs, input))).toEqual([])
+})
+
+it('every input of the action stands in a workflow that people copy', () => {
+  const { inputs } = parse(read('action.yml')) as { readonly inputs: Readonly<Record<string, unknown>> }
+  // A line that is switched off counts: what it would do stands beside it.
+  const texts = [...copiedWorkflows, ...shownSteps].map(({ text }) => text.replaceAll(/^( *)# (?=[a-z][a-z-]*: \S)/gm, '$1'))
+  const shown = texts.flatMap((text) =>
+    stepsOf(parseWorkflow(text)).flatMap(({ uses = '', with: given = {} }) =>
+      /^watchkeeper\/watchkeeper@/.test(uses) ? Object.keys(given) : [],
+    ),
+  )
+  // Another name of the owner is a matter of one run.
+  const left = Object.keys(inputs).filter((name) => !shown.includes(name) && name !== 'adopt-from')
+  expect(left).toEqual([])
 })
 
 it('every value that a workflow or a document passes to this action is one that its operation accepts', () => {

@@ -22,13 +22,13 @@ const operations = new Map((await describeOperations()).map((operation) => [oper
 /** Files declare webhooks, whose secrets are variables of the process. */
 const readsWebhooks = (name: string): boolean => ['drift', 'plan-and-apply'].includes(name)
 
-const hasBacktest = (name: string): boolean => ['plan-and-apply', 'replay'].includes(name)
+const hasBacktest = (name: string): boolean => name === 'plan-and-apply'
 
 /** Others keep a pull request, or comment on one. */
 const sendsMessages = (name: string): boolean => ['cost-gate', 'drift', 'backups', 'plan-and-apply'].includes(name)
 
 /** apply runs no query. */
-const readsValues: readonly string[] = ['plan', 'backtest']
+const readsValues: readonly string[] = ['plan']
 
 const keysIn = (secrets: object): readonly string[] => Object.keys(secrets).filter((secret) => /^(?:api|sql)-key/.test(secret))
 
@@ -40,11 +40,11 @@ const textOf = (name: string): string => reusableWorkflows.find((one) => one.nam
 const document = readFileSync(new URL('../../docs/reusable-workflows.md', import.meta.url), 'utf8')
 
 describe('a reusable workflow', () => {
-  it('a reusable workflow is started by calls only, has at most twelve inputs, uses each, and describes inputs, secrets and outputs', () =>
+  it('a reusable workflow is started by calls only, has at most thirteen inputs, uses each, and describes inputs, secrets and outputs', () =>
     forEachEntry([...reusable], (name, { on }) => {
       const { inputs, secrets, outputs } = on.workflow_call
       expect(triggersOf(parseWorkflow(textOf(name)))).toEqual(['workflow_call'])
-      expect(Object.keys(inputs).length).toBeLessThanOrEqual(12)
+      expect(Object.keys(inputs).length).toBeLessThanOrEqual(13)
       const [, body = ''] = textOf(name).split(/^permissions: \{\}$/m)
       expect(Object.keys(inputs).filter((input) => !new RegExp(`\\binputs\\.${input}(?![\\w-])`).test(body))).toEqual([])
       expect(Object.keys(inputs).filter((input) => !document.includes(`| \`${input}\` |`))).toEqual([])
@@ -81,7 +81,7 @@ describe('a reusable workflow', () => {
       expect(Object.hasOwn(inputs, 'api-url')).toBe(isForBoth)
       const profile = isForBoth ? `\${{ inputs.api-url && 'hyperdx' || 'clickhouse-cloud' }}` : 'clickhouse-cloud'
       for (const step of operationsOf(jobs)) expect(step.with?.profile).toBe(profile)
-      const sending = operationsOf(jobs).filter((step) => !['validate', 'replay'].includes(String(step.with?.operation)))
+      const sending = operationsOf(jobs).filter((step) => step.with?.operation !== 'validate')
       expect(sending.length).toBeGreaterThan(0)
       for (const step of sending) {
         const keys = keysIn(secrets).filter((secret) => !secret.startsWith('sql-key') || readsValues.includes(String(step.with?.operation)))
@@ -89,19 +89,19 @@ describe('a reusable workflow', () => {
       }
     }))
 
-  it('sends a message about each run of a check, and about a plan outside of a pull request', () => {
+  it('sends a message about each run of a check, and about a plan outside of a pull request, in the format of the call', () => {
     const givenTo = [...reusable].flatMap(([name, { jobs }]) =>
-      operationsOf(jobs).flatMap(({ with: given = {} }) =>
-        given['notify-url'] === undefined ? [] : [[name, given.operation, given['notify-url']]],
+      operationsOf(jobs).flatMap(({ with: given = {}, env = {} }) =>
+        given['notify-url'] === undefined ? [] : [[name, given.operation, given['notify-url'], env.WATCHKEEPER_NOTIFY_FORMAT]],
       ),
     )
-    const url = `\${{ secrets.notify-url }}`
+    const [url, format] = [`\${{ secrets.notify-url }}`, `\${{ inputs.notify-format }}`]
     expect(givenTo.toSorted()).toEqual([
-      ['backups', 'check-backups', url],
-      ['cost-gate', 'usage-cost', url],
-      ['drift', 'drift', url],
-      ['plan-and-apply', 'apply', url],
-      ['plan-and-apply', 'plan', `\${{ !startsWith(github.event_name, 'pull_request') && secrets.notify-url || '' }}`],
+      ['backups', 'check-backups', url, format],
+      ['cost-gate', 'usage-cost', url, format],
+      ['drift', 'drift', url, format],
+      ['plan-and-apply', 'apply', url, format],
+      ['plan-and-apply', 'plan', `\${{ !startsWith(github.event_name, 'pull_request') && secrets.notify-url || '' }}`, format],
     ])
   })
 
@@ -136,7 +136,7 @@ describe('a reusable workflow', () => {
     const scripts = [...reusable.values()].flatMap(({ jobs }) =>
       Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = '' }) => (run.includes('GITHUB_ENV') ? [run] : []))),
     )
-    expect(scripts).toHaveLength(9)
+    expect(scripts).toHaveLength(7)
     expect(new Set(scripts).size).toBe(2)
   })
 
@@ -196,8 +196,8 @@ it('reusable-plan-and-apply.yml applies only where allowed, in a group of its ow
     },
   ))
 
-it('there are six reusable workflows', () => {
-  expect([...reusable.keys()].sort()).toEqual(['backups', 'cost-gate', 'drift', 'drift-pull-request', 'plan-and-apply', 'replay'])
+it('there are five reusable workflows', () => {
+  expect([...reusable.keys()].sort()).toEqual(['backups', 'cost-gate', 'drift', 'drift-pull-request', 'plan-and-apply'])
 })
 
 it('every input that a reusable workflow gives to the action is known to the operation', () => {

@@ -35,7 +35,7 @@ function profileIn(seed: number, workload: Workload) {
   return { without, profile: profileService({ timeline, usage, idleTimeoutMinutes, smallestShare: 1 / scaledUp }) }
 }
 
-const schedule = (minutes: number): AlertSchedule => ({ intervalMs: minutes * minuteMs, offsetMs: 0, startMs: undefined })
+const schedule = (minutes: number): AlertSchedule => ({ intervalMs: minutes * minuteMs, offsetMs: 0 })
 
 interface Outcome {
   readonly seed: number
@@ -50,7 +50,7 @@ function priceIn(seed: number): Outcome | string {
   const alert = schedule([5, 15, 30, 60, 360][Math.floor(randomFrom(seed + 1)() * 5)] ?? 5)
   const withAlert = run(seed, workload, [...workload.alerts, alert], days)
   const truth = creditsOfNextMonth(withAlert) - creditsOfNextMonth(without)
-  return { seed, truth, price: priceAlerts({ profile, others: workload.alerts, before: [], after: [alert], nowMs }) }
+  return { seed, truth, price: priceAlerts({ profile, others: workload.alerts, changes: [{ after: alert }] }) }
 }
 
 describe('the price of an alert in 200 services that sleep and wake by known causes', () => {
@@ -94,7 +94,7 @@ describe('a service that queries keep awake all the time', () => {
     for (const seed of numbers) {
       const { profile } = profileIn(seed, busy(seed))
       expect(profile).not.toBeTypeOf('string')
-      const price = priceAlerts({ profile: profile as ServiceProfile, others: [], before: [], after: [schedule(5)], nowMs })
+      const price = priceAlerts({ profile: profile as ServiceProfile, others: [], changes: [{ after: schedule(5) }] })
       expect(price.added.high, String(seed)).toBe(0)
     }
   })

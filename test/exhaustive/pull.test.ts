@@ -194,12 +194,7 @@ describe('pull of changed tiles', () => {
     at: fc.nat(9),
     name: fc.constantFrom(...names),
   })
-  const mode = fc.constantFrom(
-    { only: 'drifted' } as const,
-    { only: 'drifted', removeDeclarations: true } as const,
-    { only: 'declared' } as const,
-    {},
-  )
+  const mode = fc.constantFrom({ only: 'drifted' } as const, { only: 'drifted-or-deleted' } as const, { only: 'declared' } as const, {})
   const given = fc.record({
     isSame: fc.boolean(),
     alerts: fc.array(alertOn, { minLength: 1, maxLength: 4 }),

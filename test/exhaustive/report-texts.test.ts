@@ -128,7 +128,6 @@ const operations = [
   'drift',
   'pull',
   'backtest',
-  'replay',
   'check-slos',
   'audit-costs',
   'list-alerts',

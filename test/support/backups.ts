@@ -27,8 +27,11 @@ interface CheckedService {
 }
 
 /** Checks the first demo service, with the profile that has backup configurations. */
-export const checkBackups = (emulator: Emulator, inputs: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
-  invokeText({ inputs: { ...inputsFor(emulator, 'clickhouse-cloud'), operation: 'check-backups', ...inputs } })
+export const checkBackups = (
+  emulator: Emulator,
+  inputs: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string>> = {},
+): Promise<Invoked> => invokeText({ inputs: { ...inputsFor(emulator, 'clickhouse-cloud'), operation: 'check-backups', ...inputs }, files })
 
 export const servicesOf = ({ document }: Invoked): readonly CheckedService[] => document.services as readonly CheckedService[]
 

@@ -92,11 +92,37 @@ export const createScaledClock = (speed: number): Clock => ({
   timeout: (ms) => AbortSignal.timeout(Math.max(1, Math.round(ms / speed))),
 })
 
-// How long this thread was busy with something, whatever else the machine had to do.
+// How long this thread is busy with something, compared with something else in the same run: no test depends on the speed of a machine.
 
-export function cpuMsOf(work: () => void): number {
+export function cpuMsOf(work: () => unknown): number {
   const before = process.threadCpuUsage()
   work()
   const { user, system } = process.threadCpuUsage(before)
   return (user + system) / 1000
+}
+
+/** The mean of as many runs as take long enough to be measured. */
+async function meanCpuMs(work: () => unknown): Promise<number> {
+  const before = process.threadCpuUsage()
+  for (let runs = 1; ; runs++) {
+    await work()
+    const { user, system } = process.threadCpuUsage(before)
+    if (user + system > 10_000) return (user + system) / 1000 / runs
+  }
+}
+
+/** Ten times as much of linear work takes at most so many times as long, and of quadratic work a hundred times. */
+export const tenfold = 14
+
+/** How many times as long as `other` some work takes: the first try that is within `limit` or far beyond it, or the best of thirty. */
+export async function cpuRatio(work: () => unknown, other: () => unknown, limit: number = tenfold): Promise<number> {
+  // Without what only a first run does.
+  await meanCpuMs(other)
+  let [ms, otherMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (let i = 0; i < 30; i++) {
+    otherMs = Math.min(otherMs, await meanCpuMs(other))
+    ms = Math.min(ms, await meanCpuMs(work))
+    if (ms <= limit * otherMs || (i > 0 && ms > 3 * limit * otherMs)) break
+  }
+  return ms / otherMs
 }

@@ -71,9 +71,6 @@ interface HostileYaml {
   readonly message?: RegExp
 }
 
-/** What reading any of them may take: half a second where nothing else runs, and room for what does. */
-export const maxMs = 1000
-
 const megabyte = 1024 * 1024
 const upTo = (size: number, part: string): string => part.repeat(Math.ceil(size / part.length)).slice(0, size)
 

@@ -21,7 +21,7 @@ export function useExampleDirectory(): () => string {
       'adopt/alerts.yml': 'alerts.yml',
       'observability/checkout.yml': 'checkout.yml',
       slos: 'examples/slos',
-      incidents: 'examples/incidents',
+      'backups.yml': 'backups.yml',
       grafana: 'examples/grafana',
       'web-app': 'examples/web-app',
     }

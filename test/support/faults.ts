@@ -188,7 +188,7 @@ export async function runWithFailure(
   action: TestAction,
   failure: Failure | undefined,
   options: FailureRunOptions = {},
-): Promise<{ outcome: Outcome; ran: RanAction; activeMs: number; testApi: TestApi }> {
+): Promise<{ outcome: Outcome; ran: RanAction; testApi: TestApi }> {
   const { method, path, times, act, api, inputs, url, prepare, settleMs = 0, onStart, ...running } = options
   const { method: itsMethod, inputs: itsInputs } = actions[action]
   const target = { method: method ?? itsMethod, ...(path && { path }), ...(times && { times }), ...(act && { act }) }
@@ -198,13 +198,11 @@ export async function runWithFailure(
     async (testApi) => {
       prepare?.(testApi)
       const before = countThings(testApi)
-      const startedMs = performance.now()
       const ran = await runAsAction({
         ...running,
         ...(onStart !== undefined && { onStart: (child) => onStart(child, testApi) }),
         inputs: { ...connection, ...itsInputs, 'api-url': url ?? testApi.url, ...inputs },
       })
-      const activeMs = ran.ending?.activeMs ?? performance.now() - startedMs
       await wait(settleMs)
       const methods = testApi.arrived().map((line) => line.split(' ')[0])
       const outcome = {
@@ -214,7 +212,7 @@ export async function runWithFailure(
         added: countThings(testApi) - before,
         problems: problemsWithRun(ran),
       }
-      return { outcome, ran, activeMs, testApi }
+      return { outcome, ran, testApi }
     },
     api,
   )

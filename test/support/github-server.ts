@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -19,6 +20,8 @@ interface StoredComment {
   readonly on: number
   body: string
   readonly user: User
+  /** The turn of the last write. */
+  writtenAt?: number
 }
 
 export interface StoredIssue {
@@ -43,6 +46,8 @@ interface StoredPull {
   repository?: string
   /** The commit that a merge made. Its time does not matter here. */
   mergeCommit?: string
+  /** The commits that the merge added to the branch. */
+  brought?: readonly string[]
 }
 
 /** A branch, by its last commit. */
@@ -75,13 +80,18 @@ interface Store {
   comments: StoredComment[]
   issues: StoredIssue[]
   pulls: StoredPull[]
-  /** What the token may write. */
-  may: { comments: boolean; issues: boolean; labels: boolean; deployments?: boolean }
+  /** What the token may write, and whether it may read deployments and files. */
+  may: { comments: boolean; issues: boolean; labels: boolean; deployments?: boolean; contents?: boolean }
+  /** A Git repository, whose commits and branches GitHub has. Without one, the commits are those of the pull requests. */
+  git?: string
+  /** More files than GitHub lists at once. */
+  hasManyFiles?: boolean
   branch?: StoredBranch
   runs: StoredRun[]
   deployments: StoredDeployment[]
   hasIssues: boolean
   nextId: number
+  turn: number
 }
 
 const emptyStore = (): Store => ({
@@ -94,6 +104,7 @@ const emptyStore = (): Store => ({
   deployments: [],
   hasIssues: true,
   nextId: 100,
+  turn: 0,
 })
 
 /** Comments of other people, oldest first. */
@@ -291,7 +302,7 @@ function createComment({ store, path, body }: RouteContext): Answer {
   if (!isThread(store, on)) return notFound
   if (!(isIssue ? store.may.issues : store.may.comments)) return denied
   if (isTooLong(body.body)) return bodyTooLong
-  const comment = { id: store.nextId++, on, body: String(body.body), user: store.viewer }
+  const comment = { id: store.nextId++, on, body: String(body.body), user: store.viewer, writtenAt: ++store.turn }
   store.comments.push(comment)
   return { status: 201, body: commentView(comment) }
 }
@@ -302,6 +313,7 @@ function updateComment({ store, path, body }: RouteContext): Answer {
   if (!store.may.comments) return denied
   if (isTooLong(body.body)) return bodyTooLong
   comment.body = String(body.body)
+  comment.writtenAt = ++store.turn
   return { status: 200, body: commentView(comment) }
 }
 
@@ -354,9 +366,62 @@ function updateIssue({ store, path, body }: RouteContext): Answer {
   return { status: 200, body: issueView(issue) }
 }
 
-function listPulls({ store, path }: RouteContext): Answer {
-  const pulls = store.pulls.filter(({ commits, mergeCommit = '' }) => [...commits, mergeCommit].includes(path[0] ?? ''))
-  return { status: 200, isList: true, body: pulls.map(pullView) }
+function listPulls({ store, path: [commit = ''] }: RouteContext): Answer {
+  const { git, pulls } = store
+  const has = ({ commits, mergeCommit = '' }: StoredPull): boolean => [...commits, mergeCommit].includes(commit)
+  if (git === undefined) return { status: 200, isList: true, body: pulls.filter(has).map(pullView) }
+  if (objectId(git, `${commit}^{commit}`) === undefined) return problem(422, `No commit found for SHA: ${commit}`)
+  // The pull request that brought the commit, or else the open ones that have it.
+  const isOpen = ({ state, commits, base = 'main' }: StoredPull): boolean =>
+    state === 'open' && (commits.at(-1) === commit || (isAncestor(git, commit, commits.at(-1) ?? '') && !isAncestor(git, commit, base)))
+  const found = pulls.filter((pull) => pull.brought?.includes(commit) || isOpen(pull))
+  return { status: 200, isList: true, body: found.map(pullView) }
+}
+
+/** What Git answers. Throws where it fails. */
+export const runGit = (directory: string, ...args: readonly string[]): string =>
+  execFileSync('git', ['-C', directory, ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH },
+  }).trim()
+
+const objectId = (directory: string, name: string): string | undefined => {
+  try {
+    return runGit(directory, 'rev-parse', '--verify', '-q', name)
+  } catch {
+    return undefined
+  }
+}
+
+export const isAncestor = (directory: string, one: string, other: string): boolean => {
+  try {
+    runGit(directory, 'merge-base', '--is-ancestor', one, other)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function getRef({ store, path: [name = ''] }: RouteContext): Answer {
+  if (store.may.contents === false) return denied
+  const ref = `refs/${decodeURIComponent(name)}`
+  const sha = store.git && objectId(store.git, ref)
+  return sha === undefined ? notFound : { status: 200, body: { ref, object: { type: 'commit', sha } } }
+}
+
+function getTree({ store, path: [name = ''] }: RouteContext): Answer {
+  if (store.may.contents === false) return denied
+  if (store.git === undefined || objectId(store.git, `${name}^{commit}`) === undefined) return notFound
+  const entries = runGit(store.git, 'ls-tree', '-r', '-t', '-z', name).split('\0').filter(Boolean)
+  const tree = entries.map((entry) => {
+    const [, mode, type, sha, path] = /^(\d+) (\w+) (\w+)\t(.*)$/s.exec(entry) ?? []
+    return { mode, type, sha, path }
+  })
+  return {
+    status: 200,
+    body: { sha: name, tree: tree.slice(0, store.hasManyFiles ? 1 : undefined), truncated: store.hasManyFiles === true },
+  }
 }
 
 // The fields and their values as GitHub answered on 2020-03-11 for a squashed merge, in a fork of the repository of the pull request:
@@ -377,32 +442,31 @@ const newestFirst = ({ query }: RouteContext, items: readonly object[]): Answer 
     ? { status: 200, isList: true, body: items.toReversed() }
     : problem(422, 'the fake knows no other order')
 
+const byTurn = (a: StoredComment, b: StoredComment): number => (a.writtenAt ?? 0) - (b.writtenAt ?? 0)
+
 const listAllComments = (context: RouteContext): Answer =>
   newestFirst(
     context,
-    context.store.comments.map((one) => ({ ...commentView(one), issue_url: `https://api.github.com/repos/acme/shop/issues/${one.on}` })),
+    context.store.comments
+      .toSorted(byTurn)
+      .map((one) => ({ ...commentView(one), issue_url: `https://api.github.com/repos/acme/shop/issues/${one.on}` })),
   )
 
 function listClosedPulls(context: RouteContext): Answer {
   const { store, query } = context
-  const closed = store.pulls.filter(
-    ({ state, base = 'main', repository }) => state === query.get('state') && base === query.get('base') && repository === undefined,
-  )
+  const closed = store.pulls.filter(({ state, repository }) => state === query.get('state') && repository === undefined)
   return newestFirst(context, closed.map(pullView))
 }
 
-/** The history of the branch, without the commits of the pull requests. */
+/** The history of a commit, the newest first. */
 function listCommits({ store, query }: RouteContext): Answer {
-  const merges = store.pulls.flatMap(({ mergeCommit }) => mergeCommit ?? [])
-  const until = merges.indexOf(query.get('sha') ?? '')
-  return {
-    status: 200,
-    isList: true,
-    body: merges
-      .slice(0, until + 1)
-      .toReversed()
-      .map((sha) => ({ sha })),
-  }
+  const sha = query.get('sha') ?? ''
+  if (store.git === undefined || objectId(store.git, `${sha}^{commit}`) === undefined) return notFound
+  const lines = runGit(store.git, 'log', '--max-count=300', '--format=%H %P', sha).split('\n')
+  const commits = lines
+    .map((line) => line.trim().split(' '))
+    .map(([id, ...parents]) => ({ sha: id, parents: parents.map((one) => ({ sha: one })) }))
+  return { status: 200, isList: true, body: commits }
 }
 
 /** The only one beside the default branch. */
@@ -446,6 +510,8 @@ const viewer = ({ store, body }: RouteContext): Answer =>
 const routes: readonly (readonly [string, RegExp, (context: RouteContext) => Answer])[] = [
   ['POST', /^\/graphql$/, viewer],
   ['GET', /^\/repos\/acme\/shop$/, () => ({ status: 200, body: { default_branch: 'main' } })],
+  ['GET', /^\/repos\/acme\/shop\/git\/ref\/(.+)$/, getRef],
+  ['GET', /^\/repos\/acme\/shop\/git\/trees\/([^/]+)$/, getTree],
   ['GET', /^\/repos\/acme\/shop\/git\/matching-refs\/heads\/.+$/, listRefs],
   ['GET', /^\/repos\/acme\/shop\/git\/commits\/([0-9a-f]+)$/, getCommit],
   ['GET', /^\/repos\/acme\/shop\/actions\/runs$/, listRuns],

@@ -1,5 +1,5 @@
 // Runs an operation in this process, from text inputs to the report.
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../src/platform/core/clock.ts'
@@ -46,7 +46,7 @@ export async function invokeText({
   stop = new AbortController().signal,
   isAction = false,
 }: InvokeOptions): Promise<Invoked> {
-  const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
+  const workspace = mkdtempSync(join(tmpdir(), 'watchkeeper-test-'))
   const warnings: string[] = []
   const deps: RunDeps = {
     clock,
@@ -58,10 +58,10 @@ export async function invokeText({
   }
   try {
     for (const [name, text] of Object.entries(files)) {
-      await mkdir(dirname(join(workspace, name)), { recursive: true })
-      await writeFile(join(workspace, name), text)
+      mkdirSync(dirname(join(workspace, name)), { recursive: true })
+      writeFileSync(join(workspace, name), text)
     }
-    for (const [path, target] of Object.entries(links)) await symlink(target, join(workspace, path))
+    for (const [path, target] of Object.entries(links)) symlinkSync(target, join(workspace, path))
     const { operation = '', ...rest } = inputs
     const given = Object.entries(rest).filter(([, value]) => value.trim() !== '')
     const request = {
@@ -76,6 +76,6 @@ export async function invokeText({
     const written = result.files.map((file) => ({ ...file, content: textOf(file.content) }))
     return { ...result, files: written, reason: result.document.failureReason, warnings }
   } finally {
-    await rm(workspace, { recursive: true })
+    rmSync(workspace, { recursive: true })
   }
 }

@@ -22,10 +22,10 @@ if (crash !== undefined)
     throw new Error(crash.message)
   })
 
-let firstWordAt
+let hasSpoken = false
 const write = process.stdout.write
 process.stdout.write = function (...given) {
-  firstWordAt ??= performance.now()
+  hasSpoken = true
   return Reflect.apply(write, this, given)
 }
 
@@ -36,7 +36,7 @@ if (breaks !== undefined) {
   const whole = holder[last]
   let calls = 0
   holder[last] = function (...given) {
-    const counts = breaks.afterFirstWord !== true || firstWordAt !== undefined
+    const counts = breaks.afterFirstWord !== true || hasSpoken
     if (counts) calls += 1
     if (counts && calls === breaks.atCall) throw new Error('broken on purpose')
     return new.target ? Reflect.construct(whole, given) : Reflect.apply(whole, this, given)
@@ -49,7 +49,6 @@ if (reportTo !== undefined) {
   const peakMegabytes = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024
   const report = (code) => ({
     code,
-    activeMs: performance.now() - (firstWordAt ?? 0),
     peakMegabytes: peakMegabytes(),
     resources: process.getActiveResourcesInfo(),
     arguments: readFileSync('/proc/self/cmdline', 'utf8'),

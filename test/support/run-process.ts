@@ -240,8 +240,6 @@ export interface Preload {
 interface Ending {
   readonly code: number
   readonly peakMegabytes: number
-  /** From the first line of the log to the end: without the time that the machine needs to start the process. */
-  readonly activeMs: number
   /** What still kept the event loop alive. */
   readonly resources: readonly string[]
   /** As anybody on the machine can read them. */

@@ -264,7 +264,8 @@ async function runStep({ uses = '', run, with: given = {}, env = {} }: RunnableS
   const inputs = fillAll(given, contextsOf(state))
   const { name = '', path = '' } = inputs
   if (run !== undefined) return runScript(run, fillAll(env, contextsOf(state)), state)
-  if (uses.startsWith('watchkeeper/watchkeeper@')) return runOperation(inputs, state)
+  if (uses.startsWith('watchkeeper/watchkeeper@'))
+    return runOperation(inputs, { ...state, env: { ...state.env, ...fillAll(env, contextsOf(state)) } })
   if (uses.startsWith('peter-evans/create-pull-request@')) return openPullRequest(inputs, state)
   if (uses.startsWith('actions/upload-artifact@')) {
     state.artifacts.set(name, [path, state.files.get(path) ?? ''])

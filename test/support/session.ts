@@ -36,6 +36,7 @@ export function openSession(
     credentials: { keyId: demo.apiKeyId, keySecret: demo.apiKeySecret },
     proxy: {},
     userAgent: 'watchkeeper/test',
+    sqlFunctions: [],
     maxAttempts: 5,
     deadlineMs: 600_000,
     ...more,

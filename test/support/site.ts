@@ -115,7 +115,6 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
         pull.run(readContextFor(files), {
           files: [...globs],
           project,
-          removeDeclarations: false,
           ...input,
         }),
     })

@@ -72,7 +72,7 @@ export function randomWorkload(seed: number): Workload {
     creditsPerHour: 0.2 + random() * 2,
     lostShare: pick(random, [0, 0, 0, 0.002, 0.01]),
     lateHours: pick(random, [0, 0, 0.2, 3]),
-    alerts: random() < 0.3 ? [{ intervalMs: pick(random, [6, 12, 24]) * 60 * minuteMs, offsetMs: 0, startMs: undefined }] : [],
+    alerts: random() < 0.3 ? [{ intervalMs: pick(random, [6, 12, 24]) * 60 * minuteMs, offsetMs: 0 }] : [],
   }
 }
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { validate } from '@actions/languageservice'
+import { registerHooks } from 'node:module'
 import { TextDocument } from 'vscode-languageserver-textdocument'
 import { parse } from 'yaml'
 import { majorTag, releaseTag } from '../../scripts/action-references.ts'
@@ -62,6 +62,12 @@ export const allWorkflows: readonly WorkflowDocument[] = [...ownWorkflows, ...re
 
 // What GitHub's own parser says of a workflow or of action.yml. It finds our workflows where others call them.
 
+// It is published for bundlers: it imports JSON without saying so, which Node refuses.
+registerHooks({
+  load: (url, context, next) => next(url, url.endsWith('.json') ? { ...context, importAttributes: { type: 'json' } } : context),
+})
+const { validate } = await import('@actions/languageservice')
+
 let parsedCount = 0
 
 const fileProvider = {
@@ -84,6 +90,7 @@ export interface Step {
   readonly name?: string
   readonly uses?: string
   readonly run?: string
+  readonly env?: Readonly<Record<string, string>>
   readonly with?: Readonly<Record<string, unknown>>
 }
 
@@ -195,7 +202,14 @@ export const rules: readonly Rule[] = [
   },
 ]
 
-export const parseWorkflow = (text: string): Workflow => parse(text) as Workflow
+const parsed = new Map<string, Workflow>()
+
+/** Parses a text once, because there is a test for each rule. */
+export function parseWorkflow(text: string): Workflow {
+  const workflow = parsed.get(text) ?? (parse(text) as Workflow)
+  parsed.set(text, workflow)
+  return workflow
+}
 
 /** Every right to write, as `job: right`. */
 export const rightsToWrite = ({ jobs }: Workflow): readonly string[] =>

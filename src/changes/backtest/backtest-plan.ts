@@ -11,7 +11,7 @@ import { createKeyIndex, getById } from '../../platform/core/keys.ts'
 import { plural } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimate, type EstimateOptions, estimateAlerts, type ReadSeries, requestOf } from '../../signals/backtest/estimate.ts'
-import { evaluatedPart, type TimeRange } from '../../signals/backtest/evaluate.ts'
+import { type AlertCondition, evaluate, evaluatedPart, type TimeRange } from '../../signals/backtest/evaluate.ts'
 import { type BacktestQuery, type FindSqlValues, refuseWithoutCharts, toAlertQuery, type Watched } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { type AlertEstimate, toAlertEstimate } from '../../signals/backtest/result.ts'
@@ -23,9 +23,9 @@ import { type Change, changesOf, isDifference } from '../../sync/plan/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
 import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
+import { type AroundIncident, readAroundIncidents } from './around-incidents.ts'
 import type { BacktestedAlert } from './backtest-report.ts'
-import { type EvaluatedAlert, isDetected, isQuietOutside } from './incidents.ts'
-import { type IncidentRows, recordedRange, recordedStep } from './recordings.ts'
+import { isDetected, isQuietOutside } from './incidents.ts'
 
 // Estimates the alerts of a plan twice: as the service has them now, and as they are after the plan.
 
@@ -34,23 +34,17 @@ interface BacktestRequest {
   /** The keys of the alerts that may be estimated. Absent: all. */
   readonly selected?: ReadonlySet<string>
   readonly only: 'changed' | 'all'
-  /** Keys of alerts to include although they are unchanged. */
-  readonly always: readonly string[]
   readonly maxRequests: number
   /** Limit above which conditions are suggested for an alert. */
   readonly maxNotifications?: number | undefined
-  /** The incidents that a suggestion must detect. */
+  /** The incidents that alerts must notice. */
   readonly incidents?: readonly Incident[]
-  /** The incidents whose values are read, too. */
-  readonly recorded?: readonly Incident[]
 }
 
 interface Backtest {
   readonly alerts: readonly BacktestedAlert[]
+  readonly around: readonly AroundIncident[]
   readonly requestCount: number
-  /** The windows of the alerts as the files declare them, by key. */
-  readonly evaluated: ReadonlyMap<string, EvaluatedAlert>
-  readonly incidentRows: readonly IncidentRows[]
   /** Keys of the alerts whose query the server ran, or refused to run. */
   readonly run: ReadonlySet<string>
   /** Warnings on queries that the server cannot run, and on conditions that no row matches. */
@@ -89,23 +83,22 @@ export async function backtestPlan(
   context: BacktestContext,
   request: BacktestRequest,
 ): Promise<Backtest> {
-  if (storedObjects === undefined)
-    return { alerts: [], requestCount: 0, evaluated: new Map(), incidentRows: [], run: new Set(), diagnostics: [] }
+  if (storedObjects === undefined) return { alerts: [], around: [], requestCount: 0, run: new Set(), diagnostics: [] }
   const { range } = request
   const compared = await compareAlerts({ plan, found, kinds, storedObjects }, context, range)
   const wanted = compared.filter(
-    ({ isChanged, change }) =>
-      (request.selected?.has(change.key) ?? true) && (request.only === 'all' || isChanged || request.always.includes(change.key)),
+    ({ isChanged, change }) => (request.selected?.has(change.key) ?? true) && (request.only === 'all' || isChanged),
   )
   // The queries of the state after the plan are first, because the budget of requests might not last for all.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
-  const { estimates, requests, readRows } = await estimateAlerts(queries, {
-    ...context,
-    ...request,
-    range,
-    readSeries: await seriesReader(context, storedObjects),
-  })
+  const options = { ...context, maxRequests: request.maxRequests, readSeries: await seriesReader(context, storedObjects) }
+  const { estimates, requests, readRows } = await estimateAlerts(queries, { ...options, range })
   const byQuery = new Map(queries.map((query, i) => [query, estimates[i]] as const))
+  const { around, requestCount } = await readAroundIncidents(request.incidents ?? [], {
+    ...options,
+    maxRequests: request.maxRequests - requests(),
+    queries: new Map(compared.map(({ change, next }) => [change.key, next])),
+  })
   const suggest = (key: string, query: Query): Suggestion | undefined => {
     const estimate = query && byQuery.get(query)
     const { maxNotifications } = request
@@ -113,41 +106,16 @@ export async function backtestPlan(
     // The limits of the alerts of SLOs are fixed.
     if (!('values' in estimate) || estimate.summary.notificationsOnBusiestDay <= maxNotifications || query.hasTextGroups === true)
       return undefined
-    const ofAlert = (request.incidents ?? []).filter(({ alerts: named }) => named.includes(key))
+    const ofAlert = around.filter(({ alert, evaluated }) => alert === key && !('isTooOld' in evaluated))
+    const spans = ofAlert.map(({ incident }) => incident)
     const lengthMs = intervalMs[query.condition.interval]
+    const evaluateWith = (condition: AlertCondition, { values, range: span }: AroundIncident) =>
+      values && { windows: evaluate({ ...condition, startMs: undefined }, values, span), lengthMs }
     return suggestCondition(query.condition, estimate.values, range, {
       maxNotifications,
-      detectsAll: (windows) => ofAlert.every((incident) => isDetected(incident, { windows, lengthMs })),
-      isQuietOutside: (windows) => ofAlert.every((incident) => isQuietOutside(incident, ofAlert, { windows, lengthMs })),
+      detectsAll: (condition) => ofAlert.every((one) => isDetected(one.incident, evaluateWith(condition, one))),
+      isQuietOutside: (condition) => ofAlert.every((one) => isQuietOutside(one.incident, spans, evaluateWith(condition, one))),
     })
-  }
-  const evaluated = new Map(wanted.map(({ change: { key }, next }) => [key, toEvaluated(next, next && byQuery.get(next))] as const))
-  const incidentRows: IncidentRows[] = []
-  const valuesOf = new Map<string, IncidentRows['values']>()
-  for (const incident of request.recorded ?? [])
-    for (const alert of incident.alerts) {
-      const query = wanted.find(({ change }) => change.key === alert)?.next
-      const found = evaluated.get(alert) ?? notEvaluated
-      const isKnown = query !== undefined && !('reason' in query) && !('reason' in found)
-      incidentRows.push({
-        incident,
-        alert,
-        values: isKnown ? await readIncident(query, incident) : { reason: 'reason' in found ? found.reason : '' },
-      })
-    }
-
-  async function readIncident(query: BacktestQuery, incident: Incident): Promise<IncidentRows['values']> {
-    const step = recordedStep(query)
-    const span = recordedRange(incident, query, context.nowMs)
-    if (span.untilMs < incident.endMs) return { reason: 'the incident is not over' }
-    // Alerts that compare the same values share their requests.
-    const key = JSON.stringify([requestOf(query), step, span, query.isAdditive])
-    const known = valuesOf.get(key)
-    if (known !== undefined) return known
-    const read = await readRows({ ...query, step }, span)
-    const values = 'reason' in read ? read : { ...span, step, isAdditive: query.isAdditive, rows: read.rows }
-    valuesOf.set(key, values)
-    return values
   }
 
   // Reasons for missing rows are read last, because the budget of requests might not last for all.
@@ -173,7 +141,7 @@ export async function backtestPlan(
   const isRun = (estimate: Estimate | undefined): boolean =>
     estimate !== undefined && (estimate.verdict !== 'not-estimable' || estimate.queryError !== undefined)
   const run = new Set(wanted.flatMap(({ change, next }) => (isRun(next && byQuery.get(next)) ? [change.key] : [])))
-  return { alerts, requestCount: requests(), evaluated, incidentRows, run, diagnostics }
+  return { alerts, around, requestCount: requests() + requestCount, run, diagnostics }
 }
 
 /** Rounded, for people. */
@@ -222,16 +190,6 @@ export async function seriesReader(
   return (request) => countWithSql({ api, service, sources }, request)
 }
 
-const notEvaluated = { reason: 'the plan deletes it' }
-
-function toEvaluated(query: Query, estimate: Estimate | undefined): EvaluatedAlert {
-  if (query === undefined || estimate === undefined) return notEvaluated
-  if ('reason' in query) return query
-  if (estimate.verdict === 'not-estimable') return estimate
-  if (estimate.verdict === 'no-data') return { reason: 'its source has no data' }
-  return { windows: estimate.windows, lengthMs: intervalMs[query.condition.interval] }
-}
-
 /** The alerts of the SLOs in the files, by the queries that they have with the sources of the service. */
 async function sloValues({ slos }: PlanningResult['found'], { source: sources }: StoredObjects): Promise<FindSqlValues> {
   if (slos.length === 0) return () => undefined
@@ -259,7 +217,7 @@ interface ComparisonContext {
 function compare(change: Change, context: ComparisonContext): BacktestComparison {
   const [stored, desired] = [change.stored, desiredBody(change, context.kinds.alert)].map((body) => body && withoutSilence(change, body))
   const watched = {
-    now: stored && watchedBy(stored, (kind, id) => findRemote(context.storedObjects, kind, id), context),
+    now: stored && watchedBy(stored, (kind, id) => getById<StoredObject>(context.storedObjects[kind], id), context),
     next: desired && watchedBy(desired, (kind, id) => findDesired(context, kind, id), context),
   }
   const now = stored && queryOf(stored, watched.now, context)
@@ -283,7 +241,7 @@ const isTouched = (change: Change, changes: readonly Change[]): boolean =>
     change,
     findChange(changes, `dashboard ${change.desired?.dashboardId}`),
     findChange(changes, `savedSearch ${change.desired?.savedSearchId}`),
-  ].some((one) => one !== undefined && isDifference(one))
+  ].some((one) => one && isDifference(one))
 
 /** The whole body after the plan; undefined for a delete. */
 export function desiredBody({ desired, stored, action }: Change, kind: Kind): Body | undefined {
@@ -293,9 +251,6 @@ export function desiredBody({ desired, stored, action }: Change, kind: Kind): Bo
 
 type Find = (kind: 'dashboard' | 'savedSearch', id: unknown) => Body | undefined
 
-const findRemote = (storedObjects: StoredObjects, kind: 'dashboard' | 'savedSearch', id: unknown): StoredObject | undefined =>
-  getById<StoredObject>(storedObjects[kind], id)
-
 const findChange = createKeyIndex<Change>((change) => [
   addressOf(change),
   ...(change.id === undefined ? [] : [`${change.kind} ${change.id}`]),
@@ -303,8 +258,7 @@ const findChange = createKeyIndex<Change>((change) => [
 
 function findDesired({ kinds, plan, storedObjects }: ComparisonContext, kind: 'dashboard' | 'savedSearch', id: unknown): Body | undefined {
   const change = findChange(plan.changes, id instanceof PendingId ? addressOf({ kind, key: id.key }) : `${kind} ${id}`)
-  if (change === undefined) return findRemote(storedObjects, kind, id)
-  return desiredBody(change, kinds[kind])
+  return change === undefined ? getById<StoredObject>(storedObjects[kind], id) : desiredBody(change, kinds[kind])
 }
 
 const watchedBy = (alert: Body, find: Find, { storedObjects }: ComparisonContext): Watched | undefined =>

@@ -50,7 +50,7 @@ export const backtestReview = {
     try {
       const nowMs = context.clock.now()
       const range = { fromMs: nowMs - reviewedDays * dayMs, untilMs: nowMs }
-      const request = { range, only: 'changed', always: [], maxRequests } as const
+      const request = { range, only: 'changed', maxRequests } as const
       const { alerts, requestCount, run, diagnostics } = await backtestPlan(planned, { ...context, nowMs, onProgress }, request)
       return { result: { backtest: { days: reviewedDays, alerts: [...alerts], requestCount } }, tested: run, diagnostics }
     } catch (thrown) {

@@ -1,7 +1,5 @@
-import { type Diagnostic, inputDiagnostic } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, join, type Line, say, trusted } from '../../platform/core/line.ts'
-import { toKebab } from '../../platform/core/names.ts'
 import { integer, noted, onMissingInput } from '../../platform/operation/inputs.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
 import { formatCoverage, minCoverage } from '../../signals/backtest/coverage.ts'
@@ -22,14 +20,6 @@ export interface Gates {
   readonly maxNotifications?: number | undefined
   readonly onMissing?: 'fail' | 'warn' | 'ignore' | undefined
 }
-
-/** A gate that nothing would judge. */
-export const gatesWithoutBacktest = (values: Gates & { readonly backtest?: boolean }): readonly Diagnostic[] =>
-  values.backtest === true
-    ? []
-    : (['maxNotifications', 'onMissing'] as const).flatMap((name) =>
-        values[name] === undefined ? [] : [inputDiagnostic(toKebab(name), `requires ${spellInput('backtest', 'true')}`)],
-      )
 
 /** An alert without an estimate passes only where `onMissing` accepts it. */
 export function judgeBacktest(alerts: readonly BacktestedAlert[], { maxNotifications, onMissing = 'fail' }: Gates): Verdict {

@@ -1,24 +1,28 @@
 import * as z from 'zod'
 import { formatMoment } from '../../platform/core/dates.ts'
+import { type Diagnostic, diagnosticOf } from '../../platform/core/diagnostics.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { counted, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { firstOf } from '../../platform/core/text.ts'
 import type { Block } from '../../platform/report/blocks.ts'
 import { formatDuration, formatTimes } from '../../platform/report/format.ts'
 import { table } from '../../platform/report/table.ts'
 import type { EvaluatedWindow } from '../../signals/backtest/evaluate.ts'
-import type { Incident } from '../../sync/declarations/incidents.ts'
+import { type Incident, incidentRules } from '../../sync/declarations/incidents.ts'
 
-// Whether alerts notice the incidents of files. Backtests and replays share it.
+// Whether alerts notice the incidents of files.
 
-const outcomes = ['detected', 'late', 'missed', 'unknown'] as const
+const outcomes = ['detected', 'late', 'missed', 'untestable', 'unknown'] as const
 
 const detectionSchema = z.object({
   alert: z.string().describe('Key of the alert.'),
-  outcome: z.enum(outcomes).describe('`unknown` is an alert that cannot be evaluated.'),
+  outcome: z
+    .enum(outcomes)
+    .describe('`untestable`: the incident is older than the data of the service. `unknown`: the alert cannot be evaluated.'),
   afterMinutes: z.number().optional().describe('From the start of the incident to the first notification.'),
   outsideAt: z.array(z.string()).optional().describe('Times of these notifications, the nearest to the incident first, at most 10.'),
-  outside: z.int().optional().describe('Notifications outside of the incidents of the alert, in the evaluated time.'),
-  reason: z.string().optional().describe('Why the outcome is unknown.'),
+  outside: z.int().optional().describe('Notifications outside of the incidents of the alert, in the day before and after this one.'),
+  reason: z.string().optional().describe('Why there is no other outcome.'),
 })
 
 export const checkedIncident = z.object({
@@ -36,7 +40,9 @@ type CheckedIncident = z.output<typeof checkedIncident>
 type Detection = CheckedIncident['alerts'][number]
 
 /** The windows of an alert, or why there are none. */
-export type EvaluatedAlert = { readonly windows: readonly EvaluatedWindow[]; readonly lengthMs: number } | { readonly reason: string }
+export type EvaluatedAlert =
+  | { readonly windows: readonly EvaluatedWindow[]; readonly lengthMs: number }
+  | { readonly reason: string; readonly isTooOld?: boolean }
 
 /** `all` are the incidents of the files: in none of them is a notification of a named alert a false one. */
 export function checkIncident(incident: Incident, all: readonly Incident[], evaluated: (alert: string) => EvaluatedAlert): CheckedIncident {
@@ -61,7 +67,7 @@ type Span = Pick<Incident, 'startMs' | 'endMs'>
 
 /** A window that overlaps the incident shows some of it. A notification is sent when its window has ended. */
 function detect(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert): Omit<Detection, 'alert'> {
-  if ('reason' in evaluated) return { outcome: 'unknown', reason: evaluated.reason }
+  if ('reason' in evaluated) return { outcome: evaluated.isTooOld ? 'untestable' : 'unknown', reason: evaluated.reason }
   const { windows, lengthMs } = evaluated
   const shows = (window: EvaluatedWindow, { startMs, endMs }: Span): boolean =>
     window.startMs < endMs && window.startMs + lengthMs > startMs
@@ -80,14 +86,14 @@ function detect(incident: Incident, ofAlert: readonly Span[], evaluated: Evaluat
   return { outcome: afterMs <= incident.withinMs ? 'detected' : 'late', afterMinutes: afterMs / minuteMs, ...outside }
 }
 
-/** Whether the alert notifies in time. */
-export const isDetected = (incident: Incident, evaluated: EvaluatedAlert): boolean =>
-  detect(incident, [incident], evaluated).outcome === 'detected'
+/** Whether the alert is known to notify in time. */
+export const isDetected = (incident: Incident, evaluated: EvaluatedAlert | undefined): boolean =>
+  evaluated !== undefined && detect(incident, [incident], evaluated).outcome === 'detected'
 
-/** Whether the alert keeps the limit on notifications outside of its incidents. */
-export function isQuietOutside(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert): boolean {
-  const { maxNotifications } = incident
-  return maxNotifications === undefined || (detect(incident, ofAlert, evaluated).outside ?? 0) <= maxNotifications
+/** Whether the alert is known to keep the limit on notifications outside of its incidents. */
+export function isQuietOutside(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert | undefined): boolean {
+  const { maxNotifications = Number.POSITIVE_INFINITY } = incident
+  return evaluated !== undefined && (detect(incident, ofAlert, evaluated).outside ?? 0) <= maxNotifications
 }
 
 /** The reasons to fail: each alert must notify in time, and not too often outside. */
@@ -98,7 +104,7 @@ export const judgeIncidents = (incidents: readonly CheckedIncident[]): readonly 
       const { outside = 0, outcome } = detection
       const allowed = incident.maxNotifications
       return [
-        ...(outcome === 'detected' ? [] : [say`${subject} ${describeFailure(detection, incident)}`]),
+        ...(outcome === 'detected' || outcome === 'untestable' ? [] : [say`${subject} ${describeFailure(detection, incident)}`]),
         ...(allowed === undefined || outside <= allowed
           ? []
           : [say`${subject} sends ${counted(outside, 'notification')} outside of its incidents, above ${allowed}`]),
@@ -114,23 +120,40 @@ function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, 
 
 const minutes = (count: number) => trusted(formatDuration(count * minuteMs))
 
+/** A note for an incident that some alerts cannot be tested with. */
+export function explainUntestable({ key, location }: Incident, detections: readonly Detection[]): readonly Diagnostic[] {
+  const alerts = detections.filter(({ outcome }) => outcome === 'untestable').map(({ alert }) => alert)
+  const message = `incidents.${key}: not testable any more with ${firstOf(10, alerts)}, because the data of the service begins after it`
+  return alerts.length === 0 ? [] : [diagnosticOf(incidentRules, 'incident-untestable', location, message)]
+}
+
 /** What `countOutcomes` counts. */
 export const outcomeCounts = {
   detected: z.int().describe('Alerts that notify in time, of all incidents.'),
   late: z.int().describe('Alerts that notify too late, of all incidents.'),
   missed: z.int().describe('Alerts that do not notify, of all incidents.'),
+  untestable: z.int().describe('Alerts of incidents that are older than the data.'),
 }
 
 export function countOutcomes(incidents: readonly CheckedIncident[]) {
   const all = incidents.flatMap(({ alerts }) => alerts)
   const numberOf = (outcome: (typeof outcomes)[number]): number => all.filter((one) => one.outcome === outcome).length
-  return { incidentCount: incidents.length, detected: numberOf('detected'), late: numberOf('late'), missed: numberOf('missed') }
+  return {
+    incidentCount: incidents.length,
+    detected: numberOf('detected'),
+    late: numberOf('late'),
+    missed: numberOf('missed'),
+    untestable: numberOf('untestable'),
+  }
 }
 
 export const incidentTable = (incidents: readonly CheckedIncident[]): Block =>
   table(
     'Incidents',
-    incidents.flatMap((incident) => incident.alerts.map((detection) => ({ incident, detection }))),
+    // A note has the others.
+    incidents.flatMap((incident) =>
+      incident.alerts.filter(({ outcome }) => outcome !== 'untestable').map((detection) => ({ incident, detection })),
+    ),
     {
       Incident: ({ incident }) => incident.key,
       Start: ({ incident }) => trusted(formatMoment(incident.start)),
@@ -155,6 +178,7 @@ function describeDetection({ outcome, reason = '', afterMinutes = 0 }: Detection
       return say`detected late: after ${minutes(afterMinutes)}, not within ${minutes(withinMinutes)}`
     case 'missed':
       return say`missed`
+    case 'untestable':
     case 'unknown':
       return say`unknown (${untrustedSentence(reason)})`
   }

@@ -4,6 +4,7 @@ import { withTileIds } from '../../kinds/dashboard/tile-ids.ts'
 import { type Body, listOf } from '../../kinds/kind.ts'
 import { printable } from '../../platform/core/text.ts'
 import { type Layout, type LayoutTile, markSigns, type TileMark } from '../../platform/report/blocks.ts'
+import { graphemesOf, graphemeWidth } from '../../platform/report/terminal.ts'
 import type { Change } from '../../sync/plan/change.ts'
 
 // The layout of a changed dashboard before and after, as data and as a drawing in text. Loaded only where a dashboard changed.
@@ -87,7 +88,7 @@ function drawText({ grids, undrawn }: Pick<Layout, 'grids' | 'undrawn'>): string
   const legend = Object.entries(markSigns).filter(([mark]) => [...used].some((one) => one === mark))
   return [
     ...grids.flatMap(({ title, before, after }) => [
-      ...(title === '' ? [] : [clip(title, maxColumns)]),
+      ...(title === '' ? [] : [cellsOf(title, maxColumns).join('')]),
       // Both sides look the same unless a tile was moved, added or removed.
       ...(isSamePicture(before, after) ? drawGrid(after) : ['Before', ...drawGrid(before), 'After', ...drawGrid(after)]),
     ]),
@@ -135,7 +136,7 @@ const boxCharacters: Readonly<Record<number, string>> = {
   [up | down | toLeft | toRight]: '┼',
 }
 
-/** A drawing in the making: the lines that meet in each cell, and the texts in the cells between them. */
+/** A drawing in the making: the lines that meet in each cell, and the text in the cells between them. A cell is empty behind a grapheme of two columns. */
 interface Canvas {
   readonly masks: readonly number[][]
   readonly texts: readonly string[][]
@@ -145,11 +146,11 @@ function drawGrid(tiles: readonly LayoutTile[]): string[] {
   if (tiles.length === 0) return ['(no tiles)']
   const lines = linesOf(tiles)
   const rowsOf = <T>(value: T): T[][] => Array.from({ length: Math.max(...lines.values()) + 1 }, () => new Array<T>(maxColumns).fill(value))
-  const canvas: Canvas = { masks: rowsOf(0), texts: rowsOf('') }
+  const canvas: Canvas = { masks: rowsOf(0), texts: rowsOf(' ') }
   for (const tile of tiles) drawBox(canvas, tile, lines)
   return canvas.masks.map((row, line) =>
     row
-      .map((mask, column) => (mask === 0 ? canvas.texts[line]?.[column] || ' ' : (boxCharacters[mask] ?? ' ')))
+      .map((mask, column) => (mask === 0 ? (canvas.texts[line]?.[column] ?? ' ') : (boxCharacters[mask] ?? ' ')))
       .join('')
       .trimEnd(),
   )
@@ -171,18 +172,14 @@ function drawBox({ masks, texts }: Canvas, { name, marks, x, y, w, h }: LayoutTi
       join(line, column, down)
       join(line + 1, column, up)
     }
-  const label = clip([...marks.map((mark) => markSigns[mark]), name].join(' '), last - first - 3)
-  for (const [i, character] of [...label].entries()) texts[top + 1]?.splice(first + 2 + i, 1, character)
+  const label = cellsOf([...marks.map((mark) => markSigns[mark]), name].join(' '), last - first - 3)
+  texts[top + 1]?.splice(first + 2, label.length, ...label)
 }
 
-/** A character of two columns would shift the rest of its line. */
-const clip = (text: string, length: number): string => {
-  const characters = [...printable(text)].map((character) => (isWide(character) ? '?' : character))
-  return characters.length <= length ? characters.join('') : `${characters.slice(0, Math.max(0, length - 1)).join('')}…`
+/** The text in at most so many cells: a grapheme of two columns has an empty one behind it. */
+function cellsOf(text: string, length: number): readonly string[] {
+  const cells = graphemesOf(printable(text)).flatMap((grapheme) => [grapheme, ...new Array<string>(graphemeWidth(grapheme) - 1).fill('')])
+  if (cells.length <= length) return cells
+  const end = Math.max(0, length - 1)
+  return [...cells.slice(0, cells[end] === '' ? end - 1 : end), '…']
 }
-
-/** Scripts and symbols that fonts of fixed width draw in two columns, and marks that they draw in none. */
-const isWide = (character: string): boolean =>
-  /[\p{Extended_Pictographic}\p{M}\p{Cf}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff00-\uff60]/u.test(
-    character,
-  )

@@ -4,9 +4,10 @@ import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, join, joinFirst, type Line, link, say, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { clip, plural } from '../../platform/core/text.ts'
+import type { NewerFiles } from '../../platform/operation/operation.ts'
 import { type Block, countFacts, paragraph } from '../../platform/report/blocks.ts'
 import type { SideNames } from '../../platform/report/diff-lines.ts'
-import type { Annotation, Verdict } from '../../platform/report/report.ts'
+import type { Annotation, Report, Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
 import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
 import { isDifference } from '../../sync/plan/change.ts'
@@ -72,6 +73,18 @@ function markerWords({ toAdopt, toMark }: PlanResult): Line {
 }
 
 const asTheyAre = (count: number) => trusted(count === 1 ? 'it is' : 'they are')
+
+/** The whole report of a run whose branch has newer files, and its verdict. */
+export function refusal({
+  newerFiles,
+}: {
+  readonly newerFiles?: NewerFiles | undefined
+}): (Report & { readonly verdict: Verdict }) | undefined {
+  if (newerFiles === undefined) return undefined
+  const { branch, commit } = newerFiles
+  const sentence = say`Not applied: ${branch} (${commit.slice(0, 7)}) has newer files. Start the workflow on ${branch} if no run of it follows. To go back, revert.`
+  return { headline: sentence, blocks: [], verdict: { status: 'warn', sentence, reasons: [] } }
+}
 
 /** The plan in detail. All objects share one diff, to keep the page short. */
 export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {

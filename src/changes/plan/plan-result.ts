@@ -40,6 +40,11 @@ const layout = z.object({
   lines: z.array(z.string()).describe('The layout, drawn in text of at most 60 columns.'),
 })
 
+export const newerFiles = z
+  .object({ branch: z.string(), commit: z.string() })
+  .optional()
+  .describe('The head of the branch, where nothing was applied because files differ there from those that are checked out.')
+
 const object = z.object({
   kind: z.enum(kindNames).describe('`dashboard`, `savedSearch`, `alert`, `webhook` or `source`.'),
   key: z.string().describe('The key in the files. For a delete, the key in the ownership marker, if it can be read.'),
@@ -94,6 +99,7 @@ export const planDetails = z.object({
   unmanaged: z.int().describe('Objects of the service without an ownership marker that no file declares.'),
   project: z.string().describe('The project that owns the objects.'),
   environment: z.string().optional().describe('The environment, if `env` is set.'),
+  serviceName: z.string().optional().describe('The name of the service, where a comment, an issue or a message shows it.'),
   files: z.array(z.string()).describe('The files that were read.'),
   objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
   unmanagedKinds: z.array(z.enum(kindNames)).describe('The kinds of the unmanaged objects.'),
@@ -149,7 +155,7 @@ export const describeChanges = async ({ plan, found }: Pick<PlanningResult, 'pla
   )
 
 export async function toPlanResult(planned: PlanningResult, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
-  const { environment, found, plan, diagnostics, uncheckedCount } = planned
+  const { environment, serviceName, found, plan, diagnostics, uncheckedCount } = planned
   const slos = found.slos.length === 0 ? undefined : (await import('../../signals/slos/expand-slos.ts')).describeSlos(found.slos)
   const objects = new Map(described ?? (await describeChanges(planned)))
   const numberOf = (action: Change['action']): number => [...objects.values()].filter((object) => object.action === action).length
@@ -167,6 +173,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
     changed: plan.changes.some(isDifference),
     project: plan.project,
     ...(environment !== undefined && { environment }),
+    ...(serviceName !== undefined && { serviceName }),
     files: [...found.paths],
     objects: [...objects].map(([change, one]) => {
       const url = isDifference(one) ? pageOf(change, planned) : undefined

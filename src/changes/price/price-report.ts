@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
-import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { counted, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { type Block, paragraph } from '../../platform/report/blocks.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
@@ -14,15 +15,13 @@ const pricedAlert = z.object({
   name: z.string(),
   action: z.enum(['create', 'update', 'replace', 'delete']),
   interval: z.string().describe('After the plan. For a delete, the present interval.'),
-  status: z
-    .enum(['adds', 'adds-nothing', 'saves', 'not-estimable'])
-    .describe('`saves` is an upper limit: activities do not say which query kept the service awake.'),
-  low: credits('Lower end of what the alert adds.').optional(),
-  expected: credits('What the alert adds.').optional(),
-  high: credits('Upper end of what the alert adds.').optional(),
-  savedUpTo: credits('What the change saves at most.').optional(),
-  alternative: z.object({ interval: z.string(), expected: z.number() }).optional().describe('What a longer interval adds.'),
-  reason: z.string().optional().describe('Why it adds nothing, or why there is no estimate.'),
+  share: credits(
+    'The time that only this alert keeps the service awake, after the plan less before it. Below 0 is what the change saves at most: activities do not say which query kept the service awake.',
+  ),
+  alternative: z
+    .object({ interval: z.string(), share: credits('The share with this interval.') })
+    .optional()
+    .describe('The next longer interval that lets the service sleep.'),
 })
 
 export const planPrice = z.object({
@@ -33,12 +32,18 @@ export const planPrice = z.object({
   sleptPercent: z.number().optional().describe('Share of these days in which the service slept.'),
   isAtMost: z
     .boolean()
-    .describe('The service is not read-only: merges and many parts may keep it awake as well, so the lower end of an estimate is 0.'),
+    .describe('The service is not read-only: merges and many parts may keep it awake as well, so the lower end of the total is 0.'),
   alerts: z.array(pricedAlert).describe('Alerts whose schedule changes.'),
   total: z
-    .object({ low: z.number(), expected: z.number(), high: z.number() })
+    .object({
+      low: credits('Lower end.'),
+      expected: credits('Expected.'),
+      high: credits('Upper end, which `max-monthly-increase` limits.'),
+    })
     .optional()
-    .describe('What all alerts add together. It may be less than the sum, because one of them can keep the service awake for the others.'),
+    .describe(
+      'What the plan adds: the difference of what all alerts keep awake with and without it. It is more than the sum of the shares where changed alerts keep the service awake at the same time. Absent without an estimate.',
+    ),
   message: z.string().optional().describe('Why there are no prices.'),
 })
 
@@ -47,95 +52,75 @@ export type PricedAlert = z.output<typeof pricedAlert>
 
 /** What every price rests on. */
 const limits =
-  "An estimate for a month of 30 days. It rests on the vendor's statement that alerts which are evaluated continuously generally keep a service awake, and assumes that the alert queries this service. It was not measured. Inline alerts of dashboards are not listed and not counted. After slow starts, the service may stay awake for 15, 30 or 60 minutes instead of its idle timeout."
+  "An estimate for a full month of 30 days, from the start of each alert. It rests on the vendor's statement that alerts which are evaluated continuously generally keep a service awake, and assumes that the alert queries this service. It was not measured. Inline alerts of dashboards are not listed and not counted. After slow starts, the service may stay awake for 15, 30 or 60 minutes instead of its idle timeout. A saving is an upper limit, because activities do not say who woke the service."
 
 const atMostLimit =
-  ' This service is not read-only: merges and more than 10,000 parts may keep it awake without alerts, so prices are upper limits.'
+  ' This service is not read-only: merges and more than 10,000 parts may keep it awake without alerts, so the lower end is 0.'
 
-/** What the alerts add together, in credits a month: on a service that others may keep awake, at most. */
-function increaseOf({ alerts, isAtMost, total }: PlanPrice): number {
-  const [first, ...others] = alerts.filter(({ status }) => status === 'adds')
-  const { expected = 0, high = 0 } = total ?? (others.length === 0 ? (first ?? {}) : {})
-  return isAtMost ? high : expected
+/** ` · about +84 CHC a month (70 to 95)`. Empty where the plan adds nothing, or nothing is known. */
+export const priceWords = (result: PlanPrice | undefined): Line =>
+  result?.total === undefined || result.total.high === 0 ? [] : say` · ${trusted(describeTotal(result.total, result.unit))}`
+
+export interface PriceGate {
+  readonly maxMonthlyIncrease?: number | undefined
+  readonly onMissing?: 'fail' | 'warn' | 'ignore' | undefined
 }
 
-/** ` · about +32 CHC a month`. Empty where the plan adds nothing, or nothing is known. */
-export function priceWords(result: PlanPrice | undefined): Line {
-  const increase = result === undefined ? 0 : increaseOf(result)
-  if (result === undefined || increase === 0) return []
-  const { isAtMost, unit = '' } = result
-  return say` · ${trusted(`${isAtMost ? 'at most' : 'about'} +${money(increase)} ${unit}`)} a month`
-}
-
-/** An alert without an estimate fails, like an amount above the maximum. */
-export function judgePrice(result: PlanPrice | undefined, max: number | undefined): Verdict {
+/** Compares the upper end of the price. A price that is not known passes only where `onMissing` accepts it. */
+export function judgePrice(result: PlanPrice | undefined, { maxMonthlyIncrease: max, onMissing = 'fail' }: PriceGate): Verdict {
   if (result === undefined || max === undefined) return pass
-  const { message, alerts, unit = '' } = result
-  const unknown = alerts.filter(({ status }) => status === 'not-estimable')
-  const names = join(
-    unknown.map(({ name }) => say`${name}`),
-    ', ',
-  )
-  const increase = increaseOf(result)
-  const reasons: readonly Line[] = [
-    ...(message === undefined ? [] : [say`max-monthly-increase could not be checked: ${untrustedSentence(message)}`]),
-    ...(unknown.length === 0 ? [] : [say`max-monthly-increase could not be checked for ${names}`]),
-    ...(increase > max ? [say`the changed alerts add ${trusted(money(increase))} of ${max} ${trusted(unit)} a month`] : []),
-  ]
-  return reasons.length === 0 ? pass : { status: 'fail', reasons }
+  const { total, message = '', service, unit = '' } = result
+  if (total === undefined) {
+    if (onMissing === 'ignore') return pass
+    const advice = onMissing === 'fail' ? ` (${spellInput('on-missing', 'warn')} accepts this)` : ''
+    const reason = say`max-monthly-increase could not be checked without an estimate for ${service}${trusted(advice)}: ${untrustedSentence(message)}`
+    return { status: onMissing, cause: say`no estimate for max-monthly-increase`, reasons: [reason] }
+  }
+  if (total.high <= max) return pass
+  const reason = trusted(`the changed alerts add up to ${formatEnd(total.high)} ${unit} a month, above ${max}`)
+  return { status: 'fail', cause: say`the changed alerts exceed max-monthly-increase`, reasons: [[reason]] }
 }
 
 export function priceBlocks(result: PlanPrice | undefined): readonly Block[] {
   if (result === undefined) return []
-  const { message, alerts, isAtMost, total, unit = '' } = result
-  if (message !== undefined) return [paragraph(say`No prices: ${untrustedSentence(message)}`)]
+  const { message, alerts, isAtMost, total, service, unit = '', knownDays, sleptPercent = 0, idleTimeoutMinutes = 0 } = result
+  const added = total === undefined ? [] : say`The plan adds ${trusted(total.high === 0 ? 'nothing' : describeTotal(total, unit))}. `
+  if (message !== undefined) return [paragraph(say`${added}No prices for ${service}: ${untrustedSentence(message)}`)]
   if (alerts.length === 0) return [paragraph(say`Prices: no alert changes its schedule, so the plan adds nothing.`)]
-  const isEstimated = alerts.some(({ status }) => status === 'adds' || status === 'saves')
+  const slept = trusted(`${Math.round(sleptPercent)}%`)
+  const timeout = trusted(formatDuration(idleTimeoutMinutes * minuteMs))
   return [
-    paragraph(total === undefined ? [] : say`Together: ${trusted(amountWords(total, isAtMost, unit))}.`),
+    paragraph(say`${added}${service} slept ${slept} of ${counted(knownDays, 'known day')} (idle timeout ${timeout}).`),
     table('Price of the alerts', alerts, {
       Alert: ({ name }) => name,
-      [`Estimate (${unit} a month)`]: (alert) => describePrice(alert, result),
+      Interval: ({ interval }) => trusted(describeInterval(interval)),
+      [`Time that only it keeps the service awake (${unit} a month)`]: (alert) => trusted(describeShare(alert)),
     }),
-    paragraph(isEstimated ? [trusted(limits + (isAtMost ? atMostLimit : ''))] : []),
+    paragraph([trusted(limits + (isAtMost ? atMostLimit : ''))]),
   ]
 }
 
-/**
- * `every 5 min on obs-ro (idle timeout 15 min): the service slept 61% of 28 known days and would not sleep any more: about +84 CHC a month
- * (70 to 95). At 30 min: about +20 CHC.`
- */
-function describePrice(
-  alert: PricedAlert,
-  { service, idleTimeoutMinutes = 0, knownDays, sleptPercent = 0, isAtMost, unit = '' }: PlanPrice,
-): Line {
-  const { status, reason = '', interval, alternative, savedUpTo = 0, action } = alert
-  const ms = intervalMs[alertIntervals.find((one) => one === interval) ?? '1d']
-  const where = say`every ${trusted(formatDuration(ms))} on ${service} (idle timeout ${trusted(formatDuration(idleTimeoutMinutes * minuteMs))})`
-  if (status === 'not-estimable') return say`${where}: not estimable: ${trusted(reason)}`
-  if (status === 'adds-nothing') return say`${where}: nothing, because ${trusted(reason)}`
-  if (status === 'saves') {
-    const what = action === 'delete' ? 'deleting it' : 'the change'
-    return say`${where}: ${trusted(`${what} saves up to ${money(savedUpTo)} ${unit} a month. The lower limit is 0, because activities do not say who woke the service`)}`
-  }
-  const slept = say`the service slept ${trusted(`${Math.round(sleptPercent)}%`)} of ${counted(knownDays, 'known day')}`
-  const effect = ms <= idleTimeoutMinutes * minuteMs ? ' and would not sleep any more' : ' and would sleep less'
-  const longer =
-    alternative === undefined
-      ? ''
-      : `. At ${formatDuration(intervalMs[alertIntervals.find((one) => one === alternative.interval) ?? '1d'])}: about +${money(alternative.expected)} ${unit}`
-  return say`${where}: ${slept}${trusted(`${effect}: ${amountWords(alert, isAtMost, unit)}${longer}`)}`
+const describeInterval = (interval: string): string => formatDuration(intervalMs[alertIntervals.find((one) => one === interval) ?? '1d'])
+
+/** `about +84. At 30 min: about +20`, `saves up to 12`. */
+function describeShare({ share, alternative }: Pick<PricedAlert, 'share' | 'alternative'>): string {
+  if (share < 0) return `saves up to ${formatEnd(-share)}`
+  if (share === 0) return 'nothing, because the service is awake at these times anyway'
+  const longer = alternative && `. At ${describeInterval(alternative.interval)}: ${describeShare({ share: alternative.share })}`
+  return `about +${formatCredits(share)}${longer ?? ''}`
 }
 
-/** `about +84 CHC a month (70 to 95)`, `at most about +95 CHC a month`. */
-const amountWords = (
-  { low = 0, expected = 0, high = 0 }: Pick<PricedAlert, 'low' | 'expected' | 'high'>,
-  isAtMost: boolean,
-  unit: string,
-): string =>
-  isAtMost
-    ? `at most about +${money(high)} ${unit} a month (probably about ${money(expected)})`
-    : `about +${money(expected)} ${unit} a month (${money(low)} to ${money(high)})`
+/** `about +84 CHC a month (70 to 95)` */
+const describeTotal = ({ low, expected, high }: NonNullable<PlanPrice['total']>, unit = ''): string =>
+  `about +${formatCredits(expected)} ${unit} a month (${formatCredits(low)} to ${formatEnd(high)})`
 
 /** Estimates have no decimals from ten on. */
-const money = (value: number): string => (value >= 10 ? value.toFixed(0) : value.toFixed(1))
+const decimalsOf = (value: number): number => (value >= 10 ? 0 : value >= 1 ? 1 : 2)
+
+const formatCredits = (value: number): string => value.toFixed(decimalsOf(value))
+
+/** Rounded up, so that an upper end above a whole number never looks equal to it. */
+function formatEnd(value: number): string {
+  const scale = 10 ** decimalsOf(value)
+  return formatCredits(Math.ceil(value * scale) / scale)
+}

@@ -1,19 +1,16 @@
 import { isServer } from '../../platform/api/path.ts'
-import { type Diagnostic, inputDiagnostic } from '../../platform/core/diagnostics.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { toKebab } from '../../platform/core/names.ts'
 import { flag, grouped, integer } from '../../platform/operation/inputs.ts'
 import type { Review } from '../review.ts'
-import { judgePrice, type PlanPrice, planPrice, priceBlocks, priceWords } from './price-report.ts'
+import { judgePrice, type PlanPrice, type PriceGate, planPrice, priceBlocks, priceWords } from './price-report.ts'
 
 export interface PriceAnswer {
   readonly price?: PlanPrice | undefined
 }
 
-interface PriceInput {
+interface PriceInput extends PriceGate {
   readonly price: boolean
-  readonly maxMonthlyIncrease?: number | undefined
 }
 
 export const priceReview = {
@@ -22,7 +19,7 @@ export const priceReview = {
       'Estimates what changed alerts add to the bill. Evaluations keep a service awake. The estimate needs permissions to read services, activities and usage. Anyone who can read the report sees the costs. Only with `profile: clickhouse-cloud`.',
     ).default(false),
     maxMonthlyIncrease: integer(
-      'With `price`, fails above this monthly increase. The amount is in credits. A changed alert without an estimate fails, too.',
+      'With `price`, fails above this monthly increase. The upper end of the estimate counts, in credits. A service without an estimate fails, too, unless `on-missing` accepts it.',
       0,
       1_000_000_000,
     ).optional(),
@@ -40,11 +37,5 @@ export const priceReview = {
   },
   headline: ({ price }) => priceWords(price),
   blocks: ({ price }) => priceBlocks(price),
-  judge: ({ price }, { maxMonthlyIncrease }) => judgePrice(price, maxMonthlyIncrease),
+  judge: ({ price }, gate) => judgePrice(price, gate),
 } satisfies Review<PriceInput, PriceAnswer>
-
-/** A gate that nothing would judge. */
-export const gatesWithoutPrice = ({ price, maxMonthlyIncrease }: Partial<PriceInput>): readonly Diagnostic[] =>
-  price === true || maxMonthlyIncrease === undefined
-    ? []
-    : [inputDiagnostic(toKebab('maxMonthlyIncrease'), `requires ${spellInput('price', 'true')}`)]

@@ -58,7 +58,7 @@ export const pullDetails = z.object({
   filesWritten: z.int().describe('Number of files that were written, new ones included.'),
   added: z.int().describe('Objects that were added to the files.'),
   updated: z.int().describe('Objects whose declarations were updated.'),
-  removed: z.int().describe('Objects whose declarations were removed, with `remove-declarations`.'),
+  removed: z.int().describe('Objects whose declarations were removed, with `only: drifted-or-deleted`.'),
   unchanged: z.int().describe('Objects that are equal in the files and in the service.'),
   missing: z.int().describe('Objects that the files declare and the service does not have. Their declarations are kept.'),
   otherOwners: z.int().describe('Objects of other projects, which are never pulled.'),
@@ -66,7 +66,9 @@ export const pullDetails = z.object({
   notExportable: z.int().describe('Unmanaged objects of a kind that no file can declare, or of which the API hides a part.'),
   complete: z
     .boolean()
-    .describe('Whether the service was read completely. With `only: drifted` also whether it has a declared object of each declared kind.'),
+    .describe(
+      'Whether the service was read completely. With `only: drifted` or `drifted-or-deleted` also whether it has a declared object of each declared kind.',
+    ),
   project: z.string().describe('The project that owns the objects.'),
   environment: z.string().optional().describe('The environment, if `env` is set.'),
   selected: z.boolean().describe('Whether `select` limits the objects.'),

@@ -252,7 +252,8 @@ function checksOfAlert(compared: ComparedAlert, asking: Asking, isOnlyOnChanged:
   const about = {
     subject: subjectOfAlert(change),
     interval: intervalOf(change),
-    key: watched.next === undefined ? (change.id ?? change.key) : keyOf(watched.next),
+    // The sources are the same in all checks of a run, and can be many.
+    key: JSON.stringify({ ...(watched.next ?? { id: change.id ?? change.key }), sources: undefined }),
   }
   const isSlo = isOfSlo(change)
   const probe = isSlo ? probeOfSlo(next) : probeWatched(watched.next, change, asking)
@@ -260,9 +261,6 @@ function checksOfAlert(compared: ComparedAlert, asking: Asking, isOnlyOnChanged:
   if (isOnlyOnChanged || !hasOtherQuery(compared, asking)) return []
   return toChecks(probe, about, asking).map((check) => ({ ...(isSlo ? withoutErrors(check) : check), alert: change }))
 }
-
-/** The sources are the same in all checks of a run, and can be many. */
-const keyOf = (watched: Partial<Watched>): string => JSON.stringify({ ...watched, sources: undefined })
 
 const subjectOfAlert = (change: Change): Subject => ({
   name: nameOfAlert(change),
@@ -385,7 +383,7 @@ const tileChecks = (asking: Asking): readonly Check[] =>
     return listOf(desiredBody(change, asking.kinds.dashboard)?.tiles).flatMap((tile, i) => {
       const probe = probeOf(tile)
       if (storedProbes.has(JSON.stringify(probe))) return []
-      return toChecks(probe, { subject: subjectOfTile(change, i, asking), interval: '1h', key: keyOf({ tile }) }, asking)
+      return toChecks(probe, { subject: subjectOfTile(change, i, asking), interval: '1h', key: JSON.stringify({ tile }) }, asking)
     })
   })
 

@@ -2,12 +2,11 @@ import * as z from 'zod'
 import type { Source } from '../../kinds/source/source-wire.ts'
 import type { SqlQuery } from '../../platform/api/sql.ts'
 import { getById } from '../../platform/core/keys.ts'
-import { nameOfTable } from '../../platform/core/sql.ts'
+import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import type { Columns } from '../../signals/backtest/probe.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import type { SeriesItem } from '../../signals/backtest/series-api.ts'
 import { luceneColumns } from '../../signals/backtest/terms.ts'
-import { refuseExpression } from '../../signals/backtest/window-sql.ts'
 
 // What a source names, and what queries use of it, as a query without rows: the server says which table or column does not exist.
 
@@ -58,7 +57,7 @@ function lookUp(
   const table = metricType === undefined ? data?.from.tableName : data?.metricTables?.[metricType]
   if (data === undefined || typeof table !== 'string' || table === '') return unknownTable
   const clauses = [groupBy, orderBy].filter((one) => one !== undefined)
-  const reason = [...expressions, ...clauses].map(refuseExpression).find((one) => one !== undefined)
+  const reason = [...expressions, ...clauses].map((one) => refuseForm(one)).find((one) => one !== undefined)
   if (reason !== undefined) return { reason }
   const lines = [
     `SELECT ${expressions.length === 0 ? '1' : expressions.map((one) => `(${one})`).join(', ')}`,

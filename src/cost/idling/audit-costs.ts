@@ -12,7 +12,7 @@ import { type Severity, severities } from '../../platform/core/diagnostics.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
 import { keysOf } from '../../platform/core/keys.ts'
 import type { Files } from '../../platform/operation/files.ts'
-import { lines, noted } from '../../platform/operation/inputs.ts'
+import { lines, noted, variable } from '../../platform/operation/inputs.ts'
 import { defineOperation, noFields } from '../../platform/operation/operation.ts'
 import { amountInput, budgetsInput } from '../usage/amounts.ts'
 import { type Audit, auditServices, awakeByDay } from './audit.ts'
@@ -29,18 +29,22 @@ const serviceSelector = z.string().regex(/^[^\u0000-\u001f\u007f]{1,256}$/)
 
 const input = z.strictObject({
   maxSavings: amountInput(
-    'Fails when the findings would save more than this each month, in credits. The lowest estimate of each finding counts. An equal amount passes.',
+    'Fails when the findings of the audit would save more than this each month, in credits. The lowest estimate of each finding counts. An equal amount passes.',
   ).optional(),
-  alwaysOn: lines(
-    'Exempts services that must not sleep from the rules about idling, by name, id or tag.',
-    'names, ids, or tag:Key=Value or tag:Key, one per line',
-    serviceSelector,
-  ).optional(),
-  severities: lines(
-    'Sets the severities of rules, or turns rules `off`. An error fails the run, and a note changes nothing.',
-    `rule=severity, one per line, such as idling-off=error; the severities are ${ruleSeverities.join(', ')}`,
-    z.templateLiteral([z.enum(keysOf<AuditRule>(auditRules)), '=', z.enum(ruleSeverities)]),
-  ).optional(),
+  alwaysOn: variable(
+    lines(
+      'Exempts services that must not sleep from the rules about idling, by name, id or tag.',
+      'names, ids, or tag:Key=Value or tag:Key, one per line',
+      serviceSelector,
+    ).optional(),
+  ),
+  severities: variable(
+    lines(
+      'Sets the severities of rules, or turns rules `off`. An error fails the run, and a note changes nothing.',
+      `rule=severity, one per line, such as idling-off=error; the severities are ${ruleSeverities.join(', ')}`,
+      z.templateLiteral([z.enum(keysOf<AuditRule>(auditRules)), '=', z.enum(ruleSeverities)]),
+    ).optional(),
+  ),
   budgets: noted(budgetsInput, 'Services that no budget counts are findings.'),
 })
 

@@ -1,5 +1,5 @@
 import type { Alert } from '../../kinds/alert/alert.ts'
-import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
+import { alertIntervals, intervalMs, startMsOf } from '../../kinds/alert/schedule.ts'
 import { storedLabelOf } from '../../kinds/kind.ts'
 import { hasTag, type ListedService } from '../../platform/api/services.ts'
 import type { LintSettings } from '../../platform/core/diagnostics.ts'
@@ -11,10 +11,10 @@ import type { BudgetScope } from '../usage/budgets-file.ts'
 import { recordsInScope } from '../usage/scope.ts'
 import type { AuditRule } from './audit-rules.ts'
 import type { CostFacts, ReadFailure, Usage } from './facts.ts'
-import { intersect, lengthMs } from './intervals.ts'
-import { monthDays, priceAlerts, sleepsThroughAlerts } from './price.ts'
+import { lengthMs } from './intervals.ts'
+import { coverageOf, monthDays, sleepsThroughAlerts } from './price.ts'
 import { type DailyCompute, minDays, type Reason, reasons, type ServiceProfile } from './profile.ts'
-import { type AlertSchedule, awakeBy, runningAlert, scheduleOf } from './schedules.ts'
+import { runningAlert, scheduleOf } from './schedules.ts'
 
 /** What a finding costs, in credits a month of 30 days. */
 export type CostEstimate =
@@ -153,13 +153,15 @@ function findRarelySleeps(subject: AuditSubject): ServiceFinding | undefined {
   const hasFrequentAlert = ownAlerts.some((alert) => (scheduleOf(alert)?.intervalMs ?? dayMs) <= minTimeoutMs)
   return {
     evidence: `${evidence}, although it may sleep`,
-    estimate: { low: 0, high: typeof profile === 'string' ? monthlyCompute : profile.awakeShare * 24 * monthDays * profile.rate.mean },
+    estimate: { low: 0, high: typeof profile === 'string' ? monthlyCompute : costOfAwake(profile) },
     // A shorter timeout does not help where alerts are evaluated as often.
     ...((service.idleTimeoutMinutes ?? 0) > 5 && !hasFrequentAlert && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
     advice:
       'To see who keeps it awake, group system.query_log by http_user_agent and user. Queries of alerts have the user agent hyperdx-alerts.',
   }
 }
+
+const costOfAwake = ({ awakeShare, rate }: ServiceProfile): number => awakeShare * 24 * monthDays * rate.mean
 
 const awakeMost = (profile: AuditSubject['profile']): string | undefined =>
   typeof profile === 'string' || profile.awakeShare < oftenAwake
@@ -190,25 +192,25 @@ function findAlerts(subject: AuditSubject): ServiceFinding | undefined {
   })
   // A service with unknown awake times is awake at least as long as its alerts keep it awake.
   const day = { fromMs: 0, toMs: dayMs }
-  const days = typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days
-  const coveredBy = (schedules: readonly AlertSchedule[]): number =>
-    mean(days.map((one) => lengthMs(intersect(awakeBy(schedules, one, timeoutMs), one.awake)))) /
-    mean(days.map(({ awake }) => lengthMs(awake)))
-  const frequent = scheduled.filter((one) => (one.schedule.startMs ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= minCovered)
+  const coveredBy = coverageOf(typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days, timeoutMs)
+  const frequent = scheduled.filter((one) => (startMsOf(one.alert) ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= minCovered)
   if (frequent.length === 0) return undefined
-  const before = frequent.map(({ schedule }) => schedule)
-  const shortestMs = Math.min(...before.map((schedule) => schedule.intervalMs))
+  const schedules = frequent.map(({ schedule }) => schedule)
+  const shortestMs = Math.min(...schedules.map((schedule) => schedule.intervalMs))
   const longer = alertIntervals.find((name) => intervalMs[name] > Math.max(timeoutMs, shortestMs))
   const estimate = (): CostEstimate => {
     if (typeof profile === 'string') return { reason: reasons[profile] }
     if (isTargetUnknown) return { reason: reasons['target-unknown'] }
     if (sleepsThroughAlerts(profile, ownAlerts.flatMap(runningAlert))) return { reason: reasons['alerts-do-not-wake'] }
     const others = scheduled.filter((one) => !frequent.includes(one)).map(({ schedule }) => schedule)
-    return { low: 0, high: priceAlerts({ profile, others, before, after: [], nowMs: facts.nowMs }).savedUpTo }
+    const onlyTheirs = [profile.timeoutMs.low, profile.timeoutMs.high]
+      .map((ms) => coverageOf(profile.days, ms))
+      .map((shareOf) => shareOf([...others, ...schedules]) - shareOf(others))
+    return { low: 0, high: Math.max(...onlyTheirs) * costOfAwake(profile) }
   }
   const whole = typeof profile === 'string' ? 'the time' : 'the awake time'
   return {
-    evidence: `With the idle timeout of ${formatDuration(timeoutMs)}, evaluations of ${plural(frequent.length, 'alert')} cover ${percent(coveredBy(before))} of ${whole}`,
+    evidence: `With the idle timeout of ${formatDuration(timeoutMs)}, evaluations of ${plural(frequent.length, 'alert')} cover ${percent(coveredBy(schedules))} of ${whole}`,
     names: frequent.map(({ alert }) => storedLabelOf(alert) || alert.id),
     estimate: estimate(),
     ...(Math.min(shortestMs, timeoutMs) > minTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),

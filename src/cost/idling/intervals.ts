@@ -29,23 +29,5 @@ export function intersect(a: readonly Interval[], b: readonly Interval[]): reado
   return shared
 }
 
-/** The time that `a` covers and `b` does not. Each list is sorted and without overlaps. */
-export function subtract(a: readonly Interval[], b: readonly Interval[]): readonly Interval[] {
-  const left: Interval[] = []
-  let next = 0
-  for (const { fromMs, toMs } of a) {
-    let startMs = fromMs
-    for (let hole = b[next]; hole !== undefined && hole.fromMs < toMs; hole = b[next]) {
-      if (startMs < hole.fromMs) left.push({ fromMs: startMs, toMs: hole.fromMs })
-      startMs = Math.max(startMs, hole.toMs)
-      // A hole may continue in the next interval.
-      if (hole.toMs > toMs) break
-      next++
-    }
-    if (startMs < toMs) left.push({ fromMs: startMs, toMs })
-  }
-  return left
-}
-
 /** Length of a list without overlaps. */
 export const lengthMs = (intervals: readonly Interval[]): number => intervals.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)

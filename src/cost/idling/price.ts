@@ -1,8 +1,7 @@
-import { dayMs, hourMs } from '../../platform/core/durations.ts'
+import { minuteMs } from '../../platform/core/durations.ts'
 import { mean } from '../../platform/core/statistics.ts'
-import { type Interval, intersect, lengthMs, subtract, union } from './intervals.ts'
 import type { KnownDay, ServiceProfile } from './profile.ts'
-import { type AlertSchedule, awakeBy, type RunningAlert } from './schedules.ts'
+import { type AlertSchedule, countAlerts, dayMinutes, keyOf, minutesKept, type RunningAlert } from './schedules.ts'
 
 // What alerts add to the awake time of a service. It rests on the vendor's statement that alerts which are evaluated continuously generally
 // keep a service awake, and on the assumption that an alert queries the service in its path. docs/cost.md has the limits.
@@ -16,112 +15,120 @@ export interface Range {
 
 export const monthDays = 30
 
+/** An alert whose schedule changes: without `before` it is new, and without `after` it is deleted. */
+export interface ScheduleChange {
+  readonly before?: AlertSchedule | undefined
+  readonly after?: AlertSchedule | undefined
+}
+
 interface PriceOptions {
   readonly profile: ServiceProfile
   /** Alerts that stay as they are. */
   readonly others: readonly AlertSchedule[]
-  /** The alerts in question as they are now. */
-  readonly before: readonly AlertSchedule[]
-  /** The alerts in question after the change. */
-  readonly after: readonly AlertSchedule[]
-  readonly nowMs: number
+  readonly changes: readonly ScheduleChange[]
 }
 
-/** What a change of alerts adds, and what it saves at most: activities do not say which query kept a service awake. */
 export interface AlertPrice {
+  /** How much longer the service is awake in a full month with all changes than without them. Not below 0. */
   readonly added: Range
-  readonly savedUpTo: number
-  /** Share of the time in which the service is awake with all alerts. */
-  readonly awakeShareAfter: number
+  /** Credits of the time that only this alert keeps the service awake after the changes, less that before them. */
+  shareOf(change: ScheduleChange): number
 }
 
 export function priceAlerts(options: PriceOptions): AlertPrice {
-  const { profile } = options
-  const [low, high] = [daysAdded(options, profile.timeoutMs.low), daysAdded(options, profile.timeoutMs.high)]
+  const { timeoutMs, rate } = options.profile
+  const sums = [timeoutMs.low, timeoutMs.high].map((ms) => compareSums(options, ms))
   // Evaluations with a longer timeout leave less time to add, so that neither is always the smaller one.
-  const [fewer, more] = mean(low.map(({ added }) => added)) <= mean(high.map(({ added }) => added)) ? [low, high] : [high, low]
-  const expected = (mean(fewer.map(({ added }) => added)) + mean(more.map(({ added }) => added))) / 2
-  const { low: lowRate, mean: meanRate } = profile.rate
+  const [fewer = [], more = []] = sums.map(({ added }) => added).toSorted((a, b) => mean(a) - mean(b))
+  const credits = (minutes: number, rateOfHour: number): number => (minutes / 60) * monthDays * rateOfHour
+  const meanRate = (rate.low + rate.mean) / 2
   return {
     added: {
-      low: hoursOfMonth(fewer, -1) * lowRate,
-      expected: (expected / hourMs) * monthDays * ((lowRate + meanRate) / 2),
-      high: hoursOfMonth(more, 1) * meanRate,
+      low: credits(minutesAtEnd(fewer, -1), rate.low),
+      expected: credits(Math.max(0, mean([...fewer, ...more])), meanRate),
+      high: credits(minutesAtEnd(more, 1), rate.mean),
     },
-    savedUpTo: (Math.max(...[low, high].map((days) => mean(days.map(({ saved }) => saved)))) / hourMs) * monthDays * meanRate,
-    awakeShareAfter: mean(low.map(({ awakeAfter }) => awakeAfter)) / dayMs,
+    shareOf: (change) => credits(mean(sums.map(({ shareOf }) => shareOf(change))), meanRate),
   }
 }
 
-interface DayDifference {
-  readonly added: number
-  readonly saved: number
-  readonly awakeAfter: number
+/**
+ * Two sums over the known days: the minutes in which the service is awake with the changes and without them. What it was awake for alerts
+ * that change is taken out of both, because it ends with the change. A deleted alert counts in both: its delete gives no credit.
+ */
+function compareSums({ profile: { days }, others, changes }: PriceOptions, timeoutMs: number) {
+  const changed = changes.flatMap(({ before }) => before ?? [])
+  const next = changes.flatMap(({ before, after }) => after ?? before ?? [])
+  const [own = [], without = [], withChanges = []] = [changed, [...others, ...changed], [...others, ...next]].map((schedules) =>
+    countAlerts(schedules, timeoutMs),
+  )
+  const difference = withChanges.map((count, i) => Math.sign(count) - Math.sign(without[i] ?? 0))
+  const asleep = days.map((day) => minutesAwake(day).map((isAwake, i) => (isAwake === 1 && own[i] === 0 ? 0 : 1)))
+  const daysAsleep = sumDays(asleep)
+  const onlyKept = (counts: readonly number[]) =>
+    bySchedule((one) => sum(minutesKept(one, timeoutMs).map((i) => (counts[i] === 1 ? (daysAsleep[i] ?? 0) : 0))) / days.length)
+  const [keptBefore, keptAfter] = [onlyKept(without), onlyKept(withChanges)]
+  return {
+    /** Minutes of each day. */
+    added: asleep.map((ofDay) => sum(difference.map((one, i) => one * (ofDay[i] ?? 0)))),
+    /** Minutes of a mean day. */
+    shareOf: ({ before, after }: ScheduleChange): number => keptAfter(after) - keptBefore(before),
+  }
 }
 
-/** Returns what the change adds and saves on each day, in milliseconds of awake time. */
-function daysAdded({ profile, others, before, after, nowMs }: PriceOptions, timeoutMs: number): readonly DayDifference[] {
-  const parts = partsOfMonth([...others, ...before, ...after], nowMs)
-  return profile.days.map((day) => {
-    const differences = parts.map(({ share, atMs }) => {
-      const active = (schedules: readonly AlertSchedule[]) => schedules.filter(({ startMs }) => startMs === undefined || startMs <= atMs)
-      return { share, ...dayDifference(day, { others: active(others), before: active(before), after: active(after), timeoutMs }) }
-    })
-    const weigh = (pick: (one: DayDifference) => number): number => differences.reduce((sum, one) => sum + one.share * pick(one), 0)
-    return {
-      added: weigh(({ added }) => added),
-      saved: weigh(({ saved }) => saved),
-      awakeAfter: weigh(({ awakeAfter }) => awakeAfter),
-    }
-  })
+/** Looks at each schedule once, however many alerts have it. */
+function bySchedule(measure: (schedule: AlertSchedule) => number): (schedule: AlertSchedule | undefined) => number {
+  const values = new Map<string, number>()
+  return (schedule) => {
+    if (schedule === undefined) return 0
+    const value = values.get(keyOf(schedule)) ?? measure(schedule)
+    values.set(keyOf(schedule), value)
+    return value
+  }
 }
 
-/** The next month in parts with the same active alerts: a silenced alert counts after its silence. */
-function partsOfMonth(schedules: readonly AlertSchedule[], nowMs: number): readonly { readonly share: number; readonly atMs: number }[] {
-  const endMs = nowMs + monthDays * dayMs
-  const starts = schedules.flatMap(({ startMs }) => (startMs !== undefined && startMs > nowMs && startMs < endMs ? [startMs] : []))
-  const borders = [...new Set([nowMs, ...starts])].toSorted((a, b) => a - b)
-  return borders.map((atMs, i) => ({ atMs, share: ((borders[i + 1] ?? endMs) - atMs) / (endMs - nowMs) }))
+type ObservedDay = Pick<KnownDay, 'fromMs' | 'awake'>
+
+/** 1 for each minute of the day in which the service was awake, and 0 for the others. */
+function minutesAwake({ fromMs, awake }: ObservedDay): readonly number[] {
+  const minutes = new Array<number>(dayMinutes).fill(0)
+  for (const one of awake) minutes.fill(1, Math.floor((one.fromMs - fromMs) / minuteMs), Math.floor((one.toMs - fromMs) / minuteMs))
+  return minutes
 }
 
-interface ActiveAlerts {
-  readonly others: readonly AlertSchedule[]
-  readonly before: readonly AlertSchedule[]
-  readonly after: readonly AlertSchedule[]
-  readonly timeoutMs: number
-}
+/** On how many of the days each minute has the value 1. */
+const sumDays = (days: readonly (readonly number[])[]): readonly number[] =>
+  Array.from({ length: dayMinutes }, (_, i) => sum(days.map((ofDay) => ofDay[i] ?? 0)))
 
-function dayDifference(day: KnownDay, { others, before, after, timeoutMs }: ActiveAlerts): DayDifference {
-  const by = (schedules: readonly AlertSchedule[]): readonly Interval[] => subtract(awakeBy(schedules, day, timeoutMs), day.stopped)
-  const now = union([...day.awake, ...by([...others, ...before])])
-  const next = union([...now, ...by(after)])
-  // The saving counts only what these alerts may have caused: awake time of their evaluations that no other alert covers.
-  const saved = lengthMs(subtract(intersect(by(before), day.awake), by([...others, ...after])))
-  return { added: lengthMs(next) - lengthMs(now), saved, awakeAfter: lengthMs(next) }
-}
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
 /** Two standard deviations cover about 95% of normally distributed months. */
 const deviations = 2
 
 /**
- * Hours of the next month at one end of a range. The month differs from the known days by chance: by as much as the days differ from each
- * other.
+ * Minutes of a day of the month at one end of a range. The month differs from the known days by chance: by as much as the days differ from
+ * each other.
  */
-function hoursOfMonth(days: readonly DayDifference[], sign: -1 | 1): number {
-  const added = days.map((day) => day.added)
+function minutesAtEnd(added: readonly number[], sign: -1 | 1): number {
   const center = mean(added)
-  const variance = added.reduce((sum, one) => sum + (one - center) ** 2, 0) / Math.max(1, added.length - 1)
+  const variance = sum(added.map((one) => (one - center) ** 2)) / Math.max(1, added.length - 1)
   const margin = deviations * Math.sqrt(variance * (1 / added.length + 1 / monthDays))
-  return (Math.min(dayMs, Math.max(0, center + sign * margin)) / hourMs) * monthDays
+  return Math.min(dayMinutes, Math.max(0, center + sign * margin))
+}
+
+/** Tells which share of the awake time the evaluations of some alerts cover, each until the idle timeout. */
+export function coverageOf(days: readonly ObservedDay[], timeoutMs: number): (schedules: readonly AlertSchedule[]) => number {
+  const awake = sumDays(days.map(minutesAwake))
+  return (schedules) => sum(countAlerts(schedules, timeoutMs).map((count, i) => (count > 0 ? (awake[i] ?? 0) : 0))) / sum(awake)
 }
 
 /** Whether the service slept through most evaluations of an alert: then the alert queries another service, or does not wake this one. */
 export function sleepsThroughAlerts({ days, timeoutMs }: ServiceProfile, alerts: readonly RunningAlert[]): boolean {
-  return alerts.some(({ schedule, sinceMs }) => {
-    const since = days.filter(({ fromMs }) => fromMs >= sinceMs)
-    const expected = since.map((day) => ({ day, by: subtract(awakeBy([schedule], day, timeoutMs.low), day.stopped) }))
-    const expectedMs = expected.reduce((sum, { by }) => sum + lengthMs(by), 0)
-    const awakeMs = expected.reduce((sum, { day, by }) => sum + lengthMs(intersect(by, day.awake)), 0)
-    return awakeMs < expectedMs / 2
+  const minutes = days.map(minutesAwake)
+  const byDays = Map.groupBy(alerts, ({ sinceMs }) => days.filter(({ fromMs }) => fromMs >= sinceMs).length)
+  return [...byDays].some(([count, running]) => {
+    const awake = sumDays(minutes.slice(days.length - count))
+    const awakeAfter = bySchedule((schedule) => mean(minutesKept(schedule, timeoutMs.low).map((i) => awake[i] ?? 0)))
+    return running.some(({ schedule }) => awakeAfter(schedule) < count / 2)
   })
 }

@@ -19,7 +19,7 @@ export const reasons = {
   'no-usage': 'the usage could not be read',
   'activities-without-time': 'activities without a time may hide when the service slept',
   'too-few-days':
-    'fewer than 7 final days are completely known: activities do not reach back, contradict each other or are late, idling or scaling changed, or records are provisional',
+    'fewer than 7 final days are completely known: activities do not reach back, contradict each other or are late, idling or scaling changed, the service was stopped, or records are provisional',
   'no-compute': 'the service has no compute usage while it is awake',
   'target-unknown': 'several services share the warehouse, and the sources use more than one connection, so the queried service is unknown',
   'alerts-do-not-wake': 'the service slept although alerts were evaluated, so its alerts seem to query another service',
@@ -27,12 +27,10 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons
 
-/** A day whose states are completely known, and whose usage is final. */
+/** A day whose usage is final, and on which the service was awake or asleep all the time. A stopped service does not show how it sleeps. */
 export interface KnownDay extends Interval {
   readonly day: Day
   readonly awake: readonly Interval[]
-  /** Times in which alerts cannot wake the service. */
-  readonly stopped: readonly Interval[]
   readonly credits: number
 }
 
@@ -59,15 +57,14 @@ interface ProfileOptions {
 
 /** Makes the profile of a service from the days that are completely known and final. */
 export function profileService({ timeline, usage, idleTimeoutMinutes, smallestShare }: ProfileOptions): ServiceProfile | Reason {
-  const [awake, stopped] = [timeIn(timeline, 'awake'), timeIn(timeline, 'stopped')]
-  const known = timeIn(timeline, 'awake', 'asleep', 'stopped')
+  const [awake, known] = [timeIn(timeline, 'awake'), timeIn(timeline, 'awake', 'asleep')]
   const days = usage.flatMap(({ day, credits, isFinal }): readonly KnownDay[] => {
     const whole = { fromMs: startOf(day), toMs: startOf(addDays(day, 1)) }
     if (!isFinal || whole.fromMs < (timeline.settingsChangedMs ?? 0) || lengthMs(intersect([whole], known)) < dayMs) return []
     const awakeThen = intersect([whole], awake)
     // Usage without awake time: an activity was lost. Awake time without usage: a record is missing.
     if (credits > 0 !== lengthMs(awakeThen) > 0) return []
-    return [{ ...whole, day, credits, awake: awakeThen, stopped: intersect([whole], stopped) }]
+    return [{ ...whole, day, credits, awake: awakeThen }]
   })
   if (days.length < minDays) return 'too-few-days'
   const rate = rateOf(days, smallestShare)

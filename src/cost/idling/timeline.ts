@@ -64,6 +64,9 @@ interface TimelineOptions {
   readonly nowMs: number
 }
 
+/** Whether a service in this state is awake or asleep. Any other state does not show what alerts would change. */
+export const isAwakeOrAsleep = (state: string | undefined): boolean => ['awake', 'asleep'].includes(currentStates[state ?? ''] ?? 'unknown')
+
 /**
  * The states of a service by the activities of its whole organization, sorted by time. The oldest activity proves how far the answer
  * reaches back, because the API does not document how long it keeps them. Two activities that cannot follow each other make the time

@@ -71,8 +71,7 @@ const period = z.string().transform((text, context): GivenPeriod => {
 })
 
 export const periodInput = period.meta({
-  description:
-    'Selects the days, in UTC. A period that still runs ends now. `last-N-days` are N times 24 hours until now in backtest, and N whole days in usage-cost, of which the last is today.',
+  description: 'Selects the days, in UTC. A period that still runs ends now. `last-N-days` are N days, of which the last is today.',
   accepts: periodAccepts,
 })
 

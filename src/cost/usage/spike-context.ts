@@ -4,7 +4,7 @@ import type { ReadApi } from '../../platform/api/client.ts'
 import { addDays, type Day, dayOf } from '../../platform/core/dates.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
-import type { ReadDeployments } from '../../platform/operation/operation.ts'
+import type { GitHubReader } from '../../platform/operation/operation.ts'
 import { createLabels, type UsageRecord } from './records.ts'
 import type { spikeContextSchema, spikeDeploymentsSchema } from './spikes.ts'
 
@@ -53,12 +53,12 @@ export async function findSpikeContext(
 
 /** Reads the deployments of the days of spikes and the days before. Undefined where they cannot be read. */
 export async function findSpikeDeployments(
-  readDeployments: ReadDeployments,
+  readDeployments: GitHubReader['readDeployments'],
   spikes: SpikeContextOptions['spikes'],
 ): Promise<SpikeDeployments | undefined> {
   const { days, period } = around(spikes)
   const found = period === undefined ? [] : await readDeployments(period)
-  if ('unread' in found) return undefined
+  if (found === undefined) return undefined
   return days.flatMap((spike) =>
     found
       .filter(({ atMs }) => isNear(spike, atMs))

@@ -95,7 +95,7 @@ export const usageCost = defineOperation({
   example: { period: 'last-7-days', budget: '200' },
   moreExamples: [{ period: 'last-30-days', gate: 'off' }, { budgets: 'cost/budgets.yml' }],
   check: checkInput,
-  async run({ api, organizationId, clock, files, formats, readDeployments }, input) {
+  async run({ api, organizationId, clock, files, formats, github }, input) {
     const today = dayOf(clock.now())
     const period = choosePeriod(input.period, today, input.billingCycleDay)
     const budgets = await loadBudgets(files, input, today, period)
@@ -118,7 +118,7 @@ export const usageCost = defineOperation({
     return {
       ...result,
       spikeContext: await findSpikeContext(api, organizationId, result),
-      spikeDeployments: readDeployments && (await findSpikeDeployments(readDeployments, result.spikes)),
+      spikeDeployments: github && (await findSpikeDeployments(github.readDeployments, result.spikes)),
     }
   },
   judge: judgeUsage,

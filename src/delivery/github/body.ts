@@ -5,15 +5,12 @@ import { join, type Line, say, toLine, trusted } from '../../platform/core/line.
 import { pluralOf } from '../../platform/core/text.ts'
 import { type Block, paragraph } from '../../platform/report/blocks.ts'
 import { renderMarkdown } from '../../platform/report/markdown.ts'
-import { type Advice, type LabelPattern, type MergeOutcome, mergeOutcomes, type SyncContent, type SyncContext } from './content.ts'
+import { type Advice, isKept, type Outcome, outcomes, type SyncContent, type SyncContext } from './content.ts'
 import { hasStatus, type SyncTarget } from './failure.ts'
 import type { GitHubRun } from './run.ts'
 
 /** The hidden first line of every body. */
-export const markerOf = (kind: SyncTarget, label: string): string => `${markerStart(kind)}${encodeLabel(label)}${markerEnd}`
-
-const markerStart = (kind: SyncTarget): string => `<!-- watchkeeper ${kind}: `
-const markerEnd = ' -->'
+export const markerOf = (kind: SyncTarget, label: string): string => `<!-- watchkeeper ${kind}: ${encodeLabel(label)} -->`
 
 /** A label is encoded so that it cannot end the HTML comment. */
 const encodeLabel = (label: string): string => encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, toPercent)
@@ -26,12 +23,6 @@ export const isOwn = (
   { label, author }: Pick<SyncContext, 'label' | 'author'>,
   { body, authorId }: { readonly body: string; readonly authorId: number | undefined },
 ): boolean => authorId === author.id && body.startsWith(markerOf(kind, label))
-
-/** Whether the first line is a marker whose label starts and ends like this. */
-export function hasLabelLike(kind: SyncTarget, { start, end }: LabelPattern, body: string): boolean {
-  const line = body.replace(/\r?\n.*$/s, '')
-  return line.startsWith(`${markerStart(kind)}${encodeLabel(start)}`) && line.endsWith(`${encodeLabel(end)}${markerEnd}`)
-}
 
 /** The same text with the marker of another label. */
 export const withMarker = (kind: SyncTarget, label: string, body: string): string => body.replace(/^.*/, () => markerOf(kind, label))
@@ -50,20 +41,20 @@ interface Memory {
   readonly reportLength: number
   /** Digest of the visible text, which reveals edits. */
   readonly digest: string
-  /** Set where the report is the outcome of a merge. */
-  readonly outcome: MergeOutcome | undefined
+  /** What became of the pull request, where the report says it, and the commit that the run had checked out. */
+  readonly outcome: Outcome | undefined
+  readonly commit: string
 }
 
 const memoryGrammar =
-  /^<!-- watchkeeper memory: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{16}) (\d{1,6}) ([0-9a-f]{16})(?: (applied|not-applied))? -->$/
+  /^<!-- watchkeeper memory: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{16}) (\d{1,6}) ([0-9a-f]{16})(?: ([a-z-]+) ([0-9a-f]+))? -->$/
 
 /** Reads the second line of a body. Undefined where it is not one that this tool wrote. */
 export function readMemory(line: string): Memory | undefined {
-  const [, at = '', reason = '', reportLength, visible = '', outcome] = memoryGrammar.exec(line) ?? []
+  const [, at = '', reason = '', reportLength, visible = '', word, commit = ''] = memoryGrammar.exec(line) ?? []
   const atMs = Date.parse(at)
-  return Number.isNaN(atMs)
-    ? undefined
-    : { atMs, reason, reportLength: Number(reportLength), digest: visible, outcome: mergeOutcomes.find((one) => one === outcome) }
+  const outcome = outcomes.find((one) => one === word)
+  return Number.isNaN(atMs) ? undefined : { atMs, reason, reportLength: Number(reportLength), digest: visible, outcome, commit }
 }
 
 /** GitHub rejects a longer body. */
@@ -89,13 +80,12 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   // A text has at least as many bytes as UTF-16 units, so the limit in bytes also holds in characters.
   const report = renderReport(context, content.blocks.filter(isForMail), maxBodyCharacters - fixed)
   const parsed = old === undefined ? undefined : readBody(old, marker)
-  // The plan stays folded below when an apply is tried again.
-  const isTriedAgain = content.outcome !== undefined && parsed?.memory?.outcome !== undefined
-  const previous = parsed === undefined ? '' : isTriedAgain ? parsed.earlier : earlierReport(parsed, report)
+  const previous = parsed === undefined ? '' : earlierReport(parsed, report)
   const fits = fixed + report.length + earlierStart.length + previous.length + earlierEnd.length <= maxBodyCharacters
   const fold = previous === '' ? '' : `${earlierStart}${fits ? previous : earlierTooLong}${earlierEnd}`
   const visible = `${report}\n${fold}${source}`
-  const memory = `${new Date(content.atMs).toISOString()} ${digestOfReason(content.reason)} ${report.length} ${digest(visible)}${content.outcome ? ` ${content.outcome}` : ''}`
+  const outcome = content.outcome === undefined ? '' : ` ${content.outcome} ${context.run.commit}`
+  const memory = `${new Date(content.atMs).toISOString()} ${digestOfReason(content.reason)} ${report.length} ${digest(visible)}${outcome}`
   return `${marker}\n<!-- watchkeeper memory: ${memory} -->\n\n${visible}\n`
 }
 
@@ -158,9 +148,11 @@ export function readBody(body: string, marker: string): ParsedBody {
   return { memory, report: visible.slice(0, memory.reportLength), earlier }
 }
 
-/** A report that differs from the new one by its run and its commit only is not worth showing as the previous one. */
-const earlierReport = ({ report, earlier }: ParsedBody, next: string): string =>
-  withoutRun(withoutCommits(report)) === withoutRun(withoutCommits(next)) ? earlier : report
+/** The plan stays below the report of a run that wrote nothing, and so does a report that differs from the new one by run and commit only. */
+function earlierReport({ memory, report, earlier }: ParsedBody, next: string): string {
+  const isSame = withoutRun(withoutCommits(report)) === withoutRun(withoutCommits(next))
+  return isSame || (memory?.outcome !== undefined && memory.outcome !== 'applied' && memory.outcome !== 'in-part') ? earlier : report
+}
 
 /** Removes the time from the last line of a report (see `formatMoment`), and the id of the run from the command that runs it again. */
 const withoutRun = (report: string): string =>
@@ -190,11 +182,12 @@ export function writeIssueComment(sentence: string, context: BodyContext): strin
 
 const maxHeadBytes = 10_000
 
-/** The last line of every comment and issue: the run that wrote it. */
-function sourceLine({ run: { url, job, commit }, redact }: Pick<BodyContext, 'run' | 'redact'>): string {
+/** The last line of every comment and issue: the run that wrote it, and what it is about. */
+function sourceLine({ content: { project, environment }, run: { url, job, commit }, redact }: BodyContext): string {
+  const facts = { commit: redact(commit).slice(0, 7), project, environment }
+  const parts = Object.entries(facts).flatMap(([name, value]) => (value ? [`, ${name} ${markdownUntrusted(redact(value))}`] : []))
   const from = url === undefined ? 'this run' : `[this run](${url})`
-  const ofJob = job === '' ? '' : ` of job ${markdownUntrusted(redact(job))}`
-  return `From ${from}${ofJob}${commit === '' ? '' : `, commit ${markdownUntrusted(redact(commit).slice(0, 7))}`}.`
+  return `From ${from}${job === '' ? '' : ` of job ${markdownUntrusted(redact(job))}`}${parts.join('')}.`
 }
 
 /** The clocks of two runners may differ by this much. A date further ahead is wrong and is ignored. */
@@ -218,9 +211,13 @@ interface Upkeep {
 export async function update(context: SyncContext, { target, place, old, isDue, write }: Upkeep): Promise<'kept' | 'updated' | 'gone'> {
   const { content, label, deps } = context
   const marker = markerOf(target, label)
-  const { atMs = 0 } = readBody(old, marker).memory ?? {}
+  const { atMs = 0, outcome } = readBody(old, marker).memory ?? {}
   if (atMs > content.atMs && atMs <= deps.clock.now() + maxClockSkewMs) {
     deps.note(`${target}: not updated ${place}, because a run that started later wrote it`)
+    return 'kept'
+  }
+  if (isKept(outcome, content)) {
+    deps.note(`${target}: not updated ${place}, because it says what became of the merge`)
     return 'kept'
   }
   const body = writeBody(target, context, old)

@@ -1,5 +1,8 @@
 import * as z from 'zod'
-import { createRequests, parseAnswer } from './requests.ts'
+import { uriPath } from '../../platform/core/escape.ts'
+import type { Deployment } from '../../platform/operation/operation.ts'
+import { GitHubError } from './failure.ts'
+import { createRequests } from './requests.ts'
 
 /** What changes of an issue. An absent field stays as it is. */
 interface IssueChange {
@@ -9,46 +12,51 @@ interface IssueChange {
   readonly close?: 'completed' | 'not_planned'
 }
 
+const latest = { sort: 'updated', direction: 'desc' }
+
 /**
- * Comments, issues and pull requests of the repository: https://docs.github.com/en/rest. Answers are validated. Methods throw a GitHubError.
+ * The API of GitHub for the repository of the run: https://docs.github.com/en/rest. Answers are validated. Methods throw a GitHubError.
  * Opens no connection. Close it after use.
  */
 export function openGitHub(...given: Parameters<typeof createRequests>) {
-  const { request, first, list, query, close } = createRequests(...given)
+  const { ask, first, list, query, close } = createRequests(...given)
   return {
     /** The account that the token belongs to. */
     author: (): Promise<Author> => query(viewerSchema, 'query { viewer { login databaseId } }'),
-    pullRequestsWith: (commit: string) => list(pullSchema, `/commits/${commit}/pulls`),
+    pullRequestsWith: (commit: string) => list(pullSchema, `/commits/${uriPath(commit)}/pulls`),
     comments: (number: number) => list(commentSchema, `/issues/${number}/comments`),
     /** The comments of the repository that were written last, at most a hundred. */
-    latestComments: (): Promise<readonly PlacedComment[]> =>
-      first(placedCommentSchema, '/issues/comments', { sort: 'updated', direction: 'desc' }),
-    /** The last hundred pull requests into a branch that were closed or changed since. */
-    latestClosed: (branch: string): Promise<readonly PullRequest[]> =>
-      first(pullSchema, '/pulls', { state: 'closed', base: branch, sort: 'updated', direction: 'desc' }),
-    /** A commit, and those before it: a hundred ids. */
-    commitsUntil: (commit: string): Promise<readonly string[]> =>
-      first(
-        z.looseObject({ sha: z.string() }).transform(({ sha }) => sha),
-        '/commits',
-        { sha: commit },
-      ),
+    latestComments: () => first(placedCommentSchema, '/issues/comments', latest),
+    /** The pull requests that were closed, or changed since then: the last hundred. */
+    latestClosed: () => first(pullSchema, '/pulls', { ...latest, state: 'closed' }),
+    /** The parents of a commit and of those that it contains: of the last hundred. */
+    commitsIn: async (commit: string): Promise<ReadonlyMap<string, readonly string[]>> =>
+      new Map(await first(commitSchema, '/commits', { sha: commit })),
+    /** The newest first. */
+    deployments: () => list(deploymentSchema, '/deployments'),
+    /** The last commit of a branch. */
+    headOf: async (branch: string) => (await ask(refSchema, `/git/ref/heads/${uriPath(branch)}`)).object.sha,
+    /** The ids of the files of a commit, by path. Throws a GitHubError for a list that is not complete. */
+    async filesOf(commit: string): Promise<ReadonlyMap<string, string>> {
+      const { tree, truncated } = await ask(treeSchema, `/git/trees/${commit}?recursive=1`)
+      if (truncated) throw new GitHubError({ detail: 'the list of files is too long' })
+      return new Map(tree.flatMap(({ path, type, sha }) => (type === 'tree' ? [] : [[path, sha]])))
+    },
     /** Comments on a pull request or an issue, which GitHub numbers together. */
     async createComment(number: number, body: string): Promise<void> {
-      await request(`/issues/${number}/comments`, { method: 'POST', body: { body } })
+      await ask(z.unknown(), `/issues/${number}/comments`, { method: 'POST', body: { body } })
     },
     async updateComment(id: number, body: string): Promise<void> {
-      await request(`/issues/comments/${id}`, { method: 'PATCH', body: { body } })
+      await ask(z.unknown(), `/issues/comments/${id}`, { method: 'PATCH', body: { body } })
     },
     /** Lists open issues, and pull requests. */
     openIssuesOf: ({ login }: Author) => list(issueSchema, '/issues', { state: 'open', creator: login }),
     async createIssue({ label, ...fields }: { readonly title: string; readonly body: string; readonly label: string }): Promise<Issue> {
-      const { data } = await request('/issues', { method: 'POST', body: { ...fields, labels: [label] } })
-      return parseAnswer(issueSchema, data)
+      return ask(issueSchema, '/issues', { method: 'POST', body: { ...fields, labels: [label] } })
     },
     async updateIssue(number: number, { close: reason, ...fields }: IssueChange): Promise<void> {
       const closing = reason === undefined ? {} : { state: 'closed', state_reason: reason }
-      await request(`/issues/${number}`, { method: 'PATCH', body: { ...fields, ...closing } })
+      await ask(z.unknown(), `/issues/${number}`, { method: 'PATCH', body: { ...fields, ...closing } })
     },
     close,
   }
@@ -73,7 +81,7 @@ const pullSchema = z
     merged_at: text,
     merge_commit_sha: text,
     head: z.looseObject({ sha: z.string() }),
-    base: z.looseObject({ ref: z.string(), repo: z.looseObject({ full_name: z.string() }) }),
+    base: z.looseObject({ repo: z.looseObject({ full_name: z.string() }) }),
   })
   .transform(({ number, state, merged_at: mergedAt, merge_commit_sha: mergeCommit, head, base }) => ({
     number,
@@ -82,26 +90,48 @@ const pullSchema = z
     headCommit: head.sha,
     /** The last commit that the merge brought to the branch, also for a squash and a rebase. */
     mergeCommit: mergeCommit ?? '',
-    base: { branch: base.ref, repository: base.repo.full_name },
+    repository: base.repo.full_name,
   }))
 
 /** A pull request that contains a commit. In a fork, it may be one of another repository of the network. */
 export type PullRequest = z.output<typeof pullSchema>
+
+const commitSchema = z
+  .looseObject({ sha: z.string(), parents: z.array(z.looseObject({ sha: z.string() })) })
+  .transform(({ sha, parents }) => [sha, parents.map((parent) => parent.sha)] as const)
+
+// https://docs.github.com/en/rest/deployments/deployments
+const deploymentSchema = z
+  .looseObject({ created_at: z.iso.datetime(), environment: z.string().nullish(), ref: z.string().nullish(), sha: z.string().nullish() })
+  .transform(
+    ({ created_at, environment, ref, sha }): Deployment => ({
+      atMs: Date.parse(created_at),
+      environment: environment ?? '',
+      ref: ref ?? '',
+      commit: sha?.slice(0, 7) ?? '',
+    }),
+  )
+
+const refSchema = z.looseObject({ object: z.looseObject({ sha: z.string() }) })
+
+// At most 100,000 entries, and 7 MB: https://docs.github.com/en/rest/git/trees
+const treeSchema = z.looseObject({
+  tree: z.array(z.looseObject({ path: z.string(), type: z.string(), sha: z.string() })),
+  truncated: z.boolean(),
+})
 
 const commentFields = z.looseObject({ id: z.int(), body: text, user: author })
 const toComment = ({ id, body, user }: z.output<typeof commentFields>) => ({ id, body: body ?? '', authorId: user?.id })
 
 const commentSchema = commentFields.transform(toComment)
 
+/** With the number of its pull request or issue. */
 const placedCommentSchema = commentFields
   .extend({ issue_url: z.string() })
   .transform(({ issue_url: url, ...fields }) => ({ ...toComment(fields), on: Number(/\/issues\/(\d+)$/.exec(url)?.[1]) }))
 
 /** A comment on a pull request. `body` is Markdown. */
 export type Comment = z.output<typeof commentSchema>
-
-/** A comment with the number of its pull request or issue. */
-export type PlacedComment = z.output<typeof placedCommentSchema>
 
 const issueSchema = z
   .looseObject({ number: z.int(), body: text, user: author, labels: z.array(z.union([z.string(), z.looseObject({ name: text })])) })

@@ -1,32 +1,35 @@
-import { say, trusted } from '../../platform/core/line.ts'
-import { type Block, paragraph } from '../../platform/report/blocks.ts'
-import { adviseRerun, hasLabelLike, isOwn, markerOf, readBody, update, withMarker, writeBody } from './body.ts'
+import { type Line, link, say, trusted } from '../../platform/core/line.ts'
+import { toEnvironmentName } from '../../platform/core/names.ts'
+import { paragraph } from '../../platform/report/blocks.ts'
+import { adviseRerun, isOwn, markerOf, readBody, update, withMarker, writeBody } from './body.ts'
 import type { Comment, PullRequest } from './client.ts'
-import { isFailure, type SyncContent, type SyncContext } from './content.ts'
+import { isFailure, isKept, type Outcome, type SyncContent, type SyncContext } from './content.ts'
 import { describeAnswer, toGitHubError } from './failure.ts'
 import type { GitHubRun } from './run.ts'
 
 /** Condition for the first comment. */
 export type CommentMode = 'always' | 'changes' | 'on-failure'
 
-/** Creates or updates the one comment of the label. Throws what the client throws. */
+/**
+ * Creates or updates the one comment of the label. A run that applies what is checked out reports to the pull request whose merge that is.
+ * Throws what the client throws.
+ */
 export async function syncComment(context: SyncContext, mode: CommentMode, wantedNumber: number | undefined): Promise<void> {
-  const known = wantedNumber ?? context.run.pullRequest
-  if (known !== undefined) return syncOn(known, context, mode)
+  const { content, run } = context
+  const { outcome } = content
+  const onOpen = { ...context, content: { ...content, outcome: undefined } }
+  const known = wantedNumber ?? run.pullRequest
+  if (known !== undefined) return syncOn(known, onOpen, mode)
   const { open, merged } = await findPullRequests(context)
-  const [number] = open
-  if (number !== undefined) return syncOn(number, context, mode)
-  const outcome = { ...context, content: afterMerge(context) }
-  for (const one of merged) await syncOn(one, outcome, mode, findPlan)
-  if (isApplyOfBranch(context) && !context.content.hasFailed) await syncEarlier(outcome, merged)
+  const afterMerge = { ...context, oldLabel: undefined, content: sayOutcome(context) }
+  for (const number of merged) await syncOn(number, afterMerge, mode)
+  if (merged.length === 0 && open !== undefined) await syncOn(open, onOpen, mode)
+  if (outcome === 'applied') await syncIncluded(context, merged)
 }
 
-type FindOther = (context: SyncContext, comments: readonly Comment[]) => Comment | undefined
-
-/** Without a comment of the label, updates the other one. */
-async function syncOn(number: number, context: SyncContext, mode: CommentMode, findOther?: FindOther): Promise<void> {
+async function syncOn(number: number, context: SyncContext, mode: CommentMode): Promise<void> {
   const { content, client, deps } = context
-  const found = await findComment(context, number, findOther)
+  const found = await findComment(context, number)
   if (found === undefined ? !isWanted(mode, content) : await updateComment(context, number, found)) return
   await client.createComment(number, writeBody('comment', context, undefined))
   deps.note(`comment: created on #${number}`)
@@ -42,46 +45,48 @@ async function updateComment(context: SyncContext, number: number, { id, body: c
   return outcome !== 'gone'
 }
 
+/** The comment of the label, or else that of the old label. */
+async function findComment(context: SyncContext, number: number): Promise<Comment | undefined> {
+  const { oldLabel, author } = context
+  let old: Comment | undefined
+  for await (const comment of context.client.comments(number)) {
+    if (isOwn('comment', context, comment)) return comment
+    if (oldLabel !== undefined && isOwn('comment', { label: oldLabel, author }, comment)) old ??= comment
+  }
+  return old
+}
+
 /**
- * Pull requests that were merged before, and whose run was canceled or failed: this run applied their changes, too. A few requests find
- * those that were merged with the last hundred commits, and whose comment is among the last hundred of the repository.
+ * Pull requests whose merge is in the commit that was applied: those that say that they were not, and plans since the last commit that was
+ * applied before, where a comment says so. All are among the last hundred comments of the repository, and commits.
  */
-async function syncEarlier(context: SyncContext, done: readonly number[]): Promise<void> {
-  const { author, label, run, client, deps } = context
+async function syncIncluded({ content, ...context }: SyncContext, done: readonly number[]): Promise<void> {
+  const { run, client, deps, label } = context
+  const verdict = { kind: 'verdict', status: 'pass', line: headlineOf('included', content, run) } as const
+  const blocks = [verdict, ...content.blocks.filter(({ kind }) => kind === 'footer')]
+  const included: SyncContent = { ...content, outcome: 'included', hasWritten: false, blocks }
   try {
-    const comments = (await client.latestComments()).filter(({ on, authorId }) => authorId === author.id && !done.includes(on))
-    const waiting = [...Map.groupBy(comments, ({ on }) => on)].flatMap(([number, here]) => {
-      const found = here.find((comment) => isOwn('comment', context, comment)) ?? findPlan(context, here)
-      const isDone = found === undefined || readBody(found.body, markerOf('comment', label)).memory?.outcome === 'applied'
-      return isDone ? [] : [{ number, found }]
-    })
-    if (waiting.length === 0) return
-    const merged = new Map((await client.latestClosed(run.branch)).filter(({ isMerged }) => isMerged).map((one) => [one.number, one]))
-    const candidates = waiting.filter(({ number }) => merged.has(number))
-    // A pull request may have been merged since this run started.
-    const commits = candidates.length === 0 ? [] : await client.commitsUntil(run.commit)
-    for (const { number, found } of candidates)
-      if (commits.includes(merged.get(number)?.mergeCommit ?? '')) await updateComment(context, number, found)
+    const said = (await client.latestComments())
+      .filter((comment) => isOwn('comment', context, comment))
+      .map((comment) => ({ comment, ...readBody(comment.body, markerOf('comment', label)).memory }))
+    const waiting = said.filter(({ comment, outcome }) => !done.includes(comment.on) && !isKept(outcome, included))
+    const closed = waiting.length === 0 ? [] : await client.latestClosed()
+    const merges = new Map(closed.filter(({ isMerged }) => isMerged).map((one) => [one.number, one.mergeCommit]))
+    if (!waiting.some(({ comment }) => merges.has(comment.on))) return
+    const parents = await client.commitsIn(run.commit)
+    const applied = said.filter(({ outcome }) => outcome === 'applied' || outcome === 'included').map(({ commit = '' }) => commit)
+    const before = new Set(applied.filter((commit) => commit !== run.commit && parents.has(commit)))
+    const isKnown = before.size > 0
+    // Parents are added while the loop runs.
+    for (const commit of before) for (const parent of parents.get(commit) ?? []) before.add(parent)
+    for (const { comment, outcome } of waiting) {
+      const merge = merges.get(comment.on) ?? ''
+      const isDue = outcome !== undefined || (isKnown && !before.has(merge))
+      if (isDue && parents.has(merge)) await updateComment({ ...context, content: included }, comment.on, comment)
+    }
   } catch (thrown) {
     deps.note(`comment: earlier pull requests are not updated: ${describeAnswer(toGitHubError(thrown).failure)}`)
   }
-}
-
-async function findComment(context: SyncContext, number: number, findOther?: FindOther): Promise<Comment | undefined> {
-  const others: Comment[] = []
-  for await (const comment of context.client.comments(number)) {
-    if (isOwn('comment', context, comment)) return comment
-    if (comment.authorId === context.author.id) others.push(comment)
-  }
-  return findOther?.(context, others)
-}
-
-/** The plan that this run applied. Undefined when two plans are equally close. */
-function findPlan({ planLabels }: SyncContext, comments: readonly Comment[]): Comment | undefined {
-  const [plans = []] = planLabels
-    .map((pattern) => comments.filter(({ body }) => hasLabelLike('comment', pattern, body)))
-    .filter((matching) => matching.length > 0)
-  return plans.length === 1 ? plans[0] : undefined
 }
 
 /** Whether a first comment is wanted. An existing comment is always kept up to date. */
@@ -91,51 +96,51 @@ function isWanted(mode: CommentMode, content: SyncContent): boolean {
 }
 
 interface PullRequests {
-  /** Numbers of the open ones whose head is the commit of the run, the oldest first. */
-  readonly open: readonly number[]
-  /** Numbers of those that brought the commit to the branch that was pushed. Empty for a run that applied nothing. */
+  /** Number of the oldest open one whose head is the commit of the run. */
+  readonly open: number | undefined
+  /** Numbers of those whose merge, or last commit, is the commit of the run. Empty for a run that applies nothing. */
   readonly merged: readonly number[]
 }
 
 async function findPullRequests({ content, run, client, deps }: SyncContext): Promise<PullRequests> {
-  const { commit, branch } = run
-  const isHere = ({ base }: PullRequest): boolean => base.repository.toLowerCase() === `${run.owner}/${run.repository}`.toLowerCase()
-  const found = commit === '' ? [] : (await Array.fromAsync(client.pullRequestsWith(commit))).filter(isHere)
-  const numbersOf = (wanted: (one: PullRequest) => boolean): readonly number[] =>
-    found
-      .filter(wanted)
-      .map(({ number }) => number)
-      .sort((a, b) => a - b)
+  const { commit } = run
+  const isHere = ({ repository }: PullRequest): boolean => repository.toLowerCase() === `${run.owner}/${run.repository}`.toLowerCase()
+  const all = commit === '' ? [] : await Array.fromAsync(client.pullRequestsWith(commit))
+  const found = all.filter(isHere).sort((a, b) => a.number - b.number)
   // A pull request that only contains the commit has its own run for its head.
-  const open = numbersOf(({ isOpen, headCommit }) => isOpen && headCommit === commit)
-  const isApply = isApplyOfBranch({ content, run })
-  const merged = isApply ? numbersOf(({ isMerged, base }) => isMerged && base.branch === branch) : []
-  if (open.length + merged.length === 0) {
-    const andMerged = isApply ? `, and none that was merged into ${branch} has it` : ''
+  const open = found.find(({ isOpen, headCommit }) => isOpen && headCommit === commit)?.number
+  const isApply = content.outcome !== undefined
+  const isMerge = (one: PullRequest): boolean => isApply && one.isMerged && [one.mergeCommit, one.headCommit].includes(commit)
+  const merged = found.filter(isMerge).map(({ number }) => number)
+  if (open === undefined && merged.length === 0) {
+    const andMerged = isApply ? ', and it is the merge of none' : ''
     deps.note(
-      `comment: not created, because no open pull request has this commit as its head${andMerged}. To select a pull request, set pr-number`,
+      `comment: not created, because no open pull request has this commit as its head${andMerged}. To select a pull request, set ${toEnvironmentName('pr-number')}`,
     )
   }
   return { open, merged }
 }
 
-const isApplyOfBranch = ({ content, run }: Pick<SyncContext, 'content' | 'run'>): boolean =>
-  content.operation === 'apply' && run.branch !== ''
-
-/** The report of a run that applied what was merged: it begins with the outcome and the commit. */
-function afterMerge({ content, run }: Pick<SyncContext, 'content' | 'run'>): SyncContent {
-  const [first, ...rest] = content.blocks
-  if (first?.kind !== 'verdict') return content
-  const word = !content.hasFailed ? 'Applied' : content.hasWritten ? 'Applied in part' : 'Not applied'
-  const line = say`${trusted(word)} in ${run.commit.slice(0, 7)}`
-  return {
-    ...content,
-    outcome: content.hasFailed ? 'not-applied' : 'applied',
-    blocks: [{ ...first, line }, paragraph(first.line), ...(content.hasFailed ? nextStep(content, run) : []), ...rest],
-  }
+/** The report of a run that applies, which begins with what became of the commit. */
+function sayOutcome({ content, run }: Pick<SyncContext, 'content' | 'run'>): SyncContent {
+  const { outcome, hasFailed, advice = {}, blocks } = content
+  const [first, ...rest] = blocks
+  // A refusal says all that there is to say.
+  if (first?.kind !== 'verdict' || outcome === undefined || outcome === 'refused') return content
+  const status = outcome === 'planned' ? 'warn' : first.status
+  const again = hasFailed ? adviseRerun(advice, run, 'To try again before') : undefined
+  const next = again === undefined ? [] : [paragraph(say`The next merge applies these changes, too. ${again}`)]
+  return { ...content, blocks: [{ ...first, status, line: headlineOf(outcome, content, run) }, paragraph(first.line), ...next, ...rest] }
 }
 
-function nextStep({ advice = {} }: SyncContent, run: GitHubRun): readonly Block[] {
-  const again = adviseRerun(advice, run, 'To try again before')
-  return again === undefined ? [] : [paragraph(say`The next merge applies these changes, too. ${again}`)]
+function headlineOf(outcome: Exclude<Outcome, 'refused'>, { operation }: SyncContent, { url, refName, commit }: GitHubRun): Line {
+  const isPlan = operation === 'plan'
+  const inCommit = (words: string): Line => say`${trusted(words)} in ${commit.slice(0, 7)}`
+  return {
+    planned: say`Not applied yet: planned in ${url === undefined ? trusted('this run') : link('this run', url)}`,
+    failed: isPlan ? say`Not applied: the plan failed` : inCommit('Not applied'),
+    'in-part': inCommit('Applied in part'),
+    included: say`${inCommit('Included')}: ${refName} was applied with this merge`,
+    applied: inCommit(isPlan ? 'Nothing to do' : 'Applied'),
+  }[outcome]
 }

@@ -8,15 +8,18 @@ import type { GitHubRun } from './run.ts'
 /** The content of a comment or an issue. */
 export interface SyncContent {
   readonly operation: string
+  /** Owner of the objects, for operations that have one. */
+  readonly project?: string | undefined
+  readonly environment?: string | undefined
   readonly status: Status
   /** A gate failed, or the run ended with an error, also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean
   /** The operation changed something, or would. */
   readonly hasChanges: boolean
+  /** What became of the commit that is checked out. Absent for a run that applies nothing. */
+  readonly outcome?: Outcome | undefined
   /** The operation wrote to the service. */
   readonly hasWritten?: boolean
-  /** Set where the content is the outcome of a merge. */
-  readonly outcome?: MergeOutcome
   /** Why the run did not pass. Empty for a run that passed. */
   readonly reason: string
   /** What to do after a run that did not complete, for reasons outside of the commit. */
@@ -35,25 +38,32 @@ export interface Advice {
   readonly isKeyRejected?: boolean
 }
 
-/** What became of the changes of a pull request that was merged. */
-export const mergeOutcomes = ['applied', 'not-applied'] as const
+/**
+ * What became of a commit, the least first. `refused`: its branch has newer files. `planned`: another job applies the plan. `included`: a
+ * later commit, which contains it, was applied.
+ */
+export const outcomes = ['refused', 'planned', 'failed', 'in-part', 'included', 'applied'] as const
 
-export type MergeOutcome = (typeof mergeOutcomes)[number]
+export type Outcome = (typeof outcomes)[number]
 
-/** Labels by their start and end. */
-export interface LabelPattern {
-  readonly start: string
-  readonly end: string
+/** Whether a comment keeps what it says: a run that wrote nothing replaces it only by more, and a plan of the pull request never does. */
+export function isKept(before: Outcome | undefined, { outcome, hasWritten = false }: Pick<SyncContent, 'outcome' | 'hasWritten'>): boolean {
+  if (before === undefined || outcome === undefined) return before !== undefined
+  const [old, next] = [outcomes.indexOf(before), outcomes.indexOf(outcome)]
+  return !hasWritten && old >= outcomes.indexOf('in-part') && next <= old
 }
+
+/** Whether the comment is that of a project, an environment and a service: plan and apply are often different jobs, and say one thing. */
+export const isShared = ({ operation }: Pick<SyncContent, 'operation'>): boolean => operation === 'plan' || operation === 'apply'
 
 /** Dependencies that the sync of the comment and of the issue share. */
 export interface SyncContext {
   readonly content: SyncContent
   readonly run: GitHubRun
-  /** Keeps the comment and the issue of one job apart from those of others. */
+  /** Keeps the comment or the issue of this run apart from those of others. */
   readonly label: string
-  /** Default labels of the plan that this run applied, the closest first. Empty for other operations, and for a label that the user gave. */
-  readonly planLabels: readonly LabelPattern[]
+  /** The label that the comment had in an earlier version. */
+  readonly oldLabel?: string | undefined
   /** What people call the check: the workflow, or the label that the user gave. */
   readonly name: string
   readonly client: GitHubClient

@@ -85,11 +85,13 @@ async function open(context: SyncContext): Promise<SyncedIssue> {
   return { transition: 'opened', number: all.find(isLabeled)?.number ?? issue.number }
 }
 
-/** `Cost gate: budget exceeded`. */
-const titleOf = ({ name, content, redact }: SyncContext): string =>
-  `${quote(redact(capitalize(name)), maxNameCharacters)}: ${quote(redact(content.cause), maxCauseCharacters)}`
+/** `Cost gate: budget exceeded`, and `Apply, environment staging: the API is down`. */
+function titleOf({ name, content: { cause, environment }, redact }: SyncContext): string {
+  const where = environment === undefined ? '' : `, environment ${redact(environment)}`
+  return `${quote(redact(capitalize(name)), maxNameCharacters)}${where}: ${quote(redact(cause), maxCauseCharacters)}`
+}
 
-// GitHub accepts 256 characters. A cut adds up to 30.
+// GitHub accepts 256 characters. A cut adds up to 30, and an environment up to 77.
 const [maxNameCharacters, maxCauseCharacters] = [60, 120]
 
 async function closeDuplicates({ client, deps }: SyncContext, found: readonly Issue[]): Promise<void> {

@@ -5,11 +5,11 @@ import type { SendDeps } from '../../platform/http/send.ts'
 import type { LinkTo } from '../../platform/report/markdown.ts'
 import { openGitHub } from './client.ts'
 import { type CommentMode, syncComment } from './comment.ts'
-import type { LabelPattern, SyncContent } from './content.ts'
+import { isShared, type SyncContent } from './content.ts'
 import { explainGitHubError, toGitHubError } from './failure.ts'
 import { type IssueTransition, type SyncedIssue, syncIssue } from './issue.ts'
 import { defaultLimits, type Limits } from './requests.ts'
-import { type GitHubRun, readGitHubRun } from './run.ts'
+import { readGitHubRun } from './run.ts'
 
 /** What a run writes, where, and as whom. */
 export interface NotifyOptions {
@@ -20,6 +20,8 @@ export interface NotifyOptions {
   readonly label: string | undefined
   /** Environment, and service, organization or self-hosted server, for the default label. */
   readonly target: string | undefined
+  /** The commit that is checked out, if it is known. */
+  readonly checkedOut?: string | undefined
   readonly prNumber: number | undefined
   readonly token: string | undefined
   /** Whether a token was given that cannot be one, so that there is none. */
@@ -47,32 +49,38 @@ export interface NotifyProcess {
 /** Brings comment and issue up to date. Never throws and changes no verdict. */
 export async function notify(options: NotifyOptions, { env, deps, limits = defaultLimits }: NotifyProcess): Promise<NotifyOutcome> {
   const { content, comment, token, isTokenRejected = false, redact, linkTo } = options
-  const targets = (['comment', 'issue'] as const).filter((target) => options[target] !== 'off')
+  // A run that was refused says nothing about the state that the issue is about.
+  const isRefused = content.outcome === 'refused'
+  const targets = (['comment', 'issue'] as const).filter((target) => options[target] !== 'off' && !(target === 'issue' && isRefused))
   const failAll = (reason: string): NotifyOutcome => ({
     failures: targets.map((target) => `${target}: ${redact(reason)}`),
     issueTransition: 'unknown',
     issueNumber: undefined,
   })
-  const found = await readGitHubRun(env)
+  const found = await readGitHubRun(env, options.checkedOut)
   if ('problem' in found) return failAll(`${found.problem}.`)
   if (token === undefined) return failAll(`not written, because github-token is not ${isTokenRejected ? 'valid' : 'set'}.`)
   const { run } = found
   // Redacted before it is encoded for a marker, where redaction would not find a secret.
-  const label = redact(options.label ?? defaultLabel(run, content.operation, options.target))
-  const isDefaultApply = options.label === undefined && content.operation === 'apply'
-  const planLabels = isDefaultApply ? planLabelsOf(run, options.target, redact) : []
+  const ofJob = redact(options.label ?? joinLabel([...run.labelParts, content.operation, options.target]))
+  const labels =
+    options.label === undefined && isShared(content)
+      ? { label: redact(joinLabel([content.project, options.target])), oldLabel: ofJob }
+      : { label: ofJob }
   const name = redact(options.label ?? run.labelParts[0] ?? content.operation)
   const safeDeps = { ...deps, note: (line: string) => deps.note(redact(line)) }
   const client = openGitHub(run, token, safeDeps, limits)
   const readAuthor = once(client.author)
   const failures: string[] = []
-  let issue: Omit<SyncedIssue, 'transition'> & { readonly transition: NotifyOutcome['issueTransition'] } = { transition: 'unknown' }
+  let issue: Omit<SyncedIssue, 'transition'> & { readonly transition: NotifyOutcome['issueTransition'] } = {
+    transition: isRefused ? 'none' : 'unknown',
+  }
   for (const target of targets) {
     try {
       const author = await readAuthor()
-      const context = { content, run, label, planLabels, name, client, author, redact, linkTo, deps: safeDeps }
-      if (target === 'issue') issue = await syncIssue(context)
-      else if (comment !== 'off') await syncComment(context, comment, options.prNumber)
+      const context = { content, run, name, client, author, redact, linkTo, deps: safeDeps }
+      if (target === 'issue') issue = await syncIssue({ ...context, label: ofJob, content: { ...content, outcome: undefined } })
+      else if (comment !== 'off') await syncComment({ ...context, ...labels }, comment, options.prNumber)
     } catch (thrown) {
       const failed = { target, isFromFork: run.isFromFork }
       failures.push(`${target}: ${redact(explainGitHubError(toGitHubError(thrown), failed))}`)
@@ -82,21 +90,5 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
   return { failures, issueTransition: issue.transition, issueNumber: issue.number }
 }
 
-/** The default label of comment and issue. Jobs of a matrix differ in their target only. */
-const defaultLabel = ({ labelParts }: GitHubRun, operation: string, target: string | undefined): string =>
-  joinLabel([...labelParts, operation, target])
-
-const separator = ' / '
-
-const joinLabel = (parts: readonly (string | undefined)[]): string =>
-  parts.filter((part) => part !== undefined && part !== '').join(separator)
-
-/** The plan is often made by another job, and sometimes by another workflow: of this step, of this workflow, or of any. */
-function planLabelsOf({ labelParts }: GitHubRun, target: string | undefined, redact: Redact): readonly LabelPattern[] {
-  const end = redact(`${separator}${joinLabel(['plan', target])}`)
-  return [
-    { start: redact(joinLabel(labelParts)), end },
-    { start: redact(`${joinLabel(labelParts.slice(0, 1))}${separator}`), end },
-    { start: '', end },
-  ]
-}
+/** Jobs of a matrix differ in their target only. */
+const joinLabel = (parts: readonly (string | undefined)[]): string => parts.filter(Boolean).join(' / ')

@@ -34,8 +34,6 @@ interface GitHubRequest {
   readonly body?: unknown
 }
 
-type Query = Readonly<Record<string, string>>
-
 /** Requests about the repository to the API of GitHub, with one time limit for all of them. Methods throw a GitHubError. */
 export function createRequests({ apiUrl, proxy, owner, repository }: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
   const { clock, cancellation } = deps
@@ -61,31 +59,32 @@ export function createRequests({ apiUrl, proxy, owner, repository }: GitHubRun, 
       const { answer } = outcome
       return answer.status < 300 ? { value: answer } : { failure: failureOfAnswer(answer, clock.now()) }
     }
-    // Only reads are retried: GitHub has no idempotency keys, and the next run finds what this one may have written.
-    const policyOf = (failure: Failure): RetryPolicy => {
-      if (!isRead) return 'none'
-      return failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('GET', failure)
-    }
+    // GitHub has no idempotency keys. A POST that may have been carried out is found by the next run; a PATCH can be repeated.
+    const repeated = isRead || method === 'PATCH' ? 'GET' : 'POST'
+    const policyOf = (failure: Failure): RetryPolicy => (failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor(repeated, failure))
     const end = await sendWithRetries(tryOnce, { maxAttempts, remainingMs, policyOf, describe: describeAnswer }, deps)
     if (!('value' in end)) throw new GitHubError(end.failure, end.isOutcomeUnknown && !isRead)
     const { text, headers } = end.value
     return { data: parseJsonOrUndefined(text) ?? text, link: headers.link }
   }
 
-  const request = (path: string, given: GitHubRequest) => send(`${base}/repos/${owner}/${repository}${path}`, given)
+  const request = (path: string, given: GitHubRequest = { method: 'GET' }) => send(`${base}/repos/${owner}/${repository}${path}`, given)
 
-  async function readPage<T>(item: z.ZodType<T>, path: string, query: Query, page = 1) {
-    const search = new URLSearchParams({ ...query, page: String(page), per_page: String(perPage) })
-    const { data, link } = await request(`${path}?${search}`, { method: 'GET' })
+  async function readPage<T>(item: z.ZodType<T>, path: string, query: Record<string, string>, page = 1) {
+    const search = new URLSearchParams({ ...query, page: `${page}`, per_page: `${perPage}` })
+    const { data, link } = await request(`${path}?${search}`)
     return { items: parseAnswer(item.array(), data), link }
   }
 
   return {
-    request,
+    /** Sends a request to a path of the repository: a GET unless it says otherwise. */
+    ask: async <T>(schema: z.ZodType<T>, path: string, given?: GitHubRequest): Promise<T> =>
+      parseAnswer(schema, (await request(path, given)).data),
     /** Returns the first hundred items. */
-    first: async <T>(item: z.ZodType<T>, path: string, query: Query): Promise<readonly T[]> => (await readPage(item, path, query)).items,
+    first: async <T>(item: z.ZodType<T>, path: string, query: Record<string, string>): Promise<readonly T[]> =>
+      (await readPage(item, path, query)).items,
     /** Yields the items of all pages, requested by number: the token is not sent to an address from an answer. */
-    async *list<T>(item: z.ZodType<T>, path: string, query: Query = {}): AsyncGenerator<T> {
+    async *list<T>(item: z.ZodType<T>, path: string, query: Record<string, string> = {}): AsyncGenerator<T> {
       for (let page = 1; page <= maxPages; page++) {
         const { items, link } = await readPage(item, path, query, page)
         yield* items
@@ -106,7 +105,7 @@ export function createRequests({ apiUrl, proxy, owner, repository }: GitHubRun, 
 }
 
 /** Throws a GitHubError for an answer that does not match. */
-export function parseAnswer<T>(schema: z.ZodType<T>, data: unknown): T {
+function parseAnswer<T>(schema: z.ZodType<T>, data: unknown): T {
   const parsed = schema.safeParse(data)
   if (parsed.success) return parsed.data
   throw new GitHubError({ cause: 'unfit', detail: describeMismatch(parsed.error, 'the answer') })

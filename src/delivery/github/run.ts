@@ -10,6 +10,7 @@ const repositoryOfEvent = z.looseObject({ full_name: z.string().optional() })
 
 const pullRequest = z.looseObject({
   number: z.int().positive(),
+  merged: z.boolean().optional().catch(undefined),
   head: z.looseObject({ sha: z.string().optional(), repo: repositoryOfEvent.nullish() }).optional(),
 })
 
@@ -17,7 +18,10 @@ const pullRequest = z.looseObject({
 export const eventSchema = z.looseObject({
   pull_request: pullRequest.optional().catch(undefined),
   issue: z.looseObject({ number: z.int().positive(), pull_request: z.unknown().optional() }).optional().catch(undefined),
-  workflow_run: z.looseObject({ head_repository: repositoryOfEvent.nullish() }).optional().catch(undefined),
+  workflow_run: z
+    .looseObject({ head_branch: z.string().nullish(), head_repository: repositoryOfEvent.nullish() })
+    .optional()
+    .catch(undefined),
 })
 
 type RunEvent = z.output<typeof eventSchema>
@@ -44,15 +48,17 @@ export interface GitHubRun {
   readonly job: string
   /** What distinguishes this job from others, for the default label. */
   readonly labelParts: readonly string[]
-  /** The head of the pull request, or else the commit of the run. Empty when it is unknown. */
+  /** The head of an open pull request, or else the commit that is checked out. Empty when it is unknown. */
   readonly commit: string
-  /** The branch that was pushed. Empty for a tag. */
+  /** The branch whose files are checked out. Empty for a tag and an open pull request. */
   readonly branch: string
+  /** The branch or the tag. */
+  readonly refName: string
   /** The repository as the option `--repo` of `gh` has it. */
   readonly ghRepository: string
   /** The command that runs this run again. Undefined when variables are missing. */
   readonly rerunCommand: string | undefined
-  /** The pull request that the run is about, if the run knows it. */
+  /** The open pull request that the run is about, if the run knows it. */
   readonly pullRequest: number | undefined
   readonly isFromFork: boolean
 }
@@ -60,8 +66,11 @@ export interface GitHubRun {
 /** The id of a commit. */
 const commitGrammar = /^[0-9a-f]{40,64}$/
 
-/** Reads the variables of the runner, and the event. */
-export async function readGitHubRun(env: Variables): Promise<{ readonly run: GitHubRun } | { readonly problem: string }> {
+/** Reads the variables of the runner, and the event. `checkedOut` is the commit in the workspace, if it is known. */
+export async function readGitHubRun(
+  env: Variables,
+  checkedOut?: string,
+): Promise<{ readonly run: GitHubRun } | { readonly problem: string }> {
   const { GITHUB_REPOSITORY: fullName = '' } = env
   if (!isRepositoryName(fullName)) return { problem: 'GITHUB_REPOSITORY is not owner/name' }
   const [owner = '', repository = ''] = fullName.split('/')
@@ -71,8 +80,7 @@ export async function readGitHubRun(env: Variables): Promise<{ readonly run: Git
   const [fault] = proxy.diagnostics
   if (fault !== undefined) return { problem: `${formatLocation(fault.location)} ${fault.message}` }
   const event = await readEvent(env.GITHUB_EVENT_PATH)
-  const { GITHUB_WORKFLOW: workflow = '', GITHUB_JOB: job = '', GITHUB_ACTION: step = '', GITHUB_SHA: commit = '' } = env
-  const { GITHUB_REF_TYPE: refType, GITHUB_REF_NAME: refName = '', GITHUB_RUN_ID: id = '' } = env
+  const { GITHUB_WORKFLOW: workflow = '', GITHUB_JOB: job = '', GITHUB_ACTION: step = '', GITHUB_RUN_ID: id = '' } = env
   const head = event.pull_request?.head
   const [, host = 'github.com'] = /^https?:\/\/([\w.:-]+)(?:\/|$)/.exec(env.GITHUB_SERVER_URL ?? '') ?? []
   const ghRepository = host === 'github.com' ? fullName : `${host}/${fullName}`
@@ -85,17 +93,30 @@ export async function readGitHubRun(env: Variables): Promise<{ readonly run: Git
     job,
     // Steps of a job differ in their position only.
     labelParts: [workflow, job, stepWord(step)],
-    // GITHUB_SHA is a merge commit for a pull request.
-    commit: head?.sha ?? (commitGrammar.test(commit) ? commit : ''),
-    branch: refType === 'branch' ? refName : '',
+    ...subjectOf(event, env, checkedOut),
     ghRepository,
     // Without --failed, so that a plan file is made again, too.
     rerunCommand: /^\d{1,20}$/.test(id) ? `gh run rerun ${id} --repo ${ghRepository}` : undefined,
-    pullRequest: event.pull_request?.number ?? (event.issue?.pull_request ? event.issue.number : undefined),
     // GitHub provides a token that can only read for a pull request from a fork.
     isFromFork: head !== undefined && head.repo?.full_name?.toLowerCase() !== fullName.toLowerCase(),
   }
   return { run }
+}
+
+function subjectOf({ pull_request: pull, issue, workflow_run: tested }: RunEvent, env: Variables, checkedOut: string | undefined) {
+  const { GITHUB_SHA: sha = '', GITHUB_REF: ref = '', GITHUB_REF_NAME: refName = '' } = env
+  const isOpen = pull !== undefined && pull.merged !== true
+  // A run after another workflow has the commit and the ref of the default branch, whatever that workflow tested.
+  const commit = checkedOut ?? (tested === undefined && commitGrammar.test(sha) ? sha : '')
+  const branch = tested?.head_branch ?? /^refs\/heads\/(.+)$/.exec(ref)?.[1] ?? ''
+  const pullRequest = isOpen ? pull.number : issue?.pull_request ? issue.number : undefined
+  return {
+    // For an open pull request, a merge commit of GitHub is checked out.
+    commit: (isOpen ? pull.head?.sha : undefined) ?? commit,
+    branch: pullRequest === undefined ? branch : '',
+    refName: branch || refName,
+    pullRequest,
+  }
 }
 
 /** What the runner says about the event. */

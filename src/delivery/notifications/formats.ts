@@ -72,7 +72,7 @@ function teamsPart(part: Inline) {
 
 /** Plain values, which the receiver escapes. */
 function toJson({ title, status, change, sentence, milestones, details, ...message }: Message) {
-  const { operation, organizationId, serviceId, serverUrl, repository, workflow, runUrl, issueUrl } = message
+  const { operation, project, environment, organizationId, serviceId, serverUrl, repository, workflow, runUrl, issueUrl } = message
   return {
     operation,
     title: title.text,
@@ -81,6 +81,8 @@ function toJson({ title, status, change, sentence, milestones, details, ...messa
     message: toPlainText(sentence),
     milestones: milestones.map(toPlainText),
     details: details.map(toPlainText),
+    project,
+    environment,
     organizationId,
     serviceId,
     serverUrl,

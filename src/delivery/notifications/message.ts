@@ -16,6 +16,9 @@ interface Origin {
   readonly runUrl: string | undefined
   /** The issue about the state. */
   readonly issueUrl: string | undefined
+  /** Owner of the objects, for operations that have one. */
+  readonly project?: string | undefined
+  readonly environment?: string | undefined
 }
 
 /** The content of a notification. */
@@ -114,9 +117,16 @@ export function firstLineOf({ title, status, change, sentence }: Message): Line 
   return [...name, trusted(` ${state}`), ...sentence]
 }
 
-/** Repository and workflow. Empty where neither is known. */
-export const originLineOf = ({ repository, workflow }: Origin): Line =>
-  join(
-    [repository, workflow].flatMap((part) => (part === undefined ? [] : [say`${part}`])),
+/** Repository, workflow, and whose objects the run is about. Empty where nothing is known. */
+export function originLineOf({ repository, workflow, project, environment }: Origin): Line {
+  const parts = [
+    repository && say`${repository}`,
+    workflow && say`${workflow}`,
+    project && project !== repository && say`project ${project}`,
+    environment && say`environment ${environment}`,
+  ]
+  return join(
+    parts.filter((part) => typeof part === 'object'),
     ' · ',
   )
+}

@@ -38,12 +38,15 @@ export class UnsupportedQuery extends Error {}
  * This emulator has no database. It counts the events of SLOs and backtests, and the rows of tables, and knows the columns of telemetry; other queries
  * get the answers that a test gives. Throws UnsupportedQuery.
  */
-export function evaluateSql(request: SqlRequest, { service, nowMs, runSql }: SqlContext): SqlResult {
+export function evaluateSql(given: SqlRequest, { service, nowMs, runSql }: SqlContext): SqlResult {
+  const [, sql = given.sql, seconds] = /^(.*)\nSETTINGS max_execution_time = (\d+)$/s.exec(given.sql) ?? []
+  const request = { ...given, sql }
+  const limitMs = seconds === undefined ? maxQueryMs : Number(seconds) * 1000
   const result =
     runSql?.(request) ?? answerCounted(request, service, nowMs) ?? answerColumns(request, service) ?? answerTables(request, service, nowMs)
   if (result === undefined) throw new UnsupportedQuery('The emulator cannot evaluate this query.')
-  if ('error' in result || (result.elapsedMs ?? 0) <= maxQueryMs) return result
-  return { error: `Timeout exceeded: elapsed ${maxQueryMs + 6.247} ms, maximum: ${maxQueryMs}.000 ms. ` }
+  if ('error' in result || (result.elapsedMs ?? 0) <= limitMs) return result
+  return { error: `Timeout exceeded: elapsed ${limitMs + 6.247} ms, maximum: ${limitMs}.000 ms. ` }
 }
 
 /** The format JSON of ClickHouse, as far as clients read it. */

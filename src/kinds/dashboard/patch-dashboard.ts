@@ -2,7 +2,7 @@ import type { WriteApi } from '../../platform/api/client.ts'
 import type { ObjectUpdate, SendOptions, Updated } from '../../platform/api/collection.ts'
 import { callTool, patchToolName, readTool } from '../../platform/api/mcp.ts'
 import type { Target } from '../../platform/api/path.ts'
-import { spellInput } from '../../platform/core/input-spelling.ts'
+import { spellVariable } from '../../platform/core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { formatPlace } from '../../platform/core/mismatch.ts'
@@ -48,7 +48,7 @@ const merge = (current: Dashboard, patch: DashboardPatch): Dashboard =>
 const explainRefusal = (text: string, patch: DashboardPatch | undefined): string =>
   patch === undefined || 'tags' in patch
     ? reasonIn(text)
-    : `cannot patch the tile "${quote(String(patch.tile.name), 60)}" (plan with ${spellInput('repair', 'rewrite')} to write all tiles): ${reasonIn(text)}`
+    : `cannot patch the tile "${quote(String(patch.tile.name), 60)}" (plan with ${spellVariable('repair', 'rewrite')} to write all tiles): ${reasonIn(text)}`
 
 interface Issue {
   readonly path: readonly PropertyKey[]

@@ -68,7 +68,7 @@ const plainFields = {
     .array(z.strictObject({ setting: z.string().min(1), value: z.string().min(1) }))
     .max(10)
     .optional()
-    .meta({ description: 'Settings of ClickHouse for every query of the source.' }),
+    .meta({ description: 'Settings of ClickHouse for every query of the source, each with a number, `true` or `false`.' }),
   timestampValueExpression: z.string().min(1).meta({ description: 'Column with the time.' }),
   defaultTableSelectExpression: required('Columns that a search shows.'),
   serviceNameExpression: expression('Name of the service.'),
@@ -250,6 +250,10 @@ export const undocumentedInCloud: Readonly<Record<SourceType, readonly Field[]>>
   session: ['resourceAttributesExpression'],
 }
 
+/** HyperDX appends settings to queries, without escapes. A text could be SQL, or name a file. */
+const isPlainSetting = ({ setting, value }: NonNullable<DeclaredSource['querySettings']>[number]): boolean =>
+  /^[A-Za-z_]\w*$/.test(setting) && /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(value)
+
 /** A source of a file: with all fields that its kind needs, and no others. */
 export const sourceInFile = declaredSource.superRefine((source, context) => {
   const { required: needed, optional } = fieldsByKind[source.kind]
@@ -266,6 +270,13 @@ export const sourceInFile = declaredSource.superRefine((source, context) => {
         path: [field],
         message: `is not a field of a source of the kind ${source.kind}`,
         params: { isComplete: true },
+      })
+  for (const [i, one] of (source.querySettings ?? []).entries())
+    if (!isPlainSetting(one))
+      context.addIssue({
+        code: 'custom',
+        path: ['querySettings', i, 'value'],
+        message: 'must be a number, true or false, for a setting with a plain name; a text could be SQL, or name a file of the server',
       })
 })
 
@@ -323,6 +334,11 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   summarize: summarizeSource,
   explainUndeclarable: ({ kind }) =>
     declaredTypes.some((known) => known === kind) ? undefined : `files cannot declare a source of the kind ${quote(String(kind), 40)}`,
+  explainHidden({ querySettings }) {
+    const { data = [] } = declaredSource.shape.querySettings.safeParse(querySettings ?? undefined)
+    const text = data.find((one) => !isPlainSetting(one))
+    return text && `files cannot have the text of its setting ${quote(text.setting, 60)}`
+  },
   toBody: withoutServerFields,
   ...noMarkers,
   tokenOf: ({ kind, name }) => `${String(kind)} ${String(name)}`,

@@ -32,6 +32,8 @@ export interface ReadApi {
   serverVersion(): Promise<string | undefined>
   /** Whether the server has a tool that patches dashboards. Asked once, by the first call. */
   hasPatchTool(): Promise<boolean>
+  /** Functions of the user, which SQL may call. */
+  readonly sqlFunctions: readonly string[]
   /** Whether `runSql` has a key and an address. */
   readonly hasSql: boolean
   /** Runs one read-only query. Throws an ApiError when there is no answer, and kind `input` without `hasSql`. */
@@ -70,6 +72,8 @@ export interface ApiConnection {
   readonly maxAttempts: number
   /** Limit for all requests of this client together. */
   readonly deadlineMs: number
+  /** Functions of the user, which SQL may call. */
+  readonly sqlFunctions: readonly string[]
   /** The query endpoints of ClickHouse Cloud. A self-hosted server runs SQL with its own key. */
   readonly queryEndpoint?: QueryEndpoint | undefined
 }
@@ -104,7 +108,8 @@ const queryInputs: ConnectionInputs = {
 
 /** Opens a session with the API. It sends no request before the first call. `close` ends it, including running requests. */
 export function openApi(connection: ApiConnection, options: SessionOptions): ApiSession {
-  const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs, queryEndpoint } = connection
+  const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs, queryEndpoint, sqlFunctions } =
+    connection
   const { clock } = options
   // When one of several requests fails, the others would go on, and be retried, long after the report.
   const closing = new AbortController()
@@ -159,7 +164,7 @@ export function openApi(connection: ApiConnection, options: SessionOptions): Api
       timeoutMs: sqlTimeoutMs,
       endpoint: queries ?? toolsOfServer(),
     })
-    return createSqlAccess({ clock, read: request, request: send, mayWake: queryEndpoint?.mayWake ?? false })
+    return createSqlAccess({ clock, read: request, request: send, mayWake: queryEndpoint?.mayWake ?? false, sqlFunctions })
   })
   const hasSql = profile.isSelfHosted || queryEndpoint !== undefined
   const api: WriteApi = {
@@ -173,6 +178,7 @@ export function openApi(connection: ApiConnection, options: SessionOptions): Api
     remainingMs: requester.remainingMs,
     serverVersion,
     hasPatchTool,
+    sqlFunctions,
     hasSql,
     async runSql(target, query) {
       if (!hasSql) throw inputError('sql-key-id', 'is missing; a query of ClickHouse Cloud needs a key that its query endpoint lists')

@@ -19,6 +19,10 @@ import { mismatchAt, readOne } from './wire.ts'
 export interface SqlQuery {
   /** One SELECT. Its parameters are `{startDateMilliseconds:Int64}` and `{endDateMilliseconds:Int64}`. */
   readonly sql: string
+  /** Nothing in it is from a file or a user, so it is not checked. */
+  readonly isOwn?: true
+  /** Appended after the check, which refuses settings of users. No map of names: the value of another setting can be SQL, or name a file. */
+  readonly settings?: { readonly max_execution_time: number }
   /** Connection of a source. A self-hosted server needs it to find the database. */
   readonly connectionId: string
   /** Start of the range, before `endMs`. */
@@ -58,7 +62,7 @@ export type SqlAnswer =
   | { readonly kind: 'refused'; readonly reason: string }
   /** A query would wake the service. */
   | { readonly kind: 'asleep' }
-  /** The query could reach other data than that of the database. */
+  /** The check refused the query. */
   | { readonly kind: 'unsent'; readonly reason: string }
 
 /** Why a query has no rows, as the end of a sentence. */
@@ -91,6 +95,8 @@ interface SqlOptions {
   request<T>(call: Call<T>): Promise<T>
   /** Lets a query wake a sleeping service. */
   readonly mayWake: boolean
+  /** Functions of the user, which queries may call. */
+  readonly sqlFunctions: readonly string[]
 }
 
 /** Runs one query. Throws an ApiError when there is no answer, and kind `not-served` where the server has no SQL access. */
@@ -99,9 +105,10 @@ export type RunSql = (target: Target, query: SqlQuery) => Promise<SqlAnswer>
 /** Sends queries to a self-hosted server, or to the query endpoint of a service. */
 export function createSqlAccess(options: SqlOptions): RunSql {
   const isAwake = createSleepCheck(options)
-  return async (target, query) => {
-    const reason = refuseSql(query.sql)
+  return async (target, { isOwn, settings, ...given }) => {
+    const reason = isOwn ? undefined : await refuseSql(given.sql, false, options.sqlFunctions)
     if (reason !== undefined) return { kind: 'unsent', reason }
+    const query = settings ? { ...given, sql: `${given.sql}\nSETTINGS max_execution_time = ${settings.max_execution_time}` } : given
     if (isServer(target)) return runOnServer(options, query)
     return query.mayWake || (await isAwake(target)) ? runInCloud(options, target, query) : { kind: 'asleep' }
   }
@@ -187,7 +194,8 @@ async function runInCloud(options: SqlOptions, { serviceId }: Service, query: Sq
   const { sql, startMs, endMs, isRepeated } = query
   const call: Call<SqlAnswer> = {
     request: {
-      ...queryRequest,
+      method: 'POST',
+      isSafe: true,
       path: under(path`/service/${serviceId}`, 'run'),
       query: new URLSearchParams({ format: 'JSON' }),
       body: { sql, queryVariables: { startDateMilliseconds: String(startMs), endDateMilliseconds: String(endMs) } },
@@ -207,9 +215,6 @@ async function runInCloud(options: SqlOptions, { serviceId }: Service, query: Sq
     throw thrown
   }
 }
-
-/** A query stores nothing, so it is sent as a read. */
-const queryRequest = { method: 'POST', isSafe: true } as const
 
 async function postQuery({ clock, request }: SqlOptions, call: Call<SqlAnswer>, isRepeated = false): Promise<SqlAnswer> {
   let sentAtMs = clock.monotonicMs()

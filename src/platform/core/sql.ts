@@ -1,128 +1,188 @@
+import { once } from './concurrency.ts'
+import { nearestName } from './names.ts'
 import { quote } from './text.ts'
 
-// Takes SQL apart as ClickHouse does, as far as that is needed to see which functions it calls. Compared with the function tokenizeQuery of
-// ClickHouse 26.9 on random texts. test/conformance/cases/sql-forms.ts has what ClickHouse 25.5 and 26.9 did with hostile queries.
+// What SQL of users may have: one SELECT of known signs, functions, table functions and system tables. Everything else is refused. A bracket
+// after a name is a call, wherever it is, so that a table function has no place that this file must know. What runs without a bracket is here,
+// too: APPLY, and the first argument of functions such as arrayMap. test/conformance/sql-forms.test.ts compares this with ClickHouse.
 
-/** Comments, quoted texts and names, parameters, macros, blanks, words and signs. */
+/** Comments, quoted texts and names, parameters, macros, blanks, words and signs. What is not closed goes up to the end of the text. */
 const tokens =
-  /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"|`(?:[^`\\]|\\[\s\S]|``)*`|\{\s*\w+\s*:[^{}]*\}|\$__\w+|\s+|\w+|[\s\S]/g
+  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^'\\]+|\\[\s\S]|'')*(?:'|\\?$)|"(?:[^"\\]+|\\[\s\S]|"")*(?:"|\\?$)|`(?:[^`\\]+|\\[\s\S]|``)*(?:`|\\?$)|\{\s*\w+\s*:[^{}]*\}|\$__\w+|\|\||\s+|\w+|[\s\S]/g
 
+/** Takes time in proportion to the length of the text. */
 export const toTokens = (text: string): readonly string[] => text.match(tokens) ?? []
 
 export const isComment = (token: string): boolean => token.startsWith('--') || token.startsWith('/*')
 
-/** Table functions that read the database's own data, or none. Any other name may be one that connects to other hosts or reads files. */
-const ownTableFunctions: ReadonlySet<string> = new Set([
-  ...['merge', 'mergeTreeIndex', 'mergeTreeProjection', 'cluster', 'clusterAllReplicas', 'dictionary', 'view', 'null', 'values'],
-  ...['numbers', 'numbers_mt', 'zeros', 'zeros_mt', 'generateSeries', 'generate_series', 'generateRandom'],
-])
+const opening: Readonly<Record<string, string>> = { ')': '(', ']': '[' }
 
-/** Table functions that connect to other hosts, read files or run programs, wherever they are. The server has no other functions with these names. */
-const reachingTableFunction =
-  /^(?:(?:azureBlobStorage|deltaLake|file|hdfs|hudi|iceberg|paimon|s3|url)(?:Azure|HDFS|Local|S3)?(?:Cluster)?|remote(?:Secure)?|arrowstream|bigquery|cosn|eval|executable|filesystem|gcs|input|jdbc|loop|mongodb|mysql|odbc|oss|postgresql|python|redis|sqlite|ytsaurus)$/
-
-/** Functions that read files, call a model or another host, write to the log of the server or to its coordination, or make a query wait. */
-const reachingFunction =
-  /^(?:file|sleep|sleepEachRow|logTrace|generateSerialID|hasColumnInTable|reverseDNSQuery|catboostEvaluate|modelEvaluate|(?:ai|AI)[A-Z]\w*)$/
-
-/** Functions whose first argument can be the name of another one. */
-const higherOrder =
-  /^(?:array(?:All|Avg|BottomK|Compact|Count|CumSum|Difference|Exists|Fill|Filter|First|Fold|Last|Map|Max|Min|Partial|Product|Reverse|Sort|Split|Sum|TopK)|map(?:All|Apply|Exists|Filter|Partial|Reverse|Sort))\w*$/
-
-/**
- * Why a server must not run this SQL of a file, a query or a part of one; undefined where it may. A table function follows FROM, JOIN,
- * or a comma between tables or in `cluster`. More is refused than is necessary.
- */
-export function refuseSql(text: string): string | undefined {
+/** Why ClickHouse could read the text otherwise than this file, or a part of a query as more than a part; undefined where it cannot. */
+export function refuseForm(text: string, isPart = true): string | undefined {
   const all = toTokens(text)
-  const unreadable = all.find((token, i) => isUnreadable(token) || isUnreadableThere(all, i))
-  if (unreadable !== undefined) return `its SQL has ${quote(unreadable, 40)}, and may mean something else to the server`
-  if (all.includes(';')) return 'its SQL has several statements'
+  const open: string[] = []
+  for (const [i, token] of all.entries()) {
+    if (token === ';') return 'its SQL has a semicolon; write one SELECT without it'
+    if (isUnreadable(token) || isUnreadableThere(all, i))
+      return `its SQL has ${quote(token, 40)}, and may mean something else to the server`
+    if (token === '(' || token === '[') open.push(token)
+    if (isPart && Object.hasOwn(opening, token) && open.pop() !== opening[token]) return 'its SQL has a bracket that is not opened'
+  }
+  if (isPart && open.length > 0) return 'its SQL has a bracket that is not closed'
   // What the server puts after it would be a part of the comment.
-  if (all.at(-1)?.startsWith('--')) return 'its SQL ends with a comment; write a line after it'
-  const words = all.filter((token) => token.trim() !== '' && !isComment(token))
-  if (words.some((word, i) => /^into$/i.test(word) && /^outfile$/i.test(words[i + 1] ?? ''))) return 'its SQL writes a file'
-  const called = findCalls(words)
-  const names = [...called.map(({ name }) => name), ...findApplied(words), ...findFirstArguments(words)]
-  const found = names.find((name) => reachingFunction.test(name))
-  if (found !== undefined) return `its SQL uses the function ${quote(found, 60)}, which does more than read the data of the database`
-  const table = called.find(({ name, isTable }) => reachingTableFunction.test(name) || (isTable && !ownTableFunctions.has(name)))
-  return table && `its SQL uses the table function ${quote(table.name, 60)}, which may read other data than that of the database`
+  return isPart && all.at(-1)?.startsWith('--') ? 'its SQL ends with a comment; write a line after it' : undefined
 }
 
-/** A select list, or that of GROUP BY, ORDER BY or ARRAY JOIN. One of these words can be a name, and both only as a table with its alias. */
-const startsList = /^(?:(?:group|order) by|array join|(?:union|all|distinct|except|intersect) select)$/i
-
-/** The names of functions. */
-function findCalls(words: readonly string[]): readonly { readonly name: string; readonly isTable: boolean }[] {
-  /** Says for each open bracket whether its commas are between tables. */
-  const areTables = [false]
-  const isList = (i: number): boolean =>
-    startsList.test(`${words[i - 1] ?? ''} ${words[i] ?? ''}`) && !/^(?:from|join|as|[,.])$/i.test(words[i - 2] ?? '')
-  return words.flatMap((word, i) => {
-    const before = words[i - 1] ?? ''
-    const isTable = (/^(?:from|join)$/i.test(before) && !isList(i - 1)) || (before === ',' && areTables.at(-1) === true)
-    if (word === '(') areTables.push(/^["`]?cluster/.test(before))
-    if (word === ')') areTables.pop()
-    if (/^(?:from|join)$/i.test(word)) areTables.splice(-1, 1, true)
-    if (isList(i)) areTables.splice(-1, 1, false)
-    const name = toName(word)
-    return words[i + 1] === '(' ? [{ name, isTable: isTable && /^\w/.test(name) }] : []
-  })
+/** Not closed, or read in several ways: $texts$, typographic quotation marks, escapes in names. HyperDX replaces macros in quoted texts, too. */
+function isUnreadable(token: string): boolean {
+  if (token.includes('$__')) return true
+  if (token.startsWith('--')) return false
+  if (!isClosed(token)) return true
+  if (token.startsWith('/*')) return token.includes('/*', 2)
+  if (/^['"`]/.test(token)) return !token.startsWith("'") && token.replaceAll('\\\\', '').includes('\\')
+  return !/^(?:\{\s*\w+\s*:[\w(), ]+\}|\w+|[ \t\n\v\f\r]+|\|\||[()[\],.+\-*/%=<>!?:^])$/.test(token)
 }
 
-const hasArrow = (words: readonly string[]): boolean => words.some((word, i) => word === '-' && words[i + 1] === '>')
-
-/** The words after `APPLY`, where no lambda follows it. */
-const findApplied = (words: readonly string[]): readonly string[] =>
-  words.flatMap((word, i) => {
-    if (!/^apply$/i.test(word)) return []
-    const [name = '', ...next] = words.slice(words[i + 1] === '(' ? i + 2 : i + 1, i + 5)
-    return hasArrow(next) ? [] : [toName(name)]
-  })
-
-/** The words of the first arguments of functions that can call them, unless these are lambdas or the only arguments. */
-function findFirstArguments(words: readonly string[]): readonly string[] {
-  const open: { argument: string[] | undefined; readonly isCaller: boolean }[] = []
-  let isCaller = false
-  return words.flatMap((word) => {
-    const inside = open.at(-1)
-    inside?.argument?.push(toName(word))
-    // The arguments may follow empty parameters: `arrayMap()(file, …)`.
-    if (word === ')') isCaller = open.pop()?.isCaller ?? false
-    else if (word !== '(') isCaller = higherOrder.test(toName(word))
-    else {
-      open.push({ isCaller, argument: isCaller ? [] : inside?.argument })
-      isCaller = false
-    }
-    if (word !== ',' || !inside?.isCaller) return []
-    const { argument = [] } = inside
-    inside.argument = undefined
-    return hasArrow(argument) ? [] : argument
-  })
+/** Whether a comment, a text or a name in quotation marks has its end. Other tokens have it. */
+export function isClosed(token: string): boolean {
+  if (token.startsWith('/*')) return token.length > 3 && token.endsWith('*/')
+  const mark = token.charAt(0)
+  if (!/['"`]/.test(mark)) return true
+  return token
+    .slice(1)
+    .replaceAll(/\\[\s\S]/g, '')
+    .replaceAll(mark + mark, '')
+    .endsWith(mark)
 }
 
-const toName = (word: string): string => word.replace(/^["`](.*)["`]$/s, '$1')
+/** What ClickHouse ends elsewhere: ` .5FROM` is .5 and FROM, `1e--` is a number and a sign, and `x'\'` has no escape. */
+function isUnreadableThere(all: readonly string[], i: number): boolean {
+  const [token = '', before = ''] = [all[i], all[i - 1]]
+  if (token.startsWith('/')) return before === '/'
+  if (token.startsWith('--')) return /[ep]$/i.test(before) && (/^\d/.test(before) || all[i - 2] === '.')
+  if (token.startsWith("'")) return /^[bx]$/i.test(before) && /\\|''/.test(token.slice(1, -1))
+  if (i === 0) return token === '.'
+  const isFraction = before === '.' || (/^[-+]$/.test(before) && all[i - 3] === '.')
+  return isFraction && /^\d/.test(token) && !/^\d+(?:e\d*)?$/i.test(token)
+}
+
+/** Names in small letters: no two functions of ClickHouse differ in nothing else. Loaded here, because few runs check SQL. */
+const loadNames = once(async () => {
+  const { default: names } = await import('./sql-names.json', { with: { type: 'json' } })
+  const lower = (...lists: readonly (readonly string[])[]) => new Set(lists.flat().map((name) => name.toLowerCase()))
+  return {
+    ...{ functions: lower(names.functions, names.types, names.tableFunctions), spelled: [...names.functions, ...names.aggregates] },
+    ...{ aggregates: lower(names.aggregates), combinators: [...lower(names.combinators)], keywords: new Set(names.keywords) },
+    ...{ higherOrder: lower(names.higherOrder), leftOut: lower(names.leftOut) },
+  }
+})
+
+type SqlNames = Awaited<ReturnType<typeof loadNames>>
+
+const isAggregate = (name: string, names: SqlNames): boolean =>
+  names.aggregates.has(name) || names.combinators.some((one) => name.endsWith(one) && isAggregate(name.slice(0, -one.length), names))
+
+/** The name in a word or in quotation marks, in small letters; undefined for texts, signs and the end. */
+const nameOf = (word = ''): string | undefined =>
+  (/^["`]/.test(word) ? word.slice(1, -1) : /^\w/.test(word) ? word : undefined)?.toLowerCase()
+
+const isWord = (word = '', ...names: readonly string[]): boolean => names.includes(word.toLowerCase())
 
 /**
- * What ClickHouse reads in another way: $texts$, typographic quotation marks, comments in comments and with #, and escapes in names, except
- * that of a backslash, which `quoteName` writes. HyperDX replaces macros also in quoted texts and comments.
+ * Why a server must not run this SQL, as a sentence without its end; undefined where it may. `isPart`: a condition or an expression. `own`:
+ * functions of the user, which `sql-functions` allows.
  */
-const isUnreadable = (token: string): boolean =>
-  /^(?:[$#]|['"`]$)/.test(token) ||
-  token.includes('$__') ||
-  (/^[^\s\w]$/.test(token) && token > '~') ||
-  /^\/\*[\s\S]*\/\*/.test(token) ||
-  /^["`](?:[^\\]|\\\\)*\\[^\\]/.test(token) ||
-  (/^\{./s.test(token) && !/^\{\s*\w+\s*:\s*\w+\s*\}$/.test(token))
-
-/** A comment that is not closed, one with //, and a number that ends in a word: ` .5FROM` is .5 and FROM. */
-const isUnreadableThere = (all: readonly string[], i: number): boolean => {
-  const [before = '', token = '', after = ''] = [all[i - 1], all[i], all[i + 1]]
-  return (token === '/' && /^[*/]/.test(after)) || (token === '.' && /^\d*[a-z_]/i.test(after) && !/[\w)\]"`]$/.test(before))
+export async function refuseSql(text: string, isPart = false, own: readonly string[] = []): Promise<string | undefined> {
+  const form = refuseForm(text, isPart)
+  if (form !== undefined) return form
+  const words = toTokens(text).filter((token) => token.trim() !== '' && !isComment(token))
+  if (!isPart && !isWord(words[0], 'select', 'with', '(')) return 'its SQL is not a SELECT'
+  const names = { ...(await loadNames()), own: new Set(own.map((name) => name.toLowerCase())) }
+  let hasTables = false
+  for (const [i, word] of words.entries()) {
+    hasTables ||= isWord(word, 'from')
+    const reason = refuseClause(words, i) ?? refuseTable(words, i) ?? refuseCall(words, i, names, hasTables)
+    if (reason !== undefined) return reason
+  }
+  return undefined
 }
 
-/** A column, a table or a database as SQL names it. Doubled backticks are no escapes, which `refuseSql` refuses. */
+/** What follows a column with the name of a clause. No setting and no format has such a name. */
+const afterColumn =
+  /^(?:[()[\],.+\-*/%=<>!?:^]|\|\||and|as|asc|between|desc|else|end|from|group|having|i?like|in|is|not|or|order|then|union|when|where)$/i
+
+function refuseClause(words: readonly string[], i: number): string | undefined {
+  const [word = '', before, after = ''] = [words[i], words[i - 1], words[i + 1]]
+  if ((isWord(word, 'explain') && before === '(') || (isWord(word, 'parallel') && isWord(after, 'with')))
+    return `its SQL has ${word.toUpperCase()}; write one SELECT without it`
+  if (!isWord(word, 'settings', 'format', 'into', 'outfile') || afterColumn.test(after)) return undefined
+  return `its SQL has ${quote(`${word} ${after}`.trim(), 60)}; leave that out, or write \`${word}\` in backticks where it is a name`
+}
+
+/** The arguments that name tables, by the form of each word: `s` is a plain text, `t` another one, `n` a name. The rest are themselves. */
+const tableArguments = {
+  merge: /^(?:(?:s|currentdatabase\(\)),)?[st]\)/,
+  cluster: /^[nst],(?:n\.n[,)]|view\(|merge\()/,
+}
+
+function formOf(word: string): string {
+  if (word.startsWith("'")) return /^'(?!system')[\w-]+'$/.test(word) ? 's' : 't'
+  const name = nameOf(word)
+  return name === undefined || ['currentdatabase', 'view', 'merge'].includes(name) ? (name ?? word) : 'n'
+}
+
+const systemTables = ['tables', 'columns', 'parts', 'functions']
+
+/** Tables of the server, and tables whose names expressions could make. */
+function refuseTable(words: readonly string[], i: number): string | undefined {
+  const [name = '', after] = [nameOf(words[i]), words[i + 1]]
+  const isOfColumn = words[i - 1] === '.' && /^["`a-z_]/i.test(words[i - 2] ?? '')
+  if (name === 'system' && after === '.' && !isOfColumn && !systemTables.includes(nameOf(words[i + 2]) ?? ''))
+    return `its SQL has ${quote(`system.${words[i + 2]}`, 60)}; of system, it may read ${systemTables.join(', ')}`
+  const needed = after === '(' && (name === 'merge' ? 'merge' : /^cluster(?:allreplicas)?$/.test(name) && 'cluster')
+  if (!needed || tableArguments[needed].test(Array.from({ length: 7 }, (_, j) => formOf(words[i + 2 + j] ?? '')).join(''))) return undefined
+  return `its SQL does not name the tables of ${name}; write ${needed === 'merge' ? "merge('database', 'pattern')" : `${words[i]}('name', database.table)`}`
+}
+
+/** Whether a word calls something: before a bracket, after APPLY, or where arrayMap and others take a function. */
+function isCalled(words: readonly string[], i: number, { keywords, higherOrder }: SqlNames): boolean {
+  const [word = '', before, after] = [words[i], words[i - 1], words[i + 1]]
+  if (keywords.has(word.toLowerCase())) return false
+  if (after === '(' && !/^[([,.+\-*/%=<>!?:^|)]/.test(word)) return true
+  const isApplied = isWord(before, 'apply') ? nameOf(word) !== undefined : before === '(' && isWord(words[i - 2], 'apply')
+  return isApplied ? !(after === '-' && words[i + 2] === '>') : /^["`a-z_]/i.test(word) && isFunction(words, i, higherOrder)
+}
+
+/** Whether a name is the first argument of a function that takes others, and another argument follows. ClickHouse ignores brackets and signs. */
+function isFunction(words: readonly string[], i: number, higherOrder: ReadonlySet<string>): boolean {
+  let [at, depth] = [i - 1, 0]
+  // The arguments may follow empty parameters: `arrayMap()(file, …)`.
+  const isOpened = (): boolean => higherOrder.has(nameOf(words[words[at - 1] === ')' ? at - 3 : at - 1]) ?? '')
+  for (; words[at] !== '(' || !isOpened(); at--) {
+    if (words[at] === '(') depth++
+    else if (!isWord(words[at], '+', 'all', 'distinct')) return false
+  }
+  for (at = i + 1; words[at] === ')' ? depth-- > 0 : nameOf(words[at]) !== undefined; at++);
+  return depth === 0 && words[at] === ','
+}
+
+type AllowedNames = SqlNames & { readonly own: ReadonlySet<string> }
+
+function refuseCall(words: readonly string[], i: number, names: AllowedNames, hasTables: boolean): string | undefined {
+  const [name, shown] = [nameOf(words[i]) ?? words[i] ?? '', quote(words[i] ?? '', 60)]
+  if (!isCalled(words, i, names) || names.functions.has(name) || (name.length <= 128 && isAggregate(name, names))) return undefined
+  if (names.leftOut.has(name)) return `its SQL uses ${shown}, which does more than read the data of the database`
+  if (names.own.has(name)) {
+    let at = i - 1
+    while (words[at] === '(') at--
+    const mayBeTable = hasTables && isWord(words[at], ',', 'from', 'join', 'lateral', 'in')
+    return mayBeTable ? `its SQL has ${shown} of sql-functions where a table can be; write identity(${shown}(…))` : undefined
+  }
+  const nearest = nearestName(name, names.spelled)
+  return `its SQL uses ${shown}, which is not a function of ClickHouse${nearest === undefined ? '' : `, as ${nearest} is`}; add your own functions to sql-functions in .watchkeeper.yml`
+}
+
+/** A column, a table or a database as SQL names it. Doubled backticks are no escapes, which `refuseForm` refuses. */
 export const quoteName = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '``')}\``
 
 export const nameOfTable = ({ database, table }: { readonly database: string; readonly table: string }): string =>

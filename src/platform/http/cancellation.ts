@@ -34,7 +34,7 @@ export interface Cancellation {
   readonly writes?: WriteLog
 }
 
-/** Lets signals and timers act, which a computation does not. Throws kind `canceled` or `deadline` where a run that wrote nothing has to end. */
+/** Lets signals act. Throws kind `canceled` or `deadline` where a run that wrote nothing has to end. */
 export const createCheckpoint =
   (stop: AbortSignal, remainingMs = () => Number.POSITIVE_INFINITY) =>
   async (): Promise<void> => {

@@ -25,11 +25,8 @@ const maxPathLength = 64
  */
 export function createCopiedUrls() {
   const hosts = new Map<string, { readonly shown: string; readonly paths: Set<string> }>()
-  const addPath = (name: string, shown: string, path: string): void => {
-    const host = hosts.get(name) ?? { shown, paths: new Set() }
-    hosts.set(name, host)
-    host.paths.add(path)
-  }
+  const addPath = (name: string, shown: string, path: string) =>
+    hosts.set(name, { shown, paths: (hosts.get(name)?.paths ?? new Set()).add(path) })
   return {
     add(urls: readonly string[]): void {
       for (const url of urls.flatMap((text) => [text, URL.parse(text)?.href ?? text])) {

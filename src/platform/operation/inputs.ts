@@ -13,18 +13,15 @@ declare module 'zod' {
     commas?: boolean
     /** The default in action.yml only: an expression that the runner evaluates. */
     actionDefault?: string
-    /** A variable of the action, or an option of only the command line and the library. Absent for an input of the action. */
-    setting?: 'variable' | 'option'
+    /** Whether it is a variable in the action, and not an input. */
+    setting?: 'variable'
     /** What is special about the input in this operation. The description is the same for all of them. */
     note?: string
   }
 }
 
-/** What the operator of a runner decides, and no step: a `WATCHKEEPER_` variable in the action, and an option elsewhere. */
+/** What the operator of a runner or a person decides, and no step: a `WATCHKEEPER_` variable in the action, and an option elsewhere. */
 export const variable = <const T extends z.ZodType>(field: T): T => field.meta({ ...metaOf(field), setting: 'variable' })
-
-/** An option of the command line and the library, for which the action has neither an input nor a variable. */
-export const optionOnly = <const T extends z.ZodType>(field: T): T => field.meta({ ...metaOf(field), setting: 'option' })
 
 /** The input of several operations, with what is special about it in this one. */
 export const noted = <const T extends z.ZodType>(field: T, note: string): T => field.meta({ ...metaOf(field), note })
@@ -71,7 +68,7 @@ export const uuid = (description: string) =>
 
 /** What the input `id` says of itself, whatever it is the id of. */
 export const idMeta = {
-  description: 'Id of the alert, dashboard or backup.',
+  description: 'Id of the alert, dashboard or backup that the operation is about.',
   accepts: 'an id: letters, digits and ._~-, at most 128; that of a backup is a UUID',
 }
 
@@ -82,7 +79,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(options: 
 /** What to do where a gate lacks data. */
 export const onMissingInput = choice(
   ['fail', 'warn', 'ignore'],
-  'Sets what a gate does without data. The default is `fail`. In plan, it requires `backtest`.',
+  'Sets what a gate does without data. The default is `fail`. In plan, it requires `backtest` or `price`.',
 )
 
 /** A boolean; `true` or `false` as text. */
@@ -183,8 +180,8 @@ export const settingsSchema = z.strictObject({
     }),
   ),
   wakeService: variable(flag('Lets a query wake a service that sleeps. Otherwise, such a service is not checked.').default(false)),
-  organizationId: uuid('Id of the organization. Not for `profile: hyperdx`.').optional(),
-  serviceId: uuid('Id of the service. Not for `profile: hyperdx`.').optional(),
+  organizationId: uuid('Id of the organization in ClickHouse Cloud. Not for `profile: hyperdx`.').optional(),
+  serviceId: uuid('Id of the service that the operation is about. Not for `profile: hyperdx`.').optional(),
   profile: choice(
     profileNames,
     'Says which product the server is: ClickHouse Cloud, or a self-hosted HyperDX or ClickStack (`hyperdx`).',
@@ -237,7 +234,7 @@ export const settingsSchema = z.strictObject({
     'Decides which runs comment on the pull request. `changes` comments when the status is not `pass`, or the output `changed` is `true`. Later runs update the comment in every mode but `off`.',
   ).default('off'),
   commentLabel: text(
-    'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, and service or organization.',
+    'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, environment, and service or organization. For the comment of `plan` and `apply`, it consists of project, environment and service.',
     100,
   ).optional(),
   prNumber: variable(
@@ -252,7 +249,8 @@ export const settingsSchema = z.strictObject({
     .regex(tokenGrammar)
     .optional()
     .meta({
-      description: 'Token for `comment` and `issue`, and to read deployments at the time of cost spikes. It is not used for anything else.',
+      description:
+        'Token for `comment` and `issue`, to compare files with the head of the branch before `apply`, and to read deployments at the time of cost spikes. It is not used for anything else.',
       accepts: `a GitHub token: at least ${minSecretLength} visible ASCII characters`,
       secret: true,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it

@@ -30,11 +30,32 @@ export interface Deployment {
   readonly commit: string
 }
 
-/** Reads the deployments that began in a period, oldest first, or why they cannot be read. */
-export type ReadDeployments = (period: {
+/** Milliseconds since the epoch. */
+interface Period {
   readonly fromMs: number
   readonly toMs: number
-}) => Promise<readonly Deployment[] | { readonly unread: string }>
+}
+
+/** The files that a run reads. Paths and globs begin at the workspace. */
+export interface ReadFiles {
+  readonly globs: readonly string[]
+  /** Those that were read, also if no glob matches them. */
+  readonly paths: readonly string[]
+}
+
+/** A branch whose head, the commit, has other files than those that are checked out. */
+export interface NewerFiles {
+  readonly branch: string
+  readonly commit: string
+}
+
+/** What a run asks GitHub about its repository. The log says why something cannot be read. */
+export interface GitHubReader {
+  /** The deployments that began in a period, oldest first. Undefined where they cannot be read. */
+  readDeployments(period: Period): Promise<readonly Deployment[] | undefined>
+  /** The head of the branch, if files there have other ids in Git. Undefined also where they cannot be compared. */
+  findNewerFiles(read: ReadFiles): Promise<NewerFiles | undefined>
+}
 
 /** The target of a scope. `service-id` is optional for `organization` and `organization-or-server`. */
 type TargetOf<S extends Scope> = S extends 'service'
@@ -57,6 +78,8 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly uiUrl?: string | undefined
   readonly clock: Clock
   readonly files: Files
+  /** Reads the name of the service, where a comment, an issue or a message would not say otherwise which one it is about. */
+  serviceName?(): Promise<string | undefined>
   /** The settings of `rules` in the repository's config file. */
   readonly lintSettings: LintSettings
   /** The environment that the input `env` names. */
@@ -64,10 +87,10 @@ export interface Context<E extends Effect, S extends Scope> {
   /** The formats of the reports that the run writes. */
   readonly formats: readonly ReportFormat[]
   /** Undefined outside of the action. */
-  readonly readDeployments?: ReadDeployments | undefined
+  readonly github?: GitHubReader | undefined
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
-  /** Awaited, before the first write, in loops over data of others that can take seconds: see `createCheckpoint`. */
+  /** Awaited in long computations before the first write: see `createCheckpoint`. */
   checkpoint(): Promise<void>
   /** Asks the person at the terminal. Throws kind `canceled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */
   readonly confirm: ((review: Confirmation) => Promise<void>) | undefined
@@ -93,7 +116,8 @@ export interface NamedEnvironment {
   readonly project: string | undefined
   /** Values of `${{ env.X }}`, before those that were passed. */
   readonly variables: ReadonlyMap<string, string>
-  /** The content of its file, with `overrides`. */
+  /** The text of its file, and its content, with `adopt`. */
+  readonly text: string
   readonly document: ReadDocument
 }
 

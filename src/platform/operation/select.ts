@@ -133,7 +133,7 @@ export function selectInput(known: readonly SelectField[], { choices = {}, witho
     .min(1)
     .max(20)
     .meta({
-      description: 'Limits the run to what meets all conditions.',
+      description: 'Limits the run to the objects or the usage that meet all conditions.',
       accepts: 'conditions that the operation knows, one per line, such as name~checkout',
       note: `Conditions: ${forms}${without === undefined ? '' : `; without any, ${without}`}.${note === undefined ? '' : ` ${note}`}`,
     })

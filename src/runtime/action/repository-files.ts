@@ -7,6 +7,8 @@ import type { Variables } from '../../platform/core/variables.ts'
 
 interface Checkout {
   readonly root: string
+  /** Undefined where it is unknown, and for another repository. */
+  readonly commit: string | undefined
   /** Page of the files on GitHub. Undefined where it is unknown. */
   readonly page: string | undefined
 }
@@ -14,14 +16,16 @@ interface Checkout {
 /** Where the files of the workspace are in their repository. `path` of actions/checkout puts it below the workspace. */
 export function createRepositoryFiles(workspace: string, env: Variables) {
   const known = new Map<string, Checkout>()
+  /** The checkout with a file, and its path there. */
   const find = (file: string) => {
     const absolute = resolve(workspace, file)
     const directory = dirname(absolute)
     const checkout = known.get(directory) ?? readCheckout(directory, workspace, env)
     known.set(directory, checkout)
-    return { page: checkout.page, path: relative(checkout.root, absolute).split(sep).join('/') }
+    return { ...checkout, path: relative(checkout.root, absolute).split(sep).join('/') }
   }
   return {
+    find,
     /** The path from the root of the run's repository. That of a file of another repository begins at the workspace. */
     pathOf: (file: string): string => find(file).path,
     /** Page of the line on GitHub. Undefined for a file without lines, such as the name of an input. */
@@ -33,14 +37,16 @@ export function createRepositoryFiles(workspace: string, env: Variables) {
   }
 }
 
+export type RepositoryFiles = ReturnType<typeof createRepositoryFiles>
+
 function readCheckout(directory: string, workspace: string, env: Variables): Checkout {
   const parent = dirname(directory)
   const isRoot = existsSync(join(directory, '.git'))
   if (!isRoot && parent !== directory) return readCheckout(parent, workspace, env)
   // An annotation without the folder of another repository would be on a file of this one.
-  if (!isRoot || !isOfRun(directory, env)) return { root: workspace, page: undefined }
+  if (!isRoot || !isOfRun(directory, env)) return { root: workspace, commit: undefined, page: undefined }
   const [repository, commit] = [repositoryPageOf(env), readCommit(directory)]
-  return { root: directory, page: repository && commit && `${repository}/blob/${commit}` }
+  return { root: directory, commit, page: repository && commit && `${repository}/blob/${commit}` }
 }
 
 /** Whether the remote `origin` is the repository of the run. Other remotes and submodules have addresses, too. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import * as core from '@actions/core'
 import { isOperationName } from '../../operations.ts'
 import { createPace, systemClock } from '../../platform/core/clock.ts'
@@ -18,8 +19,9 @@ import { writesToGitHub } from '../run.ts'
 import { footerOf, toErrorResult } from '../run-result.ts'
 import { cancelOnSignals, type Signals } from '../signals.ts'
 import { debugVariable } from '../variables.ts'
+import { createReadTest, defaultConfigFile } from '../workspace.ts'
 import { writeOutputs } from './outputs.ts'
-import { createRepositoryFiles } from './repository-files.ts'
+import { createRepositoryFiles, type RepositoryFiles } from './repository-files.ts'
 
 /** Runs the operation that the variables of the step ask for; resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Variables, signals: Signals): Promise<number> {
@@ -31,8 +33,9 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
     // The runner masks only later lines, so secrets are registered before the first one.
     for (const form of new Set([...formsOf(secrets), ...partlyShownIn(inputs, env)])) core.setSecret(form)
     const log = createLog()
-    const { pathOf, linkTo } = createRepositoryFiles(workspaceOf(env), env)
-    const result = await runAndPublish(operation, inputs, { ...actionSurface(env, cancellation, log), linkTo })
+    const repositoryFiles = createRepositoryFiles(workspaceOf(env), env)
+    const { pathOf, linkTo, find } = repositoryFiles
+    const result = await runAndPublish(operation, inputs, { ...actionSurface(env, cancellation, log, repositoryFiles), linkTo })
     // One more annotation is reserved for a message that is not delivered.
     annotate(result, result.warnings + (result.publishSettings.notifyUrl === undefined ? 0 : 1), pathOf)
     const { failures, change, issueNumber } = await updateGitHub(result, {
@@ -42,6 +45,8 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
       cancellation,
       note: (line) => log.fold('GitHub', line),
       linkTo,
+      // A checkout may be in any folder of the workspace.
+      checkedOut: find([result.document.files, defaultConfigFile].flat().find((file) => typeof file === 'string') ?? '').commit,
     })
     const note = (line: string): void => log.fold('Notification', line)
     const undelivered = await sendMessage(result, { env, secrets, cancellation, note, change, issueNumber })
@@ -101,8 +106,9 @@ const stepFiles = (env: Variables) => ({
   },
 })
 
-function actionSurface(env: Variables, cancellation: Cancellation, log: Log): Surface {
+function actionSurface(env: Variables, cancellation: Cancellation, log: Log, { find }: RepositoryFiles): Surface {
   const isDue = createPace(systemClock)
+  const directory = workspaceOf(env)
   return {
     ...stepFiles(env),
     cancellation,
@@ -115,14 +121,18 @@ function actionSurface(env: Variables, cancellation: Cancellation, log: Log): Su
     showProgress({ done, total, text }) {
       if (isDue()) log.fold('Progress', `${done}/${total} ${text}`)
     },
-    async readDeployments(token, period) {
-      const [{ systemClock }, { listDeployments }] = await Promise.all([
-        import('../../platform/core/clock.ts'),
-        import('../../delivery/github/deployments.ts'),
-      ])
-      const note = (line: string): void => log.fold('GitHub', line)
-      return listDeployments({ env, token, ...period, deps: { clock: systemClock, random: Math.random, note, cancellation } })
-    },
+    openGitHub: (access, paths) => ({
+      async readDeployments(period) {
+        const { listDeployments } = await import('../../delivery/github/reader.ts')
+        return listDeployments({ ...access, env }, period)
+      },
+      async findNewerFiles(read) {
+        const { findNewerFiles } = await import('../../delivery/github/reader.ts')
+        const { root, commit } = find(read.globs[0] ?? '')
+        const isRead = await createReadTest(directory, { ...read, paths: [...paths, ...read.paths] })
+        return findNewerFiles({ ...access, env }, commit, (path) => isRead(join(root, path)))
+      },
+    }),
     showResult({ blocks, publishSettings }) {
       const rest = publishSettings.summary ? 'the summary of the run' : 'the result file'
       for (const line of renderTerminal(blocks, { color: false, rest })) log.show(line)

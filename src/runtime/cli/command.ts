@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { meantName } from '../../platform/core/names.ts'
-import { plural } from '../../platform/core/text.ts'
-import { replacementOf } from '../new-names.ts'
+import { capitalize, plural } from '../../platform/core/text.ts'
+import { adviceOnDropped, replacementOf } from '../new-names.ts'
 
 export interface CommandOption {
   /** The name without dashes. */
@@ -104,8 +104,10 @@ function unknownOption({ name: command, options, explainOption }: Command, rawNa
   const names = options.map((option) => option.name)
   const replacement = replacementOf(name, names)
   const meant = meantName(name, names)
+  const dropped = adviceOnDropped(name)
   const advice =
     explainOption?.(name) ??
+    (dropped && `${capitalize(dropped)}.`) ??
     (replacement && `Use --${replacement.replace(': ', ' ')}.`) ??
     (meant === undefined ? `See watchkeeper ${command} --help.` : `Did you mean --${meant}?`)
   return wrongUse(`Unknown option ${shown(rawName)}. ${advice}`)
@@ -113,7 +115,7 @@ function unknownOption({ name: command, options, explainOption }: Command, rawNa
 
 export function unknownCommand(word: string, names: readonly string[]): WrongUse {
   if (word.startsWith('-')) return wrongUse(`Unknown option ${shown(word)}. Options come after the command. See watchkeeper --help.`)
-  const meant = meantName(word, names)
-  const advice = meant === undefined ? 'See watchkeeper --help.' : `Did you mean ${meant}?`
+  const [replacement, meant] = [replacementOf(word, names), meantName(word, names)]
+  const advice = replacement ? `Use ${replacement}.` : meant === undefined ? 'See watchkeeper --help.' : `Did you mean ${meant}?`
   return wrongUse(`Unknown command ${shown(word)}. ${advice}`)
 }

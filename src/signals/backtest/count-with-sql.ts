@@ -4,11 +4,10 @@ import { countWith, type SourceTable, tableOfSource } from '../../kinds/source/s
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
 import type { SqlColumn, SqlRow } from '../../platform/api/sql.ts'
-import { nameOfTable } from '../../platform/core/sql.ts'
+import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import type { Refusal } from './read-rows.ts'
 import { kindOfType, toRefusal } from './read-windows.ts'
 import type { SeriesItem, SeriesRequest, SeriesRow } from './series-api.ts'
-import { refuseExpression } from './window-sql.ts'
 
 // Counts by window in ClickHouse Cloud, whose API has no values of charts. `refuseWithoutCharts` leaves counts with conditions in SQL.
 
@@ -42,14 +41,14 @@ export async function countWithSql(
 function refuseSeries(series: readonly SeriesItem[]): Refusal | undefined {
   const reason = series
     .flatMap(({ where, groupBy }) => [where, ...groupBy])
-    .map(refuseExpression)
+    .map((one) => refuseForm(one))
     .find((one) => one !== undefined)
   return reason === undefined ? undefined : { reason }
 }
 
 /** Undefined where the rows of the source can be counted by time. */
 export function refuseTable({ time, sampleRate = '' }: SourceTable): Refusal | undefined {
-  const reason = refuseExpression(time) ?? refuseExpression(sampleRate)
+  const reason = refuseForm(time) ?? refuseForm(sampleRate)
   if (reason !== undefined) return { reason: `its source cannot be counted: ${reason}` }
   return /^\w+$/.test(time) ? undefined : { reason: 'the time of its source is not a single column' }
 }

@@ -124,7 +124,7 @@ function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptio
 }
 
 /** The source, or the metric, that a query reads. Of several series, the last one is compared. */
-const sourceOf = (query: BacktestQuery): SeriesItem | undefined =>
+export const sourceOf = (query: BacktestQuery): SeriesItem | undefined =>
   'series' in query
     ? query.series.slice(-1).map(sourceSeries)[0]
     : query.sql.sourceId === undefined

@@ -26,8 +26,6 @@ interface Comparison {
   readonly step: AlertInterval
   /** Length of the range before the first evaluated window that is requested, too. */
   readonly lookbackMs: number
-  /** Whether the numbers of short windows add up to those of long ones. */
-  readonly isAdditive: boolean
   /** Groups are made texts, so that a number is not taken for the value. */
   readonly hasTextGroups?: true
   /** Turns the rows of an answer into the values that the server compares in the windows of the range. */
@@ -50,8 +48,7 @@ export interface WindowsQuery extends Comparison {
 export type BacktestQuery = SeriesQuery | WindowsQuery
 
 /** What an alert on a tile with raw SQL compares, where counts give the same numbers. */
-export type SqlValues = Pick<SeriesQuery, 'series' | 'step' | 'lookbackMs' | 'isAdditive' | 'hasTextGroups' | 'read'> &
-  Pick<AlertCondition, 'isGrouped'>
+export type SqlValues = Pick<SeriesQuery, 'series' | 'step' | 'lookbackMs' | 'hasTextGroups' | 'read'> & Pick<AlertCondition, 'isGrouped'>
 
 /** Undefined for a query whose values only the server can compute. */
 export type FindSqlValues = (sqlTemplate: string, interval: AlertInterval) => SqlValues | undefined
@@ -199,7 +196,6 @@ function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValu
     condition: toCondition(alert, groupBy),
     ...requested(alert),
     comparesLast: combination.kind === 'last',
-    isAdditive: reading.aggregates.every((aggFn) => aggFn === 'count') && !reading.isMetric,
     read: (rows) => readRows(rows, reading),
   }
 }
@@ -219,7 +215,6 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
     // The server takes each row of a tile over time for a group.
     condition: { ...toCondition(alert, null), isGrouped: shape === 'over-time' },
     ...requested(alert),
-    isAdditive: false,
     read: readEachValue,
   }
 }
@@ -277,7 +272,6 @@ function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | un
     series: [{ sourceId, aggFn: 'count', ...filter, groupBy: groupBy === '' ? [] : [groupBy] }],
     condition: toCondition(alert, groupBy),
     ...requested(alert),
-    isAdditive: true,
     read: (rows) => readRows(rows, { aggregates: ['count'], isMetric: false, combination: { kind: 'last' } }),
   }
 }

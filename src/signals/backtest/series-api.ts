@@ -66,7 +66,8 @@ export async function requestSeries(
 ): Promise<readonly SeriesRow[] | ReturnType<typeof toUnsent>> {
   const { series, granularity, fromMs, untilMs } = request
   const sql = series.flatMap(({ where, whereLanguage, groupBy, field = '' }) => [whereLanguage === 'sql' ? where : '', ...groupBy, field])
-  const reason = sql.map(refuseSql).find((one) => one !== undefined)
+  const reasons = await Promise.all(sql.map((one) => refuseSql(one, true, api.sqlFunctions)))
+  const reason = reasons.find((one) => one !== undefined)
   if (reason !== undefined) return toUnsent(reason)
   const rows = await api.read({
     request: {

@@ -1,5 +1,5 @@
 import { intervalMs } from '../../kinds/alert/schedule.ts'
-import { type AlertCondition, type EvaluatedWindow, evaluate, type TimeRange, type WindowValues } from './evaluate.ts'
+import { type AlertCondition, evaluate, type TimeRange, type WindowValues } from './evaluate.ts'
 import { summarize } from './summary.ts'
 
 // The condition that notifies as often as wanted, and still detects all incidents.
@@ -12,10 +12,10 @@ export type Suggestion =
 export interface SuggestOptions {
   /** The most notifications that are wanted on one UTC day. */
   readonly maxNotifications: number
-  /** Whether the alert notices all of its incidents in time. */
-  readonly detectsAll: (windows: readonly EvaluatedWindow[]) => boolean
+  /** Whether the alert notices all of its incidents in time with this condition. */
+  readonly detectsAll: (condition: AlertCondition) => boolean
   /** Whether it keeps the limits on notifications outside of incidents. With a less sensitive condition it still does. */
-  readonly isQuietOutside: (windows: readonly EvaluatedWindow[]) => boolean
+  readonly isQuietOutside: (condition: AlertCondition) => boolean
 }
 
 /** The most windows in a row that are tried. */
@@ -51,19 +51,20 @@ export function suggestCondition(condition: AlertCondition, values: WindowValues
   for (let windows = 1; windows <= maxWindows; windows++) {
     const evaluateWith = (index: number) => {
       const threshold = between(sorted[index - 1] ?? 0, sorted[index] ?? 0, direction)
-      const evaluated = evaluate({ ...condition, threshold, consecutive: windows }, values, range)
-      return { threshold, evaluated, notificationsOnBusiestDay: summarize(evaluated, lengthMs).notificationsOnBusiestDay }
+      const tried = { ...condition, threshold, consecutive: windows }
+      const { notificationsOnBusiestDay } = summarize(evaluate(tried, values, range), lengthMs)
+      return { tried, notificationsOnBusiestDay }
     }
-    const isRareEnough = ({ evaluated, notificationsOnBusiestDay }: ReturnType<typeof evaluateWith>): boolean =>
-      notificationsOnBusiestDay <= options.maxNotifications && options.isQuietOutside(evaluated)
+    const isRareEnough = ({ tried, notificationsOnBusiestDay }: ReturnType<typeof evaluateWith>): boolean =>
+      notificationsOnBusiestDay <= options.maxNotifications && options.isQuietOutside(tried)
     const found = evaluateWith(firstIndex(sorted.length, (index) => isRareEnough(evaluateWith(index))))
     if (!isRareEnough(found)) {
       if (best === 'tooMany' && found.notificationsOnBusiestDay <= options.maxNotifications) best = 'tooManyOutside'
       continue
     }
     best = 'missesOne'
-    const { threshold, notificationsOnBusiestDay } = found
-    if (options.detectsAll(found.evaluated)) return { threshold, windows, notificationsOnBusiestDay }
+    const { tried, notificationsOnBusiestDay } = found
+    if (options.detectsAll(tried)) return { threshold: tried.threshold, windows, notificationsOnBusiestDay }
   }
   return { reason: shortcomings[best] }
 }

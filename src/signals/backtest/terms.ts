@@ -16,8 +16,11 @@ const words: Readonly<Record<Language, { readonly joining: RegExp; readonly othe
   sql: { joining: /^and$/i, other: /^(?:or|between|case)$/i },
 }
 
-/** The terms that AND joins at the top level; the whole condition where it has another form. */
-export function splitTerms(condition: string, language: Language): readonly string[] {
+/** Each level of brackets is read again. */
+const maxBrackets = 20
+
+/** The terms that AND joins at the top level, and in brackets; the whole condition where it has another form. */
+export function splitTerms(condition: string, language: Language, brackets = 0): readonly string[] {
   const { joining, other } = words[language]
   const terms: string[][] = [[]]
   let depth = 0
@@ -27,14 +30,15 @@ export function splitTerms(condition: string, language: Language): readonly stri
     const last = terms.at(-1) ?? []
     if (depth === 0 && (other.test(token) || isComment(token))) return [condition.trim()]
     // A blank after NOT belongs to the term.
-    const isJoined = token.trim() === '' && /^(?:NOT|!)$/.test(last.join(''))
+    const isJoined = token.trim() === '' && last.length === 1 && /^(?:NOT|!)$/.test(last[0] ?? '')
     if (depth === 0 && joining.test(token) && !isJoined) terms.push([])
     else last.push(token)
   }
   return terms.flatMap((term) => {
     const text = term.join('').trim()
     if (text === '') return []
-    return isInBrackets(text, language) ? splitTerms(text.slice(1, -1), language) : [text]
+    const isSplit = brackets < maxBrackets && isInBrackets(text, language)
+    return isSplit ? splitTerms(text.slice(1, -1), language, brackets + 1) : [text]
   })
 }
 

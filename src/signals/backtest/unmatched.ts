@@ -57,6 +57,9 @@ export async function explainUnmatched(series: SeriesItem, context: UnmatchedCon
 
 const maxValues = 200
 
+/** A hint is not worth more time of the server. */
+const maxHintSeconds = 5
+
 /** The text that a term most likely means, of the most frequent ones of its column. */
 async function findNearest(
   { sourceId, where, whereLanguage }: SeriesItem,
@@ -71,7 +74,14 @@ async function findNearest(
     `WHERE ${inRange(table)}`,
   ].join('\n')
   try {
-    const answer = await api.runSql(service, { sql, connectionId: table.connectionId, startMs: range.fromMs, endMs: range.untilMs })
+    const answer = await api.runSql(service, {
+      sql,
+      connectionId: table.connectionId,
+      startMs: range.fromMs,
+      endMs: range.untilMs,
+      // A role of ClickHouse Cloud that only reads must not change settings.
+      ...(api.profile.isSelfHosted && { settings: { max_execution_time: maxHintSeconds } }),
+    })
     const values = answer.kind === 'rows' ? answer.rows.map(({ value }) => String(value)) : []
     return values.includes(compared.value) ? undefined : nearestName(compared.value, values)
   } catch (thrown) {

@@ -1,4 +1,4 @@
-import { isComment, toTokens } from '../../platform/core/sql.ts'
+import { isClosed, isComment, refuseForm, toTokens } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { Refusal } from './read-rows.ts'
 
@@ -56,9 +56,11 @@ export const withoutTime = 'the query does not use the end of the window, {endDa
 /** Expands the query, or says why its values in the past are unknown. */
 export const expandTemplate = (template: Template): Pick<WindowSql, 'parts' | 'tokenCount'> | Refusal =>
   orRefusal(() => {
-    const expanded = withoutEnd(toTokens(expandMacros(template.text, (name, args) => expandMacro(name, args, template.tableOf))))
-    checkBrackets(expanded)
-    checkStatement(expanded, [...unsendable, ...unbatchable])
+    const expanded = expandSelect(template)
+    // In brackets, it must stay one part of the batch.
+    const form = refuseForm(expanded.join(''))
+    if (form !== undefined) return { reason: form }
+    refuseUnbatchable(expanded)
     const parts = expanded.map((token) => toPart(token, template.shape))
     // A query without the end of the window would include later data in a value of the past.
     if (!parts.some((part) => typeof part !== 'string' && part.parameter === 'endDateMilliseconds')) return { reason: withoutTime }
@@ -68,8 +70,6 @@ export const expandTemplate = (template: Template): Pick<WindowSql, 'parts' | 't
 /** The query for one window by itself, as the server's alert task runs it, or why it must not be sent so. */
 export const renderAlone = (template: Template, lengthMs: number): { readonly sql: string } | Refusal =>
   orRefusal(() => {
-    const expanded = withoutEnd(toTokens(expandMacros(template.text, (name, args) => expandMacro(name, args, template.tableOf))))
-    checkStatement(expanded, unsendable)
     // The other parameters are sent beside the query.
     const intervals = new Map([
       ['intervalSeconds', lengthMs / 1000],
@@ -80,7 +80,7 @@ export const renderAlone = (template: Template, lengthMs: number): { readonly sq
       const value = template.shape === 'over-time' ? intervals.get(name) : undefined
       return value === undefined ? token : `CAST(${value}, '${type.trim()}')`
     }
-    return { sql: expanded.map(render).join('') }
+    return { sql: expandSelect(template).map(render).join('') }
   })
 
 function orRefusal<T>(expand: () => T): T | Refusal {
@@ -160,6 +160,7 @@ export function expandMacros(text: string, expand: ExpandMacro, depth = 0): stri
   let expanded = ''
   for (let i = 0; i < all.length; i++) {
     const token = all[i] ?? ''
+    if (!isClosed(token)) throw new BrokenSql(`a ${isComment(token) ? 'comment' : 'quotation mark'} of the query is not closed`)
     if (!token.startsWith('$__')) {
       expanded += isComment(token) ? ' ' : checkToken(token)
       continue
@@ -201,7 +202,6 @@ function checkToken(token: string): string {
   if (/^["`]/.test(token) && /['"$]/.test(token.slice(1, -1))) return refuse('a name in the query contains a quotation mark')
   if (token === '$') return refuse('the tile uses variables of its dashboard')
   if (token === '#') return refuse('the query has a comment with #; write --')
-  if (token === "'" || token === '"' || token === '`') throw new BrokenSql('a quotation mark of the query is not closed')
   return token
 }
 
@@ -228,70 +228,25 @@ export function splitArguments(all: readonly string[]): readonly string[] {
   return args.map((one) => one.trim()).filter((one) => one !== '')
 }
 
-/** The client of the server drops semicolons at the end. */
-function withoutEnd(all: readonly string[]): readonly string[] {
-  const last = all.findLastIndex((token) => token.trim() !== '' && token !== ';')
-  return all.slice(0, last + 1)
+/** One SELECT. The client of the server drops semicolons at the end. */
+function expandSelect({ text, tableOf }: Template): readonly string[] {
+  const all = toTokens(expandMacros(text, (name, args) => expandMacro(name, args, tableOf)))
+  if (!/^(?:select|with|\()$/i.test(all.find((token) => token.trim() !== '') ?? '')) refuse('the query is not a SELECT')
+  return all.slice(0, all.findLastIndex((token) => token.trim() !== '' && token !== ';') + 1)
 }
 
 /** Functions whose value depends on when they run, or is random. */
 const unstable =
   /^(?:now|now64|nowinblock|nowinblock64|today|yesterday|curdate|current_date|current_timestamp|utc_timestamp|utctimestamp|rand\w*|generate(?:uuid|ulid|snowflake|random)\w*)$/i
 
-const opening: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
-
-/** Why a condition or an expression could change the rest of its query; undefined where it cannot. */
-export function refuseExpression(text: string): string | undefined {
-  const checked = orRefusal(() => {
-    const all = toTokens(text)
-    for (const token of all) checkToken(token)
-    if (all.some(isComment)) return { reason: 'its SQL has a comment' }
-    if (all.includes(';')) return { reason: 'its SQL has several statements' }
-    checkBrackets(all)
-    return undefined
-  })
-  return checked?.reason
-}
-
-function checkBrackets(all: readonly string[]): void {
-  if (all.some((token, i) => token === '/' && all[i + 1] === '*')) refuse('a comment of the query is not closed')
-  const open: string[] = []
-  for (const token of all) {
-    if (token === '(' || token === '[' || token === '{') open.push(token)
-    if (Object.hasOwn(opening, token) && open.pop() !== opening[token]) refuse('a bracket of the query is not opened')
-  }
-  if (open.length > 0) refuse('a bracket of the query is not closed')
-}
-
-/** Why a query must not have a word, by the words after it. */
-type RefuseWord = (word: string, next: string, then: string) => string | false
-
-/** What no query has that is sent by itself. The value of a setting can be a query. */
-const unsendable: readonly RefuseWord[] = [
-  (word) => word === ';' && 'the query has several statements',
-  (word) => /^into$/i.test(word) && 'the query has an INTO clause',
-  (word, next, then) => /^settings$/i.test(word) && /^\w+$/.test(next) && then === '=' && 'the query has a SETTINGS clause',
-]
-
-/** What a SELECT in brackets does not have, too. */
-const unbatchable: readonly RefuseWord[] = [
-  (word, next) =>
-    unstable.test(word) &&
-    (next === '(' || /^(?:utc|current)_/i.test(word)) &&
-    `the query uses ${word}, so its value in the past is unknown; use the end of the window`,
-  (word, next) => /^format$/i.test(word) && /^\w+$/.test(next) && 'the query has a FORMAT clause',
-  (word) => word.includes(windowColumn) && `the query uses the name ${windowColumn}`,
-]
-
-/** One SELECT. */
-function checkStatement(all: readonly string[], refusals: readonly RefuseWord[]): void {
+/** What has another value now than in the past, or the name of a column of the batch. */
+function refuseUnbatchable(all: readonly string[]): void {
   const words = all.filter((token) => token.trim() !== '')
-  if (!/^(?:select|with|\()$/i.test(words[0] ?? '')) refuse('the query is not a SELECT')
-  for (const [i, word] of words.entries())
-    for (const explainWord of refusals) {
-      const reason = explainWord(word, words[i + 1] ?? '', words[i + 2] ?? '')
-      if (reason !== false) refuse(reason)
-    }
+  for (const [i, word] of words.entries()) {
+    if (unstable.test(word) && (words[i + 1] === '(' || /^(?:utc|current)_/i.test(word)))
+      refuse(`the query uses ${word}, so its value in the past is unknown; use the end of the window`)
+    if (word.includes(windowColumn)) refuse(`the query uses the name ${windowColumn}`)
+  }
 }
 
 /** Types that the value of a parameter can have. */

@@ -1,11 +1,10 @@
+import { isClosed, isComment, toTokens } from '../../platform/core/sql.ts'
+
 // A condition becomes a part of queries, in brackets. These rules make sure that it stays that part: what ClickHouse reads in it ends where
 // it ends, and names and rows of the rest of the query stay what they are. They refuse more than is necessary.
 
-/** Words and numbers, quoted texts and names, signs of two characters that matter here, and single characters. */
-const tokens = /[A-Za-z0-9_]+|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`\\]|\\.|``)*`|--|\/\*|::|./gs
-
-/** Signs that ClickHouse reads as part of an expression. Brackets and commas are checked apart. */
-const signs = ' \t\r\n.+-*/%=<>!|()[],'
+/** Blanks, and signs that ClickHouse reads as part of an expression. Brackets and commas are checked apart. */
+const signs = /^(?:[ \t\r\n]+|\|\||[.+\-*/%=<>!()[\],])$/
 
 /** An alias names a value for the whole query, and some functions multiply its rows. */
 const refusedWords: Readonly<Record<string, string>> = {
@@ -24,9 +23,10 @@ const reference = /\$[A-Za-z_{]/
 /** Why the text cannot be a condition or an expression in the query of an SLO; undefined where it can be. */
 export function refuseCondition(text: string): string | undefined {
   if (text.trim() === '') return 'is empty'
-  const parts = text.match(tokens) ?? []
-  for (const part of parts) {
-    const reason = refusePart(part)
+  const parts = toTokens(text)
+  for (const [i, part] of parts.entries()) {
+    // Two of them convert.
+    const reason = part === ':' && (parts[i - 1] === ':' || parts[i + 1] === ':') ? undefined : refusePart(part)
     if (reason !== undefined) return reason
   }
   return refuseBrackets(parts) ?? refuseQuotedFunctions(parts)
@@ -35,12 +35,13 @@ export function refuseCondition(text: string): string | undefined {
 function refusePart(part: string): string | undefined {
   if (/^\w/.test(part)) return refuseWord(part.toLowerCase())
   if (/^['"`]/.test(part)) return refuseQuoted(part)
-  if (part === '::' || signs.includes(part)) return undefined
-  if (part === '--' || part === '/*')
-    return `must not contain comments (${part}); to subtract a negative number, write a blank between the signs`
+  if (signs.test(part)) return undefined
+  if (isComment(part))
+    return `must not contain comments (${part.slice(0, 2)}); to subtract a negative number, write a blank between the signs`
   if (part === ':')
     return "contains a colon, as Lucene does; write SQL, such as ServiceName = 'cart', because the server translates no Lucene in SQL tiles"
-  return `must not contain ${part > ' ' && part <= '~' ? part : 'characters that are not ASCII'} outside of quotation marks`
+  const [sign = ''] = part
+  return `must not contain ${sign > ' ' && sign <= '~' ? sign : 'characters that are not ASCII'} outside of quotation marks`
 }
 
 function refuseWord(word: string): string | undefined {
@@ -49,7 +50,7 @@ function refuseWord(word: string): string | undefined {
 }
 
 function refuseQuoted(part: string): string | undefined {
-  if (part.length === 1) return `has a quotation mark (${part}) that is not closed`
+  if (!isClosed(part)) return `has a quotation mark (${part.charAt(0)}) that is not closed`
   if (reference.test(part)) return 'must not contain $ before a letter or a brace, because the server replaces it, in texts, too'
   if (part.slice(1).startsWith(namePrefix)) return `must not contain names that start with ${namePrefix}`
   return [...part].some((one) => one < ' ' || one === '\u007f')

@@ -111,7 +111,7 @@ function checkObjective(slo: Slo): readonly Diagnostic[] {
 const round = (value: number): string => String(Number(value.toFixed(1)))
 
 /** The placeholder for a source while the service is not known. */
-export const unknownSource: SloSource = {
+const unknownSource: SloSource = {
   id: 'source',
   connectionId: 'connection',
   database: 'database',

@@ -33,7 +33,7 @@ function valuesOn(slo: DeclaredSlo, source: SloSource, sqlTemplate: string): ((i
   return eventsSql(slo, source) === sqlTemplate ? (interval) => eventValues(slo, source, interval) : undefined
 }
 
-const common = { step, isAdditive: true, hasTextGroups: true } as const
+const common = { step, hasTextGroups: true } as const
 
 function burnRateValues(slo: DeclaredSlo, source: SloSource, { long, short }: BurnRateAlert, interval: AlertInterval): SqlValues {
   const factors = burnRateFactors(slo.objective)

@@ -14,12 +14,12 @@ import { isText, knownKeys, ownValue, schemaAt, valueAt } from '../../platform/d
 import { formatPath, schemaDiagnostics, schemaRules } from '../../platform/documents/validate.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import type { SpelledSlo } from '../../signals/slos/slo-file.ts'
-import { environmentRules, findUnknownOverrides, mergePatch, type Overrides, withOverrides } from './environment.ts'
+import { environmentRules, findUnknownAdoptions, withAdoption } from './environment.ts'
 import { declarationsSchema, frameSchema } from './file-schema.ts'
 import { inInstance } from './group-diagnostics.ts'
 import type { SpelledIncident } from './incidents.ts'
-import { type Fill, findUnknownInstances, hasInstances, instanceRules, instantiate } from './instances.ts'
-import { withAlternatives, withDefaults, withPatch } from './merge-fields.ts'
+import { type Fill, hasInstances, instanceRules, instantiate } from './instances.ts'
+import { withAlternatives, withDefaults } from './merge-fields.ts'
 import { parseRepairing, validFields } from './parse-object.ts'
 
 export interface SourceFile {
@@ -51,32 +51,24 @@ export const readingRules = {
 /** Reads one file after the other, and then what they declare together. */
 export function createReader(variable: InterpolateOptions['variable'], environment?: NamedEnvironment) {
   const options = { variable, room: newRoom() }
-  const filled = environment && fillIn(environment.document, ['overrides'], options)
-  const overrides = environment && { value: filled?.value, document: environment.document }
-  const combine = (read: readonly FileDeclarations[]): Declarations => {
+  const combine = (read: readonly Declarations[]): Declarations => {
     const all = merge(read)
-    const used = read.flatMap((one) => one.used ?? [])
-    const declared = read.flatMap(({ objects, broken }) => [...objects, ...broken])
+    const declared = [...all.objects, ...all.broken]
     return {
       ...all,
       diagnostics: [
-        ...withoutConsequences(filled?.unset ?? [], all.diagnostics),
+        ...all.diagnostics,
         ...repeatedKeys([
           ...declared.map((one) => [addressOf(one), one.location] as const),
           ...all.slos.map(({ key, location }) => [`slos.${key}`, location] as const),
           ...all.incidents.map(({ key, location }) => [`incidents.${key}`, location] as const),
         ]),
         // A file that cannot be read may declare the key.
-        ...(overrides === undefined || all.unread.length > 0
-          ? []
-          : [
-              ...findUnknownOverrides(overrides, [...declared, ...all.slos.map(({ key }) => ({ kind: 'slo' as const, key }))]),
-              ...findUnknownInstances(overrides, used),
-            ]),
+        ...(environment === undefined || all.unread.length > 0 ? [] : findUnknownAdoptions(environment, declared)),
       ],
     }
   }
-  return { readFile: (file: SourceFile) => readFile(file, options, overrides), combine }
+  return { readFile: (file: SourceFile) => readFile(file, options, environment), combine }
 }
 
 const nothing: Declarations = { objects: [], broken: [], slos: [], incidents: [], unread: [], diagnostics: [] }
@@ -93,7 +85,7 @@ const merge = (parts: readonly Declarations[]): Declarations => ({
 /** Replaces expressions in declared fields, which are at the path `base` of the document. Throws an InputError when they would become too large. */
 function fillIn(document: ReadDocument, base: ValuePath, options: InterpolateOptions) {
   const spelled = valueAt(document.value, base)
-  const schema = base[0] === 'overrides' ? declarationsSchema : schemaAt(declarationsSchema, base, document.value)
+  const schema = schemaAt(declarationsSchema, base, document.value)
   const isTextAt = (inner: ValuePath): boolean => schema !== undefined && isText(schemaAt(schema, inner, spelled))
   const { value, errors } = interpolate(spelled, { ...options, isText: isTextAt })
   const unset = errors.map((error) => {
@@ -123,12 +115,7 @@ function mergeUnset(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.flatMap((one) => (one === first ? [{ ...one, message }] : variableIn(one) === undefined ? [one] : []))
 }
 
-interface FileDeclarations extends Declarations {
-  /** The names that the expressions of a file with instances use, by the key of the instance. */
-  readonly used?: ReadonlyMap<string, ReadonlySet<string>>
-}
-
-function readFile({ path, text }: SourceFile, options: InterpolateOptions, overrides: Overrides | undefined): FileDeclarations {
+function readFile({ path, text }: SourceFile, options: InterpolateOptions, environment: NamedEnvironment | undefined): Declarations {
   const reading = readDocument(text, path)
   if ('diagnostics' in reading) return { ...nothing, unread: [path], diagnostics: reading.diagnostics }
   if (isWebAppDashboard(reading.value))
@@ -139,18 +126,18 @@ function readFile({ path, text }: SourceFile, options: InterpolateOptions, overr
     }
   if (hasInstances(reading)) {
     const fill: Fill = (document, base, instance) => fillIn(document, base, { ...options, instance })
-    const { documents, diagnostics, used } = instantiate(reading, fill, overrides, options.room)
-    const read = merge(documents.map((document) => readSections(document, overrides)))
+    const { documents, diagnostics } = instantiate(reading, fill, options.room)
+    const read = merge(documents.map((document) => readSections(document, environment)))
     // The objects of a file without documents are unknown.
     const unread = documents.length === 0 && diagnostics.length > 0 ? [path] : []
-    return { ...read, unread, used, diagnostics: withoutConsequences(diagnostics, read.diagnostics) }
+    return { ...read, unread, diagnostics: withoutConsequences(diagnostics, read.diagnostics) }
   }
   const { value, unset } = fillIn(reading, [], options)
-  const read = readSections({ ...reading, value }, overrides)
+  const read = readSections({ ...reading, value }, environment)
   return { ...read, diagnostics: mergeUnset(withoutConsequences(unset, read.diagnostics)) }
 }
 
-function readSections(document: ReadDocument, overrides: Overrides | undefined): Declarations {
+function readSections(document: ReadDocument, environment: NamedEnvironment | undefined): Declarations {
   const { value } = document
   const frame = frameSchema.safeParse(value)
   const diagnostics = frame.success ? [] : schemaDiagnostics(frame.error, document, frameSchema)
@@ -169,24 +156,16 @@ function readSections(document: ReadDocument, overrides: Overrides | undefined):
     const section = sections[kind]
     const defaults = defaultsOf(section)
     // The parsed frame is not used, because zod drops a key such as __proto__ silently.
-    return entriesOf(ownValue(value, section)).map(([key, spelled]) => readObject({ document, kind, key, spelled, defaults, overrides }))
+    return entriesOf(ownValue(value, section)).map(([key, spelled]) => readObject({ document, kind, key, spelled, defaults, environment }))
   })
   const place = (section: 'slos' | 'incidents') =>
     entriesOf(ownValue(value, section)).map(([key]) => ({ key, location: document.locationOfKey([section, key]), document }))
   const defaults = defaultsOf('slos')
   const slos = entriesOf(ownValue(value, 'slos')).map(([key, spelled]) => {
-    const merged = mergedSlo({ document, key, spelled, defaults, overrides })
-    return { key, location: document.locationOfKey(['slos', key]), document: merged, wrongDefaults: defaults.wrong }
+    const value = { slos: { [key]: isMapping(spelled) ? { ...defaults.fields, ...spelled } : spelled } }
+    return { key, location: document.locationOfKey(['slos', key]), document: { ...document, value }, wrongDefaults: defaults.wrong }
   })
   return merge([{ ...nothing, diagnostics, slos, incidents: place('incidents') }, ...read])
-}
-
-/** The document with an SLO as its defaults and the environment complete it. */
-function mergedSlo({ document, key, spelled, defaults, overrides }: Omit<SpelledObject, 'kind'>): ReadDocument {
-  const own = isMapping(spelled) ? { ...defaults.fields, ...spelled } : spelled
-  const patch = valueAt(overrides?.value, ['slos', key])
-  if (overrides === undefined || patch === undefined) return { ...document, value: { slos: { [key]: own } } }
-  return withOverrides(document, overrides, ['slos', key], isMapping(own) && isMapping(patch) ? mergePatch(own, patch) : own)
 }
 
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] => (isMapping(value) ? Object.entries(value) : [])
@@ -204,10 +183,10 @@ interface SpelledObject {
   readonly key: string
   readonly spelled: unknown
   readonly defaults: Defaults
-  readonly overrides: Overrides | undefined
+  readonly environment: NamedEnvironment | undefined
 }
 
-function readObject({ document: file, kind, key, spelled, defaults, overrides }: SpelledObject): Declarations {
+function readObject({ document: file, kind, key, spelled, defaults, environment }: SpelledObject): Declarations {
   const path = [sections[kind], key] as const
   const location = file.locationOfKey(path)
   if (!keyGrammar.test(key)) {
@@ -215,9 +194,9 @@ function readObject({ document: file, kind, key, spelled, defaults, overrides }:
     return { ...nothing, diagnostics: [diagnosticOf(readingRules, 'schema', location, message)] }
   }
   const own = isMapping(spelled) ? withDefaults(spelled, defaults.fields) : spelled
-  const patch = valueAt(overrides?.value, path)
-  const merged = isMapping(own) && isMapping(patch) ? withPatch(own, patch) : own
-  const document = overrides === undefined || patch === undefined ? file : withOverrides(file, overrides, path, merged)
+  const adopt = valueAt(environment?.document.value, ['adopt', ...path])
+  const merged = isMapping(own) && adopt !== undefined ? { ...own, adopt } : own
+  const document = environment === undefined || adopt === undefined ? file : withAdoption(file, environment.document, path)
   const place = { kind, key, location, spelled: merged }
   const { errors, parsed } = parseRepairing(kind, merged)
   const { toSpelled } = parsed ?? { toSpelled: (inner: ValuePath) => inner }

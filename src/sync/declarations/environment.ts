@@ -1,8 +1,9 @@
 // One set of declaration files, several targets. The file of an environment has the ids of the target, the values of `${{ env.X }}`,
-// and the fields that differ.
+// and the ids of the existing objects that declarations are about.
 
 import * as z from 'zod'
-import { type KindName, sections } from '../../kinds/kind-names.ts'
+import { adopt } from '../../kinds/adopt.ts'
+import { type KindName, kindNames, sections } from '../../kinds/kind-names.ts'
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import { credentialIn, mayBeCredential } from '../../platform/core/credentials.ts'
 import { type Diagnostic, diagnosticOf, formatLocation, type Rules } from '../../platform/core/diagnostics.ts'
@@ -29,24 +30,16 @@ export const environmentInput = z
   .regex(nameGrammar)
   .optional()
   .meta({
-    description: `Selects an environment, such as staging. Its file, such as \`${directory}/staging.yml\`, has the ids of the target, variables and overrides.`,
+    description: `Selects an environment, such as staging. Its file, such as \`${directory}/staging.yml\`, has the ids of the target, values of variables, and ids of existing objects.`,
     accepts: 'letters, digits, dots, dashes and underscores, at most 63; the first is a letter or digit',
   })
 
-const valueName = z
-  .string()
-  .regex(variableName)
-  .refine((name) => name !== 'key')
-  .meta({ description: 'Name of the value.', accepts: 'letters, digits and underscores; the first is not a digit; not key' })
-
-const textOrNumber = z
+/** A value that files insert by its name. */
+export const textOrNumber = z
   .union([z.string(), z.number(), z.boolean()])
   .meta({ description: 'The value.', accepts: 'a text, a number, or true or false' })
 
-/** Values of an instance by their names. */
-export const instanceValues = z.record(valueName, textOrNumber)
-
-const fieldsByKey = z.record(z.string(), z.record(z.string(), z.unknown())).optional()
+const adoptByKey = z.record(z.string(), adopt).optional()
 
 const { profile, organizationId, serviceId, observabilityPath } = settingsSchema.shape
 
@@ -65,21 +58,9 @@ export const environmentSchema = z.strictObject({
     .record(z.string(), textOrNumber)
     .optional()
     .meta({ description: 'Variables for expressions in the declaration files. They win over variables that are passed to the run.' }),
-  overrides: z
-    .strictObject({
-      dashboards: fieldsByKey,
-      savedSearches: fieldsByKey,
-      alerts: fieldsByKey,
-      webhooks: fieldsByKey,
-      sources: fieldsByKey,
-      slos: fieldsByKey,
-      instances: z.record(z.string(), z.record(valueName, textOrNumber.nullable())).optional(),
-    })
-    .optional()
-    .meta({
-      description:
-        'Fields that differ, by section and key, and values of instances. Maps are merged, lists are replaced, and null removes a field.',
-    }),
+  adopt: z.strictObject({ dashboards: adoptByKey, savedSearches: adoptByKey, alerts: adoptByKey, webhooks: adoptByKey }).optional().meta({
+    description: 'The field `adopt` of declared objects, by section and key: ids differ between services. `pull` with `env` writes it.',
+  }),
 })
 
 /** The target of environments whose files do not have one. */
@@ -133,7 +114,7 @@ function toEnvironment(name: string, path: string, text: string): NamedEnvironme
   if (!parsed.success || diagnostics.length > 0) throw new InputError(diagnostics)
   const settings = settingNames.flatMap((key) => (parsed.data[key] === undefined ? [] : [[toCamel(key), parsed.data[key]] as const]))
   const variables = Object.entries(parsed.data.variables ?? {}).map(([key, one]) => [key, String(one)] as const)
-  return { name, path, document, settings: Object.fromEntries(settings), project: parsed.data.project, variables: new Map(variables) }
+  return { name, path, text, document, settings: Object.fromEntries(settings), project: parsed.data.project, variables: new Map(variables) }
 }
 
 const diagnosticAt = (document: ReadDocument, path: ValuePath, message: string): Diagnostic =>
@@ -142,6 +123,8 @@ const diagnosticAt = (document: ReadDocument, path: ValuePath, message: string):
 /** A pull request can change the file. It must not decide where the key goes. */
 function whyRejected(key: string): string {
   const name = toCamel(key)
+  if (key === 'overrides')
+    return 'is not supported any more; make the value a variable of the files, set it in variables, and set ids in adopt'
   if (fileSettings.some((one) => one === name)) return 'is not a setting of an environment; set it in .watchkeeper.yml or as an input'
   if (Object.hasOwn(settingsSchema.shape, name)) return notInRepository
   return `is an unknown setting${didYouMean(key, Object.keys(environmentSchema.shape))}`
@@ -183,86 +166,46 @@ export const variableIn =
   (name) =>
     environment?.variables.get(name) ?? variable(name)
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** A JSON Merge Patch (RFC 7396): maps are merged, anything else is replaced, and null removes a field. */
-export function mergePatch(value: unknown, patch: Fields): Fields
-export function mergePatch(value: unknown, patch: unknown): unknown
-export function mergePatch(value: unknown, patch: unknown): unknown {
-  if (!isMapping(patch)) return patch
-  const fields = isMapping(value) ? value : {}
-  const kept = Object.entries(fields).filter(([name]) => !Object.hasOwn(patch, name))
-  const changed = Object.entries(patch).filter(([, one]) => one !== null)
-  return Object.fromEntries([...kept, ...changed.map(([name, one]) => [name, mergePatch(ownValue(fields, name), one)] as const)])
-}
-
-/** What the environment overrides of the objects, with variables filled in. */
-export interface Overrides {
-  /** Values by section, key and field. */
-  readonly value: unknown
-  readonly document: ReadDocument
-}
-
-/** The document with an object as it is in the environment. Overridden values are located in the file of the environment. */
-export function withOverrides(
-  document: ReadDocument,
-  overrides: Overrides,
-  [section, key]: readonly [string, string],
-  merged: unknown,
-): ReadDocument {
-  const overridden = (path: ValuePath): boolean => path.length > 2 && isOverridden(overrides.value, path)
-  const removesFields = (path: ValuePath): boolean => {
-    const fields = valueAt(overrides.value, path)
-    return isMapping(fields) && Object.values(fields).includes(null)
-  }
-  const inFile = (path: ValuePath): ValuePath => ['overrides', ...path]
+/** The document of a file with the entry in `adopt` of the environment at its place. */
+export const withAdoption = (file: ReadDocument, environment: ReadDocument, [section, key]: readonly [string, string]): ReadDocument => {
+  const isAdopt = ([, , field]: ValuePath): boolean => field === 'adopt'
+  const place = (path: ValuePath): ValuePath => ['adopt', section, key, ...path.slice(3)]
   return {
-    value: { [section]: { [key]: merged } },
-    locationOf: (path) => (overridden(path) ? overrides.document.locationOf(inFile(path)) : document.locationOf(path)),
-    locationOfKey: (path) =>
-      // A missing field is reported at the map that lacks it.
-      overridden(path) || removesFields(path) ? overrides.document.locationOfKey(inFile(path)) : document.locationOfKey(path),
+    value: file.value,
+    locationOf: (path) => (isAdopt(path) ? environment.locationOf(place(path)) : file.locationOf(path)),
+    locationOfKey: (path) => (isAdopt(path) ? environment.locationOfKey(place(path)) : file.locationOfKey(path)),
   }
-}
-
-/** Whether the value at the path comes from the overrides: they have it, or replace a list or a value around it. */
-function isOverridden(overrides: unknown, path: ValuePath): boolean {
-  let node = overrides
-  for (const key of path) {
-    if (!isMapping(node)) return true
-    if (!Object.hasOwn(node, key)) return false
-    node = ownValue(node, key)
-  }
-  return true
 }
 
 export const environmentRules = {
-  'unknown-override': { severity: 'error', description: 'An environment overrides an object or an instance that no file declares.' },
+  'unknown-adoption': { severity: 'error', description: 'An environment has `adopt` for an object that no file declares.' },
 } as const satisfies Rules
 
-/** Overrides of objects and SLOs that no file declares. */
-export function findUnknownOverrides(
-  { value, document }: Overrides,
-  declared: readonly { readonly kind: KindName | 'slo'; readonly key: string }[],
-): readonly Diagnostic[] {
-  return Object.entries({ ...sections, slo: 'slos' }).flatMap(([kind, section]) => {
+/** Entries of `adopt` for objects that no file declares. */
+export const findUnknownAdoptions = (
+  { document }: Pick<NamedEnvironment, 'document'>,
+  declared: readonly { readonly kind: KindName; readonly key: string }[],
+): readonly Diagnostic[] =>
+  kindNames.flatMap((kind) => {
+    const section = sections[kind]
     const known = declared.filter((one) => one.kind === kind).map(({ key }) => key)
-    return Object.keys(ownValue(value, section) ?? {})
+    return Object.keys(valueAt(document.value, ['adopt', section]) ?? {})
       .filter((key) => !known.includes(key))
       .map((key) => {
-        const message = `overrides.${section}: no file declares the key "${quote(key, 60)}"${didYouMean(key, known)}`
-        return diagnosticOf(environmentRules, 'unknown-override', document.locationOfKey(['overrides', section, key]), message)
+        const message = `adopt.${section}: no file declares the key "${quote(key, 60)}"${didYouMean(key, known)}`
+        return diagnosticOf(environmentRules, 'unknown-adoption', document.locationOfKey(['adopt', section, key]), message)
       })
   })
-}
 
 interface OfEnvironment {
   readonly environment?: string | undefined
+  readonly serviceName?: string | undefined
 }
 
-/** ` in environment staging`; empty without an environment. */
-export const inEnvironment = ({ environment }: OfEnvironment): Line =>
-  environment === undefined ? [] : say` in environment ${environment}`
+/** ` in environment staging`, or ` in service Checkout`; empty where neither has a name. */
+export const inEnvironment = ({ environment, serviceName }: OfEnvironment): Line =>
+  environment !== undefined ? say` in environment ${environment}` : serviceName !== undefined ? say` in service ${serviceName}` : []
 
-/** `, environment staging`, after the name of the project; empty without an environment. */
-export const ofEnvironment = ({ environment }: OfEnvironment): Line => (environment === undefined ? [] : say`, environment ${environment}`)
+/** `, environment staging`, or `, service Checkout`, after the name of the project; empty where neither has a name. */
+export const ofEnvironment = ({ environment, serviceName }: OfEnvironment): Line =>
+  environment !== undefined ? say`, environment ${environment}` : serviceName !== undefined ? say`, service ${serviceName}` : []

@@ -8,9 +8,8 @@ import { declaredSource } from '../../kinds/source/source.ts'
 import { declaredWebhook } from '../../kinds/webhook/webhook.ts'
 import { capitalize, pluralOf } from '../../platform/core/text.ts'
 import { writtenSlo } from '../../signals/slos/slo-file.ts'
-import { instanceValues } from './environment.ts'
 import { declaredIncident } from './incidents.ts'
-import { instancesSchema } from './instances.ts'
+import { instancesSchema, instanceValues } from './instances.ts'
 
 const key = z.string().regex(keyGrammar).meta({ description: 'Identifies the object. Its name can change.', accepts: keyForm })
 

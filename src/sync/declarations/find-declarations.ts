@@ -2,9 +2,9 @@ import { checkReferences } from '../../kinds/references.ts'
 import type { Source } from '../../kinds/source/source-wire.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type LintSettings, type Rules } from '../../platform/core/diagnostics.ts'
 import { InputError, inputError } from '../../platform/core/errors.ts'
-import { spellInput } from '../../platform/core/input-spelling.ts'
+import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
 import { quote, shellQuote } from '../../platform/core/text.ts'
-import type { SkippedDirectory } from '../../platform/operation/files.ts'
+import type { Files, FoundFiles, SkippedDirectory } from '../../platform/operation/files.ts'
 import * as fields from '../../platform/operation/inputs.ts'
 import type { Context, Scope } from '../../platform/operation/operation.ts'
 import type { Slo } from '../../signals/slos/expand-slos.ts'
@@ -53,7 +53,7 @@ interface FindOptions {
 
 /** Advice for files without declarations, and for globs without files. */
 export const adviseOnEmpty = (prune: Prune): string =>
-  `so ${spellInput('prune')} would ${verbOf(prune)} all objects of the project; check the globs, or set ${spellInput('allow-empty', 'true')} to ${verbOf(prune)} them`
+  `so ${spellInput('prune')} would ${verbOf(prune)} all objects of the project; check the globs, or set ${spellVariable('allow-empty', 'true')} to ${verbOf(prune)} them`
 
 const verbOf = (prune: Prune): string => (prune === 'forget' ? 'forget' : 'delete')
 
@@ -98,7 +98,13 @@ export async function findDeclarations(
     ...lintSettings,
     ...(profile.isSelfHosted ? { 'undocumented-field': 'off' } : { 'cloud-only': 'off' }),
   }
-  const all = [...skippedDirectories(skipped, prune), ...read.diagnostics, ...checkReferences(read), ...lint(read, rules)]
+  const all = [
+    ...skippedDirectories(skipped, prune),
+    ...(await findRecordings(files)),
+    ...read.diagnostics,
+    ...checkReferences(read),
+    ...lint(read, rules),
+  ]
   return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }
 }
 
@@ -129,6 +135,7 @@ export const findingRules = {
     exception: 'error',
     description: 'A wildcard in `files` skips a directory, because it is a link or cannot be read. With `prune`, this is an error.',
   },
+  recordings: { severity: 'error', description: 'The folder `recordings` has recordings of incidents, which nothing reads any more.' },
 } as const satisfies Rules
 
 /** Files that were not read. Their objects look like objects that no file declares, which prune would delete or forget. */
@@ -139,6 +146,16 @@ export const skippedDirectories = (skipped: readonly SkippedDirectory[], prune: 
     const advice = `and prune would ${verbOf(prune)} their objects; name the directory in files, or remove it`
     return exceptionalDiagnostic(findingRules, 'skipped-directory', { file: path }, `${message}, ${advice}`)
   })
+
+/** Recordings look like tests that run. Another program may have a folder of this name. */
+async function findRecordings(files: Files): Promise<readonly Diagnostic[]> {
+  const { paths } = await files.find(['recordings/*/*.json'], 'files').catch((): FoundFiles => ({ paths: [], skipped: [] }))
+  const [file] = paths
+  if (file === undefined || !/^\{\s*"recording": 1,/.test(await files.read(file, 'files'))) return []
+  const message =
+    'nothing reads recordings of incidents any more; delete the folder recordings: backtest tests incidents on the data of the service'
+  return [diagnosticOf(findingRules, 'recordings', { file }, message)]
+}
 
 /** A path without wildcards. Its file must exist, whereas a pattern may match nothing. */
 const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)

@@ -1,4 +1,4 @@
-// Past incidents in a file: what alerts must notice. They are no objects of the service, so only backtests and replays use them.
+// Past incidents in a file: what alerts must notice. They are no objects of the service, so only backtests use them.
 import * as z from 'zod'
 import { keyForm, keyGrammar } from '../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../platform/core/diagnostics.ts'
@@ -27,7 +27,8 @@ export const declaredIncident = z
     }),
     within: duration('How long after the start each alert must have notified, such as `10m`.'),
     maxNotifications: z.int().min(0).max(100_000).optional().meta({
-      description: 'The most notifications that each of these alerts may send outside of its incidents, in the time that is evaluated.',
+      description:
+        'The most notifications that each of these alerts may send outside of its incidents, from the day before this one to the day after it.',
       accepts: 'a whole number from 0',
     }),
   })
@@ -55,6 +56,7 @@ export interface Incident {
 export const incidentRules = {
   'incident-time': { severity: 'error', description: 'An incident ends before it starts, or is longer than 7 days.' },
   'incident-alerts': { severity: 'error', description: 'An incident names an alert that no file declares.' },
+  'incident-untestable': { severity: 'note', description: 'An incident is older than the data that the service still has.' },
 } as const satisfies Rules
 
 interface ReadIncidents {

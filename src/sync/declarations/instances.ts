@@ -7,7 +7,7 @@ import { keyForm, keyGrammar } from '../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { InputError } from '../../platform/core/errors.ts'
 import { isMapping } from '../../platform/core/keys.ts'
-import { didYouMean } from '../../platform/core/names.ts'
+import { didYouMean, variableName } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
 import { maxExpandedSize, type ReadDocument, type ValuePath } from '../../platform/documents/document.ts'
 import {
@@ -18,11 +18,20 @@ import {
   instanceNamesIn,
   interpolate,
 } from '../../platform/documents/expressions.ts'
-import { ownValue, valueAt } from '../../platform/documents/schema.ts'
+import { ownValue } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics } from '../../platform/documents/validate.ts'
-import { environmentRules, instanceValues, mergePatch, type Overrides } from './environment.ts'
+import { textOrNumber } from './environment.ts'
 
 const instanceKey = z.string().regex(keyGrammar).meta({ description: 'Key of the instance: `instance.key`.', accepts: keyForm })
+
+const valueName = z
+  .string()
+  .regex(variableName)
+  .refine((name) => name !== 'key')
+  .meta({ description: 'Name of the value.', accepts: 'letters, digits and underscores; the first is not a digit; not key' })
+
+/** Values of an instance by their names. */
+export const instanceValues = z.record(valueName, textOrNumber)
 
 /** Values by the keys of the instances. An instance without values of its own is empty. */
 export const instancesSchema = z.record(instanceKey, instanceValues.nullable())
@@ -53,8 +62,6 @@ interface Instantiated {
   /** One for each instance. Its values are located in the file. */
   readonly documents: readonly ReadDocument[]
   readonly diagnostics: readonly Diagnostic[]
-  /** The names that expressions of the file use, by the key of the instance. */
-  readonly used: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 export const hasInstances = ({ value: root }: ReadDocument): boolean =>
@@ -64,17 +71,18 @@ export const hasInstances = ({ value: root }: ReadDocument): boolean =>
 const minInstanceSize = 1000
 
 /** Instantiates a file. With errors in its instances, there are no documents. Throws an InputError when the files exceed their `room`. */
-export function instantiate(file: ReadDocument, fill: Fill, overrides: Overrides | undefined, room: ExpansionBudget): Instantiated {
-  const fail = (diagnostics: readonly Diagnostic[]): Instantiated => ({ documents: [], diagnostics, used: new Map() })
+export function instantiate(file: ReadDocument, fill: Fill, room: ExpansionBudget): Instantiated {
+  const fail = (diagnostics: readonly Diagnostic[]): Instantiated => ({ documents: [], diagnostics })
   const [own, common] = [fill(file, ['instances']), fill(file, ['defaults', 'instances'])]
   const filled = { instances: own.value, ...(common.value !== undefined && { defaults: { instances: common.value } }) }
   const parsed = frame.safeParse(filled)
   const unset = [...own.unset, ...common.unset]
   if (unset.length > 0) return fail(unset)
   if (!parsed.success) return fail(schemaDiagnostics(parsed.error, { ...file, value: filled }, frame))
-  const scopes = Object.entries(parsed.data.instances).map(([key, values]) =>
-    toScope(key, [parsed.data.defaults?.instances ?? {}, values ?? {}], valueAt(overrides?.value, ['instances', key])),
-  )
+  const scopes = Object.entries(parsed.data.instances).map(([key, values]): InstanceScope => {
+    const all = { ...parsed.data.defaults?.instances, ...values, key }
+    return { key, values: new Map(Object.entries(all)) }
+  })
   const templates = templatesOf(file.value)
   const count = templates.length * scopes.length
   const size = sizeOf(withoutInstances(file.value)) * scopes.length
@@ -98,14 +106,7 @@ export function instantiate(file: ReadDocument, fill: Fill, overrides: Overrides
     documents.push(instance.document)
     diagnostics.push(...instance.unset)
   }
-  return { documents, diagnostics, used: new Map(scopes.map(({ key }) => [key, used])) }
-}
-
-function toScope(key: string, own: readonly object[], patch: unknown): InstanceScope {
-  const merged = mergePatch(Object.assign({}, ...own), patch ?? {})
-  // Null has removed a value, and the environment was validated when it was read.
-  const values = instanceValues.safeParse(merged).data ?? {}
-  return { key, values: new Map([...Object.entries(values), ['key', key]]) }
+  return { documents, diagnostics }
 }
 
 interface Template {
@@ -173,29 +174,10 @@ function findUnused(file: ReadDocument, { defaults, instances }: z.output<typeof
   return values.flatMap(([path, own]) =>
     Object.keys(own)
       .filter((name) => !used.has(name))
-      .map((name) => report(file.locationOfKey([...path, name]), `${path.join('.')}: ${whyUnused(name, used)}`)),
+      .map((name) =>
+        report(file.locationOfKey([...path, name]), `${path.join('.')}: no expression uses "${quote(name, 60)}"${didYouMean(name, used)}`),
+      ),
   )
-}
-
-const whyUnused = (name: string, used: Iterable<string>): string => `no expression uses "${quote(name, 60)}"${didYouMean(name, used)}`
-
-/** Overrides of instances, or of values, that no file has. `all` holds the used names of each file. */
-export function findUnknownInstances(
-  { value: root, document }: Overrides,
-  all: readonly ReadonlyMap<string, ReadonlySet<string>>[],
-): readonly Diagnostic[] {
-  const instances = ownValue(root, 'instances')
-  if (!isMapping(instances)) return []
-  const known = new Set(all.flatMap((one) => [...one.keys()]))
-  return Object.entries(instances).flatMap(([key, values]): readonly Diagnostic[] => {
-    const path = ['overrides', 'instances', key]
-    const at = (inner: ValuePath, message: string): Diagnostic =>
-      diagnosticOf(environmentRules, 'unknown-override', document.locationOfKey(inner), `${inner.slice(0, -1).join('.')}: ${message}`)
-    if (!known.has(key)) return [at(path, `no file has the instance "${quote(key, 60)}"${didYouMean(key, known)}`)]
-    const used = new Set(all.flatMap((one) => [...(one.get(key) ?? [])]))
-    const names = isMapping(values) ? Object.keys(values) : []
-    return names.filter((name) => !used.has(name)).map((name) => at([...path, name], whyUnused(name, used)))
-  })
 }
 
 function instantiateOne(file: ReadDocument, fill: Fill, instance: InstanceScope) {

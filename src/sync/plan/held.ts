@@ -68,7 +68,10 @@ function wayOfMade(held: Held, { name: kind, removal }: Kind, targetOptions: str
 const meantId = 'the id of the one to manage'
 
 function waysInFile({ key, id, location }: Held, { declared, adopted }: Pair, kind: Kind, pullCommand: string): readonly string[] {
-  const where = location?.instance === undefined ? '' : ` for the instance ${location.instance} (a value of the instance, or in overrides)`
+  const where =
+    location?.instance === undefined
+      ? ''
+      : ` for the instance ${location.instance} (a value of the instance, or in adopt of an environment)`
   // A list has the ids of other services.
   const isShared = adoptedIds(declared.value.adopt).some((entry) => entry.id !== id)
   const one = id === undefined ? meantId : quoted(id)

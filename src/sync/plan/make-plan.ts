@@ -22,7 +22,7 @@ import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
 type PlanContext = Pick<
   Context<'read', 'service-or-server'>,
-  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'debug' | 'clock' | 'uiUrl' | 'checkpoint'
+  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'debug' | 'clock' | 'uiUrl' | 'serviceName' | 'checkpoint'
 > & {
   readonly api: ReadApi
 }
@@ -43,6 +43,8 @@ export interface ReadService extends LoadedFiles {
   readonly kinds: Kinds
   /** Address of the web app, where it is known. */
   readonly uiUrl?: string | undefined
+  /** The name of the service, where the report says it. */
+  readonly serviceName?: string | undefined
   /** What the files are compared with; undefined where they have errors. */
   readonly storedObjects?: StoredObjects
 }
@@ -70,15 +72,16 @@ export async function loadFiles(context: PlanContext, request: PlanRequest): Pro
   return { request, project, environment, found, diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)] }
 }
 
-/** Sends nothing for files with errors, because their meaning is unknown. */
-export async function readService({ api, service, profile, clock, uiUrl }: PlanContext, loaded: LoadedFiles): Promise<ReadService> {
+/** Reads no objects for files with errors, because their meaning is unknown. */
+export async function readService(context: PlanContext, loaded: LoadedFiles): Promise<ReadService> {
+  const { api, service, profile, clock, uiUrl } = context
   const { objects, diagnostics } = loaded.found
   const read = async (): Promise<StoredObjects> => {
     const wanted = new Set(objects.map(({ kind }) => kind))
     return readStoredObjects({ api, service, profile, wanted, wantsConnections: objects.some(usesConnections) })
   }
   const storedObjects = errorsIn(diagnostics).length > 0 ? {} : { storedObjects: await read() }
-  return { ...loaded, ...storedObjects, kinds: createKinds(profile, clock.now()), uiUrl }
+  return { ...loaded, ...storedObjects, kinds: createKinds(profile, clock.now()), uiUrl, serviceName: await context.serviceName?.() }
 }
 
 /** The changes, and what is wrong with them. Files with errors give a plan without changes. */

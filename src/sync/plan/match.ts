@@ -6,7 +6,7 @@ import { type Declared, type Kinds, labelOf, previousKeyOf } from '../../kinds/k
 import { ownershipTest } from '../../kinds/marker.ts'
 import { diffSides } from '../../kinds/snapshot.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
-import { spellInput } from '../../platform/core/input-spelling.ts'
+import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
 import { plural, pluralOf, quote } from '../../platform/core/text.ts'
 import type { Takeover } from './change.ts'
 import type { MarkedObject, StoredIndex } from './stored-objects.ts'
@@ -296,7 +296,7 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
     ? report(
         declared,
         'duplicate-marker',
-        `${holders.length} ${alike} have this ownership marker (${ids})${canRepair(kind, canPatch) ? `; set ${spellInput('repair', 'duplicates')} for one run, or delete the one that you do not need` : `. No run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`}`,
+        `${holders.length} ${alike} have this ownership marker (${ids})${canRepair(kind, canPatch) ? `; set ${spellVariable('repair', 'duplicates')} for one run, or delete the one that you do not need` : `. No run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`}`,
       )
     : report(
         declared,

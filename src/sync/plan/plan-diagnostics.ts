@@ -1,7 +1,7 @@
 import type { FieldChange } from '../../kinds/compare.ts'
 import { type Body, checkRules, type Kind, type SecretUse, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindLabels } from '../../kinds/kind-names.ts'
-import { type Declared, type Kinds, labelOf } from '../../kinds/kinds.ts'
+import { type Kinds, labelOf } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { keysOf } from '../../platform/core/keys.ts'
@@ -93,11 +93,12 @@ export function refuseUnadopted({ declared }: Pair, change: Change | undefined, 
 
 /** Declared fields that the version of the service does not have. `stored` are all objects of the kind; without one, nothing shows it. */
 export function refuseNewerFields(
-  compared: readonly { readonly pair: { readonly declared: Declared }; readonly desired: { readonly body: Body } }[],
+  compared: readonly { readonly pair: Pick<Pair, 'declared'>; readonly desired: { readonly body: Body } }[],
   { newerFields = [], label }: Kind,
   stored: readonly StoredObject[],
 ): readonly Diagnostic[] {
-  const unknown = newerFields.filter((field) => stored.length > 0 && stored.every((one) => one[field] == null))
+  const declaredFields = newerFields.filter((field) => compared.some(({ desired: { body } }) => body[field] !== undefined))
+  const unknown = declaredFields.filter((field) => stored.length > 0 && stored.every((one) => one[field] == null))
   return compared.flatMap(({ pair: { declared }, desired: { body } }) =>
     unknown
       .filter((field) => body[field] !== undefined)

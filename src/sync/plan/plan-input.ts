@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
-import { flag, flagOr, grouped, integer, list } from '../../platform/operation/inputs.ts'
+import { flag, flagOr, grouped, integer, list, variable } from '../../platform/operation/inputs.ts'
 import { environmentInput } from '../declarations/environment.ts'
 import { filesInput } from '../declarations/find-declarations.ts'
 import { adoptFromInput } from './ownership.ts'
@@ -29,13 +29,17 @@ export const planInput = z.strictObject({
     maxDeletes: integer('Maximum number of deletes. With more, the operation fails and writes nothing.', 0, 10_000).default(
       defaultMaxDeletes,
     ),
-    allowEmpty: flag(
-      'Accepts files that declare nothing, or no files. With prune, apply then deletes or forgets all objects of the project.',
-    ).default(false),
-    repair: list(
-      'Repairs in this run: `duplicates`, `rewrite`, `secrets`. `duplicates` repairs objects that two runs created at once: it keeps one of each, deletes other alerts and saved searches that are equal to it, and only removes the marker of the rest. `rewrite` also writes the managed dashboards and saved searches that need no change, after an upgrade that asks for it. `secrets` also sends the secrets of unchanged webhooks, after one was changed by hand.',
-      repairs.join(', '),
-      z.enum(repairs),
-    ).optional(),
+    allowEmpty: variable(
+      flag(
+        'Accepts files that declare nothing, or no files. With prune, apply then deletes or forgets all objects of the project.',
+      ).default(false),
+    ),
+    repair: variable(
+      list(
+        'Repairs in this run: `duplicates`, `rewrite`, `secrets`. `duplicates` repairs objects that two runs created at once: it keeps one of each, deletes other alerts and saved searches that are equal to it, and only removes the marker of the rest. `rewrite` also writes the managed dashboards and saved searches that need no change, after an upgrade that asks for it. `secrets` also sends the secrets of unchanged webhooks, after one was changed by hand.',
+        repairs.join(', '),
+        z.enum(repairs),
+      ).optional(),
+    ),
   }),
 })

@@ -8,7 +8,7 @@ import { type Body, describeStored, type Kind, listOf, type StoredObject } from 
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
-import { spellInput } from '../../platform/core/input-spelling.ts'
+import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
 import { firstOf, plural, quote } from '../../platform/core/text.ts'
 import { type Change, changesOf, isTakeover, isWrite, type Plan, type Write } from './change.ts'
 
@@ -68,7 +68,7 @@ export function planTileWrites(changes: readonly Change[], options: TileWriteOpt
     ])
   const unaccepted = written
     .filter(isDashboardWrite)
-    .filter(({ key, patchedTileIds }) => patchedTileIds?.length !== 0 && !accepted.has(key))
+    .filter((change) => writtenTiles(change, options.kind).length > 0 && !accepted.has(change.key))
   return { changes: written, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
 }
 
@@ -92,9 +92,10 @@ function planTileWrite(change: Write, options: TileWriteOptions): Write {
   const mayLose = isOfOthers(change, options) || keeps || action === 'mark' || change.action === 'release' || change.origin === 'service'
   if (patchedTileIds?.length === 0 || !mayLose) return result
   const rewrites = writtenTiles(result, options.kind).map(nameTile)
+  // A dashboard without tiles has nothing that the API does not return.
+  if (rewrites.length === 0) return result
   if (!isOfOthers(change, options)) return { ...result, rewrites }
-  const named = rewrites.length === 0 ? '' : ` (${firstOf(maxNamedTiles, rewrites)})`
-  const note = `writes ${plural(rewrites.length, 'tile')} again${named}, and loses the parts that the API does not return`
+  const note = `writes ${plural(rewrites.length, 'tile')} again (${firstOf(maxNamedTiles, rewrites)}), and loses the parts that the API does not return`
   const written = { ...result, notes: [...notes, note], rewrites }
   return written.action === 'adopt' ? { ...written, action: 'update' } : written
 }
@@ -152,7 +153,7 @@ function missingLanguage({ key, stored, location = noLocation }: Write, kind: Ki
   const stated = tilesById(withWrittenDefaults(body, kind.schema))
   const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
   if (lacking === undefined) return []
-  const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with ${spellInput('repair', 'rewrite')}, which writes all tiles again`
+  const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with ${spellVariable('repair', 'rewrite')}, which writes all tiles again`
   return [diagnosticOf(tileWriteRules, 'missing-language', location, message)]
 }
 

@@ -7,9 +7,8 @@ import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
-import { overriddenFields } from '../declarations/merge-fields.ts'
 import type { Change } from '../plan/change.ts'
-import type { Draft, DraftInput, PulledObject } from './draft.ts'
+import { type Draft, type DraftInput, type PulledObject, withAdoptions } from './draft.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
 import type { ReadDraft } from './verify-draft.ts'
 
@@ -30,6 +29,14 @@ export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, 
     const edit = one && object && editOf(change, { one, object, before: earlier.get(addressOf(change)) }, input)
     return edit === undefined ? [] : [{ path: one?.location.file ?? '', edit }]
   })
+  const { environment } = input
+  if (environment !== undefined) {
+    // Other entries of a list are about other services.
+    const newIn = ({ before, after }: Edit) => [after?.adopt].flat().find((entry) => ![before?.adopt].flat().includes(entry))
+    const adoptions = edits.map(({ edit }) => ({ kind: edit.kind, key: edit.key, entry: String(newIn(edit)) }))
+    const written = withAdoptions(draft, environment, adoptions)
+    return written === draft ? draft : listUpdated(written, new Map(edits.map(({ edit }) => [addressOf(edit), edit])))
+  }
   const drafted = new Map(draft.files.map((file) => [file.path, file]))
   const edited = [...Map.groupBy(edits, ({ path }) => path)].map(([path, all]) => {
     const before = drafted.get(path)?.before ?? (drafted.has(path) ? undefined : input.texts.get(path))
@@ -41,16 +48,19 @@ export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, 
     return { path, before, after: editWith(own).text, own }
   })
   const files = new Map([...drafted.values(), ...edited.map(({ own: _, ...file }) => file)].map((file) => [file.path, file]))
-  const byAddress = new Map(edited.flatMap(({ own }) => own.map((edit) => [addressOf(edit), edit])))
-  return {
-    files: [...files.values()].filter(({ before, after }) => before !== after).toSorted((a, b) => (a.path < b.path ? -1 : 1)),
-    objects: draft.objects.map((object) => {
-      const edit = byAddress.get(addressOf(object))
-      if (edit === undefined || object.outcome !== 'unchanged') return object
-      return { ...object, outcome: 'updated', fields: [{ path: 'adopt', before: edit.after?.adopt, after: edit.before?.adopt }] }
-    }),
-  }
+  const changed = [...files.values()].filter(({ before, after }) => before !== after).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  return listUpdated({ ...draft, files: changed }, new Map(edited.flatMap(({ own }) => own.map((edit) => [addressOf(edit), edit]))))
 }
+
+/** An object with another entry in `adopt` is an updated one. */
+const listUpdated = (draft: Draft, edits: ReadonlyMap<string, Edit>): Draft => ({
+  ...draft,
+  objects: draft.objects.map((object) => {
+    const edit = edits.get(addressOf(object))
+    if (edit === undefined || object.outcome !== 'unchanged') return object
+    return { ...object, outcome: 'updated', fields: [{ path: 'adopt', before: edit.after?.adopt, after: edit.before?.adopt }] }
+  }),
+})
 
 interface Pulled {
   readonly one: Declared
@@ -59,13 +69,12 @@ interface Pulled {
   readonly before: Declared | undefined
 }
 
-function editOf(change: Change, { one, object, before: earlier }: Pulled, { kinds, environment, only }: AdoptInput): Edit | undefined {
+function editOf(change: Change, { one, object, before: earlier }: Pulled, { kinds, only }: AdoptInput): Edit | undefined {
   const { stored } = change
   const { key, value, spelled, location, madeFrom } = one
   const kind: Kind = kinds[one.kind]
   if (stored === undefined || kind.ownership === 'identity') return undefined
-  if (madeFrom !== undefined || location.instance !== undefined || overriddenFields(environment, kind.name, key).includes('adopt'))
-    return undefined
+  if (madeFrom !== undefined || location.instance !== undefined) return undefined
   const isChanged = object.outcome === 'added' || object.outcome === 'updated'
   const isNamed = value.adopt === true || adoptedIds(value.adopt).some(({ id }) => id === stored.id)
   // A marker says who owns an object, and decides. An entry beside it is for the day on which someone removes it.

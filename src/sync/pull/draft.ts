@@ -17,12 +17,11 @@ import { createCopiedUrls } from '../../platform/http/webhook-url.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import { type Condition, isSelected, type Selectable, valuesOf } from '../../platform/operation/select.ts'
 import type { Declarations } from '../declarations/declarations.ts'
-import { overriddenFields } from '../declarations/merge-fields.ts'
 import { type Change, changesOf, type Held, isDifference, isHeld, type Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { findQueryTiles, type QueriesInFiles, queriesInFiles, withoutQueries } from '../query-alerts/pull-queries.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
-import { type Edit, editFile } from './edit-yaml.ts'
+import { type Adoption, type Edit, editAdoptions, editFile } from './edit-yaml.ts'
 import { fileFor, type NewObject, type SelectedObject, selectObjects } from './select.ts'
 import { type BeforeAfter, isEqual } from './splice-yaml.ts'
 import { writeNewFile } from './write-yaml.ts'
@@ -98,12 +97,10 @@ export interface PulledObject {
   readonly reason?: string | undefined
   /** Expressions of the file that a value of the service replaced. */
   readonly replacedExpressions?: readonly string[] | undefined
-  /** Fields that the environment overrides and the service has with another value. The files stay as they are there. */
-  readonly overridden?: readonly OverriddenField[]
   /** The fields of an updated object that differ, as a plan shows them. */
   readonly fields?: readonly FieldChange[]
   /** The fields that the service has with another value, for an object of a file with instances, which gets only new names of tiles. */
-  readonly instantiated?: { readonly location: Location; readonly differing: readonly OverriddenField[] }
+  readonly instantiated?: { readonly location: Location; readonly differing: readonly DifferingField[] }
   /** Whether a file gets another declaration of it, or loses it. */
   readonly isEdited?: true
   /** Whether the declaration differed from the service before the pull. */
@@ -112,7 +109,7 @@ export interface PulledObject {
   readonly mayDiffer?: true
 }
 
-export interface OverriddenField {
+export interface DifferingField {
   readonly field: string
   /** The value in the service. */
   readonly value: unknown
@@ -157,7 +154,7 @@ export function draftPull(input: DraftInput): Draft {
     const ofKind = others.filter(({ kind }) => kind === name)
     const added = ofKind.map((one): Drafted => {
       if (!('key' in one)) return outside(one, one)
-      const drafted = draftNew(one, placeOf, context, input.excluded)
+      const drafted = draftNew(one, placeOf, context, input)
       // Objects of the kinds after it can refer to it by its key.
       if (drafted.edit !== undefined) keys.set(identityOf(one.kind, one.stored.id), one.key)
       return drafted
@@ -204,6 +201,8 @@ interface Drafted {
   readonly object: PulledObject
   /** Absent when the files stay as they are. */
   readonly edit?: Edit
+  /** What the file of the environment gets. */
+  readonly adoption?: Adoption
   /** Whether it was not selected, and is listed only if a file changes because of another object. */
   readonly isHidden?: boolean
   /** The place of the template, for an object of a file with instances. */
@@ -301,15 +300,18 @@ function spellChange(
 
 type PlaceOf = (one: NewObject, fields: Body) => string
 
-function draftNew(one: NewObject, placeOf: PlaceOf, context: DraftContext, excluded: DraftInput['excluded']): Drafted {
+function draftNew(one: NewObject, placeOf: PlaceOf, context: DraftContext, { excluded, environment }: DraftInput): Drafted {
   const { kind, key, stored, adoption } = one
   const { name, ...others } = spellNew(one, context)
-  const after = withoutUndefined({ name, ...adoption, ...others })
+  // An id is that of one service, and the files are for all environments.
+  const entry = environment !== undefined && 'adopt' in adoption && typeof adoption.adopt === 'string' ? adoption.adopt : undefined
+  const after = withoutUndefined({ name, ...(entry === undefined && adoption), ...others })
   const reason = excluded.get(identityOf(kind, stored.id)) ?? context.explainSecret(after) ?? explainUnwritable(after, kind)
   if (reason !== undefined) return outside(one, { outcome: 'left-out', reason })
   return {
     object: { kind, key, name: storedLabelOf(stored), id: stored.id, outcome: 'added', path: placeOf(one, after) },
     edit: { kind, key, after },
+    ...(entry !== undefined && { adoption: { kind, key, entry } }),
   }
 }
 
@@ -349,7 +351,7 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
   const held = isStale && isHeld(change) && stored !== undefined ? ({ outcome: 'left-out', reason: whyStale(change) } as const) : undefined
   const same = { object: { ...object, outcome, ...held }, isHidden } as const
   const existing = { declared, change, object, same, isKept, followed, sides, excludedReason: excluded.get(excludedAs(object)) }
-  return location.instance === undefined ? draftOwn(existing, context, input) : draftInstance(existing)
+  return location.instance === undefined ? draftOwn(existing, context) : draftInstance(existing)
 }
 
 const unclear = (ids: readonly string[]): string => `it could be one of several objects (${ids.join(', ')}); set adopt to its id`
@@ -362,11 +364,7 @@ const leftOut = ({ object, same: { isHidden } }: Existing, reason: string, more:
   isHidden: isHidden === true,
 })
 
-function updated(
-  { change, object, same, isKept }: Existing,
-  sides: BeforeAfter,
-  overridden: readonly OverriddenField[] = [],
-): PulledObject {
+function updated({ change, object, same, isKept }: Existing, sides: BeforeAfter): PulledObject {
   const { stored, name } = change
   if (stored === undefined) return same.object
   const fields = fieldsOf(isKept ? [] : change.fields, sides)
@@ -374,30 +372,20 @@ function updated(
     ...object,
     name: storedLabelOf(stored) || name,
     outcome: 'updated',
-    overridden,
     fields,
     ...(isKept && object.differed && { mayDiffer: true }),
   }
 }
 
 /** An object that the file spells out. */
-function draftOwn(existing: Existing, context: DraftContext, { environment }: Pick<DraftInput, 'environment'>): Drafted {
+function draftOwn(existing: Existing, context: DraftContext): Drafted {
   const { declared, change, same, sides, excludedReason } = existing
   const { kind, key } = declared
   if (excludedReason !== undefined && (sides !== undefined || change.stored === undefined)) return leftOut(existing, excludedReason)
-  const differing = sides === undefined ? [] : differingFields(sides)
-  if (sides === undefined || differing.length === 0) return same
-  // The file is for all environments.
-  const names = overriddenFields(environment, kind, key)
-  const overridden = differing.filter(({ field }) => names.includes(field))
-  if (overridden.length === differing.length)
-    return leftOut(existing, `the environment overrides ${namesOf(overridden)}, and the service has another value`, { overridden })
-  const { before, after } = sides
-  const kept = Object.entries(before).filter(([field]) => names.includes(field))
-  const fields = Object.fromEntries([...Object.entries(after).filter(([field]) => !names.includes(field)), ...kept])
-  const reason = whyNotEdited(existing, { before, after: fields }, context)
+  if (sides === undefined || differingFields(sides).length === 0) return same
+  const reason = whyNotEdited(existing, sides, context)
   if (reason !== undefined) return leftOut(existing, reason)
-  return { object: updated(existing, { before, after: fields }, overridden), edit: { kind, key, before, after: fields } }
+  return { object: updated(existing, sides), edit: { kind, key, ...sides } }
 }
 
 /** An object of a file with instances, in which only a template can follow its tile. */
@@ -405,7 +393,7 @@ function draftInstance(existing: Existing): Drafted {
   const { declared, isKept, same, followed, sides, excludedReason } = existing
   const { location } = declared
   const differing = isKept || sides === undefined ? [] : differingFields(sides)
-  const refuse = (fields: readonly OverriddenField[]): Drafted =>
+  const refuse = (fields: readonly DifferingField[]): Drafted =>
     fields.length === 0
       ? same
       : leftOut(existing, `the service has other values of ${namesOf(fields)}, and pull does not edit a file with instances`, {
@@ -484,7 +472,7 @@ function whyNotEdited(
   return explainSecret(after, before) ?? explainUnwritable(after, kind)
 }
 
-const namesOf = (fields: readonly OverriddenField[]): string => fields.map(({ field }) => field).join(', ')
+const namesOf = (fields: readonly DifferingField[]): string => fields.map(({ field }) => field).join(', ')
 
 /** Kinds without markers stay, because other repositories can use their objects. An incomplete list may lack an object. */
 const isRemovable = (
@@ -507,7 +495,7 @@ export function explainUnwritable(fields: Body, kind: KindName): string | undefi
   return error && schemaDiagnostics(error, { value: fields, locationOf: nowhere, locationOfKey: nowhere }, schema)[0]?.message
 }
 
-const differingFields = ({ before, after }: BeforeAfter): readonly OverriddenField[] =>
+const differingFields = ({ before, after }: BeforeAfter): readonly DifferingField[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((field) => !isEqual(before[field], after[field]))
     .map((field) => ({ field, value: after[field] }))
@@ -532,7 +520,7 @@ function placeNewObjects(kinds: Kinds, { declarations, globs, texts }: DraftInpu
 function draftFiles(
   drafted: readonly Drafted[],
   kinds: Kinds,
-  { texts, variable }: Pick<DraftInput, 'texts' | 'variable'>,
+  { texts, variable, environment }: Pick<DraftInput, 'texts' | 'variable' | 'environment'>,
 ): { readonly draft: Draft; readonly shared: readonly string[] } {
   const replacedExpressions = new Map<string, readonly string[]>()
   const shared = new Set<string>()
@@ -553,10 +541,21 @@ function draftFiles(
   const objects = drafted.map(({ object, edit }): PulledObject => {
     return edit === undefined ? object : { ...object, isEdited: true, replacedExpressions: replacedExpressions.get(addressOf(edit)) }
   })
+  const adoptions = drafted.flatMap(({ adoption }) => adoption ?? [])
   return {
-    draft: { files: files.filter(({ before, after }) => before !== after), objects },
+    draft: withAdoptions({ files: files.filter(({ before, after }) => before !== after), objects }, environment, adoptions),
     shared: drafted.flatMap(({ object, edit }) => (edit !== undefined && shared.has(addressOf(edit)) ? [excludedAs(object)] : [])),
   }
+}
+
+/** The draft with entries of `adopt` in the file of the environment. Where an anchor shares the entries, the draft stays as it is. */
+export function withAdoptions(draft: Draft, environment: NamedEnvironment | undefined, adoptions: readonly Adoption[]): Draft {
+  if (environment === undefined || adoptions.length === 0) return draft
+  const { path, text } = environment
+  const after = editAdoptions(path, draft.files.find((file) => file.path === path)?.after ?? text, adoptions)
+  if (after === undefined) return draft
+  const files = [...draft.files.filter((file) => file.path !== path), ...(after === text ? [] : [{ path, before: text, after }])]
+  return { ...draft, files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)) }
 }
 
 function readDefaults(path: string, text: string, variable: DraftInput['variable']): unknown {

@@ -1,4 +1,4 @@
-import { isAlias, isMap, isNode, parseDocument, visit, type YAMLMap } from 'yaml'
+import { isAlias, isMap, isNode, type Node, parseDocument, visit, type YAMLMap } from 'yaml'
 import * as z from 'zod'
 import type { Body, DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
@@ -36,20 +36,45 @@ const byteOrderMark = '\ufeff'
 
 /** Edits an existing file. */
 export function editFile({ path, text, defaults, edits }: FileEdit): EditedFile {
+  const file = openFile(path, text)
+  const { root } = file
+  const [shared = [], own = []] = [true, false].map((wanted) => edits.filter((edit) => isShared(root, edit) === wanted))
+  const sharedKeys = new Set(shared.map(addressOf))
+  if (own.length === 0) return { text, replacedExpressions: new Map(), shared: sharedKeys }
+  return { ...file.splice(toSides(root, own, defaults)), shared: sharedKeys }
+}
+
+/** What the file of an environment says of an object that exists. */
+export interface Adoption extends Pick<DeclaredKey, 'kind' | 'key'> {
+  readonly entry: string
+}
+
+/** The text of the file of an environment with these entries in `adopt`. Undefined where an anchor or alias shares some of it. */
+export function editAdoptions(path: string, text: string, entries: readonly Adoption[]): string | undefined {
+  const { root, splice } = openFile(path, text)
+  const adopt = findPair(root, 'adopt')?.value
+  if (isNode(adopt) && hasAnchor(adopt)) return undefined
+  const bySection = Map.groupBy(entries, ({ kind }) => sections[kind])
+  const after = [...bySection].map(([section, all]) => [section, Object.fromEntries(all.map(({ key, entry }) => [key, entry]))] as const)
+  // What differs is written. What no side names stays.
+  const before = after.map(([section, own]) => [section, Object.fromEntries(Object.keys(own).map((key) => [key, undefined]))] as const)
+  return splice({ before: { adopt: Object.fromEntries(before) }, after: { adopt: Object.fromEntries(after) } }).text
+}
+
+function openFile(path: string, text: string) {
   const bare = text.startsWith(byteOrderMark) ? text.slice(byteOrderMark.length) : text
   // Mixed line endings stay as they are.
   const usesCrLf = /\r\n/.test(bare) && !/(?:^|[^\r])\n/.test(bare)
   const original = usesCrLf ? bare.replaceAll('\r\n', '\n') : bare
   const document = parseDocument(original, documentOptions)
   const root = document.contents
-  if (!isMap(root)) throw new Error('declarations are a map')
-  const [shared = [], own = []] = [true, false].map((wanted) => edits.filter((edit) => isShared(root, edit) === wanted))
-  const sharedKeys = new Set(shared.map(addressOf))
-  if (own.length === 0) return { text, replacedExpressions: new Map(), shared: sharedKeys }
-  const sides = toSides(root, own, defaults)
-  const { text: edited, replacedExpressions } = spliceYaml(original, document, sides, path.endsWith('.json') && isJson(original))
-  const lines = usesCrLf ? edited.replaceAll('\n', '\r\n') : edited
-  return { text: `${bare === text ? '' : byteOrderMark}${lines}`, replacedExpressions, shared: sharedKeys }
+  if (!isMap(root)) throw new Error('the file is a map')
+  const splice = (sides: BeforeAfter): Pick<EditedFile, 'text' | 'replacedExpressions'> => {
+    const { text: edited, replacedExpressions } = spliceYaml(original, document, sides, path.endsWith('.json') && isJson(original))
+    const lines = usesCrLf ? edited.replaceAll('\n', '\r\n') : edited
+    return { text: `${bare === text ? '' : byteOrderMark}${lines}`, replacedExpressions }
+  }
+  return { root, splice }
 }
 
 function isJson(text: string): boolean {
@@ -64,8 +89,12 @@ function isShared(root: YAMLMap, { kind, key }: Edit): boolean {
   const section = findPair(root, sections[kind])?.value
   if (isAnchored(section)) return true
   const object = isMap(section) ? findPair(section, key)?.value : undefined
+  return isNode(object) && hasAnchor(object)
+}
+
+function hasAnchor(node: Node): boolean {
   const nodes: unknown[] = []
-  if (isNode(object)) visit(object, { Node: (_, node) => void nodes.push(node) })
+  visit(node, { Node: (_, inner) => void nodes.push(inner) })
   return nodes.some(isAnchored)
 }
 

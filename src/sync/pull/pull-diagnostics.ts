@@ -2,7 +2,6 @@ import { addressOf, type KindName, kindLabels, kindNames, sections } from '../..
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
 import { keysOf } from '../../platform/core/keys.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
-import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import type { Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { type Draft, type DraftInput, excludedAs } from './draft.ts'
@@ -13,7 +12,6 @@ export const pullRules = {
     description:
       'A list from the server may be incomplete, or lacks all declared objects with `only: drifted`. So pull might not see every object.',
   },
-  'override-differs': { severity: 'warning', description: 'The service has another value for a field that the environment overrides.' },
   'instance-differs': { severity: 'warning', description: 'The service has another value for an object of a file with instances.' },
   'expression-replaced': { severity: 'warning', description: 'pull replaced an expression by the value in the service.' },
 } as const satisfies Rules
@@ -55,16 +53,6 @@ export const findReplacedVariables = (
       if ((environment === undefined && only !== 'drifted') || first === undefined) return []
       const where = environment === undefined ? 'where the workflow sets it' : `in ${environment.path}`
       return [[excludedAs(object), `the service has another value than ${first}; change the variable ${where}`] as const]
-    }),
-  )
-
-export const overriddenDifferences = ({ objects }: Draft, environment: NamedEnvironment | undefined): readonly Diagnostic[] =>
-  objects.flatMap(({ kind, key, overridden = [] }) =>
-    overridden.map(({ field, value }) => {
-      const found = value === undefined ? 'no value' : quote(JSON.stringify(value), 80)
-      const message = `${addressOf({ kind, key })}.${field}: the service has ${found}, and the environment overrides the field; change the override to keep the value`
-      const location = environment?.document.locationOfKey(['overrides', sections[kind], key, field]) ?? { file: '' }
-      return diagnosticOf(pullRules, 'override-differs', location, message)
     }),
   )
 

@@ -3,14 +3,13 @@ import type { DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
 import { type Diagnostic, errorsIn, type Location } from '../../platform/core/diagnostics.ts'
-import { ownValue, type Schema, type Shape } from '../../platform/documents/schema.ts'
+import { ownValue, type Schema } from '../../platform/documents/schema.ts'
 import type { Declarations } from '../declarations/declarations.ts'
-import { withAlternatives } from '../declarations/merge-fields.ts'
 import { type Change, isDifference, isWrite, type Plan } from '../plan/change.ts'
 import { isAboutHeld } from '../plan/held.ts'
 import { isAboutTileWrites } from '../plan/tile-writes.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
-import { type Draft, excludedAs, type OverriddenField, type PulledObject } from './draft.ts'
+import { type Draft, excludedAs, type PulledObject } from './draft.ts'
 
 /** The files of a draft, read and planned as if they were written. */
 export interface ReadDraft {
@@ -33,7 +32,13 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one) && !isAboutHeld(one))
   const placedBy = new Map(placed.toReversed().map((one) => [addressOf(one), one]))
   const ownerOf = createOwnerOf(placed)
-  const messages = messagesByObject([...ofFiles, ...ofPlan], ownerOf)
+  /** The first message about each object. */
+  const messages = new Map(
+    [...ofFiles, ...ofPlan].toReversed().flatMap(({ location, message }) => {
+      const owner = ownerOf(location)
+      return owner === undefined ? [] : [[addressOf(owner), message] as const]
+    }),
+  )
   const changes = new Map([...changesInFiles(plan, declarations.objects).values()].map((change) => [addressOf(change), change]))
   const drafted = new Map(objects.map((object) => [addressOf(object), object]))
 
@@ -44,7 +49,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     if (change === undefined) return message ?? 'could not be found in the file again'
     if (object.mayDiffer) return undefined
     // Errors that were there before the pull do not count.
-    return (object.isEdited ? message : undefined) ?? describeDifference(change, object)
+    return (object.isEdited ? message : undefined) ?? describeDifference(change)
   }
   /** The plan has an error for an alert that names its tile by id, and the service has neither of them. */
   const missingTiles = ofPlan.filter(({ location, message }) => {
@@ -85,9 +90,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   ])
 }
 
-function describeDifference(change: Change, { overridden = [] }: PulledObject): string | undefined {
-  if (overridden.length > 0 && (change.action === 'update' || change.action === 'held') && differsOnlyIn(change, overridden))
-    return undefined
+function describeDifference(change: Change): string | undefined {
   const isAsDeclared = change.fields.length === 0 && isWrite(change) && change.rewrites !== undefined
   return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
 }
@@ -103,29 +106,10 @@ function referencesOf(one: Placed | undefined): readonly string[] {
   })
 }
 
-function differsOnlyIn({ kind, fields }: Change, overridden: readonly OverriddenField[]): boolean {
-  const shape: Shape = fileSchemas[kind].shape
-  const wireName = (field: string): string => (shape[field] && referenceOf(shape[field])?.wire) ?? field
-  const allowed = withAlternatives(overridden.map(({ field }) => field)).map(wireName)
-  return fields.every(({ path }) => allowed.includes(/^\w+/.exec(path)?.[0] ?? ''))
-}
-
 function describeChange({ action, fields, notes }: Plan['changes'][number]): string {
   const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
   return `a file cannot declare this object exactly: plan would ${action} it${details === '' ? '' : ` (${details})`}`
 }
-
-/** The first message about each object. */
-const messagesByObject = (
-  diagnostics: readonly Diagnostic[],
-  ownerOf: (location: Location) => Placed | undefined,
-): ReadonlyMap<string, string> =>
-  new Map(
-    diagnostics.toReversed().flatMap(({ location, message }) => {
-      const owner = ownerOf(location)
-      return owner === undefined ? [] : [[addressOf(owner), message] as const]
-    }),
-  )
 
 /** A location belongs to the object whose key is the last one before it. */
 function createOwnerOf(placed: readonly Placed[]): (location: Location) => Placed | undefined {

@@ -79,7 +79,7 @@ describe('from init to alerts that are as declared', () => {
     expect(await resultOf('self-hosted', from('eve/infra'))).toBe('skipped')
     expect(await resultOf('self-hosted', from(repository))).toBe('success')
     expect(serviceOf(selfHosted()).alerts).toHaveLength(before)
-    expect(await resultOf('self-hosted', { event_name: 'push' })).toBe('success')
+    expect(await resultOf('self-hosted', { event_name: 'push', ref: 'refs/heads/main' })).toBe('success')
     expect(serviceOf(selfHosted()).alerts).toHaveLength(before + 5)
     expect(await resultOf('self-hosted-drift', {})).toBe('success')
     for (const alert of serviceOf(selfHosted()).alerts) if (alert.threshold === 0.02) alert.threshold = 0.05

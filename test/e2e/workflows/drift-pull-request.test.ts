@@ -144,7 +144,7 @@ it('the pull request of a drift has a branch for each environment, and none wher
   expect([outputs.status, file]).toEqual(['warn', raised])
   expect(passed).toMatchObject({ branch: 'watchkeeper/drift-staging', title: 'Keep the changes made in the service in staging' })
   // An environment never removes declarations.
-  expect(await drift({ inputs: { ...inputs, 'remove-declarations': true } })).toMatchObject({ result: 'failure', inputs: undefined })
+  expect(await drift({ inputs: { ...inputs, only: 'drifted-or-deleted' } })).toMatchObject({ result: 'failure', inputs: undefined })
   serviceOf(emulator()).alerts = []
   const emptied = expect.stringContaining('the list of alerts has none of the declared objects')
   expect(await drift()).toMatchObject({ result: 'success', inputs: undefined, warnings: [emptied] })

@@ -57,7 +57,7 @@ function runJob(path: string, job: string, event: 'pull_request' | 'push', conte
     env: {
       ...{ GITHUB_WORKFLOW: path.startsWith(repository) ? 'observability' : workflow.name, GITHUB_JOB: job },
       ...{ GITHUB_ACTION: step?.id ?? '__watchkeeper_watchkeeper', GITHUB_EVENT_NAME: event },
-      ...(isMain && { GITHUB_SHA: merge, GITHUB_REF_TYPE: 'branch', GITHUB_REF_NAME: 'main' }),
+      ...(isMain && { GITHUB_SHA: merge, GITHUB_REF: 'refs/heads/main', GITHUB_REF_NAME: 'main' }),
     },
     event: isMain ? {} : pullRequestEvent(12),
   })

@@ -16,12 +16,6 @@ const read = (path: string): string => readFileSync(new URL(`../../../${path}`, 
 
 const secrets = { 'api-key-id': demo.apiKeyId, 'api-key-secret': demo.apiKeySecret }
 
-/** An alert with an incident and its recording. */
-const withIncident = (threshold = 15): Readonly<Record<string, string>> => ({
-  'observability/checkout.yml': read('examples/incidents/checkout.yml').replace('threshold: 15', `threshold: ${threshold}`),
-  'recordings/payments-down/checkout-errors.json': read('examples/incidents/recordings/payments-down/checkout-errors.json'),
-})
-
 const call = (name: string, { inputs = {}, ...more }: Partial<Call> = {}): Promise<Called> =>
   callWorkflow(name, {
     inputs: { 'organization-id': demo.organizationId, ...inputs },
@@ -146,26 +140,6 @@ it('the secrets of webhooks reach plan, apply and drift, no output has them, and
   })
   expect(shown.jobs.plan?.outputs['needs-apply']).toBe('false')
   expect(JSON.stringify([planned, missing, applied, same, moved, shown])).not.toContain('only-in-the-secret')
-})
-
-it('a replay needs no key, and where one is, a backtest follows, but not with the files of a fork', async () => {
-  const replay = (key: string, { head = 'shop/infra', threshold = 15 } = {}): Promise<Called> =>
-    callWorkflow('replay', {
-      inputs: { 'api-url': selfHosted().url },
-      secrets: { 'api-key': key },
-      github: pullRequest(head),
-      files: withIncident(threshold),
-    })
-  const offline = await replay('')
-  expect([ran(offline), offline.outputs.status]).toEqual([{ replay: ['success', 'replay'], backtest: ['success'] }, 'pass'])
-  expect(ran(await replay(demo.apiKeySecret, { head: 'someone/infra' }))).toEqual({ replay: ['success', 'replay'], backtest: ['skipped'] })
-  expect(selfHosted().requests).toEqual([])
-  const missed = await replay(demo.apiKeySecret, { threshold: 60 })
-  expect(ran(missed)).toEqual({ replay: ['failure', 'replay'], backtest: ['success', 'backtest'] })
-  expect(missed.outputs).toMatchObject({
-    status: 'fail',
-    'failure-reason': expect.stringContaining('alert checkout-errors does not notify'),
-  })
 })
 
 it('an address makes the workflows work with a self-hosted server', async () => {

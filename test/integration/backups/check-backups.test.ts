@@ -286,8 +286,6 @@ describe('invalid input', () => {
     [{ 'max-age-hours': '-1' }, 'max-age-hours: -1 is not accepted'],
     [{ 'max-age-hours': '1d' }, 'max-age-hours: "1d" is not accepted'],
     [{ 'max-age-hours': '1e400' }, 'max-age-hours: "1e400" is not accepted'],
-    [{ 'min-size-ratio': '50%' }, 'min-size-ratio: "50%" is not accepted; accepted: a number above 0 and at most 1, such as 0.5'],
-    [{ 'min-size-ratio': '1.01' }, 'min-size-ratio: 1.01 is not accepted'],
     [{ 'max-age-hour': '26' }, 'max-age-hour: unknown input of check-backups; did you mean "max-age-hours"?'],
     [{ 'service-id': '' }, 'service-id: is missing: set service-id, the variable WATCHKEEPER_SERVICE_ID, or services'],
     [{ 'service-id': 'x' }, 'service-id: "x" is not accepted'],

@@ -122,6 +122,20 @@ describe('a policy', () => {
     expect([commands?.kind, facts?.kind]).toEqual(['preformatted', 'facts'])
   })
 
+  it('reads neither the configurations nor the list of services where it does not need them', async () => {
+    const paths = async (policy: object, inputs: Readonly<Record<string, string>>) => {
+      const before = emulator().requests.length
+      await withPolicies([policy], inputs)
+      return emulator()
+        .requests.slice(before)
+        .map(({ path }) => path.replace(/^.*organizations\/[^/]+\/|\?.*$/g, '').replace(checkout, 'ID'))
+    }
+    expect(await paths({ minSizeRatio: 0.5 }, { 'max-age-hours': '26' })).toEqual(['services/ID/backups'])
+    expect(await paths({ minSizeRatio: 0.5 }, {})).toEqual(['services/ID/backups', 'services/ID/backupConfiguration'])
+    expect(await paths({ periodHours: 24 }, { 'max-age-hours': '26' })).toEqual(['services/ID/backups', 'services/ID/backupConfiguration'])
+    expect(await paths({ tag: 'a=b' }, { 'max-age-hours': '26' })).toEqual(['services', 'services/ID/backups'])
+  })
+
   it('needs policies in the file', async () => {
     expect((await check({ checks: 'a.json' }, { 'a.json': '{}' })).reason).toBe('checks: has no policies; check-backups needs some')
   })
@@ -140,8 +154,10 @@ const evidence = (more: object = {}): string =>
     ...more,
   })
 
-const requireRestore = (files: Readonly<Record<string, string>>, inputs: Readonly<Record<string, string>> = {}) =>
-  check({ 'require-restore-days': '30', results: 'evidence/*.json', ...inputs }, files)
+const requireRestore = (
+  files: Readonly<Record<string, string>>,
+  policies: readonly object[] = [{ requireRestoreDays: 30, results: ['evidence/*.json'] }],
+) => check({ checks: 'backups.json' }, { 'backups.json': JSON.stringify({ policies }), ...files })
 
 describe('the evidence of a restore', () => {
   it('passes with a result of verify-restore that is new enough', async () => {
@@ -160,7 +176,7 @@ describe('the evidence of a restore', () => {
   it('V13: fails when the newest result is not verified or too old, or when a file cannot be read as a result', () =>
     forEachEntry<[string, string, string]>(
       [
-        ['older', evidence({ checkedAt: days(31) }), 'its last verified restore was 31 days ago, and require-restore-days is 30'],
+        ['older', evidence({ checkedAt: days(31) }), 'its last verified restore was 31 days ago, and requireRestoreDays is 30'],
         ['of another service', evidence({ originalId: catalog }), `${none}, only of 1 other service`],
         ['only started', evidence({ restoreStatus: 'started' }), 'its newest restore, 29 days ago, is started (evidence/a.json)'],
         ['failed', evidence({ status: 'fail' }), 'its newest restore, 29 days ago, is verified, but the run failed (evidence/a.json)'],
@@ -230,9 +246,30 @@ describe('the evidence of a restore', () => {
     expect(text).toContain('❌ fresh, with 1 problem')
   })
 
-  it('needs both inputs', async () => {
-    expect((await check({ 'require-restore-days': '30' })).reason).toBe('results: is missing; require-restore-days needs it')
-    expect((await check({ results: '*.json' })).reason).toBe('require-restore-days: is missing; results needs it')
+  it('needs both fields in a policy', async () => {
+    for (const policy of [{ requireRestoreDays: 30 }, { results: ['*.json'] }])
+      expect((await requireRestore({}, [policy])).reason).toBe(
+        `backups.json:1:14: policies[0]: ${JSON.stringify(policy)} has only one of requireRestoreDays and results; set both`,
+      )
+    expect((await requireRestore({}, [{ requireRestoreDays: 30, results: ['../*.json'] }])).reason).toContain(
+      'policies[0].results[0]: "../*.json" is not accepted',
+    )
+  })
+
+  it('is that of each policy about the service, and the strictest one decides', async () => {
+    const files = { 'evidence/a.json': good, 'other/b.json': evidence({ checkedAt: days(3) }) }
+    const policies = (daysOfFirst: number, services = [checkout]) => [
+      { requireRestoreDays: daysOfFirst, results: ['evidence/*.json'] },
+      { services, requireRestoreDays: 5, results: ['other/*.json'] },
+    ]
+    const passed = await requireRestore(files, policies(30))
+    expect(passed.document).toMatchObject({ status: 'pass', services: [{ restoredAt: expect.stringMatching(days(3).slice(0, 10)) }] })
+    const failed = await requireRestore({ ...files, 'other/b.json': evidence({ checkedAt: days(6) }) }, policies(20))
+    expect(failed.reason).toBe(
+      'Service checkout: its last verified restore was 29 days ago, and requireRestoreDays is 20. Service checkout: its last verified restore was 6 days ago, and requireRestoreDays is 5.',
+    )
+    const elsewhere = await requireRestore({ 'evidence/a.json': good }, policies(30, [catalog]))
+    expect([elsewhere.document.status, elsewhere.reason]).toEqual(['pass', ''])
   })
 })
 

@@ -133,7 +133,14 @@ describe('the age limit', () => {
   })
 })
 
-describe('min-size-ratio', () => {
+describe('minSizeRatio of a policy', () => {
+  const withRatio = (...ratios: readonly number[]) =>
+    checkBackups(
+      emulator(),
+      { checks: 'a.json' },
+      { 'a.json': JSON.stringify({ policies: ratios.map((minSizeRatio) => ({ minSizeRatio })) }) },
+    )
+
   const sized = (...sizes: (number | undefined)[]) =>
     fill(...sizes.map((sizeInBytes, i) => done(1 + 24 * i, sizeInBytes === undefined ? {} : { sizeInBytes })))
 
@@ -149,15 +156,15 @@ describe('min-size-ratio', () => {
     [[undefined, 100], 'warn', 'the size of the last successful backup is unknown and was not compared'],
     [[-1, 100], 'warn', 'the size of the last successful backup is unknown and was not compared'],
     [[100, undefined], 'warn', 'the sizes of earlier backups are unknown'],
-  ])('a min-size-ratio of 0.5 with the sizes %j, newest first: %s', async (sizes, status, words) => {
+  ])('a minSizeRatio of 0.5 with the sizes %j, newest first: %s', async (sizes, status, words) => {
     sized(...sizes)
-    const ran = await check({ 'min-size-ratio': '0.5' })
+    const ran = await withRatio(0.5)
     expect([ran.document.status, ran.exitCode, outcomesOf(ran)]).toEqual([status, 0, ['fresh']])
     expect(ran.reason).toContain(words)
     expect(JSON.stringify(ran.blocks)).toContain(status === 'warn' ? '⚠️ fresh' : '✅ fresh')
   })
 
-  it('min-size-ratio is optional: the trend is reported without it', async () => {
+  it('is optional: the trend is reported without it', async () => {
     sized(1, 100, 100)
     const ran = await check()
     expect(ran.document).toMatchObject({
@@ -166,14 +173,26 @@ describe('min-size-ratio', () => {
     })
   })
 
+  it('is the highest one of several policies', async () => {
+    sized(70, 100, 100)
+    expect((await withRatio(0.5, 0.6)).document.status).toBe('pass')
+    expect((await withRatio(0.5, 0.8, 0.6)).reason).toContain('The minimum is 80%.')
+  })
+
+  it('is a number above 0 and at most 1', async () => {
+    expect((await withRatio(1.01)).reason).toContain(
+      'policies[0].minSizeRatio: 1.01 is not accepted; accepted: a number above 0 and at most 1, such as 0.5',
+    )
+  })
+
   it('compares incremental backups with incremental ones', async () => {
-    const ran = await check({ 'min-size-ratio': '0.9' })
+    const ran = await withRatio(0.9)
     expect(ran.document).toMatchObject({ status: 'pass', services: [{ type: 'incremental', sizeOutcome: 'ok' }] })
   })
 
   it('adds its warning after the reason of a failure', async () => {
     fill(done(40, { sizeInBytes: 1 }), done(60, { sizeInBytes: 100 }))
-    const ran = await check({ 'min-size-ratio': '0.5' })
+    const ran = await withRatio(0.5)
     expect(ran.document.status).toBe('fail')
     expect(ran.reason).toMatch(/limit 1 d 2 h\. Service checkout: the last successful backup has 1 B/)
   })

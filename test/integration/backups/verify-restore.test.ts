@@ -306,19 +306,19 @@ describe('a wrong input', () => {
 
 describe('the gates', () => {
   it('fail a restore that took longer, and pass at the limit', async () => {
-    const run = (minutes: string) => verify({ minutes: 5 }, { inputs: { 'max-restore-minutes': minutes } })
-    expect(statusOf(await run('5'))).toEqual(['pass', 'verified'])
-    const late = await run('4.9')
+    const run = (minutes: number) => verify({ minutes: 5 }, { checks: { tables: { maxRestoreMinutes: minutes } } })
+    expect(statusOf(await run(5))).toEqual(['pass', 'verified'])
+    const late = await run(4.9)
     expect(statusOf(late)).toEqual(['fail', 'not-started'])
     expect(late.reason).toMatch(/its state is provisioning, 5 min after the request$/)
     expect(clock.current.elapsedMs()).toBeLessThan(300_000)
     clock.current = createVirtualClock(Date.now())
     const { id } = restore(emulator(), { minutes: 5 })
     await clock.current.sleep(600_000)
-    const inputs = { 'max-restore-minutes': '4' }
-    const ran = await verifyRestore(emulator(), id, { inputs, clock: clock.current })
+    const checks = { tables: { maxRestoreMinutes: 4 } }
+    const ran = await verifyRestore(emulator(), id, { checks, clock: clock.current })
     expect(statusOf(ran)).toEqual(['fail', 'verified'])
-    expect(ran.reason).toMatch(/: it ran after 5 min, and max-restore-minutes is 4$/)
+    expect(ran.reason).toMatch(/: it ran after 5 min, and maxRestoreMinutes is 4$/)
   })
 
   it('fail when the backup was too old at the request', async () => {

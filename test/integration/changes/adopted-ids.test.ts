@@ -75,15 +75,6 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     expect(objectOf(await run('plan', changed), 'Checkout errors')).toMatchObject({ action: 'update' })
   })
 
-  it('a pull with an environment whose override differs updates the other fields', async () => {
-    const pulled = await pull({})
-    const files = { ...pulled, 'environments/staging.yml': 'overrides: { alerts: { checkout-errors: { threshold: 0.02 } } }\n' }
-    Object.assign(alert(), { threshold: 0.07, message: 'New message' })
-    const again = await pull(files, { env: 'staging', only: 'declared' })
-    expect(textOf(again)).toContain('New message')
-    expect(entryOf(again)).not.toBe(entryOf(pulled))
-  })
-
   it('stay where the file has an expression or an anchor', async () => {
     const pulled = await pull({})
     const variable = replace(pulled, `adopt: ${entryOf(pulled)}`, `adopt: $\{{ env.ALERT_ID }}`)
@@ -95,7 +86,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     expect([withWritten(shared, again), objectOf(again, 'Checkout errors')?.outcome]).toEqual([shared, 'unchanged'])
   })
 
-  it('a declaration that could be one of several objects stays, also with remove-declarations', async () => {
+  it('a declaration that could be one of several objects stays, also where others are removed', async () => {
     const { alerts } = serviceOf(emulator())
     alerts.push({ ...structuredClone(alert()), id: '65f5e4a35eedc0de000000ff', threshold: 0.3 })
     const files = {
@@ -109,7 +100,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     channel: { type: webhook, webhook: oncall }
 `,
     }
-    const pulled = await run('pull', files, { only: 'drifted', 'remove-declarations': 'true' })
+    const pulled = await run('pull', files, { only: 'drifted-or-deleted' })
     expect(pulled.files.filter(({ path }) => path.startsWith('o/'))).toEqual([])
     const found = (pulled.document.objects as readonly Planned[]).find(({ key }) => key === 'errors')
     expect(found).toMatchObject({ outcome: 'left-out', reason: expect.stringContaining('could be one of several objects') })

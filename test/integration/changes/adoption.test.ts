@@ -322,6 +322,18 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       expect(await one.plan(files)).toMatchObject(emptyPlan)
     }))
 
+  it('is not said to lose anything where it has no tiles', () =>
+    site(async (one) => {
+      serviceOf(emulator()).dashboards.push({ ...structuredClone(overview()), id: '665f000000000000000000ee', name: 'Empty', tiles: [] })
+      const adopt = '665f000000000000000000ee'
+      const tile = { name: 'New', config: { displayType: 'markdown', markdown: 'x' } }
+      for (const fields of [{ tags: ['more'], tiles: [] }, { tiles: [tile] }]) {
+        const planned = await one.plan({ 'a.json': { dashboards: { empty: { name: 'Empty', adopt, ...fields } } } })
+        expect(planned).toMatchObject({ toUpdate: 1, diagnostics: [] })
+        expect(planned.objects).toMatchObject([{ action: 'update', notes: ['adopts an unmanaged object'] }])
+      }
+    }))
+
   it('is left alone by the declarations of its alerts, without an error', () =>
     site(async ({ apply }) => {
       const before = JSON.stringify(overview())

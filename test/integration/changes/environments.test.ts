@@ -12,7 +12,7 @@ const path = 'observability/service.yml'
 
 const text = written(`defaults:
   alerts:
-    channel: { type: webhook, webhook: oncall }    # at night, too
+    channel: { type: webhook, webhook: '‹env.WEBHOOK›' }    # at night, too
 dashboards:
   overview:
     name: Overview (‹env.STAGE›)
@@ -24,7 +24,7 @@ alerts:
     name: Errors
     dashboard: overview
     tile: Errors
-    threshold: 5    # agreed
+    threshold: ‹env.THRESHOLD›    # agreed
     interval: 5m
     message: More than ‹env.LIMIT› errors
     note: Look at the logs.
@@ -34,15 +34,12 @@ const staging = `service-id: ${demo.services.search.toUpperCase()}
 variables:
   STAGE: staging
   LIMIT: 50
-overrides:
-  alerts:
-    errors:
-      threshold: 50
-      channel: { webhook: audit }
+  WEBHOOK: audit
+  THRESHOLD: 50
 `
 
 const production = `service-id: ${demo.services.catalog}
-variables: { STAGE: prod, LIMIT: '5' }
+variables: { STAGE: prod, LIMIT: '5', WEBHOOK: oncall, THRESHOLD: 5 }
 `
 
 const environments = { 'environments/staging.yml': staging, 'environments/production.yaml': production }
@@ -94,7 +91,7 @@ const placed = (document: Readonly<Record<string, unknown>>): readonly string[] 
   )
 
 describe('one set of files for two services', () => {
-  it('one set of files for two services has the variables and the overrides of the environment in its service', async () => {
+  it('one set of files for two services has the variables of the environment in its service', async () => {
     await applyAll()
     const [inStaging, inProduction] = [serviceIn('search'), serviceIn('catalog')]
     const webhookOf = ({ alerts, webhooks }: Service): unknown => webhooks.find(({ id }) => JSON.stringify(alerts[0]).includes(id))?.name
@@ -191,8 +188,13 @@ it('rejects a file with errors at their lines', () => {
     ['variables: { SOURCE: "https://shop:pa55@db.example.com" }', 'variables: "SOURCE" looks like a URL with a user or password, which'],
     [written('variables: { A: "‹env.B›" }'), 'variables: "A" cannot contain an expression'],
     ['variables: { A: [x] }', 'variables.A: ["x"] is not accepted; accepted: a text, a number'],
-    ['overrides: { alert: {} }', 'overrides: "alert" is an unknown field; did you mean "alerts"?'],
-    ['overrides: { alerts: { errors: 5 } }', 'overrides.alerts.errors: 5 is not accepted; accepted: a map'],
+    [
+      'overrides: { alerts: {} }',
+      'environments/staging.yml:1:1: "overrides" is not supported any more; make the value a variable of the files, set it in variables',
+    ],
+    ['adopt: { alert: {} }', 'adopt: "alert" is an unknown field; did you mean "alerts"?'],
+    ['adopt: { alerts: { errors: an id } }', 'environments/staging.yml:1:28: adopt.alerts.errors: "an id" is not accepted'],
+    [written('adopt: { alerts: { errors: "‹env.ID›" } }'), 'is not accepted; accepted: true, false, an id'],
     ['[]', 'accepted: a map'],
   ]
   return forEachEntry(cases, async (content, message) => {
@@ -241,89 +243,101 @@ it('rejects a service that contradicts the config file of the environment', asyn
   expect(reason).toContain('in the config file; remove the input or WATCHKEEPER_SERVICE_ID')
 })
 
-describe('a diagnostic about an override', () => {
-  const overriding = (yaml: string) => ({
-    files: { 'environments/staging.yml': staging.replace(/overrides:[\s\S]*/, `overrides:\n${yaml}`) },
+describe('adopt in the file of an environment', () => {
+  const ofStaging = (alerts: string) => ({ 'environments/staging.yml': `${staging}adopt:\n  alerts: ${alerts}\n` })
+
+  /** An alert that another program made. */
+  async function unmanagedAlert() {
+    await applyAll()
+    const [alert] = serviceIn('search').alerts
+    if (alert === undefined) throw new Error('nothing was applied')
+    return Object.assign(alert, { name: 'Alert', note: 'Look at the logs.' })
+  }
+
+  it('links the object in a run with the environment, and in no other', async () => {
+    const { id } = await unmanagedAlert()
+    const files = ofStaging(`{ errors: ${id} }`)
+    expect((await run('plan', 'staging', { files })).document).toMatchObject({ status: 'pass', toCreate: 0, toUpdate: 1 })
+    const inputs = { 'service-id': demo.services.search }
+    const variables = passed({ STAGE: 'staging', LIMIT: '50', WEBHOOK: 'audit', THRESHOLD: '50' })
+    expect((await run('plan', '', { files, inputs, variables })).document).toMatchObject({ toCreate: 1, toUpdate: 0 })
+    await run('apply', 'staging', { files })
+    expect(serviceIn('search').alerts).toMatchObject([{ id, name: 'Errors' }])
+    expect((await run('drift', 'staging', { files })).document).toMatchObject({ status: 'pass', changed: false })
   })
 
-  it('a diagnostic about an override has the line of the environment file', () => {
-    const cases: [string, string][] = [
-      [
-        '  alerts: { error: { threshold: 1 } }',
-        'environments/staging.yml:6:13 unknown-override: overrides.alerts: no file declares the key "error"; did you mean "errors"?',
-      ],
-      [
-        '  alerts: { errors: { treshold: 1 } }',
-        'environments/staging.yml:6:23 schema: alerts.errors: "treshold" is an unknown field; did you mean "threshold"?',
-      ],
-      ['  alerts: { errors: { interval: 5min } }', 'environments/staging.yml:6:33 schema: alerts.errors.interval: "5min" is not accepted'],
-      ['  alerts: { errors: { threshold: null } }', 'environments/staging.yml:6:13 schema: alerts.errors.threshold: is missing'],
-      [
-        '  alerts: { errors: { tile: Wrong } }',
-        'environments/staging.yml:6:29 dangling-reference: alerts.errors.tile: dashboard overview has no tile named "Wrong"',
-      ],
-      [
-        '  alerts: { errors: { channel: { webhok: x } } }',
-        'environments/staging.yml:6:34 schema: alerts.errors.channel: "webhok" is an unknown field',
-      ],
-      [
-        written('  alerts: { errors: { name: "‹env.NONE›" } }'),
-        'environments/staging.yml:6:29 variable: overrides.alerts.errors.name: ‹env.NONE› is not set',
-      ],
-      [
-        '  dashboards: { overview: { tiles: [{ name: Errors, w: 99 }] } }',
-        'environments/staging.yml:6:56 schema: dashboards.overview.tiles["Errors"].w: 99 is not accepted',
-      ],
-      ['  alerts: { errors: { threshold: 9 } }', ''],
-    ]
-    return forEachEntry(cases, async (yaml, expected) => {
-      const { document } = await run('validate', 'staging', overriding(yaml))
-      const [first = ''] = placed(document)
-      expect(first.slice(0, written(expected).length)).toBe(written(expected))
-    })
+  it('decides before the file, whose entry is about another service', async () => {
+    const { id } = await unmanagedAlert()
+    const inFile = { [path]: text.replace('    interval: 5m', '    adopt: another-service\n    interval: 5m') }
+    const plan = async (files: Texts) => (await run('plan', 'staging', { files: { ...inFile, ...files } })).document
+    expect(await plan({})).toMatchObject({ toCreate: 1, toUpdate: 0 })
+    expect(await plan(ofStaging(`{ errors: ${id} }`))).toMatchObject({ toCreate: 0, toUpdate: 1 })
   })
 
-  it('a diagnostic about a field beside an override has the line of the declaration', async () => {
-    const { files } = overriding('  alerts: { errors: { threshold: 9 } }')
-    const { document } = await run('validate', 'staging', { files: { ...files, [path]: text.replace('interval: 5m', 'interval: 5min') } })
-    expect(placed(document)).toEqual([
-      expect.stringContaining('observability/service.yml:16:15 schema: alerts.errors.interval: "5min" is not accepted'),
+  it('names a key that no file declares at its place', async () => {
+    const misspelled = await run('validate', 'staging', { files: ofStaging('{ error: a1 }') })
+    expect(placed(misspelled.document)).toEqual([
+      'environments/staging.yml:8:13 unknown-adoption: adopt.alerts: no file declares the key "error"; did you mean "errors"?',
     ])
+    const without = await run('validate', '', {
+      files: ofStaging('{ error: a1 }'),
+      variables: passed({ STAGE: 'x', LIMIT: '1', WEBHOOK: 'oncall', THRESHOLD: '5' }),
+    })
+    expect(without.document).toMatchObject({ status: 'pass', objectCount: 2 })
+    expect(without.document).not.toHaveProperty('environment')
   })
 
-  it('a diagnostic about an override is not made without the environment', async () => {
-    const { 'environments/staging.yml': file } = overriding('  alerts: { error: { threshold: 1 } }').files
-    const variables = passed({ STAGE: 'x', LIMIT: '1' })
-    const { document } = await run('validate', '', { files: { 'environments/staging.yml': file }, variables })
-    expect(document).toMatchObject({ status: 'pass', objectCount: 2 })
-    expect(document).not.toHaveProperty('environment')
+  it('is where a pull with the environment writes ids, and the other files stay without them', async () => {
+    const alert = await unmanagedAlert()
+    const files = { [path]: 'alerts: {}\n', 'environments/staging.yml': `# Ours.\n${staging}` }
+    const pulled = await run('pull', 'staging', { files })
+    const after = Object.fromEntries(pulled.files.map((one) => [one.path, one.content]))
+    expect(Object.entries(after).filter(([, content]) => content.includes('adopt'))).toEqual([
+      [
+        'environments/staging.yml',
+        expect.stringMatching(new RegExp(`^# Ours\\.\n${staging}\nadopt:\n  alerts:\n    alert: ${alert.id}@\\S+\n$`)),
+      ],
+    ])
+    expect(pulled.document).toMatchObject({ added: 2, leftOut: 0 })
+    const all = { ...files, ...after }
+    expect((await run('pull', 'staging', { files: all })).document).toMatchObject({ changed: false, unchanged: 2 })
+    expect((await run('plan', 'staging', { files: all })).document).toMatchObject({ toCreate: 0, toUpdate: 0, toAdopt: 1 })
+    Object.assign(alert, { threshold: 70 })
+    const again = await run('pull', 'staging', { files: all })
+    const entries = [after, Object.fromEntries(again.files.map((one) => [one.path, one.content]))].map(
+      (written) => /alert: (\S+)/.exec(written['environments/staging.yml'] ?? '')?.[1],
+    )
+    expect(entries).toEqual([expect.stringContaining(`${alert.id}@`), expect.stringContaining(`${alert.id}@`)])
+    expect(entries[0]).not.toBe(entries[1])
+    expect(again.document).toMatchObject({ updated: 1, filesWritten: 2 })
   })
-})
 
-it('merges maps, replaces lists and alternatives, and removes fields that are null', async () => {
-  const overrides = `overrides:
-  alerts:
-    errors:
-      channel: { webhook: null, webhookId: ${serviceIn('search').webhooks[0]?.id} }
-      note: null
-  dashboards:
-    overview: { tags: [a, b] }
-`
-  await run('apply', 'staging', { files: { 'environments/staging.yml': staging.replace(/overrides:[\s\S]*/, overrides) } })
-  const { alerts, dashboards, webhooks } = serviceIn('search')
-  const alert = alerts.find(({ message }) => message === 'More than 50 errors')
-  expect(JSON.stringify(alert)).toContain(webhooks[0]?.id)
-  expect(alert?.note).not.toContain('Look')
-  expect(dashboards.find(({ name }) => name === 'Overview (staging)')?.tags).toEqual(expect.arrayContaining(['a', 'b']))
-  const list = `overrides: { alerts: { errors: { channels: [{ type: webhook, webhook: oncall }, { type: webhook, webhook: audit }] } } }\n`
-  await run('apply', 'staging', { files: { 'environments/staging.yml': staging.replace(/overrides:[\s\S]*/, list) } })
-  expect(serviceIn('search').alerts.find(({ id }) => id === alert?.id)?.channels).toHaveLength(2)
-  const tile = '{ name: Errors, config: { displayType: number, source: Logs, select: [{ aggFn: count }] } }'
-  const rows = `overrides: { dashboards: { overview: { rows: [{ name: All, tiles: [${tile}] }] } } }\n`
-  const inRows = { files: { 'environments/staging.yml': staging.replace(/overrides:[\s\S]*/, rows) } }
-  expect((await run('apply', 'staging', inRows)).document).toMatchObject({ status: 'pass' })
-  expect(serviceIn('search').dashboards.find(({ name }) => name === 'Overview (staging)')).toMatchObject({ containers: [{ title: 'All' }] })
-  expect((await run('pull', 'staging', inRows)).document).toMatchObject({ updated: 0, unchanged: 2 })
+  it('replaces the entry of a list in the file by one of the environment', async () => {
+    const { id } = await unmanagedAlert()
+    const file = text.replace('    interval: 5m', `    adopt: [another-service, ${id}]\n    interval: 5m`)
+    const { files, document } = await run('pull', 'staging', { files: { [path]: file } })
+    expect(files.map((one) => one.path)).toContain('environments/staging.yml')
+    expect(files.find((one) => one.path.startsWith('environments'))?.content).toMatch(
+      new RegExp(`adopt:\n  alerts:\n    errors: ${id}@\\S+\n$`),
+    )
+    expect(files.find((one) => one.path === path)?.content ?? file).toContain(`adopt: [another-service, ${id}]`)
+    expect(document.status).not.toBe('fail')
+  })
+
+  it('is written into an environment of JSON, and not where an anchor shares it', async () => {
+    await unmanagedAlert()
+    const json = { 'service-id': demo.services.search, variables: { STAGE: 'staging', LIMIT: 50, WEBHOOK: 'audit', THRESHOLD: 50 } }
+    const pull = (file: Texts) => {
+      const { 'service-id': _, ...common } = inputsFor(emulator(), 'clickhouse-cloud')
+      const inputs = { ...common, operation: 'pull', env: 'staging', project: 'shop' }
+      return invokeText({ inputs, files: { [path]: 'alerts: {}\n', ...file } })
+    }
+    const pulled = await pull({ 'environments/staging.json': JSON.stringify(json, null, 2) })
+    const content = pulled.files.find((one) => one.path === 'environments/staging.json')?.content ?? ''
+    expect(JSON.parse(content)).toEqual({ ...json, adopt: { alerts: { alert: expect.stringContaining('@') } } })
+    const anchored = await pull({ 'environments/staging.yml': `${staging}adopt: &ids {}\n` })
+    expect(anchored.files.map((one) => one.path)).not.toContain('environments/staging.yml')
+  })
 })
 
 describe('a plan file', () => {
@@ -344,7 +358,7 @@ describe('a plan file', () => {
     const without = await run('plan', '', {
       files: changed,
       inputs: { 'plan-file': 'plan.json', 'service-id': demo.services.catalog },
-      variables: passed({ STAGE: 'prod', LIMIT: '5' }),
+      variables: passed({ STAGE: 'prod', LIMIT: '5', WEBHOOK: 'oncall', THRESHOLD: '5' }),
     })
     expect((await apply('production', without.files[0]?.content)).reason).toContain('was made without env; leave it out')
   })
@@ -355,43 +369,6 @@ describe('pull', () => {
     await applyAll()
     for (const env of ['staging', 'production'])
       expect((await run('pull', env)).document).toMatchObject({ status: 'pass', changed: false, unchanged: 2, environment: env })
-  })
-
-  it('updates the file, but not for fields that the environment overrides', async () => {
-    await applyAll()
-    const [alert] = serviceIn('search').alerts
-    Object.assign(alert ?? {}, { threshold: 60, interval: '15m' })
-    const { document, files } = await run('pull', 'staging')
-    expect(document).toMatchObject({ status: 'warn', updated: 1, leftOut: 0 })
-    expect(placed(document)).toEqual([
-      'environments/staging.yml:8:7 override-differs: alerts.errors.threshold: the service has 60, and the environment overrides the field; change the override to keep the value',
-    ])
-    expect(files[0]?.content).toBe(text.replace('interval: 5m', 'interval: 15m'))
-    const after = { files: { [path]: files[0]?.content ?? '' } }
-    expect((await run('plan', 'staging', after)).document).toMatchObject({
-      toUpdate: 1,
-      objects: [{}, { fields: [{ path: 'threshold' }] }],
-    })
-    expect((await run('plan', 'production', after)).document).toMatchObject({
-      toUpdate: 1,
-      objects: [{}, { fields: [{ path: 'interval' }] }],
-    })
-  })
-
-  it('leaves out an object that differs only in fields that the environment overrides', async () => {
-    await applyAll()
-    const { alerts, webhooks } = serviceIn('search')
-    const other = webhooks.find(({ name }) => name === 'incidents')?.id ?? ''
-    const stored = JSON.stringify(alerts[0]).replaceAll(webhooks.find(({ name }) => name === 'audit')?.id ?? '', other)
-    Object.assign(alerts[0] ?? {}, JSON.parse(stored))
-    const { document } = await run('pull', 'staging')
-    expect(document).toMatchObject({ status: 'warn', changed: false, leftOut: 1, unchanged: 1 })
-    expect(document.objects).toContainEqual(
-      expect.objectContaining({ key: 'errors', reason: 'the environment overrides channel, and the service has another value' }),
-    )
-    expect(placed(document)[0]).toContain(
-      'environments/staging.yml:9:7 override-differs: alerts.errors.channel: the service has {"type":"webhook"',
-    )
   })
 
   it('keeps an expression whose value differs, because it is for all environments', async () => {

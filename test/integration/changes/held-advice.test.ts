@@ -101,7 +101,7 @@ describe('the advice on an object that is left as it is', () => {
         ),
       })
       expect(await adviceOn(one, file(''))).toBe(
-        `To manage it as the file has it, set adopt for the instance shop (a value of the instance, or in overrides) to ${id}; to take its values into the file, change the file, because pull does not edit a file with instances; to create another one, set adopt to false (instance shop)`,
+        `To manage it as the file has it, set adopt for the instance shop (a value of the instance, or in adopt of an environment) to ${id}; to take its values into the file, change the file, because pull does not edit a file with instances; to create another one, set adopt to false (instance shop)`,
       )
       expect(actions(await one.plan(file(id)))).toEqual({ shop: 'update' })
     }))

@@ -33,8 +33,9 @@ it('F5: the objects of all instances of a file converge, and an environment chan
   const of = { [path]: small }
   expect((await run('apply', {}, of)).document).toMatchObject({ status: 'pass', changed: true, toCreate: 8 })
   expect((await run('plan', {}, of)).document).toMatchObject({ changed: false, unchanged: 8 })
-  const environment = { 'environments/prod.yml': 'overrides: { instances: { payment: { errors: 100 } } }\n' }
-  const { document: planned } = await run('plan', { env: 'prod' }, { ...of, ...environment })
+  const environment = { 'environments/prod.yml': 'variables: { ERRORS: 100 }\n' }
+  const varied = stringify({ ...parse(small), instances: { ...parse(small).instances, payment: { errors: `$\{{ env.ERRORS }}` } } })
+  const { document: planned } = await run('plan', { env: 'prod' }, { [path]: varied, ...environment })
   expect(planned).toMatchObject({ toUpdate: 1, unchanged: 7 })
   expect(planned.objects).toContainEqual(
     expect.objectContaining({ key: 'payment-errors', action: 'update', fields: [{ path: 'threshold', before: 20, after: 100 }] }),
@@ -65,8 +66,8 @@ it('an environment decides the previousKey of an instance, also that there is no
   await run('apply', {}, { [path]: small })
   const { checkout, payment } = parse(small).instances
   const plan = async (cart: object, previousKey: string) => {
-    const file = stringify({ ...parse(small), instances: { cart, payment } })
-    const environment = `overrides: { instances: { cart: { previousKey: "${previousKey}" } } }\n`
+    const file = stringify({ ...parse(small), instances: { cart: { ...cart, previousKey: `$\{{ env.WAS }}` }, payment } })
+    const environment = `variables: { WAS: "${previousKey}" }\n`
     return (await run('plan', { env: 'prod', prune: 'true' }, { [path]: file, 'environments/prod.yml': environment })).document
   }
   expect(await plan(checkout, 'checkout')).toMatchObject({ status: 'pass', toCreate: 0, toUpdate: 4, toDelete: 0 })

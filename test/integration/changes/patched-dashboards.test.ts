@@ -246,7 +246,7 @@ it('W17: fails the object with the reason where the tool refuses a tile against 
     expect(failed).toMatchObject({
       outcome: 'failed',
       message: expect.stringContaining(
-        'cannot patch the tile "First" (plan with repair: rewrite to write all tiles): config.select[0].aggFn: A newer rule',
+        'cannot patch the tile "First" (plan with WATCHKEEPER_REPAIR: rewrite to write all tiles): config.select[0].aggFn: A newer rule',
       ),
     })
     expect(stored).toEqual(before)
@@ -295,6 +295,6 @@ it('warns of a link without a language in a tile that an adoption leaves as it i
     save({ tiles: [{ id: 'table', name: 'Table', x: 0, y: 0, w: 6, h: 6, config }] as never })
     const { diagnostics } = await one.plan(afterPull({}, await one.pull({})))
     expect(diagnostics).toMatchObject([
-      { rule: 'missing-language', severity: 'warning', message: expect.stringContaining('repair: rewrite') },
+      { rule: 'missing-language', severity: 'warning', message: expect.stringContaining('WATCHKEEPER_REPAIR: rewrite') },
     ])
   }))

@@ -114,6 +114,18 @@ describe('a pull of drift', () => {
     }
   })
 
+  it('a pull of drift has the text of a pull request as its report in Markdown, also where it removes declarations', async () => {
+    raise()
+    const { alerts } = serviceOf(emulator())
+    alerts.splice(alerts.indexOf(alert()), 1)
+    for (const only of ['drifted', 'drifted-or-deleted']) {
+      const { document, files } = await run('pull', { only, reports: 'markdown=drift.md' })
+      expect(document, only).toMatchObject({ updated: 1, removed: only === 'drifted' ? 0 : 1 })
+      const report = files.find((one) => one.path === 'drift.md')?.content ?? ''
+      expect(report, only).toContain('To revert them, run apply on the default branch')
+    }
+  })
+
   it('a pull of drift finds the next change of an object, too, once the file of the last one was applied', async () => {
     raise()
     const { document } = await run('apply', {}, secrets, raised)

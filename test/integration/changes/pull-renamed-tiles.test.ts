@@ -55,7 +55,7 @@ describe('a pull after a tile was renamed in the service', () => {
     return { after, document: pulled.document, plan: planned.document, problems }
   }
 
-  const modes: readonly Inputs[] = [{ only: 'drifted' }, { only: 'drifted', 'remove-declarations': 'true' }, { only: 'declared' }, {}]
+  const modes: readonly Inputs[] = [{ only: 'drifted' }, { only: 'drifted-or-deleted' }, { only: 'declared' }, {}]
   const rename = (): void => change('Two', { name: 'Three' })
 
   it('F2: the alert in the file follows a renamed tile, with every kind of pull', async () => {
@@ -148,11 +148,10 @@ describe('a pull after a tile was renamed in the service', () => {
       }
   })
 
-  it('remove-declarations removes the declaration of an alert together with its tile', async () => {
+  it('removes the declaration of an alert together with its tile', async () => {
     const other = alertOn('one', 'One')
     const { after, document, problems } = await pullAfter({ 'o/a.yml': `${both}${other}` }, () => change('Two', undefined), {
-      only: 'drifted',
-      'remove-declarations': 'true',
+      only: 'drifted-or-deleted',
     })
     expect(problems).toEqual([])
     expect(after['o/a.yml']).toBe(`${board.replace(tile('Two', 'a'), '')}alerts:\n${other}`)

@@ -106,7 +106,7 @@ describe.each(dialects)('objects that exist twice in %s', (dialect) => {
       expect(messagesOf(document)).toContain(`to repair ${isPatched ? 'all of them' : 'the others'}, ${command}`)
       const [message = ''] = messagesOf(document).filter((one) => one.includes('2 dashboards have this ownership marker'))
       for (const id of ids) expect(message).toContain(id)
-      expect(message).toContain(isPatched ? 'set repair: duplicates' : 'In the web app, delete the one that you do not need')
+      expect(message).toContain(isPatched ? 'set WATCHKEEPER_REPAIR: duplicates' : 'In the web app, delete the one that you do not need')
     }
     expect(count()).toEqual([2, 2, 6])
   })

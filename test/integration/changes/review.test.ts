@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
+import { randomFrom } from '../../support/random.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -91,6 +92,33 @@ describe('the layout of a changed dashboard', () => {
     const lines = drawn.split('\n')
     expect(lines.length).toBeGreaterThan(5)
     expect(lines.filter((line) => [...line].length > 60)).toEqual([])
+  })
+
+  it('the layout of a changed dashboard shows every script, and keeps the lines of its boxes straight', async () => {
+    await haveApplied()
+    // Graphemes with the columns that a font of fixed width gives them.
+    const columns: Readonly<Record<string, number>> = {
+      ...Object.fromEntries([...'日決エラ가Ａ，'].map((one) => [one, 2])),
+      ...Object.fromEntries(['👍🏽', '❤️', '🇯🇵', '🔥'].map((one) => [one, 2])),
+      ...Object.fromEntries(['a', 'é', 'e\u0301', 'ш', 'ﾊ', '—'].map((one) => [one, 1])),
+    }
+    const alphabet = Object.keys(columns)
+    const random = randomFrom(61)
+    const nameOf = (length: number) => Array.from({ length }, () => alphabet[Math.floor(random() * alphabet.length)]).join('')
+    const longest = alphabet.toSorted((a, b) => b.length - a.length)
+    const widthOf = (line: string): number => {
+      if (line === '') return 0
+      const one = longest.find((grapheme) => line.startsWith(grapheme)) ?? line.slice(0, 1)
+      return (columns[one] ?? 1) + widthOf(line.slice(one.length))
+    }
+    for (let round = 0; round < 20; round++) {
+      const names = Array.from({ length: 6 }, (_, i) => `${nameOf(Math.floor(random() * 30))}${i}`)
+      const { text } = await run('plan', board(names.map((name, i) => note(name, [(i % 3) * 8, Math.floor(i / 3) * 3, 8, 3]))))
+      const after = layoutIn(text).split('After\n')[1]?.split('\n').slice(0, -1) ?? []
+      expect(after.length).toBeGreaterThan(4)
+      expect([...new Set(after.map(widthOf))], after.join('\n')).toEqual([60])
+      expect(layoutIn(text)).not.toContain('?')
+    }
   })
 
   it('the layout of a changed dashboard is an SVG in the page of the plan', async () => {

@@ -46,6 +46,26 @@ describe('validate', () => {
     expect(accepted.exitCode).toBe(0)
   })
 
+  it('fails where a folder has recordings of incidents, which look like tests, and not where another program has such a folder', async () => {
+    const recording = '{\n "recording": 1,\n "incident": "down"\n}\n'
+    const { document } = await run({ [file]: fileWith(), 'recordings/down/errors.json': recording })
+    expect([document.status, document.diagnostics]).toEqual([
+      'fail',
+      [
+        {
+          rule: 'recordings',
+          severity: 'error',
+          location: { file: 'recordings/down/errors.json' },
+          message:
+            'nothing reads recordings of incidents any more; delete the folder recordings: backtest tests incidents on the data of the service',
+        },
+      ],
+    ])
+    const others = Object.fromEntries(Array.from({ length: 1100 }, (_, i) => [`recordings/tape/${i}.json`, { length: i }]))
+    for (const one of [{ 'recordings/tape/a.json': { length: 3 } }, { 'recordings/a.json': recording }, others])
+      expect((await run({ [file]: fileWith(), ...one })).document).toMatchObject({ status: 'pass', errorCount: 0 })
+  })
+
   it('validate is an error where no file matches', async () => {
     const { document, reason } = await run({ 'elsewhere/a.yml': 'alerts: {}' })
     expect(document.status).toBe('error')

@@ -111,20 +111,22 @@ describe('the server under a fault', () => {
 
   it('delays requests independently of each other', async () => {
     const emulator = await startCloud()
-    emulator.addFault({ times: 20, effect: { kind: 'delay', ms: 100 } })
-    const startedAt = performance.now()
-    await Promise.all(Array.from({ length: 20 }, () => call(emulator, 'GET', alerts)))
-    expect(performance.now() - startedAt).toBeLessThan(1000)
+    emulator.addFault({ effect: { kind: 'delay', ms: 500 } })
+    const ended: string[] = []
+    const delayed = call(emulator, 'GET', alerts).then(() => ended.push('delayed'))
+    while (emulator.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await call(emulator, 'GET', alerts).then(() => ended.push('later'))
+    await delayed
+    expect(ended).toEqual(['later', 'delayed'])
   })
 
   it('handles a late commit after its 504', async () => {
     const emulator = await startCloud()
     const before = countAlerts(emulator)
-    emulator.addFault({ effect: { kind: 'late-commit', ms: 80 } })
+    emulator.addFault({ effect: { kind: 'late-commit', ms: 500 } })
     expect((await post(emulator)).status).toBe(504)
     expect(countAlerts(emulator)).toBe(before)
-    await new Promise((resolve) => setTimeout(resolve, 120))
-    expect(countAlerts(emulator)).toBe(before + 1)
+    await expect.poll(() => countAlerts(emulator)).toBe(before + 1)
     emulator.addFault({ effect: { kind: 'late-commit', ms: 1, status: 502 } })
     expect((await post(emulator)).status).toBe(502)
   })
@@ -314,9 +316,7 @@ describe('a slow or large response', () => {
       if (bytes > 4 * 1024 * 1024) break
     }
     expect(bytes).toBeGreaterThan(4 * 1024 * 1024)
-    const startedAt = performance.now()
     await emulator.close()
-    expect(performance.now() - startedAt).toBeLessThan(500)
   })
 
   it('a slow or large response is a gzip bomb, also for a client that does not accept gzip', async () => {

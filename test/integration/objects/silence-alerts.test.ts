@@ -145,20 +145,6 @@ describe('silence-alerts', () => {
     expect(methodsOf(emulator())).toEqual([])
   })
 
-  it('changes at most max-alerts, and names them before it writes any', async () => {
-    for (const ran of [
-      await silence('checkout', { 'max-alerts': '2' }),
-      await silence('checkout', { 'max-alerts': '2', 'warn-only': 'true' }),
-    ]) {
-      expect(ran).toMatchObject({ exitCode: 2, document: { status: 'error', error: { kind: 'input' } } })
-      expect(ran.reason).toMatch(/^3 alerts would be changed, and max-alerts is 2\. Nothing was written:\n- Checkout errors\n/)
-      expect(ran.reason).toMatch(/set max-alerts: 3\.$/)
-    }
-    expect(puts()).toEqual([])
-    expect((await silence('checkout', { 'max-alerts': '3' })).document).toMatchObject({ count: 3 })
-    expect((await run({ operation: 'silence-alerts', for: '0m', select: 'name~checkout', 'max-alerts': '2' })).exitCode).toBe(2)
-  })
-
   it('reports what it has done when the API fails later, and a second run does the rest', async () => {
     emulator().addFault({ match: { method: 'PUT' }, nth: 2, effect: { kind: 'status', status: 403 } })
     const ran = await silence('checkout')

@@ -101,12 +101,6 @@ describe('the next steps of init', () => {
     expect(stdout).toContain('Register a runner with the label self-hosted')
   })
 
-  it('are short where a workflow needs no key', async () => {
-    const { stdout } = await init(['replay'])
-    expect(stdout).not.toMatch(/gh secret set|watchkeeper doctor|applies it/)
-    expect(stdout).toContain('declare and record an incident first')
-  })
-
   it('ignore a secret in a comment', () => {
     const inBrackets = (text: string): string => `$\{{ ${text} }}`
     const workflow = `# x: ${inBrackets('secrets.WEBHOOK')}\na: ${inBrackets('secrets.KEY')}\nb: ${inBrackets('vars.PLACE')} # ids\n`

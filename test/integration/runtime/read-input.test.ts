@@ -288,8 +288,6 @@ describe('a setting of the operator', () => {
       expect(reason).toContain(`${name}: is not an input of the action, but a variable; set ${variable} in env`)
     }
     expect((await run(inputs)).document.status).toBe('pass')
-    const recorded = await run({ operation: 'backtest', profile: 'hyperdx', 'record-group-names': 'true' }, { isAction: true })
-    expect(recorded.reason).toContain('record-group-names: is not an input of the action, but on the command line only')
   })
 
   it('is read from its variable, also where only one operation has it', async () => {

@@ -112,11 +112,16 @@ it('messages of the command line spell an input as an option, and those of the a
   const cases: [string, Readonly<Record<string, string>>, string, string][] = [
     [
       'pull',
-      { 'remove-declarations': 'true' },
-      'remove-declarations: requires only: drifted',
-      'remove-declarations: requires --only drifted',
+      { only: 'drifted-or-deleted', env: 'x' },
+      'only: cannot be `drifted-or-deleted` with env, because',
+      'only: cannot be `drifted-or-deleted` with --env, because',
     ],
-    ['apply', { files: 'none.yml', prune: 'true' }, 'or set allow-empty: true to delete them', 'or set --allow-empty to delete them'],
+    [
+      'apply',
+      { files: 'none.yml', prune: 'true' },
+      'or set WATCHKEEPER_ALLOW_EMPTY: true to delete them',
+      'or set --allow-empty to delete them',
+    ],
     ['plan', { files: 'a.yml', 'max-notifications': '1' }, 'requires backtest: true', 'requires --backtest'],
     ['usage-cost', { budget: '1', gate: 'off' }, 'cannot be combined with gate: off', 'cannot be combined with --gate off'],
     ['plan', { files: 'a.yml', 'api-key': 'a-key-of-hyperdx' }, 'set profile: hyperdx, or', 'set --profile hyperdx, or'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ChecksFile, readChecksFile } from '../../../src/backups/checks-file.ts'
+import { type ChecksFile, checksFileSchema } from '../../../src/backups/checks-file.ts'
 import {
   chooseTime,
   type HeldRows,
@@ -16,7 +16,7 @@ import { forEachEntry } from '../../support/corpus.ts'
 const backupMs = Date.parse('2026-11-24T03:00:00Z')
 const at = (minutesBefore: number): string => new Date(backupMs - minutesBefore * 60_000).toISOString()
 
-const rulesOf = (tables: object = {}): ChecksFile['tables'] => readChecksFile(JSON.stringify({ tables }), 'checks.yml').tables
+const rulesOf = (tables: object = {}): ChecksFile['tables'] => checksFileSchema.parse({ tables }).tables
 
 const column = (name: string, type: string, more: object = {}): ListedTable['columns'][number] => ({
   ...{ position: 1, name, type, kind: '', inPartitionKey: false, inSortingKey: false },

@@ -49,6 +49,7 @@ function resultOf(objects: readonly PlannedObject[], more: Partial<Result> = {})
     orphans: [],
     uncheckedCount: 0,
     diagnostics: [],
+    applied: true,
     planFile: '',
     isPlanWrong: false,
     ...more,

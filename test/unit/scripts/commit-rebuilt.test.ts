@@ -109,6 +109,7 @@ describe('committing what was rebuilt', () => {
   it.each([
     ['a workflow', '.github/workflows/check.yml'],
     ['a source', 'src/action.ts'],
+    ['a source whose generator reads no package', 'src/platform/core/version.ts'],
     ['a manifest', 'package.json'],
     ['another file of dist', 'dist/other.js'],
     ['a document in a folder of docs', 'docs/decisions/0001-x.md'],

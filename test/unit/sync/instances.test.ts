@@ -3,11 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { isOf } from '../../../src/kinds/kinds.ts'
 import { profileNamed } from '../../../src/platform/api/profiles.ts'
-import { readDocument } from '../../../src/platform/documents/document.ts'
-import type { NamedEnvironment } from '../../../src/platform/operation/operation.ts'
 import { findDeclarations } from '../../../src/sync/declarations/find-declarations.ts'
 import { nameInstances } from '../../../src/sync/declarations/group-diagnostics.ts'
-import { lines, readDeclarations, readText, written } from '../../support/declarations.ts'
+import { lines, readText, written } from '../../support/declarations.ts'
 
 const alertOf = (fields = '') => `{ name: 'Errors of ‹instance.key›', interval: 5m, threshold: '‹instance.errors›'${fields} }`
 
@@ -144,32 +142,6 @@ describe('a file with instances', () => {
         '‹instance.key›-b: { name: A, interval: 5m, threshold: 1 }\n  ‹instance.key›: { name: A, interval: 5m, threshold: 1 }',
       ).diagnostics,
     ).toEqual(['f.yml:5:3 duplicate-key: alerts.a-b is already declared in f.yml:4:3 (instance a) (instance a-b)'])
-  })
-})
-
-describe('an environment', () => {
-  const environment = (overrides: string): NamedEnvironment => {
-    const document = readDocument(`overrides: ${overrides}\n`, 'environments/e.yml')
-    if ('diagnostics' in document) throw new Error(document.diagnostics[0]?.message)
-    return { name: 'e', path: 'environments/e.yml', document, settings: {}, project: undefined, variables: new Map() }
-  }
-  const readIn = (overrides: string) =>
-    readDeclarations(
-      [{ path: 'f.yml', text: file('{ a: , b: { errors: 50 } }', `‹instance.key›-errors: ${alertOf()}`, '{ errors: 20 }') }],
-      () => undefined,
-      environment(overrides),
-    )
-
-  it('overrides values of instances before the fields of their objects', () => {
-    const { objects, diagnostics } = readIn('{ instances: { b: { errors: 5 } }, alerts: { a-errors: { threshold: 7 } } }')
-    expect([diagnostics, objects.map(({ value }) => 'threshold' in value && value.threshold)]).toEqual([[], [7, 5]])
-  })
-
-  it('rejects an instance that no file has, and a value that no expression uses', () => {
-    expect(lines(readIn('{ instances: { c: { errors: 5 }, b: { error: 5 } } }').diagnostics)).toEqual([
-      'environments/e.yml:1:27 unknown-override: overrides.instances: no file has the instance "c"; did you mean "a"?',
-      'environments/e.yml:1:50 unknown-override: overrides.instances.b: no expression uses "error"; did you mean "errors"?',
-    ])
   })
 })
 

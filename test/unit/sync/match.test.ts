@@ -14,7 +14,7 @@ describe('an object that is not clear', () => {
   it('an object is reported when its marker is on two objects', () => {
     const plan = planOf(declared, withAlerts({ ...own }, { ...own, id: 'copy' }))
     expect(messagesOf(plan)).toEqual([
-      'duplicate-marker: alerts.errors: 2 alerts have this ownership marker (alerts-errors, copy); set repair: duplicates for one run, or delete the one that you do not need',
+      'duplicate-marker: alerts.errors: 2 alerts have this ownership marker (alerts-errors, copy); set WATCHKEEPER_REPAIR: duplicates for one run, or delete the one that you do not need',
     ])
     expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: { file: 'f.yml', line: 1 } })
     expect(plan.orphans).toEqual([])

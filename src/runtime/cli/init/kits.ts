@@ -37,10 +37,9 @@ const sampleSlos: KitFile = {
   check: 'replace the sample SLOs, and Traces and oncall by the names of your source and webhook',
 }
 
-const [deployment, recordFirst] = [
-  'replace ./deploy.sh by your deployment',
-  'declare and record an incident first, because a replay without incidents fails',
-]
+const sampleChecks: KitFile = { example: 'backups.yml', target: 'backups.yml', check: 'replace the sample checks and policies' }
+
+const [deployment, sampleLimits] = ['replace ./deploy.sh by your deployment', 'replace the sample limits']
 
 const ofSelfHosted = [workflow('self-hosted'), starter]
 
@@ -73,10 +72,11 @@ export const kits: readonly Kit[] = [
     hasProject: true,
   },
   {
-    name: 'replay',
-    summary: 'Tests the alerts with past incidents on each pull request, without a key.',
-    files: [workflow('replay', recordFirst)],
-    selfHosted: [workflow('self-hosted-replay', recordFirst)],
+    name: 'alert-gates',
+    summary: 'Tests changed alerts on each pull request: with past data, and with past incidents.',
+    files: [workflow('alert-gates', sampleLimits)],
+    selfHosted: [workflow('self-hosted-alert-gates', sampleLimits)],
+    hasProject: true,
   },
   {
     name: 'check-slos',
@@ -105,19 +105,19 @@ export const kits: readonly Kit[] = [
   {
     name: 'check-credits',
     summary: 'Fails before the prepaid credits run out.',
-    files: [workflow('check-credits', 'replace the sample limits')],
+    files: [workflow('check-credits', sampleLimits)],
   },
   {
     name: 'backups',
     summary: 'Fails when a backup is missing, late or failed.',
-    files: [workflow('backups')],
+    files: [workflow('backups'), sampleChecks],
   },
   {
     name: 'restore-drill',
     summary: 'Restores a backup to a new service once a month, verifies its data, and deletes it.',
     files: [
       workflow('restore-drill', 'read docs/backups.md first: it costs credits, and needs an environment with reviewers'),
-      { example: 'backups.yml', target: 'backups.yml', check: 'replace the sample checks and policies' },
+      sampleChecks,
     ],
   },
 ]

@@ -166,7 +166,7 @@ describe('an audit of services', () => {
 
   // An evaluation keeps it awake for 10 to 13 minutes of 15: 76.7% of 720 hours at 1 CHC, less 20 hours that the other alert covers.
   it('finds an alert that is evaluated less often than the idle timeout, by its share of the awake time', async () => {
-    const alerts = [{ intervalMs: 900_000, offsetMs: 0, startMs: undefined }]
+    const alerts = [{ intervalMs: 900_000, offsetMs: 0 }]
     const queries = { workday: 0, weekend: 0 }
     putToSleep(emulator(), 'search', { ...office, idleTimeoutMinutes: 10, effectiveTimeoutMinutes: 10, queries, creditsPerHour: 1, alerts })
     alertOn('search', '15m')
@@ -177,10 +177,12 @@ describe('an audit of services', () => {
     ])
     expect(text).toContain('With the idle timeout of 10 min, evaluations of 1 alert cover 87% of the awake time: Every 15m.')
     expect(text).toContain('An interval of 30m or longer lets the service sleep longer.')
+    for (const alert of serviceOf(emulator(), 'search').alerts) alert.scheduleStartAt = new Date(nowMs + 60_000).toISOString()
+    expect((await audit()).findings).toEqual([])
   })
 
   it('finds alerts that are evaluated within the idle timeout, and counts the same awake hours once', async () => {
-    putToSleep(emulator(), 'search', { ...office, alerts: [{ intervalMs: 300_000, offsetMs: 0, startMs: undefined }] })
+    putToSleep(emulator(), 'search', { ...office, alerts: [{ intervalMs: 300_000, offsetMs: 0 }] })
     alertOn('search', '5m')
     alertOn('search', '1h')
     const { findings, document, text } = await audit()
@@ -195,7 +197,7 @@ describe('an audit of services', () => {
   ])('%s to a service that an alert every %s keeps awake', async (_what, interval, isAdvised) => {
     const timeout = { idleTimeoutMinutes: 15, effectiveTimeoutMinutes: 15 }
     const intervalMs = Number.parseInt(interval, 10) * 60_000
-    putToSleep(emulator(), 'search', { ...office, ...timeout, alerts: [{ intervalMs, offsetMs: 0, startMs: undefined }] })
+    putToSleep(emulator(), 'search', { ...office, ...timeout, alerts: [{ intervalMs, offsetMs: 0 }] })
     alertOn('search', interval)
     const { findings } = await audit()
     expect(findings.map(({ command }) => command === `clickhousectl cloud service scale ${id} --idle-timeout-minutes 5`)).toEqual(isAdvised)

@@ -45,10 +45,10 @@ describe('a period', () => {
   })
 
   it('a period is an error when the API uses two units', async () => {
-    emulator().addFault({ effect: { kind: 'body', text: '{"result":{"grandTotalCredits":1,"costs":[]}}' } })
-    expect((await run({ period: `${addDays(today, -40)}..${today}` })).reason).toMatch(
-      /uses the unit \w+ for some days and the unit \w+ for others/,
-    )
+    const from = addDays(today, -40)
+    const text = '{"result":{"grandTotalCredits":1,"costs":[]}}'
+    emulator().addFault({ match: { path: `from_date=${from}` }, effect: { kind: 'body', text } })
+    expect((await run({ period: `${from}..${today}` })).reason).toMatch(/uses the unit \w+ for some days and the unit \w+ for others/)
   })
 
   it.each([

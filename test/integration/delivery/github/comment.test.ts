@@ -224,7 +224,7 @@ describe('the pull request', () => {
     const { failures, notes } = await always({ event: {}, env: { GITHUB_SHA: 'e'.repeat(40) } })
     expect(failures).toEqual([])
     expect(notes).toEqual([
-      'comment: not created, because no open pull request has this commit as its head. To select a pull request, set pr-number',
+      'comment: not created, because no open pull request has this commit as its head. To select a pull request, set WATCHKEEPER_PR_NUMBER',
     ])
     expect(writes()).toEqual([])
   })

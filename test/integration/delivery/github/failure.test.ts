@@ -185,16 +185,37 @@ describe('reads are tried again', () => {
   })
 })
 
-describe('writes are sent once', () => {
+describe('a write that may have been carried out', () => {
   it.each<[string, GitHubFault['effect'], string]>([
     ['502', answerWith(502), 'GitHub answered 502: It broke. GitHub may have written it.'],
     ['a connection that breaks', { kind: 'reset' }, 'GitHub may have written it.'],
-    ['a secondary rate limit', answerWith(403, { 'retry-after': '1' }), 'This is a rate limit. GitHub asks to wait 1 s.'],
-  ])('sends a write once after %s', async (_, effect, words) => {
+  ])('is sent once if it creates something, after %s', async (_, effect, words) => {
     github().addFault({ on: create, effect })
     const { failures } = await notifyGitHub(github(), { comment: 'always' })
     expect(failures[0]).toContain(words)
     expect(callsTo(create)).toHaveLength(1)
+  })
+
+  it.each<[string, GitHubFault['effect'], number]>([
+    ['502', answerWith(502), 0],
+    ['a connection that breaks', { kind: 'reset' }, 0],
+    ['a secondary rate limit', answerWith(403, { 'retry-after': '7' }), 7000],
+  ])('is sent again if it only replaces a text, after %s', async (_, effect, waitMs) => {
+    await notifyGitHub(github(), { comment: 'always' })
+    github().addFault({ on: 'PATCH', afterwards: true, effect })
+    const { failures, waitedMs } = await notifyGitHub(github(), { comment: 'always', content: contentOf('pass') })
+    expect([failures, callsTo('PATCH').length]).toEqual([[], 2])
+    expect(waitedMs).toBeGreaterThanOrEqual(waitMs)
+    expect(github().store.comments[0]?.body).toContain('✅')
+  })
+
+  it('that GitHub refuses by a rate limit is sent again when GitHub asks for it, within the limit of time', async () => {
+    github().addFault({ on: create, effect: answerWith(403, { 'retry-after': '7' }) })
+    expect(await notifyGitHub(github(), { comment: 'always' })).toMatchObject({ failures: [], waitedMs: 7000 })
+    github().addFault({ on: 'PATCH', effect: answerWith(429, { 'retry-after': '60' }) })
+    const { failures, waitedMs } = await notifyGitHub(github(), { comment: 'always', content: contentOf('pass') })
+    expect(failures).toEqual(['comment: GitHub answered 429: It broke. This is a rate limit. GitHub asks to wait 60 s.'])
+    expect([waitedMs, github().store.comments.length]).toEqual([0, 1])
   })
 
   it('finds what was written although the answer was lost is found by the next run', async () => {

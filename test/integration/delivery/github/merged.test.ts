@@ -1,8 +1,10 @@
-// After a merge: what apply tells the pull request whose commit was pushed.
+// After a merge: what a run that applies tells the pull request whose commit was pushed. test/exhaustive has it for whole stories.
 import { describe, expect, it } from 'vitest'
+import type { SyncContent } from '../../../../src/delivery/github/content.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../../support/emulator.ts'
 import { bot, useGitHub } from '../../../support/github-server.ts'
 import { contentOf, type NotifyCase, notifyGitHub, pullRequestEvent, runGitHubStep, startMs } from '../../../support/notify.ts'
+import { type Pull, Repository } from '../../../support/repository.ts'
 import type { RanAction } from '../../../support/run-process.ts'
 
 const github = useGitHub()
@@ -20,39 +22,44 @@ const mergeIt = (more: object = {}): void => {
   github().store.pulls = [{ number: 12, state: 'closed', commits: [head], mergeCommit: merge, ...more }]
 }
 
-const push = { GITHUB_SHA: merge, GITHUB_REF_TYPE: 'branch', GITHUB_REF_NAME: 'main' }
+const push = { GITHUB_SHA: merge, GITHUB_REF: 'refs/heads/main', GITHUB_REF_NAME: 'main' }
 
-const plan = ({ env, ...options }: NotifyCase = {}) =>
+type Content = Partial<SyncContent> & { readonly text?: string }
+type RunCase = Omit<NotifyCase, 'content'> & { readonly content?: Content }
+
+const plan = ({ content, env, ...options }: RunCase = {}) =>
   notifyGitHub(github(), {
     comment: 'changes',
     label: undefined,
     target,
-    env: { GITHUB_WORKFLOW: 'observability', GITHUB_JOB: 'plan-or-apply', ...env },
-    content: contentOf('pass', { operation: 'plan', hasChanges: true, text: 'Plan of one alert' }),
+    env: { GITHUB_WORKFLOW: 'observability', GITHUB_JOB: 'plan', ...env },
+    content: contentOf('pass', { operation: 'plan', project: 'acme/shop', hasChanges: true, text: 'Plan of one alert', ...content }),
     ...options,
   })
 
-const apply = ({
-  content = {},
-  env,
-  ...options
-}: Omit<NotifyCase, 'content'> & { readonly content?: Parameters<typeof contentOf>[1] } = {}) =>
-  plan({
+let later = 0
+
+const apply = ({ content, env, ...options }: RunCase = {}) => {
+  later += 1000
+  const { status = 'pass', ...rest } = content ?? {}
+  return notifyGitHub(github(), {
     comment: 'always',
+    label: undefined,
+    target,
     event: {},
-    env: { ...push, ...env },
-    laterMs: 60_000,
-    content: contentOf(content.status ?? 'pass', {
-      operation: 'apply',
-      hasWritten: true,
-      text: 'One alert created',
-      atMs: startMs + 60_000,
-      ...content,
+    env: { GITHUB_WORKFLOW: 'observability', GITHUB_JOB: 'apply', ...push, ...env },
+    laterMs: later,
+    content: contentOf(status, {
+      ...{ operation: 'apply', project: 'acme/shop', outcome: 'applied', hasWritten: true, text: 'One alert created' },
+      atMs: startMs + later,
+      ...rest,
     }),
     ...options,
   })
+}
 
-const failed = { status: 'error', hasFailed: true, hasWritten: false } as const
+const failed = { status: 'error', hasFailed: true, hasWritten: false, outcome: 'failed' } as const
+const savedPlan = { operation: 'plan', hasWritten: false, text: 'Plan of main' } as const
 
 describe('apply after a merge', () => {
   it('turns the comment with the plan into the outcome, with the commit, and folds the plan below', async () => {
@@ -61,10 +68,6 @@ describe('apply after a merge', () => {
     expect((await apply()).notes).toEqual(['comment: updated on #12'])
     expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`'])
     expect(own()[0]?.body).toMatch(/`bbbbbbb`\n\nOne alert created\n[\s\S]*<summary>Previous report<\/summary>\n\n### ✅ Plan of one alert/)
-    // The comment is now that of apply, which a second run finds.
-    await apply({ content: { text: 'Nothing to do', atMs: startMs + 90_000 }, laterMs: 90_000 })
-    expect(own()).toHaveLength(1)
-    expect(own()[0]?.body).toContain('Nothing to do')
   })
 
   it('says what was not applied, why, and how to try again', async () => {
@@ -73,19 +76,46 @@ describe('apply after a merge', () => {
     await apply({ content: failed })
     expect(headings()).toEqual(['#12 ### 🛑 Not applied in `bbbbbbb`'])
     expect(own()[0]?.body).toContain('`gh run rerun 4711 --repo github.example/acme/shop`')
-    await apply({ content: { ...failed, advice: { isKeyRejected: true }, atMs: startMs + 80_000 }, laterMs: 80_000 })
+    await apply({ content: { ...failed, advice: { isKeyRejected: true } } })
     expect(own()[0]?.body).toContain('applies these changes, too. Replace the key first. Then run it again: `gh run rerun 4711 ')
-    await apply({ content: { ...failed, hasWritten: true, atMs: startMs + 90_000 }, laterMs: 90_000 })
+    expect(own()[0]?.body).toMatch(/<summary>Previous report<\/summary>\n\n### ✅ Plan of one alert/)
+    await apply({ content: { ...failed, hasWritten: true, outcome: 'in-part', text: 'One of two created' } })
     expect(headings()).toEqual(['#12 ### 🛑 Applied in part in `bbbbbbb`'])
   })
 
-  it('asks GitHub as often as for an open pull request, and not at all without a comment', async () => {
+  it('keeps what a run wrote, also the list of it, until another run writes or does more', async () => {
+    await plan()
+    mergeIt()
+    await apply({ content: { ...failed, hasWritten: true, outcome: 'in-part', text: 'One of two created' } })
+    const { notes } = await apply({ content: failed })
+    expect(notes).toEqual(['comment: not updated on #12, because it says what became of the merge'])
+    await apply({ content: { hasWritten: false, text: 'Nothing to do' } })
+    expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`'])
+    expect(own()[0]?.body).toMatch(/<summary>Previous report<\/summary>\n\n### 🛑 Applied in part in `bbbbbbb`\n\nOne of two created/)
+    for (const outcome of ['applied', 'failed', 'refused', 'planned'] as const) await apply({ content: { outcome, hasWritten: false } })
+    // A plan that is run again, although its pull request was merged.
+    await plan({ content: { atMs: startMs + later + 1000 }, laterMs: later + 1000 })
+    expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`'])
+    expect(own()[0]?.body).toContain('One of two created')
+    await apply({ content: { text: 'One alert updated' } })
+    expect(own()[0]?.body).toContain('One alert updated')
+  })
+
+  it('asks GitHub as often as for an open pull request, and for one list more after a success', async () => {
     mergeIt()
     await apply({ content: failed })
-    expect(github().calls()).toEqual([
+    const calls = [
       `GET /repos/acme/shop/commits/${merge}/pulls?page=1&per_page=100`,
       'GET /repos/acme/shop/issues/12/comments?page=1&per_page=100',
       'POST /repos/acme/shop/issues/12/comments',
+    ]
+    expect(github().calls()).toEqual(calls)
+    github().received.length = 0
+    await apply()
+    expect(github().calls()).toEqual([
+      ...calls.slice(0, 2),
+      'PATCH /repos/acme/shop/issues/comments/100',
+      'GET /repos/acme/shop/issues/comments?sort=updated&direction=desc&page=1&per_page=100',
     ])
     github().received.length = 0
     await apply({ comment: 'off', issue: 'on-failure' })
@@ -94,123 +124,186 @@ describe('apply after a merge', () => {
 
   it.each([
     ['was closed without a merge', { mergeCommit: undefined, commits: [merge] }],
-    ['was merged into another branch', { base: 'next' }],
+    ['was merged with another commit, and has this one', { mergeCommit: 'd'.repeat(40), commits: [merge, head] }],
     ['belongs to another repository with the same commits', { repository: 'upstream/shop' }],
   ])('leaves a pull request alone that %s', async (_, more) => {
     await plan()
     mergeIt(more)
-    expect((await apply()).notes).toEqual([
-      'comment: not created, because no open pull request has this commit as its head, and none that was merged into main has it. To select a pull request, set pr-number',
-    ])
+    expect((await apply()).notes[0]).toBe(
+      'comment: not created, because no open pull request has this commit as its head, and it is the merge of none. To select a pull request, set WATCHKEEPER_PR_NUMBER',
+    )
     expect(headings()).toEqual(['#12 ### ✅ Plan of one alert'])
   })
 
-  it('only apply reports on a merged pull request, and only after a push to a branch', async () => {
-    mergeIt()
-    await apply({ content: { operation: 'drift' } })
-    await apply({ env: { GITHUB_REF_TYPE: 'tag' } })
-    expect(own()).toEqual([])
-  })
-
   it.each([
-    ['job', { GITHUB_JOB: 'plan' }, {}],
-    ['workflow', { GITHUB_WORKFLOW: 'plan alerts', GITHUB_JOB: 'plan' }, {}],
-    ['workflow, with the same label', { GITHUB_WORKFLOW: 'plan alerts' }, { label: 'alerts' }],
-  ])('finds the plan of another %s', async (_, env, more) => {
-    await plan({ env, ...more })
-    mergeIt()
-    await apply(more)
+    ['whose head was pushed', { mergeCommit: 'd'.repeat(40), commits: [merge] }],
+    ['into another branch', { base: 'next' }],
+  ])('reports on a pull request that was merged %s', async (_, more) => {
+    mergeIt(more)
+    await apply()
     expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`'])
   })
 
-  it('chooses the plan of its own job, then of its own workflow, and none of two that are equally close', async () => {
-    const jobs = ['plan-or-apply', 'other', 'another'].map((GITHUB_JOB) => ({ GITHUB_JOB }))
-    for (const env of [...jobs, { GITHUB_WORKFLOW: 'elsewhere' }]) await plan({ env })
-    const [mine, ...others] = own()
+  it('reports on a tag, and on the event of the merge, and no other operation does', async () => {
+    mergeIt()
+    await apply({ content: { operation: 'drift', outcome: undefined } })
+    expect(own()).toEqual([])
+    await apply({ env: { GITHUB_REF: 'refs/tags/v1', GITHUB_REF_NAME: 'v1' } })
+    expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`'])
+    github().store.comments = []
+    const { pull_request: closed } = pullRequestEvent(12)
+    await apply({ event: { pull_request: { ...closed, merged: true } } })
+    expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`'])
+  })
+
+  it('the commit is the one that is checked out, which no event about another workflow has', async () => {
+    mergeIt()
+    const tested = { event: { workflow_run: { head_branch: 'main' } } }
+    expect((await apply(tested)).notes).toEqual([expect.stringContaining('comment: not created')])
+    await apply({ ...tested, env: { GITHUB_SHA: 'f'.repeat(40) }, checkedOut: merge })
+    expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`'])
+  })
+
+  it('the open pull request whose head is the pushed commit gets the report only where none was merged with it', async () => {
+    github().store.pulls = [
+      { number: 11, state: 'open', commits: [merge], base: 'production' },
+      { number: 12, state: 'closed', commits: [head], mergeCommit: merge },
+    ]
+    await apply()
+    expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`'])
+    github().store.pulls.pop()
+    await apply()
+    expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`', '#11 ### ✅ One alert created'])
+  })
+})
+
+describe('the comment of plan and apply', () => {
+  it.each([
+    ['job', {}],
+    ['workflow', { env: { GITHUB_WORKFLOW: 'plan alerts' } }],
+    ['workflow, with the same label', { env: { GITHUB_WORKFLOW: 'plan alerts' }, label: 'alerts' }],
+  ])('is one, also of another %s', async (_, { label, ...options }: RunCase) => {
+    await plan({ label, ...options })
+    mergeIt()
+    await apply({ label })
+    expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`'])
+  })
+
+  it.each<[string, RunCase]>([
+    ['project', { content: { project: 'acme/other' } }],
+    ['environment', { target: `staging / ${target}` }],
+    ['service', { target: 'c0ffee00-0000-4000-8000-0000000000c3' }],
+    ['label', { label: 'mine' }],
+  ])('is another one for another %s', async (_, other) => {
+    await plan()
+    await plan(other)
     mergeIt()
     await apply()
-    expect(mine?.body).toContain('Applied in')
-    await apply({ env: { GITHUB_JOB: 'apply' } })
-    expect(others.every(({ body }) => !body.includes('Applied in'))).toBe(true)
-    await apply({ env: { GITHUB_WORKFLOW: 'elsewhere', GITHUB_JOB: 'apply' } })
-    expect(others.map(({ body }) => body.includes('Applied in'))).toEqual([false, false, true])
+    expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`', '#12 ### ✅ Plan of one alert'])
   })
 
-  it('each environment has its own comment, and another service keeps its plan', async () => {
-    for (const one of ['staging', 'production', `production / ${target}`]) await plan({ target: one })
-    mergeIt()
-    await apply({ target: 'production' })
-    expect(headings()).toEqual(['#12 ### ✅ Plan of one alert', '#12 ### ✅ Applied in `bbbbbbb`', '#12 ### ✅ Plan of one alert'])
-  })
-
-  describe('a pull request that was merged before', () => {
-    const [next, last] = ['d'.repeat(40), 'e'.repeat(40)]
-    const mergeAll = (): void => {
-      github().store.pulls = [
-        { number: 12, state: 'closed', commits: [head], mergeCommit: merge },
-        { number: 13, state: 'closed', commits: ['1'.repeat(40)], mergeCommit: next },
-        { number: 14, state: 'closed', commits: ['2'.repeat(40)], mergeCommit: last },
-        { number: 15, state: 'closed', commits: ['3'.repeat(40)] },
-        { number: 16, state: 'open', commits: ['4'.repeat(40)] },
-      ]
+  it('is taken over from an earlier version on an open pull request, and not on a merged one', async () => {
+    const age = (job: string): void => {
+      const label = `observability / ${job} / plan / ${target}`
+      for (const comment of own())
+        comment.body = comment.body.replace(/^.*/, `<!-- watchkeeper comment: ${encodeURIComponent(label).replaceAll('-', '%2D')} -->`)
     }
-
-    it.each([
-      ['canceled', undefined],
-      ['canceled, and the plan has the same label', 'alerts'],
-    ])('is reported by the next success when its own run was %s, and others are not', async (_, label) => {
-      for (const number of [12, 13, 14, 15, 16]) github().store.pulls.push({ number, state: 'open', commits: [] })
-      for (const number of [12, 13, 14, 15, 16]) await plan({ event: pullRequestEvent(number), label })
-      mergeAll()
-      // The pull request 14 was merged while this run was waiting.
-      const { notes } = await apply({ env: { GITHUB_SHA: next }, label })
-      expect(notes).toEqual(['comment: updated on #13', 'comment: updated on #12'])
-      const planned = [14, 15, 16].map((on) => `#${on} ### ✅ Plan of one alert`)
-      expect(headings()).toEqual(['#12 ### ✅ Applied in `ddddddd`', '#13 ### ✅ Applied in `ddddddd`', ...planned])
-      // Both are done.
-      await apply({ env: { GITHUB_SHA: last }, content: { atMs: startMs + 90_000 }, laterMs: 90_000, label })
-      expect(
-        headings()
-          .slice(0, 3)
-          .map((line) => line.slice(-9)),
-      ).toEqual(['`ddddddd`', '`ddddddd`', '`eeeeeee`'])
-    })
-
-    it('is reported by the next success when its own run failed, with the plan still folded below', async () => {
-      await plan()
-      mergeAll()
-      await apply({ content: failed })
-      await apply({ env: { GITHUB_SHA: next }, content: { atMs: startMs + 90_000 }, laterMs: 90_000 })
-      expect(headings()).toEqual(['#12 ### ✅ Applied in `ddddddd`', '#13 ### ✅ Applied in `ddddddd`'])
-      expect(own()[0]?.body).toMatch(/<summary>Previous report<\/summary>\n\n### ✅ Plan of one alert/)
-      expect(own()[0]?.body).not.toContain('Not applied')
-    })
-
-    it('costs one request when there is none, and its failure leaves the report of the run as it is', async () => {
-      mergeIt()
-      await apply()
-      const [listed, ...rest] = github()
-        .calls()
-        .filter((call) => call.startsWith('GET /repos/acme/shop/issues/comments'))
-      expect([listed, rest]).toEqual(['GET /repos/acme/shop/issues/comments?sort=updated&direction=desc&page=1&per_page=100', []])
-      expect(github().calls()).toHaveLength(4)
-      github().addFault({ on: 'GET /repos/acme/shop/issues/comments', effect: { kind: 'answer', status: 403, body: { message: 'no' } } })
-      expect(await apply({ content: { text: 'Nothing to do' } })).toMatchObject({
-        failures: [],
-        notes: ['comment: updated on #12', expect.stringMatching(/^comment: earlier pull requests are not updated: GitHub answered 403/)],
-      })
-    })
-  })
-
-  it('the permission that is missing is in the notice', async () => {
+    await plan()
+    age('plan')
+    await plan({ content: { text: 'Plan of two alerts' } })
+    expect(headings()).toEqual(['#12 ### ✅ Plan of two alerts'])
+    age('plan')
     mergeIt()
-    github().addFault({
-      on: `GET /repos/acme/shop/commits/${merge}/pulls`,
-      effect: { kind: 'answer', status: 403, body: { message: 'Resource not accessible by integration' } },
-    })
-    const { failures } = await apply()
-    expect(failures).toEqual([expect.stringContaining('Give the job `permissions: pull-requests: write`')])
+    await apply({ env: { GITHUB_JOB: 'plan' }, content: { operation: 'plan' } })
+    expect(headings()).toEqual(['#12 ### ✅ Plan of two alerts', '#12 ### ✅ Nothing to do in `bbbbbbb`'])
   })
+})
+
+describe('a plan that another job applies', () => {
+  const page = 'https://github.example/acme/shop/actions/runs/4711/attempts/1'
+
+  it.each<[string, Content, string]>([
+    ['needs an apply', { outcome: 'planned' }, `### ⚠️ Not applied yet: planned in [\`this run\`](${page})`],
+    ['fails', { ...failed }, '### 🛑 Not applied: the plan failed'],
+    ['has nothing to apply', { outcome: 'applied' }, '### ✅ Nothing to do in `bbbbbbb`'],
+  ])('says so where it %s, and the apply replaces it', async (_, content, heading) => {
+    await plan()
+    mergeIt()
+    await apply({ content: { ...content, ...savedPlan } })
+    expect(headings()).toEqual([`#12 ${heading}`])
+    expect(own()[0]?.body).toMatch(/\n\nPlan of main\n[\s\S]*<summary>Previous report<\/summary>\n\n### ✅ Plan of one alert/)
+    await apply()
+    expect(headings()).toEqual(['#12 ### ✅ Applied in `bbbbbbb`'])
+  })
+})
+
+it('a run whose branch has newer files says so on the pull request, and leaves the issue as it is', async () => {
+  await plan()
+  mergeIt()
+  await apply({ issue: 'on-failure', content: failed })
+  const issue = structuredClone(github().store.issues)
+  const content = { status: 'warn', outcome: 'refused', hasWritten: false, text: 'Not applied: main (1234567) has newer files.' } as const
+  expect(await apply({ issue: 'on-failure', content })).toMatchObject({ issueTransition: 'none', failures: [] })
+  expect(headings()).toEqual(['#12 ### ⚠️ Not applied: main (1234567) has newer files.'])
+  expect(github().store.issues).toEqual(issue)
+})
+
+describe('a pull request that was merged before', () => {
+  it('is included in the next success if no earlier one had its merge, and costs two lists more', async () => {
+    const repository = new Repository(github())
+    try {
+      repository.push({ a: '1' })
+      const pulls = ['b', 'c', 'd', 'e'].map((name) => repository.openPull([{ [name]: '1' }]))
+      for (const { number, head: commit } of pulls)
+        await plan({ event: { pull_request: { number, head: { sha: commit, repo: { full_name: 'acme/shop' } } } } })
+      const at = (commit: string) => ({ env: { GITHUB_SHA: commit } })
+      const included = (number: number, commit: string) =>
+        `#${number} ### ✅ Included in \`${commit.slice(0, 7)}\`: \`main\` was applied with this merge`
+      const [first, second, third] = pulls as [Pull, Pull, Pull]
+      await apply({ ...at(repository.merge(first)), content: failed })
+      // No pull request has this commit. It is the first one that a comment says was applied.
+      const pushed = repository.push({ x: '1' })
+      await apply(at(pushed))
+      // The run of the second one is canceled.
+      repository.merge(second)
+      const last = repository.merge(third)
+      github().received.length = 0
+      const { notes } = await apply(at(last))
+      expect(notes).toEqual(['comment: updated on #3', 'comment: updated on #2'])
+      expect(headings()).toEqual([
+        included(1, pushed),
+        included(2, last),
+        `#3 ### ✅ Applied in \`${last.slice(0, 7)}\``,
+        '#4 ### ✅ Plan of one alert',
+      ])
+      expect(github().calls().slice(3, 6)).toEqual([
+        'GET /repos/acme/shop/issues/comments?sort=updated&direction=desc&page=1&per_page=100',
+        'GET /repos/acme/shop/pulls?sort=updated&direction=desc&state=closed&page=1&per_page=100',
+        `GET /repos/acme/shop/commits?sha=${last}&page=1&per_page=100`,
+      ])
+    } finally {
+      repository.remove()
+    }
+  })
+
+  it('is left alone when the lists cannot be read, and the report of the run stays', async () => {
+    mergeIt()
+    github().addFault({ on: 'GET /repos/acme/shop/issues/comments', effect: { kind: 'answer', status: 403, body: { message: 'no' } } })
+    expect(await apply()).toMatchObject({
+      failures: [],
+      notes: ['comment: created on #12', expect.stringMatching(/^comment: earlier pull requests are not updated: GitHub answered 403/)],
+    })
+  })
+})
+
+it('the permission that is missing is in the notice', async () => {
+  mergeIt()
+  github().addFault({
+    on: `GET /repos/acme/shop/commits/${merge}/pulls`,
+    effect: { kind: 'answer', status: 403, body: { message: 'Resource not accessible by integration' } },
+  })
+  const { failures } = await apply()
+  expect(failures).toEqual([expect.stringContaining('Give the job `permissions: pull-requests: write`')])
 })
 
 const declared = { 'observability/a.yml': 'savedSearches: { errors: { name: Errors, source: Logs, where: x } }' }
@@ -237,6 +330,7 @@ describe('a step with apply after a merge', () => {
     expect(github().store.issues).toMatchObject([{ state: 'open', labels: ['watchkeeper'] }])
     expect(await step('apply', pushed)).toMatchObject({ exitCode: 0 })
     expect(headings()[0]).toBe('#12 ### ✅ Applied in `bbbbbbb`')
+    expect(own()[0]?.body).toMatch(/commit `bbbbbbb`, project `shop\/infra`\.\n$/)
     expect(github().store.issues).toMatchObject([{ state: 'closed' }])
     expect(serviceOf(cloud()).savedSearches.some(({ name }) => name === 'Errors')).toBe(true)
   })

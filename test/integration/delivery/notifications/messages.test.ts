@@ -66,7 +66,7 @@ describe('a message about a failed check names what failed, the objects, the run
   it('a message about drift has the objects, and what apply would do', async () => {
     await applyAndEdit()
     expect(await linesOf({ ...files(), operation: 'drift' }, changed)).toEqual([
-      '❌ *Drift:* `acme/shop` has drifted: 1 to create, 1 to update',
+      '❌ *Drift:* `acme/shop` has drifted in service `checkout`: 1 to create, 1 to update',
       '• saved search `mine`: Only in the files. Apply creates it, even if someone deleted it',
       '• alert `errors`: Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it',
       ...ending(`${organization}${service}DAY`),
@@ -79,7 +79,7 @@ describe('a message about a failed check names what failed, the objects, the run
     cloud().addFault({ match: { method: 'PUT' }, effect: { kind: 'status', status: 400, body } })
     const why = 'alert `errors`: The API answered 400: `BAD_REQUEST`: no such thing'
     expect(await linesOf({ ...files(), operation: 'apply' }, changed)).toEqual([
-      `🛑 *Apply:* did not complete. Applied in part to \`acme/shop\` (1 failed, 1 created): ${why}`,
+      `🛑 *Apply:* did not complete. Applied in part to \`acme/shop\`, service \`checkout\` (1 failed, 1 created): ${why}`,
       `• Failed: ${why}`,
       '• Created: saved search `mine`',
       ...ending(`${organization}${service}DAY`),
@@ -90,10 +90,30 @@ describe('a message about a failed check names what failed, the objects, the run
     expect(
       await linesOf({ ...files(), operation: 'plan' }, { savedSearches: { mine: { name: 'Mine', source: 'Logs', were: 'x' } } }),
     ).toEqual([
-      expect.stringMatching(/^❌ \*Plan:\* The plan failed: .*were/),
+      expect.stringMatching(/^❌ \*Plan:\* The plan in service `checkout` failed: .*were/),
       expect.stringMatching(/^• `a\.json:1(?::\d+)?`: .*were/),
       ...ending(`${organization}${service}DAY`),
     ])
+  })
+
+  it('a message, its JSON and the issue name project and environment, and the message a service that has none', async () => {
+    const environment = { 'environments/staging.yml': 'variables: { A: b }' }
+    const wrong = { 'a.json': '{ "savedSearches": { "mine": { "were": "x" } } }' }
+    const inputs = { ...files(), operation: 'plan', issue: 'on-failure', 'notify-url': receiver().url, 'notify-format': 'json' }
+    await runGitHubStep(github(), { inputs: { ...inputs, env: 'staging' }, files: { ...environment, ...wrong } })
+    expect(receiver().messages.at(-1)?.json).toMatchObject({ project: 'acme/shop', environment: 'staging' })
+    expect(github().store.issues).toMatchObject([
+      {
+        title: expect.stringMatching(/^Cost gate, environment staging: /),
+        body: expect.stringMatching(/, project `acme\/shop`, environment `staging`\.\n$/),
+      },
+    ])
+    await runGitHubStep(github(), { inputs: { ...inputs, 'comment-label': 'other' }, files: wrong })
+    expect(receiver().messages.at(-1)?.json).toMatchObject({ message: expect.stringMatching(/^The plan in service checkout failed: /) })
+    // A key without the permission to read services plans all the same.
+    cloud().addFault({ match: { path: '/services' }, effect: { kind: 'status', status: 403 } })
+    await runGitHubStep(github(), { inputs, files: wrong })
+    expect(receiver().messages.at(-1)?.json.message).toMatch(/^The plan failed: /)
   })
 
   it('a message about backups has the services without a fresh one, with their ages', async () => {

@@ -106,7 +106,7 @@ it('cuts a refusal of the input to the reason for this type of tile, and says ho
   const select = [{ aggFn: 'count' }, { aggFn: 'sum', valueExpression: 'Value', metricType: 'histogram', metricName: 'm' }]
   const { message } = await apiErrorOf(patch({ tileId: 'first', tile: { name: 'T', config: { ...line, select } } }))
   expect(message).toContain(
-    'cannot patch the tile "T" (plan with repair: rewrite to write all tiles): config.select[1].aggFn: Histogram metrics only support aggFn "quantile" (with level) or "count" today',
+    'cannot patch the tile "T" (plan with WATCHKEEPER_REPAIR: rewrite to write all tiles): config.select[1].aggFn: Histogram metrics only support aggFn "quantile" (with level) or "count" today',
   )
   expect(message).not.toContain('expected "pie"')
   expect(stored).toEqual(before)

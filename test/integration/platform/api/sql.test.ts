@@ -108,6 +108,7 @@ it('is too slow after a timeout at the limit of the server, and not after an ear
     const runSql = createSqlAccess({
       clock,
       mayWake: true,
+      sqlFunctions: [],
       read: () => Promise.reject(new Error('it reads nothing')),
       async request({ rules }) {
         for (const [i, ms] of waits.entries()) {

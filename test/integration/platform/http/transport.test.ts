@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -180,14 +179,18 @@ describe('an answer that is unusual', () => {
 describe('R4: an exchange ends at its limit, and leaves nothing behind,', () => {
   const timeOut = async (url: URL, proxy: Parameters<typeof createTransport>[1], method: Exchange['method']) => {
     const transport = createTransport(url, proxy, systemClock)
-    const startedAt = performance.now()
     const thrown: unknown = await transport.exchange(exchange(url, { method, timeoutMs: 100 })).catch((error: unknown) => error)
     await transport.close()
-    return { thrown, isInTime: performance.now() - startedAt < 3000 }
+    return thrown
   }
-  const ended = { thrown: { code: 'REQUEST_TIMEOUT' }, isInTime: true }
-  // Before undici's own limit for connecting, which would end it, too.
-  const soon = { interval: 5, timeout: 3000 }
+  // Undici's own limit for connecting would end it, too, with another cause.
+  const ended = { code: 'REQUEST_TIMEOUT', cause: { name: 'TimeoutError' } }
+
+  /** The server is in this thread: it sees the end of a connection a few turns later, and undici's limit long after that. */
+  const isLeft = async ({ open }: { open(): number }): Promise<boolean> => {
+    for (let turn = 0; turn < 1000 && open() > 0; turn++) await new Promise((resolve) => setImmediate(resolve))
+    return open() === 0
+  }
 
   it.each<Exchange['method']>(['GET', 'POST'])('ends an exchange at its limit while it connects, for a %s', async (method) => {
     const hole = await openBlackHole()
@@ -201,7 +204,7 @@ describe('R4: an exchange ends at its limit, and leaves nothing behind,', () => 
       const server = await startRawServer(() => undefined)
       expect(await timeOut(new URL(`https://127.0.0.1:${server.port}/x`), {}, method)).toMatchObject(ended)
       // The socket that was only being made is gone too: it would have kept the process alive.
-      await expect.poll(() => server.open(), soon).toBe(0)
+      expect(await isLeft(server)).toBe(true)
       await server.close()
     },
   )
@@ -210,7 +213,7 @@ describe('R4: an exchange ends at its limit, and leaves nothing behind,', () => 
     const proxy = await startRawServer(() => undefined)
     const httpsProxy = `http://127.0.0.1:${proxy.port}`
     expect(await timeOut(new URL('https://api.example.com/x'), { httpsProxy }, method)).toMatchObject(ended)
-    await expect.poll(() => proxy.open(), soon).toBe(0)
+    expect(await isLeft(proxy)).toBe(true)
     await proxy.close()
   })
 
@@ -233,33 +236,10 @@ describe('R4: an exchange ends at its limit, and leaves nothing behind,', () => 
         ['chunks without an end', forEver(`${chunked}\r\n`, '1\r\n \r\n'), /^only \d+ bytes of the answer within/],
       ],
       async (_, play, detail) => {
-        const startedAt = performance.now()
         const came = await exchangeWith(play, { timeoutMs: 100 })
         expect(came).toMatchObject({ cause: 'timeout', writeOutcome: 'unknown', detail: expect.stringMatching(detail) })
-        expect(performance.now() - startedAt).toBeLessThan(3000)
       },
       { atOnce: 5 },
     )
-  })
-
-  it('gives up a connection that is not made within 10 seconds', async () => {
-    // The clock of undici's limits, which ticks here as often as a test wants.
-    const { tick } = createRequire(import.meta.url)('undici/lib/util/timers.js') as { readonly tick: (ms: number) => void }
-    const hole = await openBlackHole()
-    const url = new URL(`http://127.0.0.1:${hole.port}/x`)
-    const transport = createTransport(url, {}, systemClock)
-    let failure: unknown
-    const ended = transport.exchange(exchange(url, { method: 'POST' })).catch((thrown: unknown) => (failure = thrown))
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    tick(0)
-    tick(8000)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    expect(failure).toBeUndefined()
-    tick(3000)
-    await ended
-    await transport.close()
-    await hole.close()
-    expect(failure).toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
-    expect(failureOfExchange(failure as ExchangeFailure, 5000, undefined).detail).toContain('no connection within 10 s')
   })
 })

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { demo, startEmulator } from '../../../../src/emulator/index.ts'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { demo, type RunSql, startEmulator } from '../../../../src/emulator/index.ts'
 import { createClient } from '../../../../src/index.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 import { invokeText } from '../../../support/invoke.ts'
@@ -141,6 +141,41 @@ alerts:
   it('needs the settings of a server only to compare values', async () => {
     const { exitCode, stderr } = await importFile('rules.yml', '--check')
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('api-key-id: is missing')])
+  })
+
+  it('compares values with --check, and writes no rule whose values differ unless a part is enough', async () => {
+    let original: number | undefined = 3
+    const runSql: RunSql = ({ sql }) => {
+      if (original === undefined) return { error: 'Unknown table expression identifier' }
+      const windows = sql.split('\nUNION ALL\n')
+      // Only the translated query names its window in milliseconds.
+      const value = sql.includes("'checkout'") && !sql.includes('toInt64') ? original : 3
+      return { rows: windows.map((_, i) => ({ window__: i, value })), types: { window__: 'UInt16', value: 'UInt64' } }
+    }
+    const emulator = await startEmulator({ dialect: 'hyperdx', runSql })
+    onTestFinished(() => emulator.close())
+    const env = { WATCHKEEPER_PROFILE: 'hyperdx', WATCHKEEPER_API_URL: emulator.url, WATCHKEEPER_API_KEY: demo.apiKeySecret }
+    const check = (...more: readonly string[]) =>
+      runCliInside(['import', '--connection', 'clickhouse=Default', '--webhook', '*=oncall', '--check', ...more, 'rules.yml'], {
+        directory,
+        env,
+      })
+    const equal = await check('--directory', 'equal')
+    expect([equal.exitCode, equal.stderr]).toEqual([0, 'Wrote equal/checkout.yml\n'])
+    expect(equal.stdout.match(/equal in 24 windows, 24 of them with a value/g)).toHaveLength(2)
+    original = 4
+    const differing = await check('--json')
+    expect(differing.exitCode).toBe(10)
+    const differs = { key: 'checkout-has-errors', check: { difference: expect.stringMatching(/^at .*: 3; Grafana had 4$/) } }
+    expect(JSON.parse(differing.stdout)).toMatchObject({ differing: 1, written: false, rules: [differs, { check: { windows: 24 } }] })
+    await expect(readdir(join(directory, 'observability'))).rejects.toThrow('ENOENT')
+    const partial = await check('--allow-partial')
+    expect([partial.exitCode, partial.stdout]).toEqual([10, expect.stringContaining('the values of 1 rule differ')])
+    expect(await read('observability/checkout.yml')).toContain('checkout-has-errors:')
+    original = undefined
+    const uncompared = await check('--directory', 'uncompared')
+    expect([uncompared.exitCode, uncompared.stdout]).toEqual([0, expect.stringContaining('2 rules could not be compared')])
+    expect(uncompared.stdout).toContain('not compared: ')
   })
 
   it('refuses a file of another tool, and says what it is', () =>

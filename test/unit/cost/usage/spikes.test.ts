@@ -102,6 +102,20 @@ describe('findSpikes', () => {
     )
   })
 
+  it('finds a service that rises by 1% of the usage of the organization, and none that rises by less', () => {
+    const days = Array.from({ length: 30 }, (_, i) => addDays(first, i))
+    const risesTo = (amount: number) => {
+      const records = days.flatMap((day, i) => [
+        usageRecord(day, 996),
+        usageRecord(day, i === 29 ? amount : 4, { entityId: 'b', entityName: 'search' }),
+      ])
+      const totals = days.map((date) => ({ date, total: totalOf(records.filter((one) => one.date === date)) }))
+      return findSpikes(records, totals, first).map(({ date, driver }) => [date, driver.entityName])
+    }
+    expect(risesTo(14)).toEqual([[addDays(first, 29), 'search']])
+    expect(risesTo(13.9)).toEqual([])
+  })
+
   it('names the entity and the metric that grew most', () => {
     const days = Array.from({ length: 30 }, (_, i) => addDays(first, i))
     const records = days.flatMap((day, i): UsageRecord[] => [

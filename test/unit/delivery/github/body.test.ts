@@ -27,6 +27,7 @@ const run = {
   labelParts: [],
   commit: '',
   branch: '',
+  refName: '',
   ghRepository: 'acme/shop',
   rerunCommand: undefined,
   pullRequest: 12,

@@ -95,6 +95,9 @@ describe('a message', () => {
     const runner = { GITHUB_SERVER_URL: 'https://github.example', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '4711' }
     const origin = originOf({ ...runner, GITHUB_WORKFLOW: 'cost gate' }, 12)
     expect(toPlainText(originLineOf(origin))).toBe('acme/shop · cost gate')
+    const owner = { project: 'acme/infra', environment: 'staging' }
+    expect(toPlainText(originLineOf({ ...origin, ...owner }))).toBe('acme/shop · cost gate · project acme/infra · environment staging')
+    expect(toPlainText(originLineOf({ ...origin, project: 'acme/shop' }))).toBe('acme/shop · cost gate')
     expect([origin.runUrl, origin.issueUrl]).toEqual([
       'https://github.example/acme/shop/actions/runs/4711',
       'https://github.example/acme/shop/issues/12',

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { describeThreshold, thresholdTypes } from '../../../../src/kinds/alert/alert.ts'
 import {
   type AlertCondition,
-  type EvaluatedWindow,
   evaluate,
   type GroupValue,
   isBreach,
@@ -182,16 +181,16 @@ describe('a summary', () => {
 
 describe('suggested conditions', () => {
   const always = () => true
-  const week = { fromMs: 0, untilMs: 7 * dayMs }
+  const days = { fromMs: 0, untilMs: 2 * dayMs }
   // Rare errors: 0 in most minutes.
-  const counts = Array.from({ length: 7 * 1440 }, (_, i) => (i === 100 || i === 101 ? 30 : i % 1000 === 7 ? 4 : 0))
+  const counts = Array.from({ length: 2 * 1440 }, (_, i) => (i === 100 || i === 101 ? 30 : i % 1000 === 7 ? 4 : 0))
   const rare = series(counts)
   const rareLows = series(counts.map((count) => 50 - count))
   const suggest = (
     maxNotifications: number,
     more: Partial<AlertCondition> = {},
     { detectsAll = always, isQuietOutside = always }: Partial<Omit<SuggestOptions, 'maxNotifications'>> = {},
-  ) => suggestCondition(condition(more), rare, week, { maxNotifications, detectsAll, isQuietOutside })
+  ) => suggestCondition(condition(more), rare, days, { maxNotifications, detectsAll, isQuietOutside })
 
   it('suggests the most sensitive threshold with the wanted notifications, and never one that fires always', () => {
     expect(suggest(4)).toEqual({ threshold: 2, windows: 1, notificationsOnBusiestDay: 4 })
@@ -208,15 +207,17 @@ describe('suggested conditions', () => {
   })
 
   it('suggests the fewest windows in a row that detect the incidents', () => {
-    const small = (windows: readonly EvaluatedWindow[]): boolean =>
-      windows.some(({ startMs, notifications }) => startMs === 7 * minute && notifications > 0)
+    const small = (tried: AlertCondition): boolean =>
+      evaluate(tried, rare, days).some(({ startMs, notifications }) => startMs === 7 * minute && notifications > 0)
     expect(suggest(4, {}, { detectsAll: small })).toEqual({ threshold: 2, windows: 1, notificationsOnBusiestDay: 4 })
     expect(suggest(3, {}, { detectsAll: small })).toHaveProperty('reason')
   })
 
   it('suggests a less sensitive threshold until the limit outside of incidents is kept, and says when none keeps it', () => {
-    const isQuietOutside = (windows: readonly EvaluatedWindow[]): boolean =>
-      windows.every(({ startMs, notifications }) => startMs === 100 * minute || startMs === 101 * minute || notifications === 0)
+    const isQuietOutside = (tried: AlertCondition): boolean =>
+      evaluate(tried, rare, days).every(
+        ({ startMs, notifications }) => startMs === 100 * minute || startMs === 101 * minute || notifications === 0,
+      )
     expect(suggest(4, {}, { isQuietOutside })).toEqual({ threshold: 20, windows: 1, notificationsOnBusiestDay: 2 })
     const reason = 'no threshold with up to 6 windows in a row keeps maxNotifications of all incidents'
     expect(suggest(4, {}, { isQuietOutside: () => false })).toEqual({ reason })
@@ -231,13 +232,13 @@ describe('suggested conditions', () => {
     ] as const
     for (const [thresholdType, values] of cases)
       for (const wanted of [1, 4, 9000]) {
-        const found = suggestCondition(condition({ thresholdType }), values, week, {
+        const found = suggestCondition(condition({ thresholdType }), values, days, {
           maxNotifications: wanted,
           detectsAll: always,
           isQuietOutside: always,
         })
         if ('reason' in found) throw new Error(found.reason)
-        const windows = evaluate(condition({ thresholdType, threshold: found.threshold, consecutive: found.windows }), values, week)
+        const windows = evaluate(condition({ thresholdType, threshold: found.threshold, consecutive: found.windows }), values, days)
         const sent = summarize(windows, minute).notificationsOnBusiestDay
         expect([found.notificationsOnBusiestDay, sent <= wanted], `${thresholdType} ${wanted}`).toEqual([sent, true])
       }

@@ -106,7 +106,17 @@ interface Sums {
   readonly bad: Float64Array
 }
 
-function sumsOf({ kind, isCounted, isGood, isGrouped }: Expectation): ReadonlyMap<string, Sums> {
+/** Runs and alerts share a few expectations. */
+function once<T>(compute: (expectation: Expectation) => T): (expectation: Expectation) => T {
+  const known = new Map<Expectation, T>()
+  return (expectation) => {
+    const found = known.get(expectation) ?? compute(expectation)
+    known.set(expectation, found)
+    return found
+  }
+}
+
+const sumsOf = once(({ kind, isCounted, isGood, isGrouped }): ReadonlyMap<string, Sums> => {
   const length = (weekEndMs - weekStartMs) / minuteMs + 1
   const groups = new Map<string, Sums>()
   visitTelemetry(kind, { fromMs: weekStartMs, toMs: weekEndMs - 1 }, (row, atMs) => {
@@ -121,7 +131,7 @@ function sumsOf({ kind, isCounted, isGood, isGrouped }: Expectation): ReadonlyMa
   for (const { total, bad } of groups.values())
     for (const sums of [total, bad]) for (let i = 1; i < length; i++) sums[i] = (sums[i] ?? 0) + (sums[i - 1] ?? 0)
   return groups
-}
+})
 
 const between = (sums: Float64Array, fromMs: number, toMs: number): number => {
   const at = (ms: number): number => sums[Math.min(Math.max(Math.round((ms - weekStartMs) / minuteMs), 0), sums.length - 1)] ?? 0
@@ -280,7 +290,7 @@ function backtest(run: Run, name: string, query: BacktestQuery | Refusal | undef
 const lengthOf = ({ condition }: BacktestQuery): number => intervalMs[condition.interval]
 
 /** As `POST /charts/series` counts: the number of series 0 is that of all events, and of series 1 that of the good ones. */
-function countRows(expectation: Expectation): readonly SeriesRow[] {
+const countRows = once((expectation): readonly SeriesRow[] => {
   const stepMs = 5 * minuteMs
   return [...sumsOf(expectation)].flatMap(([group, { total, bad }]) =>
     Array.from({ length: (weekEndMs - weekStartMs) / stepMs }, (_, i) => weekStartMs + i * stepMs).flatMap((startMs) => {
@@ -290,4 +300,4 @@ function countRows(expectation: Expectation): readonly SeriesRow[] {
       return count === 0 ? [] : [{ startMs, group, groupValues: [group], hasNumericGroup: false, numbers }]
     }),
   )
-}
+})

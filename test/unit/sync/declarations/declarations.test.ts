@@ -388,7 +388,7 @@ describe('a variable', () => {
 it('uses the rules that it describes, and no others', () => {
   const texts = ['a: [', 'a: 1', 'instances: { a: }\nalerts: { b: }', written('alerts: { a: { name: "‹env.X›" } }')]
   const rules = texts.flatMap((text) => readText(text).diagnostics.map(({ rule }) => rule))
-  expect([...new Set([...rules, 'unknown-override'])].sort()).toEqual(Object.keys(readingRules).sort())
+  expect([...new Set([...rules, 'unknown-adoption'])].sort()).toEqual(Object.keys(readingRules).sort())
 })
 
 describe('webhooks and sources', () => {

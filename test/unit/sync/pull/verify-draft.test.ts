@@ -13,7 +13,6 @@ const object = (key: string, more: Partial<PulledObject> = {}): PulledObject => 
   id: `id-${key}`,
   outcome: 'added',
   isEdited: true,
-  overridden: [],
   path: file,
   reason: undefined,
   replacedExpressions: [],

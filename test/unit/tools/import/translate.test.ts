@@ -400,10 +400,13 @@ describe('a broken file', () => {
   })
 
   it('is an input error, or has rules', () => {
-    for (let seed = 1; seed <= 30; seed++) {
+    const [head = '', ...all] = text.split(/^(?= {6}- uid: )/m)
+    for (let seed = 1; seed <= 60; seed++) {
       const random = randomFrom(seed)
-      const [from, until] = [random() * text.length, random() * text.length]
-      const broken = seed % 2 === 0 ? text.slice(0, until) : text.slice(0, from) + text.slice(from + random() * 60)
+      // Few rules, because a broken file takes as long to read as a whole one.
+      const few = head + all.slice(seed, seed + 6).join('')
+      const [from, until] = [random() * few.length, random() * few.length]
+      const broken = seed % 2 === 0 ? few.slice(0, until) : few.slice(0, from) + few.slice(from + random() * 60)
       try {
         for (const rule of readImportedFile(broken, 'a.yml').rules) translateRule(rule, choices)
       } catch (thrown) {
