@@ -124,6 +124,6 @@ describe('createCopiedUrls', () => {
     expect(redact('at https://bob:pa55@hooks.example/y, or ops@other.example')).toBe('at hooks.example*** or ops@other.example')
     expect(redact('see hooks.example/x')).toBe('see hooks.example/x')
     const text = Buffer.from('{"url":"https://hooks.slack.com/services/T1/B2/x3"}').toString('base64')
-    expect(redact(`config ${text}, https://hooks.slack.com/help`)).toBe('config Hooks.slack.com:443*** https://hooks.slack.com/help')
+    expect(redact(`config ${text}, https://hooks.slack.com/help`)).toBe('config hooks.slack.com*** https://hooks.slack.com/help')
   })
 })
