@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { type InvalidField, listOf } from '../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { createKinds } from '../kinds/kinds.ts'
-import { letEventsAct } from '../platform/core/clock.ts'
 import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
@@ -152,7 +151,7 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
   }
   const serverAnswers: ServerAnswers = new Map()
   const { draft: verified, read } = await draftUntilVerified(draftInput, async (candidate) => {
-    await demandTime(context)
+    await context.checkpoint()
     const after = new Map([...texts, ...candidate.files.map((file) => [file.path, file.after] as const)])
     const drafted = await findIn(after, { ...context, environment: environment && withText(environment, after) }, project)
     const { found: declarations } = await withSources(drafted, storedObjects.source)
@@ -226,13 +225,6 @@ async function draftUntilVerified(
     if (found.length === 0) return { draft, read }
     for (const [identity, reason] of found) excluded.set(identity, reason)
   }
-}
-
-/** Throws where the run has to end. No request tells a computation. */
-async function demandTime({ api, stop }: Pick<PullContext, 'api' | 'stop'>): Promise<void> {
-  await letEventsAct()
-  if (stop.aborted) throw new WatchkeeperError('canceled', 'Canceled. No file was written.')
-  if (api.remainingMs() <= 0) throw new WatchkeeperError('deadline', 'No file was written, because timeout-seconds leaves no time for it.')
 }
 
 /** Why the server rejects an object, by `identityOf`; undefined when it accepts it. */

@@ -65,7 +65,7 @@ export function withDeclaredDigest(value: unknown, id: string, before: string, a
 
 /** The value of `adopt` with this entry in place of the one for the same id. Entries of other services stay. */
 export function withAdoptedId(value: unknown, entry: string): unknown {
-  const idOf = (text: unknown): string => String(text).replace(/@.*$/, '')
+  const idOf = (text: unknown): string => String(text).split('@', 1)[0] ?? ''
   const entries: readonly unknown[] = [value].flat().filter((one) => typeof one === 'string')
   const index = entries.findIndex((one) => idOf(one) === idOf(entry))
   const after = index < 0 ? [...entries, entry] : entries.with(index, entry)

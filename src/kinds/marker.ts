@@ -100,18 +100,9 @@ interface FoundMarker {
 
 /** The last one that has a line of its own, or else the last one. Others are ordinary text. */
 function findMarker(text: string, pattern: RegExp): FoundMarker | undefined {
-  const all = [...text.matchAll(pattern)].map((match) => ({
-    match,
-    above: text.slice(0, match.index),
-    below: text.slice(match.index + match[0].length),
-  }))
-  return all.findLast(isWholeLine) ?? all.at(-1)
-}
-
-/** Looks at the space around the marker only: a text with many markers may be one long line. */
-function isWholeLine({ above, below }: FoundMarker): boolean {
-  const space = above.slice(above.trimEnd().length)
-  return (space === above || space.includes('\n')) && /^[ \t\r]*(?:$|\n)/.test(below)
+  const ofOwnLine = new RegExp(`(?<=(?:^|\\n)[^\\S\\n]*)${pattern.source}(?=[ \\t\\r]*(?:$|\\n))`, 'g')
+  const match = [...text.matchAll(ofOwnLine)].at(-1) ?? [...text.matchAll(pattern)].at(-1)
+  return match && { match, above: text.slice(0, match.index), below: text.slice(match.index + match[0].length) }
 }
 
 const lastLineOf = (text: string): string => text.slice(text.lastIndexOf('\n') + 1)

@@ -9,6 +9,7 @@ import { type ApiConnection, readOnly, type WriteApi } from '../../src/platform/
 import type { Target } from '../../src/platform/api/path.ts'
 import { profileNamed } from '../../src/platform/api/profiles.ts'
 import type { Clock } from '../../src/platform/core/clock.ts'
+import { createCheckpoint } from '../../src/platform/http/cancellation.ts'
 import type { Context } from '../../src/platform/operation/operation.ts'
 import { serviceOf } from './emulator.ts'
 import { openSession, service, type TestSession } from './session.ts'
@@ -82,6 +83,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     lintSettings: {},
     formats: [],
     stop: session.stopSignal,
+    checkpoint: createCheckpoint(session.stopSignal, api.remainingMs),
     confirm: undefined,
     debug: () => undefined,
     progress: async ({ done, total, line }) => void progress.push(`${done}/${total} ${line.map(({ text }) => text).join('')}`),

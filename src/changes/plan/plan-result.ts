@@ -195,7 +195,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
 function pageOf({ kind, id, stored, desired, action }: Change, { kinds, uiUrl }: PlanningResult): string | undefined {
   if (action === 'delete' || uiUrl === undefined) return undefined
   const page = kinds[kind].page?.({ ...(desired ?? stored), id })
-  return page && `${uiUrl.replace(/\/+$/, '')}/${page}`
+  return page && `${uiUrl.replace(/(?<!\/)\/+$/, '')}/${page}`
 }
 
 async function describe(change: Change): Promise<PlannedObject> {

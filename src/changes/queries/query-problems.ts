@@ -12,6 +12,7 @@ import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, type Location } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
+import { getById } from '../../platform/core/keys.ts'
 import { firstOf } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimates, estimateAlerts, findUnmatched } from '../../signals/backtest/estimate.ts'
@@ -237,9 +238,9 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
   )
   const plan = { ...planned.plan, changes: [...changes, ...others] }
   const compared = await compareAlerts({ ...planned, plan }, { profile }, { fromMs: nowMs, untilMs: nowMs })
+  const firstOfMakers = new Map(compared.toReversed().map(({ change }) => [makerOf(change), change]))
   /** The alerts of an SLO count the same events. */
-  const isRepeated = ({ change }: ComparedAlert): boolean =>
-    isOfSlo(change) && compared.find((one) => makerOf(one.change) === makerOf(change))?.change !== change
+  const isRepeated = ({ change }: ComparedAlert): boolean => isOfSlo(change) && firstOfMakers.get(makerOf(change)) !== change
   return compared.flatMap((one) => (one.next === undefined || isRepeated(one) ? [] : checksOfAlert(one, asking, isOnlyOnChanged)))
 }
 
@@ -250,7 +251,8 @@ function checksOfAlert(compared: ComparedAlert, asking: Asking, isOnlyOnChanged:
   const about = {
     subject: subjectOfAlert(change),
     interval: intervalOf(change),
-    key: JSON.stringify(watched.next ?? change.id ?? change.key),
+    // The sources are the same in all checks of a run, and can be many.
+    key: JSON.stringify({ ...(watched.next ?? { id: change.id ?? change.key }), sources: undefined }),
   }
   const isSlo = isOfSlo(change)
   const probe = isSlo ? probeOfSlo(next) : probeWatched(watched.next, change, asking)
@@ -383,7 +385,7 @@ const tileChecks = (asking: Asking): readonly Check[] =>
     return listOf(desiredBody(change, asking.kinds.dashboard)?.tiles).flatMap((tile, i) => {
       const probe = probeOf(tile)
       if (storedProbes.has(JSON.stringify(probe))) return []
-      return toChecks(probe, { subject: subjectOfTile(change, i, asking), interval: '1h', key: JSON.stringify({ tile, sources }) }, asking)
+      return toChecks(probe, { subject: subjectOfTile(change, i, asking), interval: '1h', key: JSON.stringify({ tile }) }, asking)
     })
   })
 
@@ -413,7 +415,7 @@ const searchChecks = (asking: Asking): readonly Check[] =>
     if (isDelete(change) || !isDifference(change)) return []
     const { source: sources } = asking.planned.storedObjects
     const probeOf = (savedSearch: Body): Probe | Refusal | undefined => {
-      const source = sources.find(({ id }) => id === savedSearch.sourceId)
+      const source = getById(sources, savedSearch.sourceId)
       const probe = toProbe({ savedSearch, source }, { interval: '1h', sources })
       return probe === undefined || 'reason' in probe ? probe : { ...probe, columns: columnsOfSearch(savedSearch) }
     }

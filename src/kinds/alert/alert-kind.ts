@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Profile } from '../../platform/api/profiles.ts'
 import { formatMoment } from '../../platform/core/dates.ts'
 import { isSame } from '../../platform/core/equality.ts'
-import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
+import { getById, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { describeQuery, queryDashboardKey } from '../alert-query/alert-query.ts'
 import { spellQuery, withoutQueriesOfOthers } from '../alert-query/spell-query.ts'
@@ -142,7 +142,7 @@ function isLeftOut(field: string, alert: Body, { spelled, directory }: FileConte
   if (spelled !== undefined) return ownValue(spelled, field) === undefined
   const { source, savedSearchId, dashboardId, tileId, name } = alert
   const [kind, id] = source === 'saved_search' ? (['savedSearch', savedSearchId] as const) : (['dashboard', dashboardId] as const)
-  const watched = directory.all(kind).find((one) => one.id === id)
+  const watched = getById(directory.all(kind), id)
   if (watched === undefined) return false
   if (field === 'tags') return isSame(alert.tags, withoutMarkerTags(ownValue(watched, 'tags')).toSorted())
   const tile = kind === 'dashboard' ? ` - ${directory.nameOf(watchedPlaceOf({ dashboardId: id, tileId }) ?? tileId)?.trim() || 'Tile'}` : ''

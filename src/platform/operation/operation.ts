@@ -90,6 +90,8 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly github?: GitHubReader | undefined
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
+  /** Awaited in long computations before the first write: see `createCheckpoint`. */
+  checkpoint(): Promise<void>
   /** Asks the person at the terminal. Throws kind `canceled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */
   readonly confirm: ((review: Confirmation) => Promise<void>) | undefined
   /** Writes a line about a decision to the debug log. Without the log, nothing happens. */

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
+import { getById } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import {
   type Item,
@@ -95,7 +96,7 @@ const isOverTime = (displayType: string): boolean => displayType === 'line' || d
 function probeSql({ displayType, sqlTemplate, connectionId, sourceId }: TileConfig, { sources, interval }: ProbeOptions): Probe | Refusal {
   if (typeof connectionId !== 'string') return { reason: 'the tile has no connection' }
   const shape = isOverTime(displayType) ? 'over-time' : 'number'
-  const source = sources.find(({ id }) => id === sourceId)
+  const source = getById(sources, sourceId)
   const tableOf = (metricType: string | undefined) => source && tableNameOf(source, metricType)
   const template = sqlTemplate ?? ''
   const rendered = renderAlone({ text: template, shape, tableOf }, intervalMs[interval])

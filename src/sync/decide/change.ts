@@ -3,6 +3,7 @@ import type { Body, KeptTiles, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Declared } from '../../kinds/kinds.ts'
 import type { Diagnostic, Location } from '../../platform/core/diagnostics.ts'
+import { createKeyIndex } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 
 /**
@@ -157,8 +158,10 @@ export const changesOf = <K extends KindName>({ changes }: Pick<Plan, 'changes'>
 export const isDifference = ({ action }: Pick<Change, 'action'>): boolean =>
   action !== 'unchanged' && action !== 'adopt' && action !== 'mark'
 
-export const declaredBy = ({ kind, key }: Change, objects: readonly Declared[]): Declared | undefined =>
-  objects.find((one) => one.kind === kind && one.key === key)
+const findDeclared = createKeyIndex<Declared>((one) => [addressOf(one)])
+
+/** The declaration of an object in the plan. */
+export const declaredBy = (change: Change, objects: readonly Declared[]): Declared | undefined => findDeclared(objects, addressOf(change))
 
 /** The requests to write these changes and to verify them, where nothing goes wrong. An update needs no GET where it uses a list. */
 export function countRequests(changes: readonly Change[], usesLists: boolean): number {

@@ -110,7 +110,9 @@ export async function compareWithService(context: PlanContext, read: ReadService
     isWrite: effect === 'write',
   }
   const sourced = await withSources(found, storedObjects.source)
+  await context.checkpoint()
   const planned = await planForServer(api, sourced.found, storedObjects, options)
+  await context.checkpoint()
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))
   const asking = { api, service, kinds }

@@ -13,14 +13,16 @@ import {
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { withoutMarkerTags } from '../../kinds/marker.ts'
-import { longSecretTextsIn } from '../../kinds/secret.ts'
+import { storedUrlsOf } from '../../kinds/secret.ts'
 import { credentialIn } from '../../platform/core/credentials.ts'
 import type { Location } from '../../platform/core/diagnostics.ts'
 import { isMapping, keysOf, withoutUndefined } from '../../platform/core/keys.ts'
+import { createRedact } from '../../platform/core/secrets.ts'
 import { readDocument } from '../../platform/documents/document.ts'
 import { interpolate, newRoom } from '../../platform/documents/expressions.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics } from '../../platform/documents/validate.ts'
+import { createCopiedUrls } from '../../platform/http/webhook-url.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import { type Condition, isSelected, type Selectable, valuesOf } from '../../platform/operation/select.ts'
 import { type Change, changesOf, type Held, isDifference, isHeld, type Plan } from '../decide/change.ts'
@@ -234,9 +236,11 @@ type DraftContext = WithoutQueries & QueriesInFiles
 
 /** A person can type a secret into any text of the service. A file that is changed without a person gets nothing that looks like one. */
 function createSecretFinder({ storedObjects, only }: Pick<DraftInput, 'storedObjects' | 'only'>): DraftContext['explainSecret'] {
-  const paths = longSecretTextsIn(storedObjects.webhook)
+  const copies = createCopiedUrls()
+  copies.add(storedUrlsOf(storedObjects.webhook))
+  const redact = createRedact([], copies.search)
   const explain = (text: string): string | undefined => {
-    if (paths.some((path) => text.includes(path))) return 'it has the URL of a webhook, which is a secret'
+    if (redact(text) !== text) return 'it has the URL of a webhook, which is a secret'
     const kind = only === 'drifted' ? credentialIn(text) : undefined
     return kind === undefined ? undefined : `it seems to have ${kind}`
   }

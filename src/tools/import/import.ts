@@ -110,7 +110,7 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const counts = { exact: numberOf('exact'), changed: numberOf('changed'), refused: numberOf('refused'), paused: numberOf('paused') }
   const differing = shown.filter(({ check }) => check?.difference !== undefined).length
   const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)
-  const places = { directory: given.directory.replace(/\/+$/, ''), names: new Set<string>(), kinds }
+  const places = { directory: given.directory.replace(/(?<!\/)\/+$/, ''), names: new Set<string>(), kinds }
   const files = [...toDashboardFiles(dashboards, places), ...toRuleFiles(imported, places, dashboardKeys)]
   if (written) await refuseExisting(context, files)
   const unused = [...new Set(rules.flatMap(({ value }) => unusedFields(value)))].toSorted()

@@ -59,10 +59,10 @@ export const keepHiddenParts: Guard = ({ steps, assumed: { canPatch } }, { store
   const declared = changesOf({ changes }, 'alert').flatMap(({ id = 'new', name, desired }): readonly StoredObject[] =>
     desired === undefined ? [] : [{ ...desired, id, name }],
   )
-  const alerts = [...storedObjects.alert, ...declared]
+  const alertsByTile = Map.groupBy([...storedObjects.alert, ...declared], ({ tileId }) => tileId)
   const written = changes.filter(isDashboardWrite)
   const diagnostics = written.flatMap((change) => [
-    ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, alerts, options.kind) : []),
+    ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, alertsByTile, options.kind) : []),
     ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
   ])
   const unaccepted = written.filter((change) => writtenTiles(change, options.kind).length > 0 && !accepted.has(change.key))
@@ -130,11 +130,13 @@ function tilesToPatch({ stored, desired, fields }: Write, kind: KindWire): reado
 
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
-function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: KindWire): readonly Diagnostic[] {
+function refuseLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>, kind: KindWire): readonly Diagnostic[] {
   const { key, name, stored, rewrites, location = noLocation } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name ? `the tile "${nameTile(tile)}"` : nameTile(tile)]))
-  const found = alerts.filter(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
+  const found = [...names.keys()]
+    .flatMap((id) => alertsByTile.get(id) ?? [])
+    .filter(({ dashboardId }) => (dashboardId ?? stored.id) === stored.id)
   if (found.length === 0) return []
   // A declared alert that exists is in both lists. New ones have no id yet.
   const once = [...new Map(found.map((one) => [one.id === 'new' ? one : one.id, one])).values()]
