@@ -1,0 +1,97 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { refuseSql } from '../../src/platform/core/sql.ts'
+import { hostileForms, legalForms, unseenForms } from './cases/sql-forms.ts'
+import { createRandomSql } from './random-sql.ts'
+
+const help = `Usage: node test/conformance/sql-trees.ts --target URL [--texts 30000] [--seed 1] [--record]
+
+Asks ClickHouse 26.8 or newer for the trees of random SQL, and compares what is in them with the check of SQL: no text that the check accepts
+may have what it must refuse. Nothing of the SQL is run.
+
+  --target URL  HTTP interface of the server, such as http://127.0.0.1:8123
+  --texts N     how many texts
+  --seed N      another seed has other texts
+  --record      writes the texts and what is in them to recorded/clickhouse-sql-trees.json
+`
+
+const recordedTreesPath = new URL('recorded/clickhouse-sql-trees.json', import.meta.url).pathname
+
+/** The sorted contents of texts that are SQL: `call lower`, `table numbers`, `applied file`, `reads system.users`, `has settings`. */
+export interface RecordedTrees {
+  readonly version: string
+  readonly trees: readonly (readonly [text: string, contents: string])[]
+}
+
+export const readRecordedTrees = (): RecordedTrees => JSON.parse(readFileSync(recordedTreesPath, 'utf8')) as RecordedTrees
+
+type Tree = Readonly<Record<string, unknown>>
+
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const listOf = (value: unknown): readonly Tree[] => (Array.isArray(value) ? value.filter(isTree) : [])
+
+const argumentsOf = (tree: Tree): readonly Tree[] => listOf(isTree(tree.arguments) ? tree.arguments.children : undefined)
+
+/** What a function that takes others has as its first argument, where that is a name. */
+const higherOrder = /^(?:array(?:All|Count|Exists|Filter|First|Fold|Last|Map|Max|Min|Sort|Sum)|map(?:Apply|Filter))/i
+
+/** What is in a tree, as the server has read the text. */
+export function contentsOf(root: unknown): ReadonlySet<string> {
+  const found = new Set<string>()
+  const walk = (value: unknown, isTable = false): void => {
+    if (Array.isArray(value)) for (const one of value) walk(one)
+    if (!isTree(value)) return
+    const { type, name } = value
+    for (const [key, part] of Object.entries(value))
+      if (/^(?:settings|settings_ast|format|format_ast|out_file|compression)$/.test(key) && part) found.add(`has ${key.split('_ast')[0]}`)
+    if (type === 'Function') {
+      const isOpen = isTable && /^cluster/i.test(String(name))
+      found.add(`${isTable ? 'table' : 'call'} ${name}`)
+      for (const [i, one] of argumentsOf(value).entries()) if (isOpen && i > 0 && one.type === 'Function') walk(one, true)
+      if (isTable && String(name) === 'merge') for (const one of argumentsOf(value)) found.add(`merges ${describe(one)}`)
+      const [first, ...others] = argumentsOf(value)
+      if (first?.type === 'Identifier' && others.length > 0 && higherOrder.test(String(name))) found.add(`applied ${first.name}`)
+    } else if (type === 'ColumnsApplyTransformer' && value.func_name) found.add(`applied ${value.func_name}`)
+    else if (Array.isArray(value.name_parts) && value.name_parts[0] === 'system') found.add(`reads ${value.name_parts.join('.')}`)
+    else if (typeof type === 'string' && !type.startsWith('Select')) found.add(`is ${type}`)
+    for (const [key, part] of Object.entries(value)) walk(part, key === 'table_function')
+  }
+  walk(root)
+  return found
+}
+
+const describe = ({ type, name, value }: Tree): string =>
+  type === 'Literal' && isTree(value) ? `'${value.value}'` : `${type} ${type === 'Function' ? name : ''}`.trim()
+
+/** Trees of texts, undefined for what the server cannot parse. */
+async function parse(target: string, texts: readonly string[]): Promise<readonly unknown[]> {
+  const ask = async (sql: string): Promise<readonly (readonly unknown[])[] | undefined> => {
+    const response = await fetch(`${target}/?default_format=JSONCompact&max_query_size=100000000`, { method: 'POST', body: sql })
+    return response.ok ? ((await response.json()) as { readonly data: readonly (readonly unknown[])[] }).data : undefined
+  }
+  const listed = (some: readonly string[]) =>
+    `(SELECT arrayJoin([${some.map((text) => `unhex('${Buffer.from(text).toString('hex')}')`).join(',')}]) AS x)`
+  const parsable = await ask(`SELECT formatQueryOrNull(x) IS NOT NULL FROM ${listed(texts)}`)
+  if (parsable === undefined) throw new Error('The server has no formatQueryOrNull.')
+  const treesOf = async (some: readonly string[]): Promise<readonly unknown[]> => {
+    if (some.length === 0) return []
+    const rows = await ask(`SELECT parseQueryToJSON(x) FROM ${listed(some)}`)
+    if (rows !== undefined) return rows.map(([text]) => JSON.parse(String(text)))
+    // A single text that has no tree makes the whole query fail.
+    if (some.length === 1) return [undefined]
+    return [...(await treesOf(some.slice(0, some.length >> 1))), ...(await treesOf(some.slice(some.length >> 1)))]
+  }
+  const trees = (await treesOf(texts.filter((_, i) => Number(parsable[i]?.[0]) === 1))).values()
+  return texts.map((_, i) => (Number(parsable[i]?.[0]) === 1 ? trees.next().value : undefined))
+}
+
+/** Random texts, and changed ones: a third each of SELECTs, of changed SELECTs, and of changed forms. */
+export function makeTexts(count: number, seed: number): readonly string[] {
+  const random = createRandomSql(seed)
+  const forms = [...hostileForms, ...legalForms, ...unseenForms]
+  return Array.from({ length: count }, (_, i) => {
+    const text = i % 3 === 0 ? random.mutate(forms[(seed + i) % forms.length] ?? '') : random.select()
+    return (i % 3 === 1 ? random.mutate(text) : text).toWellFormed()
+  })
+}
