@@ -36,8 +36,8 @@ const argumentsOf = (tree: Tree): readonly Tree[] => listOf(isTree(tree.argument
 /** What a function that takes others has as its first argument, where that is a name. */
 const higherOrder = /^(?:array(?:All|Count|Exists|Filter|First|Fold|Last|Map|Max|Min|Sort|Sum)|map(?:Apply|Filter))/i
 
-/** What is in a tree, as the server has read the text. */
-export function contentsOf(root: unknown): ReadonlySet<string> {
+/** What is in a tree, as the server has read the text. `functions`: those that are no table functions, and run nothing as one. */
+export function contentsOf(root: unknown, functions: ReadonlySet<string>): ReadonlySet<string> {
   const found = new Set<string>()
   const walk = (value: unknown, isTable = false): void => {
     if (Array.isArray(value)) for (const one of value) walk(one)
@@ -47,7 +47,7 @@ export function contentsOf(root: unknown): ReadonlySet<string> {
       if (/^(?:settings|settings_ast|format|format_ast|out_file|compression)$/.test(key) && part) found.add(`has ${key.split('_ast')[0]}`)
     if (type === 'Function') {
       const isOpen = isTable && /^cluster/i.test(String(name))
-      found.add(`${isTable ? 'table' : 'call'} ${name}`)
+      found.add(`${isTable && !functions.has(String(name)) ? 'table' : 'call'} ${name}`)
       for (const [i, one] of argumentsOf(value).entries()) if (isOpen && i > 0 && one.type === 'Function') walk(one, true)
       if (isTable && String(name) === 'merge') for (const one of argumentsOf(value)) found.add(`merges ${describe(one)}`)
       const [first, ...others] = argumentsOf(value)
@@ -64,12 +64,15 @@ export function contentsOf(root: unknown): ReadonlySet<string> {
 const describe = ({ type, name, value }: Tree): string =>
   type === 'Literal' && isTree(value) ? `'${value.value}'` : `${type} ${type === 'Function' ? name : ''}`.trim()
 
+type Ask = (sql: string) => Promise<readonly (readonly unknown[])[] | undefined>
+
+const askAt = (target: string): Ask => async (sql) => {
+  const response = await fetch(`${target}/?default_format=JSONCompact&max_query_size=100000000`, { method: 'POST', body: sql })
+  return response.ok ? ((await response.json()) as { readonly data: readonly (readonly unknown[])[] }).data : undefined
+}
+
 /** Trees of texts, undefined for what the server cannot parse. */
-async function parse(target: string, texts: readonly string[]): Promise<readonly unknown[]> {
-  const ask = async (sql: string): Promise<readonly (readonly unknown[])[] | undefined> => {
-    const response = await fetch(`${target}/?default_format=JSONCompact&max_query_size=100000000`, { method: 'POST', body: sql })
-    return response.ok ? ((await response.json()) as { readonly data: readonly (readonly unknown[])[] }).data : undefined
-  }
+async function parse(ask: Ask, texts: readonly string[]): Promise<readonly unknown[]> {
   const listed = (some: readonly string[]) =>
     `(SELECT arrayJoin([${some.map((text) => `unhex('${Buffer.from(text).toString('hex')}')`).join(',')}]) AS x)`
   const parsable = await ask(`SELECT formatQueryOrNull(x) IS NOT NULL FROM ${listed(texts)}`)
@@ -94,4 +97,69 @@ export function makeTexts(count: number, seed: number): readonly string[] {
     const text = i % 3 === 0 ? random.mutate(forms[(seed + i) % forms.length] ?? '') : random.select()
     return (i % 3 === 1 ? random.mutate(text) : text).toWellFormed()
   })
+}
+
+const harmlessTable =
+  /^(?:cluster|clusterAllReplicas|dictionary|format|fuzzQuery|generate_?series|generateRandom|merge|null|numbers(?:_mt)?|primes|values|view|zeros(?:_mt)?)$/i
+
+const dangerous = /^(?:file|sleep|sleepEachRow|logTrace|generateSerialID|hasColumnInTable|reverseDNSQuery|getSetting|url|aFunction|ai[A-Z]\w*)$/i
+
+/** Parts of trees that read nothing by themselves. */
+const plainNodes =
+  /^(?:Identifier|Literal|Asterisk|(?:Qualified)?(?:Asterisk|Columns(?:Regexp|List)Matcher)|ExpressionList|Subquery|Tables?\w*|ArrayJoin|WithElement|QueryParameter|OrderByElement|Window\w*|Columns\w*Transformer\w*|SampleRatio|InterpolateElement|DataType|NameTypePair|ObjectTypeArgument)$/
+
+/** What the check must not accept, of the contents of a tree. */
+export const isRefusable = (content: string): boolean => {
+  const space = content.indexOf(' ')
+  const [verb, name] = [content.slice(0, space), content.slice(space + 1)]
+  if (verb === 'call' || verb === 'applied') return dangerous.test(name)
+  if (verb === 'table') return !harmlessTable.test(name)
+  if (verb === 'merges') return name === "'system'" || !/^(?:'.*'|Function currentDatabase)$/s.test(name)
+  if (verb === 'reads') return !/^system\.(?:tables|columns|parts|functions)\b/.test(name)
+  return verb === 'has' || !plainNodes.test(name)
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      target: { type: 'string' },
+      texts: { type: 'string', default: '30000' },
+      seed: { type: 'string', default: '1' },
+      record: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const { target, record } = values
+  if (values.help || target === undefined) {
+    process.stdout.write(help)
+    process.exitCode = values.help ? 0 : 2
+  } else {
+    const ask = askAt(target)
+    const [[version] = []] = (await ask('SELECT version()')) ?? []
+    const names = await ask('SELECT name FROM system.functions WHERE name NOT IN (SELECT name FROM system.table_functions)')
+    const functions = new Set(names?.map(([name]) => String(name)))
+    const trees: (readonly [string, string])[] = []
+    const count = { texts: 0, trees: 0, refusable: 0, accepted: 0, lost: 0 }
+    for (let from = 0; from < Number(values.texts); from += 300) {
+      const texts = makeTexts(300, Number(values.seed) * 1_000_000 + from)
+      for (const [i, tree] of (await parse(ask, texts)).entries()) {
+        const text = texts[i] ?? ''
+        count.texts++
+        if (tree === undefined) continue
+        const found = [...contentsOf(tree, functions)].sort()
+        const [isBad, reason] = [found.some(isRefusable), await refuseSql(text)]
+        count.trees++
+        if (isBad) count.refusable++
+        if (reason === undefined) count.accepted++
+        if (!isBad && reason !== undefined) count.lost++
+        if (isBad && reason === undefined) {
+          process.exitCode = 1
+          process.stdout.write(`accepted: ${JSON.stringify(text)}: ${found.filter(isRefusable).join(', ')}\n`)
+        }
+        if (text.length < 200) trees.push([text, found.join('; ')])
+      }
+    }
+    process.stdout.write(`${Object.entries(count).map(([name, n]) => `${n} ${name}`).join(', ')}\n`)
+    if (record) writeFileSync(recordedTreesPath, `${JSON.stringify({ version, trees })}\n`)
+  }
 }

@@ -1,5 +1,5 @@
 // SQL of files, as somebody could write it. THEHOST, THEFILE and THEOUT stand for a receiver, a file of the server and one that does not exist.
-// `npm run conformance` has nothing to do with them: `sql-forms.ts` sends them to ClickHouse itself.
+// `npm run conformance` has nothing to do with them: `sql-forms.ts` sends them to ClickHouse itself, and `sql-trees.ts` changes them at random.
 
 const url = (name = 'url'): string => `${name}('http://THEHOST/', 'TSV', 'x UInt8')`
 
