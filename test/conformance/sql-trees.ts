@@ -36,7 +36,7 @@ const argumentsOf = (tree: Tree): readonly Tree[] => listOf(isTree(tree.argument
 /** What a function that takes others has as its first argument, where that is a name. */
 const higherOrder = /^(?:array(?:All|Count|Exists|Filter|First|Fold|Last|Map|Max|Min|Sort|Sum)|map(?:Apply|Filter))/i
 
-/** What is in a tree, as the server has read the text. `functions`: those that are no table functions, and run nothing as one. */
+/** What is in a tree, as the server has read the text. `functions`: names of functions and keywords that are no table functions, and run nothing as one. */
 export function contentsOf(root: unknown, functions: ReadonlySet<string>): ReadonlySet<string> {
   const found = new Set<string>()
   const walk = (value: unknown, isTable = false): void => {
@@ -66,10 +66,12 @@ const describe = ({ type, name, value }: Tree): string =>
 
 type Ask = (sql: string) => Promise<readonly (readonly unknown[])[] | undefined>
 
-const askAt = (target: string): Ask => async (sql) => {
-  const response = await fetch(`${target}/?default_format=JSONCompact&max_query_size=100000000`, { method: 'POST', body: sql })
-  return response.ok ? ((await response.json()) as { readonly data: readonly (readonly unknown[])[] }).data : undefined
-}
+const askAt =
+  (target: string): Ask =>
+  async (sql) => {
+    const response = await fetch(`${target}/?default_format=JSONCompact&max_query_size=100000000`, { method: 'POST', body: sql })
+    return response.ok ? ((await response.json()) as { readonly data: readonly (readonly unknown[])[] }).data : undefined
+  }
 
 /** Trees of texts, undefined for what the server cannot parse. */
 async function parse(ask: Ask, texts: readonly string[]): Promise<readonly unknown[]> {
@@ -102,7 +104,8 @@ export function makeTexts(count: number, seed: number): readonly string[] {
 const harmlessTable =
   /^(?:cluster|clusterAllReplicas|dictionary|format|fuzzQuery|generate_?series|generateRandom|merge|null|numbers(?:_mt)?|primes|values|view|zeros(?:_mt)?)$/i
 
-const dangerous = /^(?:file|sleep|sleepEachRow|logTrace|generateSerialID|hasColumnInTable|reverseDNSQuery|getSetting|url|aFunction|ai[A-Z]\w*)$/i
+const dangerous =
+  /^(?:file|sleep|sleepEachRow|logTrace|generateSerialID|hasColumnInTable|reverseDNSQuery|getSetting|url|aFunction|ai[A-Z]\w*)$/i
 
 /** Parts of trees that read nothing by themselves. */
 const plainNodes =
@@ -136,7 +139,8 @@ if (import.meta.main) {
   } else {
     const ask = askAt(target)
     const [[version] = []] = (await ask('SELECT version()')) ?? []
-    const names = await ask('SELECT name FROM system.functions WHERE name NOT IN (SELECT name FROM system.table_functions)')
+    const words = "SELECT name FROM system.functions UNION ALL SELECT arrayJoin(splitByChar(' ', lower(keyword))) FROM system.keywords"
+    const names = await ask(`SELECT name FROM (${words}) WHERE name NOT IN (SELECT name FROM system.table_functions)`)
     const functions = new Set(names?.map(([name]) => String(name)))
     const trees: (readonly [string, string])[] = []
     const count = { texts: 0, trees: 0, refusable: 0, accepted: 0, lost: 0 }
@@ -159,7 +163,11 @@ if (import.meta.main) {
         if (text.length < 200) trees.push([text, found.join('; ')])
       }
     }
-    process.stdout.write(`${Object.entries(count).map(([name, n]) => `${n} ${name}`).join(', ')}\n`)
+    process.stdout.write(
+      `${Object.entries(count)
+        .map(([name, n]) => `${n} ${name}`)
+        .join(', ')}\n`,
+    )
     if (record) writeFileSync(recordedTreesPath, `${JSON.stringify({ version, trees })}\n`)
   }
 }

@@ -38,7 +38,7 @@ const check = z.object({
   advice: z.string().optional().describe('How to fix a failure.'),
 })
 
-type Check = z.output<typeof check>
+export type Check = z.output<typeof check>
 
 const rateLimitName = 'rate limit'
 
@@ -77,6 +77,8 @@ export const doctor = defineOperation({
         skipReason = `because ${probe.name} failed`
     }
     const { profile } = context
+    if (skipReason === undefined && context.service !== undefined && context.api.hasSql)
+      checks.push(...(await (await import('./sql-grants.ts')).checkSqlGrants(context, context.service)))
     if (skipReason === undefined && !profile.isSelfHosted) checks.push(...(await checkKeyExpiry(context)))
     const limit = context.api.rateLimit()
     const detail =

@@ -297,11 +297,15 @@ describe('a backtest of a raw SQL tile', () => {
     SETTINGS \`additional_result_filter\` = '1 IN (SELECT x FROM url(''http://other.example/'', ''TSV'', ''x UInt8''))'`
 
   it.each([
-    [fromUrl, 'its SQL uses `url`, which does more than read the data of the database'],
-    [withSettings, 'its SQL has SETTINGS `additional_result_filter`; leave that out, or write `SETTINGS` in backticks where it is a name'],
+    ['a table function', fromUrl, 'its SQL uses `url`, which does more than read the data of the database'],
+    [
+      'settings',
+      withSettings,
+      'its SQL has SETTINGS `additional_result_filter`; leave that out, or write `SETTINGS` in backticks where it is a name',
+    ],
   ])(
-    'W4: is not sent where it could read other data than that of the database: a plan and a backtest say so, and apply stores it: %#',
-    async (sql, why) => {
+    'W4: is not sent where it could read other data than that of the database: a plan and a backtest say so, and apply stores it: %s',
+    async (_, sql, why) => {
       const declared = declare(sql)
       const server = { hyperdx: hosted, 'clickhouse-cloud': cloud }[dialect]()
       const before = server.requests.length
