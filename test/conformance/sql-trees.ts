@@ -42,23 +42,38 @@ export function contentsOf(root: unknown, functions: ReadonlySet<string>): Reado
   const walk = (value: unknown, isTable = false): void => {
     if (Array.isArray(value)) for (const one of value) walk(one)
     if (!isTree(value)) return
-    const { type, name } = value
-    for (const [key, part] of Object.entries(value))
-      if (/^(?:settings|settings_ast|format|format_ast|out_file|compression)$/.test(key) && part) found.add(`has ${key.split('_ast')[0]}`)
-    if (type === 'Function') {
-      const isOpen = isTable && /^cluster/i.test(String(name))
-      found.add(`${isTable && !functions.has(String(name)) ? 'table' : 'call'} ${name}`)
-      for (const [i, one] of argumentsOf(value).entries()) if (isOpen && i > 0 && one.type === 'Function') walk(one, true)
-      if (isTable && String(name) === 'merge') for (const one of argumentsOf(value)) found.add(`merges ${describe(one)}`)
-      const [first, ...others] = argumentsOf(value)
-      if (first?.type === 'Identifier' && others.length > 0 && higherOrder.test(String(name))) found.add(`applied ${first.name}`)
-    } else if (type === 'ColumnsApplyTransformer' && value.func_name) found.add(`applied ${value.func_name}`)
-    else if (Array.isArray(value.name_parts) && value.name_parts[0] === 'system') found.add(`reads ${value.name_parts.join('.')}`)
-    else if (typeof type === 'string' && !type.startsWith('Select')) found.add(`is ${type}`)
+    for (const one of value.type === 'Function' ? ofFunction(value, isTable && !functions.has(String(value.name))) : ofPart(value))
+      found.add(one)
+    if (isTable) for (const one of tablesIn(value)) walk(one, true)
     for (const [key, part] of Object.entries(value)) walk(part, key === 'table_function')
   }
   walk(root)
   return found
+}
+
+/** A cluster has its table as the second argument. */
+const tablesIn = (tree: Tree): readonly Tree[] =>
+  /^cluster/i.test(String(tree.name))
+    ? argumentsOf(tree)
+        .slice(1)
+        .filter(({ type }) => type === 'Function')
+    : []
+
+function ofFunction(tree: Tree, isTable: boolean): readonly string[] {
+  const name = String(tree.name)
+  const [first, ...others] = argumentsOf(tree)
+  if (isTable) return [`table ${name}`, ...(name === 'merge' ? argumentsOf(tree).map((one) => `merges ${describe(one)}`) : [])]
+  const isApplied = first?.type === 'Identifier' && others.length > 0 && higherOrder.test(name)
+  return [`call ${name}`, ...(isApplied ? [`applied ${first.name}`] : [])]
+}
+
+function ofPart({ type, func_name: applied, name_parts: parts, ...clauses }: Tree): readonly string[] {
+  const has = ['settings', 'settings_ast', 'format_ast', 'out_file']
+    .filter((key) => clauses[key])
+    .map((key) => `has ${key.split('_ast')[0]}`)
+  if (type === 'ColumnsApplyTransformer' && applied) return [...has, `applied ${applied}`]
+  if (Array.isArray(parts) && parts[0] === 'system') return [...has, `reads ${parts.join('.')}`]
+  return typeof type === 'string' && !type.startsWith('Select') ? [...has, `is ${type}`] : has
 }
 
 const describe = ({ type, name, value }: Tree): string =>
@@ -118,7 +133,7 @@ export const isRefusable = (content: string): boolean => {
   if (verb === 'call' || verb === 'applied') return dangerous.test(name)
   if (verb === 'table') return !harmlessTable.test(name)
   if (verb === 'merges') return name === "'system'" || !/^(?:'.*'|Function currentDatabase)$/s.test(name)
-  if (verb === 'reads') return !/^system\.(?:tables|columns|parts|functions)\b/.test(name)
+  if (verb === 'reads') return !/^system\.(?:tables|columns|parts|functions)\b/i.test(name)
   return verb === 'has' || !plainNodes.test(name)
 }
 

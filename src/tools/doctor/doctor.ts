@@ -38,7 +38,7 @@ const check = z.object({
   advice: z.string().optional().describe('How to fix a failure.'),
 })
 
-export type Check = z.output<typeof check>
+type Check = z.output<typeof check>
 
 const rateLimitName = 'rate limit'
 

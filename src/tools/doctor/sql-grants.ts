@@ -5,7 +5,12 @@ import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
 import { whyNoRows } from '../../platform/api/sql.ts'
 import { listFirst } from '../../platform/core/text.ts'
-import type { Check } from './doctor.ts'
+
+interface GrantsCheck {
+  readonly name: string
+  readonly outcome: 'ok' | 'skipped'
+  readonly detail: string
+}
 
 interface GrantsContext {
   readonly api: ReadApi
@@ -13,8 +18,8 @@ interface GrantsContext {
 }
 
 /** One check for ClickHouse Cloud, and one for each connection of a self-hosted server. Never failed: a key needs none of this for its job. */
-export async function checkSqlGrants({ api, clock }: GrantsContext, service: Target): Promise<readonly Check[]> {
-  const check = async (name: string, connectionId: string): Promise<Check> => {
+export async function checkSqlGrants({ api, clock }: GrantsContext, service: Target): Promise<readonly GrantsCheck[]> {
+  const check = async (name: string, connectionId: string): Promise<GrantsCheck> => {
     try {
       const endMs = clock.now()
       const answer = await api.runSql(service, { sql: 'SHOW GRANTS FINAL', isOwn: true, connectionId, startMs: endMs - 1000, endMs })
@@ -27,7 +32,7 @@ export async function checkSqlGrants({ api, clock }: GrantsContext, service: Tar
   }
   if (!api.profile.isSelfHosted) return [await check('SQL', '')]
   const { items } = await connectionCollection.list(api, service)
-  const checks: Check[] = []
+  const checks: GrantsCheck[] = []
   for (const { name, id } of items) checks.push(await check(items.length === 1 ? 'SQL' : `SQL of ${name}`, String(id)))
   return checks
 }
