@@ -77,6 +77,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     organizationId: 'organizationId' in place ? place.organizationId : '',
     service: place,
     profile,
+    sqlFunctions: [],
     apiOrigin: server.url,
     clock: session.clock,
     files: { ...toFiles(files, server.secrets ?? {}), mayBeFromFork: async () => server.isFork ?? false },

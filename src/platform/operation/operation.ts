@@ -82,6 +82,8 @@ export interface Context<E extends Effect, S extends Scope> {
   serviceName?(): Promise<string | undefined>
   /** The settings of `rules` in the repository's config file. */
   readonly lintSettings: LintSettings
+  /** Functions of the user, which SQL in files may call. */
+  readonly sqlFunctions: readonly string[]
   /** The environment that the input `env` names. */
   readonly environment?: NamedEnvironment | undefined
   /** The formats of the reports that the run writes. */

@@ -99,8 +99,8 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   if (rules.length + dashboards.length === 0)
     throw inputError('files', paths.length === 0 ? 'match no file' : 'have no dashboards and no alert rules')
   const keys = new Set<string>()
-  const imported = rules.map((rule): Imported => {
-    const outcome = translateRule(rule, choices)
+  const outcomes = await Promise.all(rules.map((rule) => translateRule(rule, choices, context.sqlFunctions)))
+  const imported = outcomes.map((outcome): Imported => {
     if (outcome.translated === undefined) return outcome
     return { ...outcome, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
   })

@@ -323,6 +323,24 @@ describe('a wrong input', () => {
     expect(emulator().requests.filter(({ method }) => method === 'POST')).toEqual([])
   })
 
+  it('W4: sends no request for a check that could read other data than that of the database', async () => {
+    const secret = "toUInt8(file(''/etc/passwd''))"
+    const refused = {
+      [`SELECT count() FROM default.otel_logs SETTINGS additional_table_filters = {'default.otel_logs': '${secret}'}`]:
+        /has \{, and may mean/,
+      [`SELECT count() FROM default.otel_logs SETTINGS "additional_result_filter" = '${secret}'`]:
+        /has SETTINGS "additional_result_filter"; leave/,
+      "SELECT 1 FORMAT Template SETTINGS format_template_row = '/etc/passwd'": /has FORMAT Template; leave that out/,
+      "SELECT count() FROM default.otel_logs AS l, url('http://other.example/') AS u": /uses url, which does more than read/,
+    }
+    for (const [sql, reason] of Object.entries(refused)) {
+      const ran = await verify({}, { checks: { checks: [{ ...logs, sql, atLeast: 1 }] } })
+      expect([ran.document.status, ran.document.error]).toMatchObject(['error', { kind: 'input' }])
+      expect(ran.reason, sql).toMatch(reason)
+    }
+    expect(emulator().requests).toEqual([])
+  })
+
   const edit = (id: string, fields: object): unknown =>
     Object.assign(emulator().store.organizations[0]?.services.find((one) => one.id === id) ?? {}, fields)
 

@@ -423,4 +423,31 @@ describe('webhooks and sources', () => {
       'schema: sources.s.bodyExpression: "b" is not a field of a source of the kind session',
     ])
   })
+
+  it('W4: webhooks and sources have no setting for queries whose value could be SQL, or name a file', () => {
+    const source = {
+      name: 'S',
+      kind: 'log',
+      from: { databaseName: 'd', tableName: 't' },
+      timestampValueExpression: 't',
+      defaultTableSelectExpression: 'b',
+    }
+    const find = (setting: string, value: string) =>
+      messages(readValue({ sources: { s: { ...source, querySettings: [{ setting, value }] } } }).diagnostics).filter((one) =>
+        one.includes('querySettings'),
+      )
+    for (const value of ['1', '-1.5', 'true', 'false']) expect(find('max_threads', value)).toEqual([])
+    for (const [setting, value] of [
+      ['additional_result_filter', "'1'"],
+      ['additional_table_filters', "{'t': '1'}"],
+      ['format_schema', '/etc/passwd'],
+      ['max_threads', '1, format_schema = a'],
+      ['max_threads', '1 FORMAT TSV'],
+      ['max_threads = 1, `format_schema`', '1'],
+      ['"max_threads"', '1'],
+    ] as const)
+      expect(find(setting, value), `${setting} = ${value}`).toEqual([
+        expect.stringMatching(/querySettings\[?.?0\]?\.value: .*must be a number, true or false, for a setting with a plain name/),
+      ])
+  })
 })
