@@ -214,7 +214,7 @@ budgets:
     ])
     expect(ran.budgets[1]).toMatchObject({ isForecastAbove: true, runsOutOn: addDays(today, 10) })
     const end = formatShortDay(addDays(today, 10), today)
-    expect(ran.reason).toContain(`Budget will not be kept: forecast of 75.00 CHC by ${end} exceeds the limit of 74.99 CHC.`)
+    expect(ran.reason).toContain(`Forecast of 75.00 CHC by ${end} exceeds budget will not be kept of 74.99 CHC.`)
     const [table] = ran.blocks.flatMap((block) => (block.kind === 'table' && block.title === 'Budgets' ? [block] : []))
     expect(table?.rows[0]?.[5]).toEqual([{ kind: 'trusted', text: `${end} (forecast)` }])
   })

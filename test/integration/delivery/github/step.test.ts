@@ -169,7 +169,7 @@ describe('deployments', () => {
       { spike: addDays(today, -5), at: day(6, '00:00:00').replace('Z', '.000Z'), ref: 'v1' },
       { ref: 'v2', commit: expect.stringMatching(/^[0-9a-f]{7}$/) },
     ])
-    expect(ran.summary).toContain('Deployments on the day of a spike or the day before')
+    expect(ran.summary).toContain('Deployments of this repository on the day of a spike or the day before')
     expect(ran.summary).not.toContain('<img')
     expect(github().calls()).toEqual([1, 2].map((page) => `GET /repos/acme/shop/deployments?page=${page}&per_page=100`))
   })
