@@ -112,7 +112,7 @@ function describeLimit(judged: JudgedLimit, unit: string, reference: Day): Reaso
       cause: say`there is no forecast`,
     }
   if (limitStatus !== 'warn' || warnAbove === undefined) return undefined
-  return { level: 'warn', line: say`${title} exceeded its warning level: ${trusted(`${ofLimit(used, warnAbove, unit)}.`)}` }
+  return { level: 'warn', line: say`Warning level of ${what} exceeded: ${trusted(`${ofLimit(used, warnAbove, unit)}.`)}` }
 }
 
 const withWaiver = (reason: Reason, { isWaived, waiver }: Partial<BudgetOutcome>): Reason =>

@@ -138,7 +138,7 @@ describe('the verdict', () => {
     expect(verdictOf({ budgets: [...names.slice(0, 12).map(near), above('m')] })).toEqual([
       'fail',
       'Budget m exceeded: 101.00 of 100.00 Credits (101%).',
-      ...names.slice(0, 10).map((name) => `Budget ${name} exceeded its warning level: 30.00 of 20.00 Credits.`),
+      ...names.slice(0, 10).map((name) => `Warning level of budget ${name} exceeded: 30.00 of 20.00 Credits.`),
       '… and 2 more.',
     ])
   })
@@ -147,7 +147,7 @@ describe('the verdict', () => {
     expect(verdictOf({ budgets: [budget({ forecast })] })).toEqual(['pass'])
     expect(verdictOf({ budgets: [{ ...near('shop'), forecast }] })).toEqual([
       'warn',
-      'Budget shop exceeded its warning level: 30.00 of 20.00 Credits.',
+      'Warning level of budget shop exceeded: 30.00 of 20.00 Credits.',
     ])
     expect(verdictOf({ budgets: [budget({ status: 'fail', forecast, isForecastAbove: true })] })).toEqual([
       'fail',
