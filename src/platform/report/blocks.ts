@@ -190,6 +190,7 @@ function isEmptyBlock(block: Block): boolean {
     case 'list':
       return block.items.length === 0
     case 'message':
+    case 'preformatted':
       return block.text === ''
     default:
       return false
