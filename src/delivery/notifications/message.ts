@@ -63,7 +63,9 @@ export function messageOf(run: FinishedRun, facts: Pick<Message, 'title' | 'chan
   const lineOf = (kind: 'verdict' | 'footer'): Line => blocks.flatMap((block) => (block.kind === kind ? block.line : []))
   // The first line of an error says only that there was one.
   const [first = [], ...more] =
-    error === undefined ? [lineOf('verdict'), ...otherReasons(blocks), ...diagnosticLines(run), ...listFirst(run.keyLines(), maxLines, andOthers)] : run.keyLines()
+    error === undefined
+      ? [lineOf('verdict'), ...otherReasons(blocks), ...diagnosticLines(run), ...listFirst(run.keyLines(), maxLines, andOthers)]
+      : run.keyLines()
   const { operation, status, organizationId, serviceId, serverUrl } = document
   return {
     ...facts,
