@@ -48,7 +48,8 @@ function foldLong(block: Block): readonly Block[] {
     const more = `${title === undefined ? '' : `${title}: `}${plural(table.rows.length - maxOpenItems, 'more row')}`
     return [{ ...block, rows: table.rows.slice(0, maxOpenItems) }, fold(more, { ...table, rows: table.rows.slice(maxOpenItems) })]
   }
-  if (block.kind === 'diff' && block.lines.length > maxOpenLines) {
+  // A fold of a few lines would hide more than it saves.
+  if (block.kind === 'diff' && block.lines.length > maxOpenLines + maxOpenItems) {
     const more = plural(block.lines.length - maxOpenLines, 'more line')
     return [
       { ...block, lines: block.lines.slice(0, maxOpenLines) },

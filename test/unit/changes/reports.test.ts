@@ -503,9 +503,10 @@ describe('the report of drift', () => {
 it('a backtest says which share of the windows has data when it is below 90%', () => {
   const shown = (share: number): string => {
     const next = { verdict: 'quiet', windows: 10, coverage: { windowsWithData: 9, share } } as const
-    return renderTerminal(reviewBlocks({ alerts: [{ key: 'a', name: 'A', changed: true, next }] }, 7), { color: false, width: 200 }).join(
-      ' ',
-    )
+    return renderTerminal(composeBlocks(reviewBlocks({ alerts: [{ key: 'a', name: 'A', changed: true, next }] }, 7)), {
+      color: false,
+      width: 200,
+    }).join(' ')
   }
   expect(shown(0.9)).toContain('– → quiet')
   expect(shown(0.9)).not.toContain('of the time')

@@ -73,14 +73,14 @@ describe('renderMarkdown', () => {
     expect(text.endsWith('*1 more section did not fit. See the summary of the run.*\n\nThe end\n')).toBe(true)
   })
 
-  it('folds what is longer than 20 rows or 60 lines, and no more inside of a section', () => {
-    const lines = Array.from({ length: 61 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
+  it('folds what is longer than 20 rows or 80 lines, and no more inside of a section', () => {
+    const lines = Array.from({ length: 81 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
     expect(renderMarkdown([table(20), { kind: 'diff', lines: lines.slice(1) }])).not.toContain('<details>')
     const text = renderMarkdown([table(42), { kind: 'diff', lines }])
-    expect(text.match(/<summary>[^<]*/g)).toEqual(['<summary>By entity&#58; 22 more rows', '<summary>1 more line'])
+    expect(text.match(/<summary>[^<]*/g)).toEqual(['<summary>By entity&#58; 22 more rows', '<summary>21 more lines'])
     expect(text.indexOf('`entity 19`')).toBeLessThan(text.indexOf('<summary>'))
     expect(text.indexOf('`entity 20`')).toBeGreaterThan(text.indexOf('<summary>'))
-    expect(text).toMatch(/\+ line 59\n```\n\n<details><summary>1 more line<\/summary>\n\n```diff\n\+ line 60\n```/)
+    expect(text).toMatch(/\+ line 59\n```\n\n<details><summary>21 more lines<\/summary>\n\n```diff\n\+ line 60\n/)
   })
 
   it('folds details, with Markdown inside', () => {
