@@ -1,11 +1,11 @@
 // The verdict and the report of check-backups.
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
-import { join, joinFirst, joinSome, type Line, say, toPlainText, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
-import { firstOf, listFirst, plural, quote, sparkline } from '../platform/core/text.ts'
-import { type Block, paragraph, statusLooks } from '../platform/report/blocks.ts'
+import { joinFirst, joinSome, type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
+import { firstOf, plural, quote, sparkline } from '../platform/core/text.ts'
+import { fold, type Part, statusLooks } from '../platform/report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration, formatRatio } from '../platform/report/format.ts'
-import type { Report, Verdict } from '../platform/report/report.ts'
+import { type Report, type Verdict, verdictOf } from '../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../platform/report/table.ts'
 import { type BackupDataIssue, byWorst, type Trend, type UnknownReason } from './backup-rules.ts'
 import { backupTable } from './backups.ts'
@@ -17,62 +17,64 @@ export function needsNames(checks: readonly JudgedService[]): boolean {
   return hasFinding && checks.some(({ failure }) => failure === undefined || ['permission', 'not-found'].includes(failure.kind))
 }
 
-type Services = readonly JudgedService[]
-
 /** The name of a service, with the id where two services have that name. The id where the name is unknown. */
-function labelOf({ serviceId, name }: JudgedService, services: Services): string {
-  if (name === undefined) return serviceId
-  return services.filter((other) => other.name === name).length > 1 ? `${name} (${serviceId})` : name
+interface Check extends JudgedService {
+  readonly label: string
 }
 
-/** Number of services or warnings that the verdict names. */
+const labelChecks = (checks: readonly JudgedService[]): readonly Check[] =>
+  checks.map((check) => {
+    const { serviceId, name = serviceId } = check
+    const isUnique = checks.every((other) => other === check || other.name !== check.name)
+    return { ...check, label: isUnique || name === serviceId ? name : `${name} (${serviceId})` }
+  })
+
+/** Number of services that a sentence names. */
 const maxNamed = 10
 
-export function judgeChecks({ services }: BackupsResult): Verdict {
+export function judgeChecks(result: BackupsResult): Verdict {
+  const services = labelChecks(result.services)
   const failed = services.filter(({ passes }) => !passes).toSorted(byWorst)
-  const warnings = services.flatMap((check) => listWarnings(check).map((line): Line => say`Service ${labelOf(check, services)}: ${line}`))
-  if (failed.length > 0) {
-    const isSingle = services.length === 1
-    // The first line has all there is to say about a service that is stale or has no backup.
-    const others = isSingle ? [] : failed.filter((check) => check.outcome === 'failed' || check.outcome === 'unknown')
-    const problems = failed.filter((check) => !isSingle || !isFreshEnough(check)).flatMap((check) => problemLines(check, services))
-    return {
-      status: 'fail',
-      cause: causeOf(failed, services),
-      sentence: isSingle ? failed.flatMap((check) => explainFailure([check], services)) : nameFailures(failed, services),
-      reasons: [
-        ...limitLines(
-          groupByError(others).map((alike) => explainFailure(alike, services)),
-          'reason',
-        ),
-        ...limitLines(problems, 'problem'),
-        ...limitLines(warnings, 'warning'),
-      ],
-    }
-  }
-  const [first, ...others] = warnings
-  if (first === undefined) return { status: 'pass', reasons: [] }
-  return { status: 'warn', sentence: say`${first} ${headlineOf(services)}.`, reasons: limitLines(others, 'warning') }
-}
-
-const limitLines = (lines: readonly Line[], noun: string): readonly Line[] =>
-  listFirst(lines, maxNamed, (count) => say`${trusted(plural(count, `more ${noun}`))}.`)
-
-/** `2 of 3 services have no fresh backup: search (last backup failed), catalog (2 d 2 h old, limit 1 d 2 h).` */
-function nameFailures(failed: Services, services: Services): Line {
-  const isUnknown = failed.every(({ outcome }) => outcome === 'unknown')
-  const [has, fails] = failed.length === 1 ? ['has', 'fails'] : ['have', 'fail']
-  const verb = isUnknown ? 'could not be checked' : failed.some(isFreshEnough) ? `${fails} the check` : `${has} no fresh backup`
-  const named = failed.map((check) => say`${labelOf(check, services)} (${shortReason(check)})`)
-  return say`${failed.length} of ${services.length} services ${trusted(verb)}: ${joinFirst(maxNamed, named)}.`
-}
-
-/** `search is stale, catalog has no backup`. */
-const causeOf = (failed: Services, services: Services): Line =>
-  joinSome(
-    failed.map((check) => say`${labelOf(check, services)} ${trusted(isFreshEnough(check) ? 'fails the check' : causes[check.outcome])}`),
+  const failures = linesOf(failed, (check) => [
+    ...(isFreshEnough(check) ? [] : [describeState(check)]),
+    ...check.problems.map((problem) => say`${untrustedSentence(problem)}.`),
+  ])
+  const cause = joinSome(
+    failed.map((check) => say`${check.label} ${trusted(isFreshEnough(check) ? 'fails the check' : causes[check.outcome])}`),
     maxInCause,
   )
+  return verdictOf([
+    ...(services.length > 1 && failed.length > 0 ? [countFailed(failed, services.length)] : [])
+      .concat(failures)
+      .map((line) => ({ level: 'fail' as const, line, cause })),
+    ...linesOf(services, listWarnings).map((line) => ({ level: 'warn' as const, line })),
+  ])
+}
+
+/** A sentence about several services is one line with their names. Their errors differ in ids. */
+function linesOf(checks: readonly Check[], toLines: (check: Check) => readonly Line[]): readonly Line[] {
+  const all = checks.flatMap((check) => toLines(check).map((line) => ({ ...check, line })))
+  const alike = Map.groupBy(all, ({ line, serviceId }) => toPlainText(line).replaceAll(serviceId, ''))
+  return [...alike.values()].map((same) => {
+    const names = joinFirst(
+      maxNamed,
+      same.map(({ label }) => label),
+    )
+    return say`${trusted(same.length === 1 ? 'Service' : 'Services')} ${names}: ${same[0]?.line ?? []}`
+  })
+}
+
+/** `2 of 3 services have no fresh backup: search, catalog.` */
+function countFailed(failed: readonly Check[], count: number): Line {
+  const [has, fails] = failed.length === 1 ? ['has', 'fails'] : ['have', 'fail']
+  const isUnknown = failed.every(({ outcome }) => outcome === 'unknown')
+  const verb = isUnknown ? 'could not be checked' : failed.some(isFreshEnough) ? `${fails} the check` : `${has} no fresh backup`
+  const names = joinFirst(
+    maxNamed,
+    failed.map(({ label }) => label),
+  )
+  return say`${failed.length} of ${count} services ${trusted(verb)}: ${names}.`
+}
 
 const causes: Readonly<Record<JudgedService['outcome'], string>> = {
   stale: 'is stale',
@@ -90,90 +92,41 @@ const maxInCause = 3
 const isFreshEnough = ({ outcome, ageMs = 0, limit, firstBackupDueAt }: JudgedService): boolean =>
   outcome === 'fresh' || firstBackupDueAt !== undefined || (outcome === 'in-progress' && ageMs <= limit.hours * hourMs)
 
-const problemLines = (check: JudgedService, services: Services): readonly Line[] =>
-  check.problems.map((problem): Line => say`Service ${labelOf(check, services)}: ${untrustedSentence(problem)}.`)
-
-function shortReason(check: JudgedService): Line {
-  const { outcome, ageMs = 0, failure, unknownReason, problems } = check
-  if (isFreshEnough(check)) return untrustedSentence(problems[0] ?? '')
-  switch (outcome) {
-    case 'stale':
-      return say`${trusted(formatDuration(ageMs))} old, ${trusted(limitWords(check))}`
-    case 'missing':
-      return say`no backup`
-    case 'failed':
-      return say`last backup failed`
-    case 'in-progress':
-      return say`first backup in progress for ${trusted(formatDuration(ageMs))}, ${trusted(limitWords(check))}`
-    case 'unknown':
-      return [trusted(failure === undefined ? shortUnknownWords[unknownReason ?? 'unknown-status'] : 'request failed')]
-    case 'fresh':
-      return []
-  }
+/** `2 d 2 h old, limit 1 d 2 h`, or by how much the age exceeds a limit that looks equal to it. */
+function ageWords({ ageMs = 0, limit }: JudgedService): string {
+  const excessMs = ageMs - limit.hours * hourMs
+  const isEqual = formatDuration(ageMs) === formatHours(limit.hours) && excessMs > 0
+  return `${formatDuration(ageMs)} old, ${isEqual ? `${formatDuration(excessMs)} over the limit` : `limit ${formatHours(limit.hours)}`}`
 }
 
-/** `limit 1 d 2 h`, or by how much the age exceeds a limit that looks equal to it. */
-function limitWords({ ageMs = 0, limit }: JudgedService): string {
-  const isEqual = formatDuration(ageMs) === formatHours(limit.hours)
-  return isEqual && ageMs > limit.hours * hourMs
-    ? `${formatDuration(ageMs - limit.hours * hourMs)} over the limit`
-    : `limit ${formatHours(limit.hours)}`
-}
-
-/** Services with the same error of the API are one group, whatever their ids and requests. */
-const groupByError = (checks: Services): readonly Services[] => [
-  ...Map.groupBy(checks, (check) =>
-    check.failure === undefined ? check : toPlainText(explainError(check.failure)).replaceAll(check.serviceId, ''),
-  ).values(),
-]
-
-/** Why services with the same error, or a single one, do not pass, in one or more sentences. */
-function explainFailure([check, ...alike]: Services, services: Services): Line {
-  if (check === undefined) return []
-  const { outcome, ageMs, unknownReason, failure } = check
-  const service = untrusted(labelOf(check, services))
-  if (isFreshEnough(check)) return join(problemLines(check, services), ' ')
+/** The state of the backups in one or more sentences, for after the name of the service and a colon. */
+function describeState(check: JudgedService): Line {
+  const { outcome, ageMs, unknownReason = 'unknown-status', failure, lastSuccessful, inProgress, firstBackupDueAt } = check
+  const another = inProgress === undefined ? '' : ` Another backup has been in progress for ${formatDuration(inProgress.ageMs)}.`
   switch (outcome) {
-    case 'stale':
-      return say`Service ${service} has no fresh backup: the last successful backup is ${shortReason(check)}.${noteInProgress(check)}`
-    case 'missing':
-      return say`Service ${service} has no backup.`
-    case 'failed':
-      return say`The last backup of service ${service} failed${trusted(ageMs === undefined ? '' : `. It started ${formatAgo(ageMs)}`)}. ${noteLastSuccessful(check)}${noteInProgress(check)}`
-    case 'in-progress':
-      return say`The first backup of service ${service} is still in progress after ${trusted(`${formatDuration(ageMs ?? 0)}, ${limitWords(check)}.`)}`
-    case 'unknown':
-      return say`The backups of ${trusted(alike.length === 0 ? 'service' : 'services')} ${joinFirst(
-        maxNamed,
-        [check, ...alike].map((one) => say`${labelOf(one, services)}`),
-      )} could not be checked: ${
-        failure === undefined ? [trusted(unknownWords[unknownReason ?? 'unknown-status'])] : explainError(failure)
-      }.`
     case 'fresh':
-      return []
+    case 'stale':
+      return [trusted(`the last successful backup is ${ageWords(check)}.${outcome === 'stale' ? another : ''}`)]
+    case 'missing':
+      return [trusted(firstBackupDueAt === undefined ? 'no backup.' : `the first backup is due by ${formatMoment(firstBackupDueAt)}.`)]
+    case 'failed': {
+      const last = lastSuccessful && `The last successful backup is ${formatDuration(lastSuccessful.ageMs)} old.`
+      const when = ageMs === undefined ? '' : `. It started ${formatAgo(ageMs)}`
+      return [trusted(`the last backup failed${when}. ${last ?? 'There is no successful backup.'}${another}`)]
+    }
+    case 'in-progress':
+      return [trusted(`the first backup is in progress, ${ageWords(check)}.`)]
+    case 'unknown':
+      return failure === undefined ? [trusted(unknownWords[unknownReason])] : say`not checked. ${explainError(failure)}.`
   }
 }
 
 const formatHours = (hours: number): string => formatDuration(hours * hourMs)
 
-const noteLastSuccessful = ({ lastSuccessful }: JudgedService): Line =>
-  lastSuccessful === undefined
-    ? say`There is no successful backup.`
-    : say`The last successful backup is ${trusted(formatDuration(lastSuccessful.ageMs))} old.`
-
-const noteInProgress = ({ inProgress }: JudgedService): Line =>
-  inProgress === undefined ? [] : say` Another backup has been in progress for ${trusted(formatDuration(inProgress.ageMs))}.`
-
 const unknownWords: Readonly<Record<UnknownReason, string>> = {
-  'future-date': 'a backup is dated in the future, so ages are not reliable. Check the clock of this machine',
-  'missing-date': 'the listed backups have no date, so their age is unknown',
-  'unknown-status': 'no backup has a known status',
-}
-
-const shortUnknownWords: Readonly<Record<UnknownReason, string>> = {
-  'future-date': 'backup dated in the future',
-  'missing-date': 'backups without a date',
-  'unknown-status': 'no backup with a known status',
+  'future-date': 'a backup is dated in the future, so ages are not reliable. Check the clock of this machine.',
+  'missing-date': 'the listed backups have no date, so their age is unknown.',
+  'unknown-status': 'no backup has a known status.',
 }
 
 /** The first line of the message, and the advice, without the last full stop. The report has the whole message. */
@@ -218,130 +171,79 @@ function sizeWarnings({ sizeOutcome, size, minSizeRatio = 0 }: JudgedService): r
   }
 }
 
-/** First line of the summary, without a full stop. The verdict has sentences for runs with failures. */
-function headlineOf(services: Services): Line {
-  const [only, ...others] = services
-  if (only !== undefined && others.length === 0) return headlineOfOne(only)
+/** The first line of a run that passes. */
+function headlineOf(services: readonly Check[]): Line {
+  const [only] = linesOf(services, (check) => [describeState(check)])
+  if (services.length === 1 && only !== undefined) return only
   const fresh = services.filter(({ outcome }) => outcome === 'fresh').length
-  if (fresh === services.length) return say`All ${services.length} services have a fresh backup`
-  const first = services.filter(({ outcome, passes }) => outcome === 'in-progress' && passes).length
-  const due = services.flatMap(({ firstBackupDueAt }) => firstBackupDueAt ?? []).sort()
-  const more = [
-    ...(first === 0 ? [] : [`${first} ${first === 1 ? 'has its' : 'have their'} first backup in progress`]),
-    ...due
-      .slice(-1)
-      .map((last) => `${due.length} ${due.length === 1 ? 'has its' : 'have their'} first backup due by ${formatMoment(last)}`),
-  ]
-  return say`${fresh} of ${services.length} services ${trusted(fresh === 1 ? 'has' : 'have')} a fresh backup${trusted(more.map((part) => `, ${part}`).join(''))}`
-}
-
-function headlineOfOne(check: JudgedService): Line {
-  const service = untrusted(labelOf(check, [check]))
-  const age = trusted(`${formatDuration(check.ageMs ?? 0)} old, limit ${formatHours(check.limit.hours)}`)
-  if (check.outcome === 'fresh') return say`Service ${service} has a fresh backup: ${age}`
-  if (check.outcome === 'in-progress') return say`The first backup of service ${service} is in progress: ${age}`
-  return check.firstBackupDueAt === undefined
-    ? say`Service ${service} has no fresh backup`
-    : say`The first backup of service ${service} is due by ${trusted(formatMoment(check.firstBackupDueAt))}`
+  const first = services.filter((check) => check.outcome !== 'fresh' && isFreshEnough(check)).length
+  const firstWords = first === 0 ? '' : `, ${first} ${first === 1 ? 'has its' : 'have their'} first backup in progress or due`
+  return say`${fresh} of ${services.length} services ${trusted(`${fresh === 1 ? 'has' : 'have'} a fresh backup${firstWords}.`)}`
 }
 
 export function reportChecks(result: BackupsResult): Report {
-  const services = result.services.toSorted(byWorst)
-  const [only, ...others] = services
-  const isSingle = only !== undefined && others.length === 0
+  const services = labelChecks(result.services).toSorted(byWorst)
+  const [only] = services
+  const commands = services.flatMap(({ correction }) => correction ?? [])
   return {
-    headline: headlineOf(result.services),
-    services: isSingle ? say`service ${labelOf(only, services)}` : say`${services.length} services`,
+    headline: headlineOf(services),
+    services: only !== undefined && services.length === 1 ? say`service ${only.label}` : say`${services.length} services`,
     blocks: [
-      ...nextSteps(services),
-      factsOf(result),
+      missingBackupStep(services),
+      commands.length > 0 && [
+        say`To make the backup configurations those of the policies:`,
+        { kind: 'preformatted', text: commands.join('\n') },
+      ],
+      restoreStep(services),
+      factsOf(result, services),
       serviceTable(services),
       trendTable(services),
-      ...failureBlocks(services),
-      ...[
-        result.drills.length > 0 && say`Left out, because they belong to restore drills: ${firstOf(maxNamed, result.drills)}.`,
-        result.leftOutFiles && say`Files without a result about these services: ${firstOf(maxNamed, result.leftOutFiles)}.`,
-      ].flatMap((line): readonly Block[] => (line ? [{ kind: 'paragraph', line }] : [])),
-      ...services.map(
-        (check): Block => ({ kind: 'details', title: backupsTitle(check, services), blocks: [backupTable(check.backups)], isQuiet: true }),
+      failureBlocks(services),
+      result.drills.length > 0 && say`Left out, because they belong to restore drills: ${firstOf(maxNamed, result.drills)}.`,
+      result.leftOutFiles && say`Files without a result about these services: ${firstOf(maxNamed, result.leftOutFiles)}.`,
+      services.map(
+        ({ backups, count = 0, label }): Part => ({
+          ...fold(
+            `${count > backups.length ? `Newest ${backups.length} of ${count} backups` : 'Backups'} of service ${quote(label, 80)}`,
+            backupTable(backups),
+          ),
+          isQuiet: true,
+        }),
       ),
     ],
   }
 }
 
-/** What to do about each kind of failure. Requests that failed have their own advice. */
-const nextSteps = (services: Services): readonly Block[] => [
-  ...missingBackupStep(services),
-  ...correctionBlocks(services),
-  ...restoreStep(services),
-]
-
-/** What to do about the worst service without a backup that is fresh enough. */
-function missingBackupStep(services: Services): readonly Block[] {
-  const worst = services.find((check) => ['stale', 'missing', 'failed', 'in-progress'].includes(check.outcome) && !isFreshEnough(check))
-  if (worst === undefined) return []
-  return [
-    paragraph(
-      say`Look at Backups of the service in the ClickHouse Cloud console, and ask its support if no backup is made. To list them here: ${`watchkeeper list-backups --service-id ${worst.serviceId}`}`,
-    ),
-  ]
+/** What to do about the worst service without a backup that is fresh enough. Requests that failed have their own advice. */
+function missingBackupStep(services: readonly Check[]): Part {
+  const worst = services.find((check) => check.outcome !== 'unknown' && !isFreshEnough(check))
+  return (
+    worst &&
+    say`Look at Backups of the service in the ClickHouse Cloud console, and ask its support if no backup is made. To list them here: ${`watchkeeper list-backups --service-id ${worst.serviceId}`}`
+  )
 }
 
 /** What to do about the first service without the restore that its policies require. */
-function restoreStep(services: Services): readonly Block[] {
+function restoreStep(services: readonly Check[]): Part {
   const first = services.find(({ needsRestore }) => needsRestore)
-  if (first === undefined) return []
-  const command = `watchkeeper verify-restore --service-id NEW --original ${first.serviceId} --id BACKUP --reports json=restore.json`
-  return [
-    paragraph(
-      say`To verify a restore of ${labelOf(first, services)}: restore a backup to a new service, run ${command}, and add the file to results of the policy. See ${trusted(restoresPage)}`,
-    ),
-  ]
+  const command = `watchkeeper verify-restore --service-id NEW --original ${first?.serviceId} --id BACKUP --reports json=restore.json`
+  return (
+    first &&
+    say`To verify a restore of ${first.label}: restore a backup to a new service, run ${command}, and add the file to results of the policy. See ${trusted(restoresPage)}`
+  )
 }
 
 const restoresPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/backups.md#restores'
 
-/** Services that do not pass, with the age of their last successful backup. The worst comes first. */
-export function serviceLines({ services }: BackupsResult): readonly Line[] {
-  // The first line has everything about a single service.
-  if (services.length === 1) return []
-  const lines = services
-    .toSorted(byWorst)
-    .filter(({ passes }) => !passes)
-    .map((check) => {
-      const age =
-        check.lastSuccessful === undefined ? 'no successful backup' : `last successful backup ${formatAgo(check.lastSuccessful.ageMs)}`
-      return say`Service ${labelOf(check, services)}: ${trusted(isRead(check) ? `${check.outcome}, ${age}, limit ${formatHours(check.limit.hours)}` : 'could not be checked')}`
-    })
-  return listFirst(lines, maxKeyLines, (count) => say`… and ${trusted(plural(count, 'more service'))}`)
-}
-
-/** Services that a message names with their ages. */
-const maxKeyLines = 5
-
-function correctionBlocks(services: Services): readonly Block[] {
-  const commands = services.flatMap(({ correction }) => correction ?? [])
-  if (commands.length === 0) return []
-  return [
-    { kind: 'paragraph', line: say`To make the backup configurations those of the policies:` },
-    { kind: 'preformatted', text: commands.join('\n') },
-  ]
-}
-
-function backupsTitle(check: JudgedService, services: Services): string {
-  const { backups, count = 0 } = check
-  return `${count > backups.length ? `Newest ${backups.length} of ${count} backups` : 'Backups'} of service ${quote(labelOf(check, services), 80)}`
-}
-
 /** Facts name at most this many limits. The table has all of them. */
 const maxLimits = 3
 
-function factsOf({ services, worstServiceId, backupId, backupName = backupId, ...result }: BackupsResult): Block {
+function factsOf({ worstServiceId, backupId, backupName = backupId, ...result }: BackupsResult, services: readonly Check[]): Part {
   const limits = [...new Set(services.filter(isRead).map(({ limit }) => `${formatHours(limit.hours)} (${explainLimit(limit)})`))]
   const limitText = limits.length > maxLimits ? `${limits.length} different limits, see the table` : limits.join('; ')
   const worst = services.find(({ serviceId }) => serviceId === worstServiceId)
   return facts({
-    'Worst service': services.length > 1 && worst !== undefined ? labelOf(worst, services) : undefined,
+    'Worst service': services.length > 1 ? worst?.label : undefined,
     [decisiveLabels.get(result.backupStatus) ?? 'Last successful backup']: backupName,
     Started: shown(result.backupStartedAt, formatMoment),
     Finished: shown(result.backupFinishedAt, formatMoment),
@@ -371,9 +273,9 @@ const defaultWords = {
   unreadable: 'the backup configuration could not be read',
 } as const
 
-const serviceTable = (services: readonly JudgedService[]): Block =>
+const serviceTable = (services: readonly Check[]): Part =>
   table('Services', services, {
-    Service: (check) => labelOf(check, services),
+    Service: ({ label }) => label,
     Outcome: ({ firstBackupDueAt: due, ...check }) => {
       const count = check.outcome === 'fresh' ? check.problems.length : 0
       const more = due === undefined ? (count === 0 ? '' : `, with ${plural(count, 'problem')}`) : `, due by ${formatMoment(due)}`
@@ -382,7 +284,7 @@ const serviceTable = (services: readonly JudgedService[]): Block =>
     '>Last successful backup': ({ lastSuccessful }) => shown(lastSuccessful?.ageMs, formatAgo),
     '>Limit': (check) => shown(isRead(check) ? check.limit.hours : undefined, formatHours),
     '>Backups': ({ count }) => count,
-    ...(services.some(({ problems }) => problems.length > 0) && { Problems: ({ problems }: JudgedService) => problems.join('; ') }),
+    Problems: services.some(({ problems }) => problems.length > 0) && (({ problems }) => problems.join('; ')),
   })
 
 function iconOf(check: JudgedService): string {
@@ -390,12 +292,12 @@ function iconOf(check: JudgedService): string {
   return statusLooks[listWarnings(check).length > 0 ? 'warn' : 'pass'].sign
 }
 
-const trendTable = (services: readonly JudgedService[]): Block =>
+const trendTable = (services: readonly Check[]): Part =>
   table(
     'Last successful backup compared with earlier backups of its type',
     services.filter(({ size, duration }) => size !== undefined && duration !== undefined),
     {
-      Service: (check) => labelOf(check, services),
+      Service: ({ label }) => label,
       Type: ({ type }) => type,
       '>Size': ({ size }) => shown(size?.latest, formatBytes),
       '>Share of median': ({ size }) => shown(size?.ratio, formatRatio),
@@ -416,10 +318,13 @@ const sparklineOf = (trend: Trend | undefined): Cell =>
 /** Errors that the report shows in full. The result document has all of them. */
 const maxFailures = 5
 
-const failureBlocks = (services: readonly JudgedService[]): readonly Block[] =>
-  groupByError(services.map((check) => ({ ...check, failure: check.failure ?? check.configurationFailure })))
-    .flatMap(([first, ...alike]) => {
-      const same = alike.length === 0 ? '' : `\nThe same for ${plural(alike.length, 'more service')}.`
-      return first?.failure === undefined ? [] : [{ kind: 'message' as const, text: `${first.failure.message}${same}` }]
-    })
-    .slice(0, maxFailures)
+const failureBlocks = (services: readonly Check[]): Part => {
+  const failed = services.flatMap(({ failure, configurationFailure = failure, ...check }) =>
+    configurationFailure === undefined ? [] : [{ ...check, failure: failure ?? configurationFailure }],
+  )
+  const alike = Map.groupBy(failed, ({ failure, serviceId }) => toPlainText(explainError(failure)).replaceAll(serviceId, ''))
+  return [...alike.values()].slice(0, maxFailures).map(([first, ...others]) => {
+    const same = others.length === 0 ? '' : `\nThe same for ${plural(others.length, 'more service')}.`
+    return first && { kind: 'message', text: `${first.failure.message}${same}` }
+  })
+}

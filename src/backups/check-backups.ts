@@ -7,7 +7,7 @@ import { spellInput } from '../platform/core/input-spelling.ts'
 import { quote } from '../platform/core/text.ts'
 import { defineOperation, type Given } from '../platform/operation/operation.ts'
 import { byWorst } from './backup-rules.ts'
-import { judgeChecks, needsNames, reportChecks, serviceLines } from './backups-report.ts'
+import { judgeChecks, needsNames, reportChecks } from './backups-report.ts'
 import { backupsDetails, backupsInput, backupsOutput } from './backups-schemas.ts'
 import { comparePolicies, findUnknownService, judgeAllRestores, needConfiguration, policiesOf, readAllRestores } from './policy.ts'
 import { resolveServices } from './resolve-services.ts'
@@ -88,7 +88,6 @@ export const checkBackups = defineOperation({
   },
   judge: judgeChecks,
   report: reportChecks,
-  keyLines: serviceLines,
 })
 
 /** Such a service may be too new to have one. */

@@ -8,6 +8,7 @@ import { say, toPlainText } from '../platform/core/line.ts'
 import { listFirst, quote } from '../platform/core/text.ts'
 import { grouped } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
+import { composeBlocks } from '../platform/report/blocks.ts'
 import { diagnosticReports } from '../platform/report/sarif.ts'
 import { applyPlan } from '../sync/apply/apply-plan.ts'
 import { stopReasons } from '../sync/apply/apply-state.ts'
@@ -71,11 +72,7 @@ export const apply = defineOperation({
   report: (result) =>
     refusal(result) ?? {
       headline: result.isPlanWrong ? say`Nothing was written${inEnvironment(result)}` : applyWords(result),
-      blocks: [
-        ...(result.isPlanWrong ? [] : [outcomeFacts(result)]),
-        { kind: 'diagnostics', diagnostics: result.diagnostics },
-        ...applyBlocks(result),
-      ],
+      blocks: [!result.isPlanWrong && outcomeFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, applyBlocks(result)],
       annotations: toAnnotations(result),
     },
   keyLines: outcomeLines,
@@ -92,7 +89,7 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
   if (confirm === undefined || planned.plan.changes.every(staysAsItIs)) return planned
   const result = await toPlanResult(planned)
   await confirm({
-    blocks: [planFacts(result), ...withDiagnostics(result.diagnostics, objectBlocks(result))],
+    blocks: composeBlocks([planFacts(result), withDiagnostics(result.diagnostics, objectBlocks(result))]),
     question: `Apply these changes to ${result.project}${toPlainText(ofEnvironment(result))}?`,
   })
   const again = await makePlan(context, { ...input, effect: 'write' })

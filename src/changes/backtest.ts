@@ -141,7 +141,7 @@ export const backtest = defineOperation({
       }),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
       incidentTable(result.incidents),
-      ...backtestBlocks(result),
+      backtestBlocks(result),
     ],
     annotations: result.diagnostics,
   }),

@@ -4,10 +4,9 @@ import { kindLabels } from '../kinds/kind-names.ts'
 import type { Target } from '../platform/api/path.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, join, joinFirst, type Line, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
-import { capitalize, listFirst } from '../platform/core/text.ts'
+import { counted, joinFirst, type Line, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
-import type { Block } from '../platform/report/blocks.ts'
+import type { Part } from '../platform/report/blocks.ts'
 import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
 import { isDifference } from '../sync/decide/change.ts'
@@ -54,7 +53,7 @@ export const drift = defineOperation({
         : say`No drift${inEnvironment(result)}: everything matches the files`,
     blocks: [
       factsBesideHeadline(result),
-      ...withDiagnostics(result.diagnostics, [
+      withDiagnostics(result.diagnostics, [
         causeTable(result),
         {
           kind: 'list',
@@ -63,24 +62,18 @@ export const drift = defineOperation({
             ...(result.pullCommand === undefined ? [] : [say`To keep what changed outside of the files: ${uncut(result.pullCommand)}`]),
           ],
         },
-        ...objectBlocks(result, { before: 'service', after: 'file' }),
+        objectBlocks(result, { before: 'service', after: 'file' }),
       ]),
     ],
     annotations: toAnnotations(result),
   }),
-  keyLines: (result) =>
-    listFirst(
-      causes(result).map(({ names, who }) => say`${joinFirst(maxInKeyLine, names)}: ${who}`),
-      maxKeyLines,
-      (count) => say`… and ${counted(count, 'more cause')}`,
-    ),
+  keyLines: (result) => causes(result).map(({ names, who }) => say`${joinFirst(maxInKeyLine, names)}: ${who}`),
 })
 
 /** A drift check writes no tiles. */
 const withoutTileErrors = (one: Diagnostic): Diagnostic => (isAboutTileWrites(one) ? { ...one, severity: 'warning' } : one)
 
-/** Causes in a message, and objects that it names of each. */
-const maxKeyLines = 5
+/** Objects of a cause that a message names. */
 const maxInKeyLine = 3
 
 /** Objects that a row names. The differences below have all of them. */
@@ -135,11 +128,7 @@ const isPullable = ({ origin, instance, madeFrom }: PlannedObject): boolean =>
 function whoActs(object: PlannedObject, result: PlanResult): Line {
   const { action, origin, instance, madeFrom, notes } = object
   if (isWrong(result)) return say`Apply changes nothing until the errors are corrected`
-  if (action === 'held')
-    return say`Left as it is: ${join(
-      notes.map((note, i) => untrustedSentence(i === 0 ? note : capitalize(note))),
-      '. ',
-    )}`
+  if (action === 'held') return say`Left as it is: ${untrustedSentence(notes.join('; '))}`
   if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
   if (action === 'delete') return say`In no file. Apply with ${trusted(spellInput('prune'))} deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
@@ -161,7 +150,7 @@ function whoActs(object: PlannedObject, result: PlanResult): Line {
   return say`Never applied, or changed since. Review the plan, then apply`
 }
 
-const causeTable = (result: PlanResult): Block =>
+const causeTable = (result: PlanResult): Part =>
   table(undefined, causes(result), {
     Objects: ({ names }) => joinFirst(maxInRow, names),
     'Cause and next step': ({ who }) => who,

@@ -63,7 +63,7 @@ export const plan = defineOperation({
       headline: [...planHeadline(result), ...reviews.flatMap((review) => review.headline?.(result) ?? [])],
       blocks: [
         factsBesideHeadline(result),
-        ...withDiagnostics(result.diagnostics, [...reviews.flatMap((review) => review.blocks?.(result) ?? []), ...objectBlocks(result)]),
+        withDiagnostics(result.diagnostics, [reviews.map((review) => review.blocks?.(result)), objectBlocks(result)]),
       ],
       annotations: toAnnotations(result),
       ...(result.price && { services: say`service ${result.price.service}` }),

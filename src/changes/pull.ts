@@ -76,7 +76,7 @@ export const pull = defineOperation({
   judge: judgePull,
   report: (result) => ({
     headline: pullHeadline(result),
-    blocks: pullBlocks(result),
+    blocks: [pullBlocks(result)],
     annotations: result.diagnostics.map(({ location, ...rest }) =>
       sectionNames.some((name) => name === location.file) ? rest : { ...rest, location },
     ),

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import type { Line } from '../platform/core/line.ts'
 import type { Context } from '../platform/operation/operation.ts'
-import type { Block } from '../platform/report/blocks.ts'
+import type { Part } from '../platform/report/blocks.ts'
 import { pass, type Verdict } from '../platform/report/report.ts'
 import { hasErrors, type PlanningResult } from '../sync/plan/make-plan.ts'
 
@@ -19,7 +19,7 @@ export interface Review<Input, Result> {
   run(context: ReviewContext, planned: ReviewedPlan<Result>, input: Input): Promise<ReviewAnswer<Result>>
   /** What the headline of the plan has of it. */
   headline?(result: Partial<Result>): Line
-  blocks?(result: Partial<Result>): readonly Block[]
+  blocks?(result: Partial<Result>): Part
   judge?(result: Partial<Result>, input: Input): Verdict
 }
 

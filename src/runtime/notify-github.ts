@@ -94,14 +94,14 @@ function outcomeOf({ document, hasFailed, publishSettings }: PublishableResult):
   return hasFailed ? 'failed' : needsApply === true ? 'planned' : 'applied'
 }
 
-/** A wrong input is in the files or the workflow of the commit, so another run of it would fail, too. */
+/** Another run helps where values were missing, or where time cures the cause, and not after a wrong file, a limit or a denied request. */
 function adviceOn({ error }: ResultDocument): SyncContent['advice'] {
-  if (error === undefined || error.kind === 'bug') return undefined
+  if (error === undefined) return undefined
   const empty = error.diagnostics.flatMap(({ message, location }) => {
     const variable = emptyVariable(message)
     return variable === undefined ? [] : [{ variable, isSecret: credentialNames.includes(location.file) }]
   })
-  return empty.length === 0 && error.kind === 'input' ? undefined : { empty, isKeyRejected: error.kind === 'authentication' }
+  return empty.length > 0 || error.retryable || error.kind === 'conflict' ? { empty } : undefined
 }
 
 /** The report. Its title says why a run with an error did not complete, because a list of problems only begins with their number. */

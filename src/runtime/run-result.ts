@@ -9,7 +9,7 @@ import type { OutputFile } from '../platform/operation/files.ts'
 import type { Operation } from '../platform/operation/operation.ts'
 import type { WantedReport } from '../platform/operation/reports.ts'
 import type { ResultDocument, ResultError, RunResult, RunSubject } from '../platform/operation/result.ts'
-import { type Block, type Status, withoutEmptyBlocks } from '../platform/report/blocks.ts'
+import { type Block, composeBlocks, type Status } from '../platform/report/blocks.ts'
 import type { Report, Verdict } from '../platform/report/report.ts'
 import { causeOfError, causeOfVerdict, toCauseText } from './cause.ts'
 
@@ -58,7 +58,7 @@ export async function toRunResult({
   const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
   const error = status === 'error' ? { error: incompleteError(failureReason, verdict) } : {}
   const document = { operation: name, status, failureReason, ...subject, ...error, ...fields }
-  const blocks = [...described.blocks, ...withoutEmptyBlocks(report.blocks), footerOf(subject, startedAtMs, report.services)]
+  const blocks = [...described.blocks, ...composeBlocks(report.blocks), footerOf(subject, startedAtMs, report.services)]
   const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
   return {
     document,

@@ -16,7 +16,7 @@ import type { Files } from '../platform/operation/files.ts'
 import type { Settings } from '../platform/operation/inputs.ts'
 import type { Confirmation, Context, Effect, GitHubReader, Operation, Progress, Scope } from '../platform/operation/operation.ts'
 import type { ResultDocument, RunResult, RunSubject } from '../platform/operation/result.ts'
-import { withoutEmptyBlocks } from '../platform/report/blocks.ts'
+import { composeBlocks } from '../platform/report/blocks.ts'
 import { pass } from '../platform/report/report.ts'
 import { credentialsIn, paddedCredentials, redactError } from './credentials.ts'
 import type { Values } from './decode.ts'
@@ -274,6 +274,6 @@ async function demandConfirmation(
 ): Promise<void> {
   // The server or the service: it decides whether this is staging or production.
   const footer = footerOf(subjectOf(input, undefined), clock.now())
-  if (await confirm?.(redactDeep({ blocks: [...withoutEmptyBlocks(blocks), footer], question }, redact))) return
+  if (await confirm?.(redactDeep({ blocks: [...composeBlocks(blocks), footer], question }, redact))) return
   throw new WatchkeeperError('canceled', 'Not confirmed. Nothing was written.')
 }

@@ -177,6 +177,12 @@ const isDirectory = (path: string): Promise<boolean> =>
     () => false,
   )
 
+/** In a workflow, this is why no file is there. */
+async function demandCheckout(root: string, { GITHUB_ACTIONS }: Variables, input: string): Promise<void> {
+  if (GITHUB_ACTIONS === 'true' && (await readdir(root)).length === 0)
+    throw inputError(input, 'the workspace is empty. Add a step with actions/checkout before this one')
+}
+
 /** The workspace as operations see it. */
 export const workspaceFiles = (
   root: string,
@@ -184,8 +190,14 @@ export const workspaceFiles = (
   remote: Remote = { name: async () => undefined, address: async () => undefined },
   used?: UsedFiles,
 ): Files => ({
-  read: (path, input) => readWorkspaceFile(root, path, input, used),
-  find: (globs, input) => findWorkspaceFiles(root, globs, input),
+  async read(path, input) {
+    await demandCheckout(root, env, input)
+    return readWorkspaceFile(root, path, input, used)
+  },
+  async find(globs, input) {
+    await demandCheckout(root, env, input)
+    return findWorkspaceFiles(root, globs, input)
+  },
   variable: (name) => env[`${fileVariablePrefix}${name}`],
   secret: (name) => (name.startsWith(secretPrefix) ? env[name]?.trim() || undefined : undefined),
   workflowRepository: env.GITHUB_REPOSITORY || undefined,

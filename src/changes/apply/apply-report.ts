@@ -1,19 +1,8 @@
 import { kindLabels } from '../../kinds/kind-names.ts'
 import { formatMoment } from '../../platform/core/dates.ts'
-import {
-  counted,
-  join,
-  joinFirst,
-  type Line,
-  placed,
-  say,
-  toPlainText,
-  trusted,
-  untrusted,
-  untrustedSentence,
-} from '../../platform/core/line.ts'
+import { counted, join, joinFirst, type Line, placed, say, toPlainText, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { capitalize, listFirst } from '../../platform/core/text.ts'
-import { type Block, countFacts, paragraph, statusLooks } from '../../platform/report/blocks.ts'
+import { type Block, countFacts, fold, type Part, statusLooks } from '../../platform/report/blocks.ts'
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
 import { table } from '../../platform/report/table.ts'
 import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
@@ -51,38 +40,34 @@ export const outcomeLine = ({ change, became, message }: Outcome): Line => {
   return isSuccess({ became }) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
 }
 
-/** The first objects with what became of them, for a message. What was not written comes first. */
+/** The objects with what became of them, for a message. What was not written comes first. */
 export const outcomeLines = (result: Applied): readonly Line[] =>
-  listFirst(
-    actedOn(result).map((object) => {
-      const what = say`${trusted(capitalize(object.outcome ?? 'unchanged'))}: ${wordsFor(object)}`
-      const { message, outcome } = object
-      return message === undefined || (outcome !== undefined && isSuccess({ became: outcome }))
-        ? what
-        : say`${what}: ${untrustedSentence(firstLine(message))}`
-    }),
-    maxNamed,
-    (count) => say`… and ${counted(count, 'more object')}`,
-  )
+  actedOn(result).map((object) => {
+    const { message, outcome } = object
+    const what = say`${trusted(capitalize(outcome ?? 'unchanged'))}: ${wordsFor(object)}`
+    return message === undefined || (outcome !== undefined && isSuccess({ became: outcome }))
+      ? what
+      : say`${what}: ${untrustedSentence(firstLine(message))}`
+  })
 
 const actedOn = (result: Applied): readonly PlannedObject[] => order.flatMap((kind) => withOutcome(result, kind))
 
-export function applyBlocks(result: Applied): readonly Block[] {
+export function applyBlocks(result: Applied): Part {
   const acted = actedOn(result)
   const changedByServer = result.objects.filter(({ serverChanged }) => serverChanged !== undefined)
   return [
     table(undefined, acted, {
       Outcome: ({ outcome = 'unchanged' }) => trusted([signs[outcome], outcome].filter(Boolean).join(' ')),
       Kind: ({ kind }) => trusted(kindLabels[kind]),
-      Key: ({ key, name, file, line }) => (file === undefined ? untrusted(key || name) : placed(key || name, { file, line })),
+      Key: ({ key, name, file, line }) => (file === undefined ? key || name : placed(key || name, { file, line })),
       Id: ({ id }) => id || [],
       Remark: ({ message, notes }) =>
         message === undefined ? join(notes.map(untrustedSentence), '; ') : untrustedSentence(firstLine(message)),
     }),
-    paragraph(notEvaluatedWords(result.notEvaluated)),
+    notEvaluatedWords(result.notEvaluated),
     // The request and the advice, which do not fit into a table's cell.
     { kind: 'message', text: failureTexts(acted).join('\n') },
-    paragraph(changedByServer.length === 0 ? [] : say`The server changed these values when saving (− sent, + stored):`),
+    changedByServer.length > 0 && say`The server changed these values when saving (− sent, + stored):`,
     {
       kind: 'diff',
       lines: changedByServer.flatMap(({ kind, key, serverChanged = [] }) => [
@@ -90,11 +75,11 @@ export function applyBlocks(result: Applied): readonly Block[] {
         ...toDiffLines(serverChanged),
       ]),
     },
-    { kind: 'details', title: 'Planned changes', blocks: objectBlocks(result), isQuiet: true },
+    { ...fold('Planned changes', objectBlocks(result)), isQuiet: true },
   ]
 }
 
-/** The most objects that a message, and alerts that a sentence names. */
+/** The most alerts that a sentence names. */
 const maxNamed = 5
 
 /** An alert that is stored as declared can still fail when the server evaluates it. */
@@ -102,7 +87,7 @@ function notEvaluatedWords(alerts: Applied['notEvaluated'] = []): Line {
   if (alerts.length === 0) return []
   const names = joinFirst(
     maxNamed,
-    alerts.map(({ key }) => say`${key}`),
+    alerts.map(({ key }) => key),
   )
   const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
   const due = latest === '' ? [] : [trusted(`, by ${formatMoment(latest)}`)]

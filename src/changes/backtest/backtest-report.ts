@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { formatMoment } from '../../platform/core/dates.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { type Block, paragraph } from '../../platform/report/blocks.ts'
+import type { Part } from '../../platform/report/blocks.ts'
 import { formatDuration, formatTimes } from '../../platform/report/format.ts'
 import { type Cell, shown, table } from '../../platform/report/table.ts'
 import { formatCoverage, minCoverage } from '../../signals/backtest/coverage.ts'
@@ -56,8 +56,8 @@ const omissions =
   'Estimated from the stored values of today: an estimate leaves out data that arrived late or is past its TTL, silences, and settings of a tile that the API does not show. It begins without a history, and counts one notification for each breaching window and group.'
 
 /** The alerts before and after the plan, for a review. */
-export function reviewBlocks({ alerts }: Backtested, days: number): readonly Block[] {
-  if (alerts.length === 0) return []
+export function reviewBlocks({ alerts }: Backtested, days: number): Part {
+  if (alerts.length === 0) return undefined
   return [
     table('Backtest', alerts, {
       Alert: ({ name }) => name,
@@ -69,12 +69,12 @@ export function reviewBlocks({ alerts }: Backtested, days: number): readonly Blo
       'Notifies at': ({ next }) => describeTimes(next),
       'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
     }),
-    paragraph([trusted(omissions)]),
+    [trusted(omissions)],
   ]
 }
 
-export function backtestBlocks({ alerts }: Backtested): readonly Block[] {
-  if (alerts.length === 0) return []
+export function backtestBlocks({ alerts }: Backtested): Part {
+  if (alerts.length === 0) return undefined
   return [
     table(undefined, alerts, {
       Alert: ({ key }) => key,
@@ -87,7 +87,7 @@ export function backtestBlocks({ alerts }: Backtested): readonly Block[] {
       'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
     }),
     suggestionTable(alerts),
-    paragraph([trusted(omissions)]),
+    [trusted(omissions)],
   ]
 }
 
@@ -111,7 +111,7 @@ function describeCoverage(estimate: AlertEstimate | undefined): Line {
   return [trusted(`${formatCoverage(share)} (${formatMoment(first).replace(/ UTC$/, '')} to ${formatMoment(last)})`)]
 }
 
-const suggestionTable = (alerts: readonly BacktestedAlert[]): Block =>
+const suggestionTable = (alerts: readonly BacktestedAlert[]): Part =>
   table(
     'Suggested conditions',
     alerts.flatMap(({ key, next }) => (next?.suggestion === undefined ? [] : [{ key, suggestion: next.suggestion }])),

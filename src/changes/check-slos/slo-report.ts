@@ -4,7 +4,7 @@ import { errorsIn } from '../../platform/core/diagnostics.ts'
 import { spellVariable } from '../../platform/core/input-spelling.ts'
 import { counted, joinSome, type Line, placed, say, trusted } from '../../platform/core/line.ts'
 import { listFirst, plural } from '../../platform/core/text.ts'
-import { type Block, paragraph, type Status } from '../../platform/report/blocks.ts'
+import type { Part, Status } from '../../platform/report/blocks.ts'
 import { formatDuration, formatShortDay } from '../../platform/report/format.ts'
 import { pass, type Report, type Verdict } from '../../platform/report/report.ts'
 import { type Cell, shown, table } from '../../platform/report/table.ts'
@@ -29,15 +29,12 @@ export function judgeSlos(result: SloResult, { minBudgetLeft, maxBurnRate }: Slo
 }
 
 /** `checkout spends its error budget`, of the first SLO that fails. */
-function causeOf(
-  { slos }: SloResult,
-  { minBudgetLeft, maxBurnRate }: Pick<z.output<typeof sloInput>, 'minBudgetLeft' | 'maxBurnRate'>,
-): Line {
+function causeOf({ slos }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits): Line {
   const failed = slos.filter((slo) => belowBudget(slo, minBudgetLeft).length + aboveBurnRate(slo, maxBurnRate).length > 0)
   const named = failed.map((slo) => {
-    const isUnknown = slo.status === 'not-enough-data'
     const isLow = slo.budgetLeft !== undefined && belowBudget(slo, minBudgetLeft).length > 0
-    return say`${sloName(slo)} ${trusted(isUnknown ? 'has not enough data' : isLow ? 'has too little error budget left' : 'burns its error budget too fast')}`
+    const spends = isLow ? 'has too little error budget left' : 'burns its error budget too fast'
+    return say`${sloName(slo)} ${trusted(slo.status === 'not-enough-data' ? 'has not enough data' : spends)}`
   })
   return joinSome(named, 1)
 }
@@ -87,7 +84,7 @@ const statuses: Readonly<Record<CheckedSlo['status'], Status>> = { 'within-budge
 /** The windows whose burn rates people read. */
 const shownWindows = ['1h', '6h', '3d'] as const
 
-function sloTable({ slos, until }: SloResult): Block {
+function sloTable({ slos, until }: SloResult): Part {
   const burnRate =
     (window: (typeof shownWindows)[number]) =>
     ({ burnRates }: CheckedSlo): Cell =>
@@ -121,29 +118,25 @@ function runsOutWords({ runsOut }: CheckedSlo, until: string): Line {
 /** Percentage of error budget below which the report says when most was spent, also without a limit. */
 const lowBudget = 50
 
-function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): readonly Block[] {
+function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): Part {
   const [worst] = slos
     .filter(({ budgetLeft = 100 }) => budgetLeft < Math.max(lowBudget, minBudgetLeft))
     .toSorted((a, b) => (a.budgetLeft ?? 0) - (b.budgetLeft ?? 0))
   const [costliest] = worst?.days.toSorted((a, b) => b.spent - a.spent) ?? []
-  if (worst === undefined || costliest === undefined) return []
+  if (worst === undefined || costliest === undefined) return undefined
   const day = formatShortDay(dayOf(Date.parse(costliest.day)), dayOf(Date.parse(until)))
   const spent = worst.days.reduce((sum, one) => sum + one.spent, 0)
   const when =
     costliest.spent > spent / 2
       ? `most of its error budget on ${day}`
       : `its error budget on ${plural(worst.days.filter((one) => one.spent > 0).length, 'day')}`
-  return [
-    paragraph(
-      say`${sloName(worst)} spent ${trusted(when)} (UTC). Find out what failed then: the declaration of the SLO says which events are good.`,
-    ),
-  ]
+  return say`${sloName(worst)} spent ${trusted(when)} (UTC). Find out what failed then: the declaration of the SLO says which events are good.`
 }
 
 const maxCharts = 10
 
 /** One chart for each SLO that spent something, the worst first, of its worst group. A title is not escaped, and a key needs no escape. */
-function charts({ slos, until }: SloResult): readonly Block[] {
+function charts({ slos, until }: SloResult): Part {
   const worstFirst = slos.filter(({ budgetLeft = 100 }) => budgetLeft < 100).toSorted((a, b) => (a.budgetLeft ?? 0) - (b.budgetLeft ?? 0))
   return worstFirst
     .filter(({ key }, i) => worstFirst.findIndex((one) => one.key === key) === i)
@@ -161,7 +154,7 @@ function charts({ slos, until }: SloResult): readonly Block[] {
 export function sloLines({ slos, until }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits): readonly Line[] {
   const failing = slos.filter((slo) => belowBudget(slo, minBudgetLeft).length + aboveBurnRate(slo, maxBurnRate).length > 0)
   const named = failing.length > 0 ? failing : slos.filter(({ status }) => status !== 'within-budget')
-  const lines = named.map((slo): Line => {
+  return named.map((slo): Line => {
     const { indicator, objective, window, budgetLeft, burnRates } = slo
     const rates = shownWindows.flatMap((of) => (burnRates[of] === undefined ? [] : [`${round(burnRates[of], 2)} (${of})`]))
     const parts = [
@@ -171,20 +164,13 @@ export function sloLines({ slos, until }: SloResult, { minBudgetLeft, maxBurnRat
     ]
     return say`${sloName(slo)}: ${trusted(parts.join('; '))}; runs out: ${runsOutWords(slo, until)}`
   })
-  return listFirst(lines, maxKeyLines, (rest) => say`… and ${counted(rest, 'more SLO')}`)
 }
-
-const maxKeyLines = 5
 
 export const reportSlos = (result: SloResult): Report => ({
   headline:
     result.asleep || errorsIn(result.diagnostics).length > 0
       ? say`The SLOs were not checked`
       : say`${counted(result.sloCount, 'SLO')}${inEnvironment(result)} until ${trusted(formatMoment(result.until))}`,
-  blocks: [
-    { kind: 'diagnostics', diagnostics: errorsIn(result.diagnostics) },
-    ...nextStep(result),
-    ...(result.slos.length === 0 ? [] : [sloTable(result), ...charts(result)]),
-  ],
+  blocks: [{ kind: 'diagnostics', diagnostics: errorsIn(result.diagnostics) }, nextStep(result), sloTable(result), charts(result)],
   annotations: errorsIn(result.diagnostics),
 })

@@ -1,11 +1,11 @@
 import { kindLabels, sections } from '../../kinds/kind-names.ts'
 import { type Diagnostic, errorsIn } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { counted, join, joinFirst, type Line, link, say, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
+import { counted, join, joinFirst, type Line, link, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { clip, plural } from '../../platform/core/text.ts'
 import type { NewerFiles } from '../../platform/operation/operation.ts'
-import { type Block, countFacts, paragraph } from '../../platform/report/blocks.ts'
+import { type Block, countFacts, fold, type Part } from '../../platform/report/blocks.ts'
 import type { SideNames } from '../../platform/report/diff-lines.ts'
 import type { Annotation, Report, Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
@@ -37,9 +37,9 @@ export function factsBesideHeadline(result: PlanResult): Block {
 }
 
 /** What to know about a plan: problems before its details, notes after them. */
-export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: readonly Block[]): readonly Block[] => [
+export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: Part): readonly Part[] => [
   { kind: 'diagnostics', diagnostics: diagnostics.filter(({ severity }) => severity !== 'note') },
-  ...details,
+  details,
   { kind: 'diagnostics', diagnostics: diagnostics.filter(({ severity }) => severity === 'note') },
 ]
 
@@ -86,7 +86,7 @@ export function refusal({
 }
 
 /** The plan in detail. All objects share one diff, to keep the page short. */
-export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {
+export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
   const { objects, orphans, slos = [], uncheckedCount } = result
   const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
   const held = objects.filter(({ action }) => action === 'held')
@@ -96,58 +96,47 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
   const dashboards = objects.filter(
     ({ kind, takeover, action }) => wasApplied && kind === 'dashboard' && takeover === 'unmanaged' && action === 'adopt',
   )
-  const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => say`${key}`)
+  const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => key)
   // Other objects have a marker, by which a second project or repository is noticed.
   const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
   return [
-    ...changeBlocks([...changed, ...objects.filter(isRenamed)], result, sides),
-    paragraph(held.length === 0 ? [] : say`Left as ${asTheyAre(held.length)}:`),
-    ...changeBlocks(held, { objects: held }, { before: 'service', after: 'file' }),
-    paragraph(
-      silent.length === 0
-        ? []
-        : say`Without events, burn rates are 0 and no alert fires. noData adds an alert for that. Without it: ${join(silent, ', ')}`,
-    ),
+    changeBlocks([...changed, ...objects.filter(isRenamed)], result, sides),
+    held.length > 0 && say`Left as ${asTheyAre(held.length)}:`,
+    changeBlocks(held, { objects: held }, { before: 'service', after: 'file' }),
+    silent.length > 0 &&
+      say`Without events, burn rates are 0 and no alert fires. noData adds an alert for that. Without it: ${join(silent, ', ')}`,
     links(changed),
-    ...layouts(changed),
-    ...aboutObjects(
+    layouts(changed),
+    aboutObjects(
       'Objects to adopt',
       objects.filter(({ action }) => action === 'adopt'),
-      ({ count, isOne, names }) =>
-        say`${count} ${trusted(isOne ? 'object is' : 'objects are')} as declared. apply adopts ${trusted(isOne ? 'it' : 'them')} by writing this project's marker: ${names}`,
+      ({ length }, names) =>
+        say`${length} ${trusted(length === 1 ? 'object is' : 'objects are')} as declared. apply adopts ${trusted(length === 1 ? 'it' : 'them')} by writing this project's marker: ${names}`,
     ),
-    paragraph(
-      dashboards.length === 0
-        ? []
-        : say`If apply adopted ${namesOf(dashboards)} before, the provisioner of the server may own it, and will overwrite it again. See ${trusted(provisionerPage)}`,
-    ),
-    ...aboutObjects(
+    dashboards.length > 0 &&
+      say`If apply adopted ${namesOf(dashboards)} before, the provisioner of the server may own it, and will overwrite it again. See ${trusted(provisionerPage)}`,
+    aboutObjects(
       'Tracked objects',
       objects.filter(({ isTracked }) => isTracked),
-      ({ count, names }) => say`${counted(count, 'object')} tracked: as declared, so nothing is written, and no marker is added: ${names}`,
+      ({ length }, names) =>
+        say`${counted(length, 'object')} tracked: as declared, so nothing is written, and no marker is added: ${names}`,
     ),
-    ...aboutObjects(
+    aboutObjects(
       'Objects to mark',
       objects.filter(({ action }) => action === 'mark'),
-      ({ count, names }) => say`apply updates the markers of ${counted(count, 'object')} without a difference: ${names}`,
+      ({ length }, names) => say`apply updates the markers of ${counted(length, 'object')} without a difference: ${names}`,
     ),
-    paragraph(
-      sources.length === 0
-        ? []
-        : say`Sources have no marker, so nothing protects them from another project that declares them, too: ${namesOf(sources)}`,
-    ),
-    ...aboutObjects(
+    sources.length > 0 &&
+      say`Sources have no marker, so nothing protects them from another project that declares them, too: ${namesOf(sources)}`,
+    aboutObjects(
       'Undeclared objects',
       orphans,
-      ({ count, isOne, names }) =>
-        say`${count} ${trusted(isOne ? 'object has' : 'objects have')} this project's marker and ${trusted(isOne ? 'is' : 'are')} not declared in any file. prune deletes such objects: ${names}`,
+      ({ length }, names) =>
+        say`${length} ${trusted(length === 1 ? 'object has' : 'objects have')} this project's marker and ${trusted(length === 1 ? 'is' : 'are')} not declared in any file. prune deletes such objects: ${names}`,
     ),
     unmanaged(result),
-    paragraph(
-      uncheckedCount === 0
-        ? []
-        : say`The server did not check ${counted(uncheckedCount, 'changed dashboard')}. A plan requests 20 checks at most, and older servers have no check.`,
-    ),
+    uncheckedCount > 0 &&
+      say`The server did not check ${counted(uncheckedCount, 'changed dashboard')}. A plan requests 20 checks at most, and older servers have no check.`,
   ]
 }
 
@@ -155,27 +144,24 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Bl
 const provisionerPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/workflows.md#files-of-the-provisioner'
 
 /** A diff is a code block, which has no links. */
-function links(objects: readonly PlannedObject[]): Block {
+function links(objects: readonly PlannedObject[]): Part {
   const linked = objects.flatMap(({ kind, key, name, url }) =>
     url === undefined ? [] : [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`],
   )
-  return paragraph(linked.length === 0 ? [] : say`In the web app: ${joinFirst(20, linked)}`)
+  return linked.length > 0 && say`In the web app: ${joinFirst(20, linked)}`
 }
 
 /** More drawings would hide the rest of the report. */
 const maxOpenLayouts = 3
 
-function layouts(objects: readonly PlannedObject[]): readonly Block[] {
-  const drawn = objects.flatMap(({ key, name, url, layout }) => {
-    if (layout === undefined) return []
-    const line = say`Layout of dashboard ${url === undefined ? untrusted(key || name) : link(key || name, url)}:`
-    return [[paragraph(line), { kind: 'layout', layout }] as const]
-  })
+function layouts(objects: readonly PlannedObject[]): Part {
+  const drawn = objects.flatMap(({ key, name, url, layout }): readonly Part[] =>
+    layout === undefined
+      ? []
+      : [[say`Layout of dashboard ${url === undefined ? key || name : link(key || name, url)}:`, { kind: 'layout', layout }]],
+  )
   const rest = drawn.slice(maxOpenLayouts)
-  return [
-    ...drawn.slice(0, maxOpenLayouts).flat(),
-    { kind: 'details', title: `Layouts of ${plural(rest.length, 'more dashboard')}`, blocks: rest.flat() },
-  ]
+  return [drawn.slice(0, maxOpenLayouts), fold(`Layouts of ${plural(rest.length, 'more dashboard')}`, rest)]
 }
 
 /** Objects without a difference that belonged to another key or project. */
@@ -191,32 +177,30 @@ const namesOf = (objects: readonly NamedObject[]): Line =>
     objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`),
   )
 
-interface SentenceParts {
-  readonly count: number
-  readonly isOne: boolean
-  readonly names: Line
-}
-
 /** A sentence about objects, with a table of them where they are more than it names. */
-function aboutObjects(title: string, objects: readonly NamedObject[], toLine: (parts: SentenceParts) => Line): readonly Block[] {
-  const { length: count } = objects
-  if (count === 0) return []
-  const all = table(undefined, objects, {
-    Kind: ({ kind }) => trusted(kindLabels[kind]),
-    Key: ({ key }) => untrusted(key),
-    Name: ({ name }) => untrusted(name),
-    Id: ({ id = '' }) => untrusted(id),
-  })
-  return [
-    paragraph(toLine({ count, isOne: count === 1, names: namesOf(objects) })),
-    { kind: 'details', title: `${title} (${count})`, blocks: count > maxNamed ? [all] : [] },
+const aboutObjects = (
+  title: string,
+  objects: readonly NamedObject[],
+  toLine: (objects: readonly NamedObject[], names: Line) => Line,
+): Part =>
+  objects.length > 0 && [
+    toLine(objects, namesOf(objects)),
+    objects.length > maxNamed &&
+      fold(
+        `${title} (${objects.length})`,
+        table(undefined, objects, {
+          Kind: ({ kind }) => trusted(kindLabels[kind]),
+          Key: ({ key }) => key,
+          Name: ({ name }) => name,
+          Id: ({ id }) => id,
+        }),
+      ),
   ]
-}
 
-function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): Block {
-  const lists = unmanagedKinds.map((kind) => say`${trusted(`list-${toKebab(sections[kind])}`)}`)
-  const line = number === 0 ? [] : say`To see them, run ${join(lists, ', ')} with ${trusted(spellInput('select', 'unmanaged'))}`
-  return { kind: 'details', title: `Unmanaged, and not changed: ${plural(number, 'object')}`, blocks: [paragraph(line)], isQuiet: true }
+function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): Part {
+  const lists = unmanagedKinds.map((kind) => `list-${toKebab(sections[kind])}`)
+  const line = say`To see them, run ${trusted(lists.join(', '))} with ${trusted(spellInput('select', 'unmanaged'))}`
+  return number > 0 && { ...fold(`Unmanaged, and not changed: ${plural(number, 'object')}`, line), isQuiet: true }
 }
 
 /** Without a location where it is not about a file, but about an object of the service or an input. */

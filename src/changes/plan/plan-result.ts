@@ -4,7 +4,7 @@ import { kindNames } from '../../kinds/kind-names.ts'
 import { diagnosticSchema } from '../../platform/core/diagnostics.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { tileMarks } from '../../platform/report/blocks.ts'
-import { actions, type Change, type Create, isDifference, notesOf, takeovers, type Update } from '../../sync/decide/change.ts'
+import { actions, type Change, type Create, isDifference, isHeld, takeovers, type Update } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import { isSuccess, type Outcome, outcomeKinds } from '../../sync/plan/outcome.ts'
 import { changesInFiles } from '../../sync/query-alerts/query-changes.ts'
@@ -214,7 +214,8 @@ async function describe(change: Change): Promise<PlannedObject> {
     name,
     action,
     ...withoutUndefined({ id, file, line, instance, origin, takeover, isTracked, madeFrom, summary }),
-    notes: [...notesOf(change)],
+    // What to do about a held object is in its diagnostic.
+    notes: isHeld(change) ? [change.reason, ...change.notes] : [...change.notes],
     fields: await Promise.all(fields.map(withLines)),
     ...(rewrites !== undefined && { rewrites: [...rewrites] }),
     ...(await withLayout(change)),

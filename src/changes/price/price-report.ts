@@ -3,7 +3,7 @@ import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { type Block, paragraph } from '../../platform/report/blocks.ts'
+import type { Part } from '../../platform/report/blocks.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
@@ -81,22 +81,22 @@ export function judgePrice(result: PlanPrice | undefined, { maxMonthlyIncrease: 
   return { status: 'fail', cause: say`the changed alerts exceed max-monthly-increase`, reasons: [[reason]] }
 }
 
-export function priceBlocks(result: PlanPrice | undefined): readonly Block[] {
-  if (result === undefined) return []
+export function priceBlocks(result: PlanPrice | undefined): Part {
+  if (result === undefined) return undefined
   const { message, alerts, isAtMost, total, service, unit = '', knownDays, sleptPercent = 0, idleTimeoutMinutes = 0 } = result
   const added = total === undefined ? [] : say`The plan adds ${trusted(total.high === 0 ? 'nothing' : describeTotal(total, unit))}. `
-  if (message !== undefined) return [paragraph(say`${added}No prices for ${service}: ${untrustedSentence(message)}`)]
-  if (alerts.length === 0) return [paragraph(say`Prices: no alert changes its schedule, so the plan adds nothing.`)]
+  if (message !== undefined) return say`${added}No prices for ${service}: ${untrustedSentence(message)}`
+  if (alerts.length === 0) return say`Prices: no alert changes its schedule, so the plan adds nothing.`
   const slept = trusted(`${Math.round(sleptPercent)}%`)
   const timeout = trusted(formatDuration(idleTimeoutMinutes * minuteMs))
   return [
-    paragraph(say`${added}${service} slept ${slept} of ${counted(knownDays, 'known day')} (idle timeout ${timeout}).`),
+    say`${added}${service} slept ${slept} of ${counted(knownDays, 'known day')} (idle timeout ${timeout}).`,
     table('Price of the alerts', alerts, {
       Alert: ({ name }) => name,
       Interval: ({ interval }) => trusted(describeInterval(interval)),
       [`Time that only it keeps the service awake (${unit} a month)`]: (alert) => trusted(describeShare(alert)),
     }),
-    paragraph([trusted(limits + (isAtMost ? atMostLimit : ''))]),
+    [trusted(limits + (isAtMost ? atMostLimit : ''))],
   ]
 }
 

@@ -6,7 +6,7 @@ import { type Diagnostic, diagnosticSchema } from '../../platform/core/diagnosti
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural } from '../../platform/core/text.ts'
-import { type Block, countFacts, type DiffLine, paragraph } from '../../platform/report/blocks.ts'
+import { type Block, composeBlocks, countFacts, type DiffLine, fold, type Part } from '../../platform/report/blocks.ts'
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
@@ -179,36 +179,32 @@ const listedOutcomes = {
   missing: 'missing',
 } as const
 
-export function pullBlocks(result: PullResult): readonly Block[] {
-  const { added, updated, removed, unchanged, missing, otherOwners, leftOut, notExportable, diagnostics } = result
-  if (isStopped(result)) return [{ kind: 'diagnostics', diagnostics }]
-  const facts = {
-    Added: added,
-    Updated: updated,
-    Removed: removed,
-    Unchanged: unchanged,
-    Missing: missing,
-    'Of other projects': otherOwners,
-    'Cannot be exported': notExportable,
-    'Left out': leftOut,
-  }
+export function pullBlocks(result: PullResult): Part {
+  const { added, updated, removed, unchanged, missing, otherOwners, leftOut, notExportable, diagnostics, objects } = result
+  if (isStopped(result)) return { kind: 'diagnostics', diagnostics }
+  const listed = Object.entries(listedOutcomes).flatMap(([outcome, label]) =>
+    objects.filter((one) => one.outcome === outcome).map((one) => ({ ...one, label })),
+  )
   return [
-    countFacts(facts),
+    countFacts({
+      Added: added,
+      Updated: updated,
+      Removed: removed,
+      Unchanged: unchanged,
+      Missing: missing,
+      'Of other projects': otherOwners,
+      'Cannot be exported': notExportable,
+      'Left out': leftOut,
+    }),
     { kind: 'diagnostics', diagnostics },
-    table(
-      undefined,
-      Object.entries(listedOutcomes).flatMap(([outcome, label]) =>
-        result.objects.filter((one) => one.outcome === outcome).map((one) => ({ ...one, label })),
-      ),
-      {
-        Outcome: ({ label }) => trusted(label),
-        Kind: ({ kind }) => trusted(kindLabels[kind]),
-        Key: ({ key }) => key,
-        Name: ({ name }) => name,
-        File: ({ file }) => file,
-        Remark: ({ id = '', reason }) => reason && untrustedSentence(`${id}: ${reason}`),
-      },
-    ),
+    table(undefined, listed, {
+      Outcome: ({ label }) => trusted(label),
+      Kind: ({ kind }) => trusted(kindLabels[kind]),
+      Key: ({ key }) => key,
+      Name: ({ name }) => name,
+      File: ({ file }) => file,
+      Remark: ({ id = '', reason }) => reason && untrustedSentence(`${id}: ${reason}`),
+    }),
     fileBlock(result),
   ]
 }
@@ -218,24 +214,21 @@ export function pullRequestBlocks(result: PullResult): readonly Block[] {
   const of = (wanted: ObjectResult['outcome']): readonly ObjectResult[] => result.objects.filter(({ outcome }) => outcome === wanted)
   const removals = of('removed').map(({ kind, key, file = '' }) => say`${trusted(kindLabels[kind])} ${key} in ${file}`)
   const others = of('left-out').map(({ kind, key, reason = '' }) => say`${trusted(kindLabels[kind])} ${key}: ${untrustedSentence(reason)}`)
-  return [
-    paragraph(
-      say`These objects were changed in the service${inEnvironment(result)}, while their declarations are as last applied. This pull request updates the declarations.`,
-    ),
+  return composeBlocks([
+    say`These objects were changed in the service${inEnvironment(result)}, while their declarations are as last applied. This pull request updates the declarations.`,
     { kind: 'diff', lines: [...of('updated'), ...of('removed')].flatMap(objectLines) },
-    ...listAfter(say`The service does not have these objects. They were deleted there, or were never applied:`, removals),
-    ...listAfter(say`Not part of this pull request:`, others),
-    ...listAfter(say`What to do:`, [
+    listAfter(say`The service does not have these objects. They were deleted there, or were never applied:`, removals),
+    listAfter(say`Not part of this pull request:`, others),
+    listAfter(say`What to do:`, [
       say`To keep the changes, merge this pull request.`,
       say`To revert them, run apply on the default branch. The next run then closes this pull request.`,
     ]),
-    paragraph(say`GitHub starts no checks for a pull request that was made with GITHUB_TOKEN. To start them, close and reopen it.`),
-  ]
+    say`GitHub starts no checks for a pull request that was made with GITHUB_TOKEN. To start them, close and reopen it.`,
+  ])
 }
 
 /** A list with a sentence before it, which also keeps it apart from another list. */
-const listAfter = (line: Line, items: readonly Line[]): readonly Block[] =>
-  items.length === 0 ? [] : [paragraph(line), { kind: 'list', items }]
+const listAfter = (line: Line, items: readonly Line[]): Part => items.length > 0 && [line, { kind: 'list', items }]
 
 function objectLines({ kind, key, name, outcome, fields = [] }: ObjectResult, index: number): readonly DiffLine[] {
   const title: DiffLine = { sign: outcome === 'removed' ? '-' : '~', text: `${kindLabels[kind]} ${key} (${name})` }
@@ -244,14 +237,13 @@ function objectLines({ kind, key, name, outcome, fields = [] }: ObjectResult, in
   return [...blank, title, ...toDiffLines(sides, { before: 'file', after: 'service' })]
 }
 
-const fileBlock = ({ writtenFiles }: PullResult): Block => ({
-  kind: 'details',
-  title: `Changes in ${plural(writtenFiles.length, 'file')}`,
-  blocks: writtenFiles.flatMap((file): readonly Block[] => [
-    paragraph(file.isNew ? say`${file.path} is new:` : say`${file.path}:`),
-    { kind: 'diff', lines: shownLines(file) },
-  ]),
-})
+const fileBlock = ({ writtenFiles }: PullResult): Part =>
+  fold(
+    `Changes in ${plural(writtenFiles.length, 'file')}`,
+    writtenFiles.map(
+      (file): Part => [file.isNew ? say`${file.path} is new:` : say`${file.path}:`, { kind: 'diff', lines: shownLines(file) }],
+    ),
+  )
 
 /** A report shows the first lines of a long file. */
 const maxShownLines = 300

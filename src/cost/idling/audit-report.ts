@@ -1,73 +1,70 @@
 import { isDay } from '../../platform/core/dates.ts'
 import type { Decimal } from '../../platform/core/decimal.ts'
 import { counted, join, joinFirst, joinSome, type Line, say, strong, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { type Block, paragraph, severityLooks } from '../../platform/report/blocks.ts'
+import { fold, type Part, severityLooks } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
-import type { Report, Verdict } from '../../platform/report/report.ts'
+import { type Reason, type Report, type Verdict, verdictOf } from '../../platform/report/report.ts'
 import { facts, shown, table } from '../../platform/report/table.ts'
-import { unitWords } from '../usage/phrases.ts'
+import { amountWords as creditWords, unitWords } from '../usage/phrases.ts'
 import type { AuditResult } from './audit-result.ts'
 
-export function judgeAudit(result: AuditResult): Verdict {
-  const { errorCount, warningCount, findings, services, unchecked, maxSavings, savingsLow, unit = '' } = result
-  const failures = unchecked.filter(({ isFailure }) => isFailure)
-  const notChecked = failures.map(uncheckedWords)
+export const judgeAudit = (result: AuditResult): Verdict =>
+  verdictOf([
+    ...gateReasons(result),
+    ...result.unchecked.filter(({ isFailure }) => isFailure).map((one) => ({ level: 'warn' as const, line: uncheckedWords(one) })),
+  ])
+
+function gateReasons(result: AuditResult): readonly Reason[] {
+  const { errorCount, warningCount, findings, services, maxSavings, savingsLow, unit = '' } = result
   if (maxSavings !== undefined && (savingsLow === undefined || services.length === 0))
-    return { status: 'fail', sentence: say`max-savings cannot be judged.`, reasons: notChecked }
-  if (maxSavings !== undefined && savingsLow?.gt(maxSavings) === true) {
+    return [{ level: 'fail', line: say`max-savings cannot be judged.` }]
+  if (maxSavings !== undefined && savingsLow?.gt(maxSavings)) {
     const [savings, limit] = formatMoneyPair(savingsLow, maxSavings)
-    const sentence = [trusted(`Savings of at least ${savings} ${unit} a month exceed max-savings of ${limit} ${unit}.`)]
-    return { status: 'fail', sentence, reasons: notChecked, cause: say`savings exceed max-savings` }
+    const line = trusted(`Savings of at least ${savings} ${unit} a month exceed max-savings of ${limit} ${unit}.`)
+    return [{ level: 'fail', line: [line], cause: say`savings exceed max-savings` }]
   }
-  const found = say`${headlineOf(result)}.`
-  if (errorCount > 0) {
-    const named = findings.filter(({ severity }) => severity === 'error').map(({ name, rule }) => say`${name}: ${trusted(rule)}`)
-    return { status: 'fail', sentence: found, reasons: [...named, ...notChecked], cause: joinSome(named, maxInCause) }
-  }
-  if (warningCount > 0) return { status: 'warn', sentence: found, reasons: notChecked }
-  const [first, ...others] = notChecked
-  return first === undefined ? { status: 'pass', reasons: [] } : { status: 'warn', sentence: first, reasons: others }
+  const line = headlineOf(result)
+  if (errorCount === 0) return warningCount === 0 ? [] : [{ level: 'warn', line }]
+  const named = findings.filter(({ severity }) => severity === 'error').map(({ name, rule }) => say`${name}: ${trusted(rule)}`)
+  return [{ level: 'fail', line, cause: joinSome(named, maxInCause) }, ...named.map((one) => ({ level: 'fail' as const, line: one }))]
 }
 
 /** Number of findings that a title names. */
 const maxInCause = 2
 
-/** `3 findings on 4 services could save up to 210.00 CHC a month`. */
-function headlineOf({ findingCount, services, savingsHigh, savingsLow, unit = '' }: AuditResult): Line {
-  const on = say`${counted(findingCount, 'finding')} on ${counted(services.length, 'service')}`
-  if (findingCount === 0) return say`No findings on ${counted(services.length, 'service')}`
-  if (savingsHigh === undefined || savingsLow === undefined || savingsHigh.lte(0)) return on
-  return say`${on} could save ${trusted(`${amountWords(savingsLow, savingsHigh)} ${unit} a month`)}`
+/** `3 findings on checkout, search could save up to 210.00 CHC a month.` */
+function headlineOf({ findings, findingCount, services, savingsHigh, savingsLow, unit = '' }: AuditResult): Line {
+  if (findingCount === 0) return say`No findings on ${counted(services.length, 'service')}.`
+  const names = joinFirst(2, [...new Set(findings.map(({ name }) => name))])
+  const savings =
+    savingsHigh === undefined || savingsLow === undefined || savingsHigh.lte(0)
+      ? ''
+      : ` could save ${amountWords(savingsLow, savingsHigh)} ${unit} a month`
+  return say`${counted(findingCount, 'finding')} on ${names}${trusted(`${savings}.`)}`
 }
 
 /** `up to 84.00`, `70.0–95.0`. */
 const amountWords = (low: Decimal, high: Decimal): string => (low.lte(0) ? `up to ${formatMoney(high)}` : formatRange(low, high))
 
-export function reportAudit(result: AuditResult): Report {
-  const { findings, unchecked } = result
-  return {
-    headline: headlineOf(result),
-    blocks: [
-      factsOf(result),
-      serviceTable(result),
-      ...chartOf(result),
-      ...changes(result),
-      ...(unchecked.length === 0 ? [] : [{ kind: 'list' as const, items: unchecked.map(uncheckedWords) }]),
-      paragraph(findings.some(({ high }) => high !== undefined) ? limitsOf(result) : []),
-    ],
-  }
-}
+export const reportAudit = (result: AuditResult): Report => ({
+  headline: headlineOf(result),
+  blocks: [
+    factsOf(result),
+    serviceTable(result),
+    chartOf(result),
+    changes(result),
+    { kind: 'list', items: result.unchecked.map(uncheckedWords) },
+    result.findings.some(({ high }) => high !== undefined) && limitsOf(result),
+  ],
+})
 
 /** The findings with the largest savings. */
 export const findingLines = ({ findings }: AuditResult): readonly Line[] =>
   findings.slice(0, 3).map((one) => say`${one.name}: ${evidenceOf(one)}`)
 
 /** `1 alert evaluated at least once in the idle timeout of 15 min: Catalog errors.` */
-function evidenceOf({ evidence, names = [] }: AuditFinding): Line {
-  if (names.length === 0) return [trusted(`${evidence}.`)]
-  const listed = names.map((name) => say`${name}`)
-  return say`${trusted(evidence)}: ${joinFirst(3, listed)}.`
-}
+const evidenceOf = ({ evidence, names = [] }: AuditFinding): Line =>
+  names.length === 0 ? [trusted(`${evidence}.`)] : say`${trusted(evidence)}: ${joinFirst(3, names)}.`
 
 const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]): Line =>
   say`Not checked: ${trusted(what)}${name === undefined ? [] : say` of ${name}`}: ${untrustedSentence(reason)}`
@@ -79,13 +76,12 @@ const limitsOf = ({ unit = '', maxSavings }: AuditResult): Line => [
 ]
 
 /** The headline has the other figures. */
-function factsOf({ savingsLow, unit = '', maxSavings }: AuditResult): Block {
-  const amount = (value: Decimal): string => `${formatMoney(value)} ${unit}`
-  return facts({
-    'Savings a month, at least': maxSavings && shown(savingsLow, amount),
-    'Limit (max-savings)': shown(maxSavings, amount),
+const factsOf = ({ savingsLow, unit = '', maxSavings }: AuditResult): Part =>
+  maxSavings &&
+  facts({
+    'Savings a month, at least': shown(savingsLow, (value) => creditWords(value, unit)),
+    'Limit (max-savings)': trusted(creditWords(maxSavings, unit)),
   })
-}
 
 type AuditFinding = AuditResult['findings'][number]
 
@@ -97,12 +93,6 @@ function foldFindings(findings: readonly AuditFinding[]): readonly (readonly [Au
     first === undefined ? [] : [[first, ...others] as const],
   )
 }
-
-const namesOf = (same: readonly AuditFinding[]): Line =>
-  joinFirst(
-    10,
-    same.map(({ name }) => say`${name}`),
-  )
 
 interface Row {
   readonly name: string
@@ -126,7 +116,7 @@ function rowsOf({ findings, services }: AuditResult): readonly Row[] {
 const worstOf = ({ findings }: Row): AuditFinding['severity'] | undefined =>
   (['error', 'warning', 'note'] as const).find((wanted) => findings.some(({ severity }) => severity === wanted))
 
-function serviceTable(result: AuditResult): Block {
+function serviceTable(result: AuditResult): Part {
   const { unit = '' } = result
   return table(
     'Services',
@@ -160,50 +150,40 @@ function findingWords(finding: AuditFinding, unit: string): Line {
   return say`${strong(rule)}${trusted(amount.replaceAll(' ', '\u00a0'))}: ${evidenceOf(finding)}`
 }
 
-function chartOf({ awakeByDay, services }: AuditResult): readonly Block[] {
-  if (awakeByDay.length < 2) return []
+function chartOf({ awakeByDay, services }: AuditResult): Part {
+  if (awakeByDay.length < 2) return undefined
   const last = awakeByDay.at(-1)?.day ?? ''
   const count = services.filter(({ awakePercent }) => awakePercent !== undefined).length
-  return [
-    {
-      kind: 'chart',
-      title: `Awake hours per day (${count === 1 ? '1 service' : `${count} services together`})`,
-      unit: 'h',
-      valueName: 'Awake',
-      points: awakeByDay.flatMap(({ day, hours }) =>
-        isDay(day) && isDay(last) ? [{ label: formatShortDay(day, last), value: hours }] : [],
-      ),
-    },
-  ]
+  return {
+    kind: 'chart',
+    title: `Awake hours per day (${count === 1 ? '1 service' : `${count} services together`})`,
+    unit: 'h',
+    valueName: 'Awake',
+    points: awakeByDay.flatMap(({ day, hours }) => (isDay(day) && isDay(last) ? [{ label: formatShortDay(day, last), value: hours }] : [])),
+  }
 }
 
 /** Findings whose changes are not folded. */
 const maxOpen = 10
 
 /** What to know, why there is no amount, and the commands. */
-function changes({ findings }: AuditResult): readonly Block[] {
+function changes({ findings }: AuditResult): Part {
   const parts = foldFindings(
     findings.filter(({ command, advice, notEstimable }) => [command, advice, notEstimable].some((one) => one !== undefined)),
-  )
-  const rest = parts.slice(maxOpen).flatMap(changeOf)
-  if (parts.length === 0) return []
-  return [
-    { kind: 'paragraph', line: [strong('What to change')] },
-    ...parts.slice(0, maxOpen).flatMap(changeOf),
-    ...(rest.length === 0 ? [] : [{ kind: 'details' as const, title: `${parts.length - maxOpen} more changes`, blocks: rest }]),
-  ]
+  ).map(changeOf)
+  if (parts.length === 0) return undefined
+  return [[strong('What to change')], parts.slice(0, maxOpen), fold(`${parts.length - maxOpen} more changes`, parts.slice(maxOpen))]
 }
 
-function changeOf(same: readonly [AuditFinding, ...AuditFinding[]]): readonly Block[] {
+function changeOf(same: readonly [AuditFinding, ...AuditFinding[]]): Part {
   const [{ rule, advice, notEstimable }] = same
-  const commands = same.flatMap(({ command }) => command ?? [])
-  const sentences = [
-    say`${namesOf(same)} (${trusted(rule)}):`,
-    ...(advice === undefined ? [] : [[trusted(advice)]]),
-    ...(notEstimable === undefined ? [] : [say`Not estimable: ${trusted(notEstimable)}.`]),
-  ]
+  const names = joinFirst(
+    10,
+    same.map(({ name }) => name),
+  )
+  const why = notEstimable === undefined ? '' : ` Not estimable: ${notEstimable}.`
   return [
-    { kind: 'paragraph', line: join(sentences, ' ') },
-    ...(commands.length === 0 ? [] : [{ kind: 'preformatted' as const, text: commands.join('\n') }]),
+    say`${names} (${trusted(rule)}):${trusted(`${advice === undefined ? '' : ` ${advice}`}${why}`)}`,
+    { kind: 'preformatted', text: same.flatMap(({ command }) => command ?? []).join('\n') },
   ]
 }

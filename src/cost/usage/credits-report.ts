@@ -3,37 +3,31 @@ import { type Decimal, sum } from '../../platform/core/decimal.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { plural } from '../../platform/core/text.ts'
-import type { Block } from '../../platform/report/blocks.ts'
+import type { Part } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
-import type { Report, Verdict } from '../../platform/report/report.ts'
+import { type Reason, type Report, type Verdict, verdictOf } from '../../platform/report/report.ts'
 import { facts, shown, table } from '../../platform/report/table.ts'
 import { type CreditBalance, totalOfBalances, usableBalances } from './credit-balances.ts'
 import { horizonDays } from './credit-forecast.ts'
 import type { Credits, CreditsInput, Estimated } from './credits-schemas.ts'
-import { unitWords } from './phrases.ts'
+import { amountWords, unitWords, withPrice } from './phrases.ts'
 
-interface Reason {
-  readonly level: 'warn' | 'fail'
-  readonly line: Line
-  /** For a title, where the line begins with figures. */
-  readonly cause?: Line
-  /** Whether more credits or a lower use would help. */
+/** Whether more credits or a lower use would help. */
+interface CreditReason extends Reason {
   readonly isShort?: true
 }
 
 export function judgeCredits(result: Credits, given: CreditsInput): Verdict {
   const all = [...availabilityReasons(result, given), ...forecastReasons(result, given), ...totalReasons(result, given)]
-  const [first, ...others] = (['fail', 'warn'] as const).flatMap((wanted) => all.filter(({ level }) => level === wanted))
-  if (first === undefined) return { status: 'pass', reasons: [] }
-  const reasons = [...others.map(({ line }) => line), ...(all.some(({ isShort }) => isShort) ? [adviseOnShortage()] : [])]
-  return { status: first.level, sentence: first.line, reasons, ...(first.cause && { cause: first.cause }) }
+  const verdict = verdictOf(all)
+  return all.some(({ isShort }) => isShort) ? { ...verdict, reasons: [...verdict.reasons, adviseOnShortage()] } : verdict
 }
 
 const adviseOnShortage = (): Line =>
   say`Buy credits, or lower the use: ${'watchkeeper usage-cost'} shows what costs most. If less is enough, lower ${trusted(spellInput('min-days-left'))}.`
 
 /** An organization that pays afterwards has no credits, which is not the same as none left. */
-function availabilityReasons({ remainingCredits, balances }: Credits, { minDaysLeft }: CreditsInput): readonly Reason[] {
+function availabilityReasons({ remainingCredits, balances }: Credits, { minDaysLeft }: CreditsInput): readonly CreditReason[] {
   if (remainingCredits !== undefined || minDaysLeft === undefined) return []
   const future = balances.find(({ type, state }) => type === 'prepaid' && state === 'not-started')
   const next = future?.startsAt === undefined ? '' : ` The next ones start on ${plainDay(dayOf(Date.parse(future.startsAt)))}.`
@@ -41,7 +35,7 @@ function availabilityReasons({ remainingCredits, balances }: Credits, { minDaysL
   return [{ level: 'fail', line: [line], isShort: true }]
 }
 
-function forecastReasons(result: Credits, { minDaysLeft }: CreditsInput): readonly Reason[] {
+function forecastReasons(result: Credits, { minDaysLeft }: CreditsInput): readonly CreditReason[] {
   const { forecast } = result
   if (forecast === undefined || minDaysLeft === undefined) return []
   if (forecast.status === 'not-estimable') {
@@ -55,10 +49,10 @@ function forecastReasons(result: Credits, { minDaysLeft }: CreditsInput): readon
 }
 
 /** The list may be incomplete, or have a balance that cannot be used. */
-function totalReasons({ apiTotal, balances, creditUnit }: Credits, { minDaysLeft }: CreditsInput): readonly Reason[] {
+function totalReasons({ apiTotal, balances, creditUnit }: Credits, { minDaysLeft }: CreditsInput): readonly CreditReason[] {
   const level = minDaysLeft === undefined ? 'warn' : 'fail'
   const others = balances.filter(({ type, state }) => type === 'other' && state === 'active')
-  const unknown = say`${trusted(plural(others.length, 'balance'))} of an unknown type with ${trusted(`${formatMoney(totalOfBalances(others))} ${creditUnit}`)} did not count.`
+  const unknown = say`${trusted(plural(others.length, 'balance'))} of an unknown type with ${trusted(amountWords(totalOfBalances(others), creditUnit))} did not count.`
   const active = totalOfBalances(balances.filter(({ state }) => state === 'active'))
   const [own, total] = apiTotal === undefined ? [] : formatMoneyPair(active, apiTotal)
   const mismatch = trusted(`The balances add up to ${own} ${creditUnit}, but the API's total is ${total} ${creditUnit}.`)
@@ -70,17 +64,10 @@ function totalReasons({ apiTotal, balances, creditUnit }: Credits, { minDaysLeft
   ]
 }
 
-export function reportCredits(result: Credits): Report {
-  return {
-    headline: headlineOf(result),
-    blocks: [
-      factsOf(result),
-      ...notices(result).map((line): Block => ({ kind: 'paragraph', line })),
-      ...chart(result),
-      balanceTable(result),
-    ],
-  }
-}
+export const reportCredits = (result: Credits): Report => ({
+  headline: headlineOf(result),
+  blocks: [factsOf(result), notices(result), chart(result), balanceTable(result)],
+})
 
 /** Headline of a run that passes. */
 function headlineOf(result: Credits): Line {
@@ -88,7 +75,7 @@ function headlineOf(result: Credits): Line {
   if (remainingCredits === undefined)
     return [trusted(trialCredits === undefined ? 'No prepaid credits' : `No prepaid credits, ${formatMoney(trialCredits)} trial credits`)]
   const lasting = daysLeft === undefined ? '' : `, enough for ${durationWords(daysLeft, result)}`
-  return [trusted(`${formatMoney(remainingCredits)} ${creditUnit} of prepaid credits remain${lasting}`)]
+  return [trusted(`${amountWords(remainingCredits, creditUnit)} of prepaid credits remain${lasting}`)]
 }
 
 function durationWords(daysLeft: number, { creditsRunOutOn, today }: Credits): string {
@@ -97,24 +84,20 @@ function durationWords(daysLeft: number, { creditsRunOutOn, today }: Credits): s
   return `${plural(daysLeft, 'more day')} (until ${plainDay(addDays(today, daysLeft))})`
 }
 
-function factsOf(result: Credits): Block {
+function factsOf(result: Credits): Part {
   const { remainingCredits, trialCredits, creditUnit, forecast, creditPrice, creditsRunOutOn, today, checkedAt } = result
-  const amount = (value: Decimal): string => `${formatMoney(value)} ${creditUnit}`
-  const withMoney = (value: Decimal): string =>
-    creditPrice === undefined ? amount(value) : `${amount(value)} (${formatMoney(value.times(creditPrice.amount))} ${creditPrice.currency})`
-  const words = unitWords(creditUnit)
-  const price = creditPrice && `${words ?? creditUnit}, ${creditPrice.amount.toFixed()} ${creditPrice.currency} each`
+  const withMoney = (value: Decimal): string => withPrice(value, creditUnit, creditPrice)
   const estimated = forecast?.status === 'estimated' ? forecast : undefined
   return facts({
     'Prepaid credits': shown(remainingCredits, withMoney) ?? trusted('none'),
-    'Trial credits': shown(trialCredits, amount),
+    'Trial credits': shown(trialCredits, (value) => amountWords(value, creditUnit)),
     'Use per day': shown(estimated, (one) => perDayWords(one, creditUnit)),
     'Days left': shown(estimated, daysWords),
     'Not enough credits on': shown(creditsRunOutOn, (on) => formatShortDay(on, today)),
     'Expire unused': shown(estimated, ({ expiring }) => `${withMoney(expiring.expected)}${rangeWords(expiring)}`),
     Estimate: forecast?.status === 'not-estimable' ? trusted('not estimable') : undefined,
     Checked: trusted(formatMoment(checkedAt)),
-    Unit: shown(price ?? words),
+    Unit: shown(unitWords(creditUnit, creditPrice)),
   })
 }
 
@@ -123,7 +106,7 @@ const rangeWords = ({ low, high }: { readonly low: Decimal; readonly high: Decim
   low.eq(high) ? '' : ` (80% range ${formatRange(low, high)})`
 
 const perDayWords = ({ perDay, days, fromDate, toDate }: Estimated, unit: string): string =>
-  `${formatMoney(perDay.expected)} ${unit}${rangeWords(perDay)}, mean of ${plural(days, 'final day')} from ${plainDay(fromDate)} to ${plainDay(toDate)}`
+  `${amountWords(perDay.expected, unit)}${rangeWords(perDay)}, mean of ${plural(days, 'final day')} from ${plainDay(fromDate)} to ${plainDay(toDate)}`
 
 const daysText = (days: number): string => (days >= horizonDays ? 'more than 10 years' : String(days))
 
@@ -131,19 +114,14 @@ function daysWords({ daysLeft: { expected, low, high } }: Estimated): string {
   return low === high ? daysText(expected) : `${daysText(expected)} (80% range ${daysText(low)}–${daysText(high)})`
 }
 
-function notices({ forecast, balances, trialCredits }: Credits): readonly Line[] {
+function notices({ forecast, balances, trialCredits }: Credits): Part {
   const waiting = balances.filter(({ state }) => state === 'not-started')
   return [
-    ...(forecast?.status === 'not-estimable'
-      ? [say`How long the credits last is not estimable: ${untrustedSentence(forecast.reason)}`]
-      : []),
-    ...(forecast?.status === 'estimated'
-      ? [
-          say`The estimate assumes that balances are used in the order of their expiry, and that the use per day stays as it is. The vendor does not document the order.`,
-        ]
-      : []),
-    ...(waiting.length === 0 ? [] : [[trusted(`Credits that start later do not count: ${plural(waiting.length, 'balance')}.`)]]),
-    ...(trialCredits === undefined ? [] : [say`Trial credits do not count for limits and estimates.`]),
+    forecast?.status === 'not-estimable' && say`How long the credits last is not estimable: ${untrustedSentence(forecast.reason)}`,
+    forecast?.status === 'estimated' &&
+      say`The estimate assumes that balances are used in the order of their expiry, and that the use per day stays as it is. The vendor does not document the order.`,
+    waiting.length > 0 && [trusted(`Credits that start later do not count: ${plural(waiting.length, 'balance')}.`)],
+    trialCredits !== undefined && say`Trial credits do not count for limits and estimates.`,
   ]
 }
 
@@ -151,25 +129,24 @@ function notices({ forecast, balances, trialCredits }: Credits): readonly Line[]
 const maxBars = 40
 
 /** The expected course, for credits that last for at most two years. A longer course says nothing. */
-function chart({ forecast, remainingCredits, creditUnit, today }: Credits): readonly Block[] {
+function chart({ forecast, remainingCredits, creditUnit, today }: Credits): Part {
   if (forecast?.status !== 'estimated' || remainingCredits === undefined || forecast.course.length < 3 || forecast.course.length > 800)
-    return []
+    return undefined
   const step = Math.max(1, Math.ceil(forecast.course.length / maxBars))
-  const points = forecast.course.filter((_, i) => i % step === 0)
-  return [
-    {
-      kind: 'chart',
-      title: `Expected ${creditUnit} at the end of ${step === 1 ? 'the day' : `every ${step} days`}`,
-      unit: creditUnit,
-      valueName: 'Expected',
-      points: points.map(({ date, remaining }) => ({ label: formatShortDay(date, today), value: Number(remaining) })),
-    },
-  ]
+  return {
+    kind: 'chart',
+    title: `Expected ${creditUnit} at the end of ${step === 1 ? 'the day' : `every ${step} days`}`,
+    unit: creditUnit,
+    valueName: 'Expected',
+    points: forecast.course
+      .filter((_, i) => i % step === 0)
+      .map(({ date, remaining }) => ({ label: formatShortDay(date, today), value: Number(remaining) })),
+  }
 }
 
 const stateWords = { active: 'in use', 'not-started': 'not started', expired: 'expired' } as const
 
-function balanceTable({ balances, forecast, creditUnit, today }: Credits): Block {
+function balanceTable({ balances, forecast, creditUnit, today }: Credits): Part {
   const losses = forecast?.status === 'estimated' ? forecast.losses : []
   const prepaid = usableBalances(balances, 'prepaid')
   const lostOf = (balance: CreditBalance): Decimal =>
@@ -178,11 +155,11 @@ function balanceTable({ balances, forecast, creditUnit, today }: Credits): Block
   return table('Balances', balances, {
     Type: ({ type }) => trusted(type),
     State: ({ state }) => trusted(stateWords[state]),
-    [`>Remaining (${creditUnit})`]: ({ remaining }) => trusted(formatMoney(remaining)),
-    [`>Granted (${creditUnit})`]: ({ granted }) => shown(granted, formatMoney),
+    [`>Remaining (${creditUnit})`]: ({ remaining }) => remaining,
+    [`>Granted (${creditUnit})`]: ({ granted }) => granted,
     Starts: ({ startsAt }) => shown(startsAt, dayOfIso),
     Expires: ({ expiresAt }) => shown(expiresAt, dayOfIso),
     [`>Expires unused (${creditUnit})`]: (balance) =>
-      forecast?.status === 'estimated' && prepaid.includes(balance) ? trusted(formatMoney(lostOf(balance))) : undefined,
+      forecast?.status === 'estimated' && prepaid.includes(balance) ? lostOf(balance) : undefined,
   })
 }

@@ -2,7 +2,7 @@ import { addDays, countDays, type Day, plainDay, plainDays } from '../../platfor
 import { type Decimal, percentOf } from '../../platform/core/decimal.ts'
 import { type Line, say, type Trusted, toPlainText, trusted } from '../../platform/core/line.ts'
 import { andMore } from '../../platform/core/text.ts'
-import { formatMoneyPair, formatPercent } from '../../platform/report/format.ts'
+import { formatMoney, formatMoneyPair, formatPercent } from '../../platform/report/format.ts'
 import { type DataQualityIssue, findIssues } from './data-quality.ts'
 import type { UsageReading } from './records.ts'
 import type { UsageResult } from './result.ts'
@@ -11,6 +11,15 @@ export const day = (date: Day): Trusted => trusted(plainDay(date))
 
 /** `1 – 22 Nov 2026`. */
 export const period = (from: Day, to: Day): Trusted => trusted(plainDays(from, to))
+
+/** `283.33 CHC`. */
+export const amountWords = (amount: Decimal, unit: string): string => `${formatMoney(amount)} ${unit}`
+
+type Price = UsageResult['creditPrice']
+
+/** `283.33 CHC (297.50 USD)`, or without the money if the price is unknown. */
+export const withPrice = (amount: Decimal, unit: string, price: Price): string =>
+  `${amountWords(amount, unit)}${price === undefined ? '' : ` (${amountWords(amount.times(price.amount), price.currency)})`}`
 
 /** `283.33 of 250.00 CHC`. */
 export function ofLimit(used: Decimal, limit: Decimal, unit: string): string {
@@ -35,10 +44,11 @@ export const comparedWords = {
 /** What the API's units of account are called. */
 const unitNames = new Map([['CHC', 'ClickHouse Credits']])
 
-/** `CHC (ClickHouse Credits)`; `undefined` for a unit that needs no explanation. */
-export function unitWords(unit: string): string | undefined {
+/** `CHC (ClickHouse Credits), 1.05 USD each`; `undefined` for a unit that needs no explanation. */
+export function unitWords(unit: string, price?: Price): string | undefined {
   const name = unitNames.get(unit)
-  return name === undefined ? undefined : `${unit} (${name})`
+  const words = name === undefined ? unit : `${unit} (${name})`
+  return price === undefined ? name && words : `${words}, ${price.amount.toFixed()} ${price.currency} each`
 }
 
 /** A data quality issue before its effect on the verdict is known. */

@@ -104,13 +104,8 @@ function withAdvice({ content, run }: BodyContext): SyncContent {
 const joinAnd = (texts: readonly string[]): Line => join(texts.map(toLine), ' and ')
 
 /** The command that runs this run again, and what to do before. Undefined when the command is unknown. */
-export function adviseRerun(
-  { empty = [], isKeyRejected }: Advice,
-  { rerunCommand, ghRepository }: GitHubRun,
-  words: string,
-): Line | undefined {
+export function adviseRerun({ empty }: Advice, { rerunCommand, ghRepository }: GitHubRun, words: string): Line | undefined {
   if (rerunCommand === undefined) return undefined
-  if (isKeyRejected) return say`Replace the key first. Then run it again: ${rerunCommand}`
   if (empty.length === 0) return say`${trusted(words)}: ${rerunCommand}`
   // The names in the workflow are unknown, and whether an environment or Dependabot has the values.
   const nouns = empty.every(({ isSecret }) => isSecret) ? ['secret'] : ['secret', 'variable']

@@ -123,13 +123,13 @@ async function findPullRequests({ content, run, client, deps }: SyncContext): Pr
 
 /** The report of a run that applies, which begins with what became of the commit. */
 function sayOutcome({ content, run }: Pick<SyncContext, 'content' | 'run'>): SyncContent {
-  const { outcome, hasFailed, advice = {}, blocks } = content
+  const { outcome, hasFailed, advice, blocks } = content
   const [first, ...rest] = blocks
   // A refusal says all that there is to say.
   if (first?.kind !== 'verdict' || outcome === undefined || outcome === 'refused') return content
   const status = outcome === 'planned' ? 'warn' : first.status
-  const again = hasFailed ? adviseRerun(advice, run, 'To try again before') : undefined
-  const next = again === undefined ? [] : [paragraph(say`The next merge applies these changes, too. ${again}`)]
+  const again = advice && adviseRerun(advice, run, 'To try again before')
+  const next = hasFailed ? [paragraph(say`The next merge applies these changes, too. ${again ?? []}`)] : []
   return { ...content, blocks: [{ ...first, status, line: headlineOf(outcome, content, run) }, paragraph(first.line), ...next, ...rest] }
 }
 

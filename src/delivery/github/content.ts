@@ -22,7 +22,7 @@ export interface SyncContent {
   readonly hasWritten?: boolean
   /** Why the run did not pass. Empty for a run that passed. */
   readonly reason: string
-  /** What to do after a run that did not complete, for reasons outside of the commit. */
+  /** For a run that did not complete, and may complete if it is run again. */
   readonly advice?: Advice | undefined
   /** The reason in a few words without figures, with text of servers and files. */
   readonly cause: string
@@ -33,9 +33,7 @@ export interface SyncContent {
 
 export interface Advice {
   /** Variables of the step that have no value. */
-  readonly empty?: readonly { readonly variable: string; readonly isSecret: boolean }[]
-  /** Another run with the same key would fail, too. */
-  readonly isKeyRejected?: boolean
+  readonly empty: readonly { readonly variable: string; readonly isSecret: boolean }[]
 }
 
 /**

@@ -63,14 +63,16 @@ export function messageOf(run: FinishedRun, facts: Pick<Message, 'title' | 'chan
   const lineOf = (kind: 'verdict' | 'footer'): Line => blocks.flatMap((block) => (block.kind === kind ? block.line : []))
   // The first line of an error says only that there was one.
   const [first = [], ...more] =
-    error === undefined ? [lineOf('verdict'), ...otherReasons(blocks), ...diagnosticLines(run), ...run.keyLines()] : run.keyLines()
+    error === undefined
+      ? [lineOf('verdict'), ...otherReasons(blocks), ...diagnosticLines(run), ...listFirst(run.keyLines(), maxLines, andOthers)]
+      : run.keyLines()
   const { operation, status, organizationId, serviceId, serverUrl } = document
   return {
     ...facts,
     operation: operation || 'watchkeeper',
     status,
     sentence: first,
-    milestones,
+    milestones: listFirst(milestones, maxLines, andOthers),
     // The result in one line is the verdict of a run that passes.
     details: more.filter((line) => toPlainText(line) !== toPlainText(first)),
     footer: lineOf('footer'),

@@ -99,33 +99,33 @@ export const strong = (text: string): Trusted => ({ kind: 'trusted', text, stron
 /** `1 object`, `2 objects`. */
 export const counted = (count: number, noun: string): Trusted => trusted(plural(count, noun))
 
-type Part = string | number | Inline | Line
+type Text = string | number | Inline | Line
 
 /** Template tag. Its literal parts are trusted. Interpolated strings are not, so that nothing is shown without escaping by mistake. */
-export function say(literals: TemplateStringsArray, ...parts: readonly Part[]): Line {
+export function say(literals: TemplateStringsArray, ...parts: readonly Text[]): Line {
   return literals.flatMap((literal, i) => [
     ...(literal === '' ? [] : [trusted(literal)]),
     ...(i < parts.length ? toLine(parts[i] ?? '') : []),
   ])
 }
 
-export function toLine(part: Part): Line {
+export function toLine(part: Text): Line {
   if (typeof part === 'string') return [untrusted(part)]
   if (typeof part === 'number') return [trusted(String(part))]
   return 'kind' in part ? [part] : part
 }
 
-export const join = (lines: readonly Line[], separator: string): Line =>
-  lines.flatMap((line, i) => (i === 0 ? line : [trusted(separator), ...line]))
+export const join = (texts: readonly Text[], separator: string): Line =>
+  texts.flatMap((text, i) => [...(i === 0 ? [] : [trusted(separator)]), ...toLine(text)])
 
 /** `a, b and 3 more`. */
-export const joinFirst = (max: number, names: readonly Line[]): Line => [
+export const joinFirst = (max: number, names: readonly Text[]): Line => [
   ...join(names.slice(0, max), ', '),
   ...(names.length > max ? [trusted(andMore(names.length, max))] : []),
 ]
 
 /** `a, b and others`, for a title, which has no figures. */
-export const joinSome = (names: readonly Line[], max: number): Line => [
+export const joinSome = (names: readonly Text[], max: number): Line => [
   ...join(names.slice(0, max), ', '),
   ...(names.length > max ? [trusted(' and others')] : []),
 ]

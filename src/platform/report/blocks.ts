@@ -151,13 +151,29 @@ export type Block =
 
 export type BlockOf<Kind extends Block['kind']> = Extract<Block, { kind: Kind }>
 
+/** A line is a paragraph. What does not apply is undefined, false or empty. */
+export type Part = Block | Line | readonly Part[] | undefined | false
+
 /** The blocks that say something: a report can have a table without rows, or a sentence that does not apply. */
-export const withoutEmptyBlocks = (blocks: readonly Block[]): readonly Block[] =>
-  blocks.flatMap((block): readonly Block[] => {
-    if (block.kind !== 'details') return isEmptyBlock(block) ? [] : [block]
-    const inner = withoutEmptyBlocks(block.blocks)
-    return inner.length === 0 ? [] : [{ ...block, blocks: inner }]
-  })
+export function composeBlocks(part: Part): readonly Block[] {
+  if (!part) return []
+  if (isParts(part)) return part.flatMap(composeBlocks)
+  if (!('kind' in part)) return [paragraph(part)]
+  if (part.kind !== 'details') return isEmptyBlock(part) ? [] : [part]
+  const blocks = composeBlocks(part.blocks)
+  return blocks.length === 0 ? [] : [{ ...part, blocks }]
+}
+
+/** Whether it is not a line. */
+const isParts = (part: Exclude<Part, undefined | false>): part is readonly Part[] =>
+  Array.isArray(part) && !(part[0] && ['trusted', 'untrusted'].includes(part[0].kind))
+
+/** A section that is collapsed. Without content, it is left out. */
+export const fold = (title: string, ...parts: readonly Part[]): BlockOf<'details'> => ({
+  kind: 'details',
+  title,
+  blocks: composeBlocks(parts),
+})
 
 function isEmptyBlock(block: Block): boolean {
   switch (block.kind) {
@@ -174,6 +190,7 @@ function isEmptyBlock(block: Block): boolean {
     case 'list':
       return block.items.length === 0
     case 'message':
+    case 'preformatted':
       return block.text === ''
     default:
       return false

@@ -7,11 +7,13 @@ import { andMore } from '../core/text.ts'
 
 const minShown = fromText('0.005')
 
-/** `1,234.50`. An amount that would round to zero is shown as `<0.01`. */
+const million = fromText('1000000')
+
+/** `1,234.50`, and from a million on `1,234,567`. An amount that would round to zero is shown as `<0.01`. */
 export function formatMoney(value: Decimal): string {
   const isTiny = !value.eq(0) && value.abs().lt(minShown)
   if (isTiny) return value.lt(0) ? '>-0.01' : '<0.01'
-  return formatRounded(value, 2)
+  return formatRounded(value, value.abs().gte(million) ? 0 : 2)
 }
 
 /** Two amounts with two decimals, or with all digits where rounding would hide that they differ. */

@@ -2,7 +2,7 @@ import { formatLocation, type Location } from '../core/diagnostics.ts'
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
 import { type Inline, joinFirst, type Line, say, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
 import { plural, printable } from '../core/text.ts'
-import { type Block, type BlockOf, locationText, statusLooks, toTable } from './blocks.ts'
+import { type Block, type BlockOf, fold, locationText, statusLooks, toTable } from './blocks.ts'
 import { renderChart } from './mermaid.ts'
 
 /** The address of a line of a file. Undefined where there is none. */
@@ -29,11 +29,34 @@ export function renderMarkdown(
   linkTo?: LinkTo,
 ): string {
   const footer = blocks.map((block) => (block.kind === 'footer' ? `${renderLine(block.line, linkTo)}\n` : '')).join('')
-  const { text, leftOut } = renderFitting(blocks, { room: maxBytes - noteBytes - byteLength(footer), rest, linkTo })
+  const { text, leftOut } = renderFitting(blocks.flatMap(foldLong), { room: maxBytes - noteBytes - byteLength(footer), rest, linkTo })
   const note = leftOut === 0 ? '' : `*${plural(leftOut, 'more section')} did not fit. See ${rest}.*\n${footer === '' ? '' : '\n'}`
   // Blocks leave room for both. Without room for any block, only the footer may fit, or nothing.
   const end = [`${note}${footer}`, footer].find((one) => byteLength(text) + byteLength(one) <= maxBytes) ?? ''
   return `${text}${end}`
+}
+
+/** Items of a list, and lines of a diff, that a reader sees before the others are folded. */
+const maxOpenItems = 20
+const maxOpenLines = 60
+
+/** A long list has its first items, and a section with the others. */
+function foldLong(block: Block): readonly Block[] {
+  if (block.kind === 'diagnostics') return foldLong(toTable(block))
+  if (block.kind === 'table' && block.rows.length > maxOpenItems) {
+    const { title, ...table } = block
+    const more = `${title === undefined ? '' : `${title}: `}${plural(table.rows.length - maxOpenItems, 'more row')}`
+    return [{ ...block, rows: table.rows.slice(0, maxOpenItems) }, fold(more, { ...table, rows: table.rows.slice(maxOpenItems) })]
+  }
+  // A fold of a few lines would hide more than it saves.
+  if (block.kind === 'diff' && block.lines.length > maxOpenLines + maxOpenItems) {
+    const more = plural(block.lines.length - maxOpenLines, 'more line')
+    return [
+      { ...block, lines: block.lines.slice(0, maxOpenLines) },
+      fold(more, { ...block, lines: block.lines.slice(maxOpenLines), places: [] }),
+    ]
+  }
+  return [block]
 }
 
 function renderFitting(blocks: readonly Block[], { room, ...surroundings }: Space) {

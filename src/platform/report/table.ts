@@ -1,13 +1,16 @@
+import { type Decimal, isDecimal } from '../core/decimal.ts'
 import { type Inline, type Line, toLine, trusted } from '../core/line.ts'
 import type { BlockOf, Status } from './blocks.ts'
+import { formatMoney } from './format.ts'
 
-/** A text is untrusted, and a number is text of this project. An empty cell is a dash. */
-export type Cell = Line | Inline | string | number | undefined
+/** A text is untrusted, and a number or an amount is text of this project. An empty cell is a dash. */
+export type Cell = Line | Inline | Decimal | string | number | undefined
 
-const toCell = (cell: Cell): Line => (cell === undefined || cell === '' ? [trusted('–')] : toLine(cell))
+const toCell = (cell: Cell): Line =>
+  cell === undefined || cell === '' ? [trusted('–')] : isDecimal(cell) ? [trusted(formatMoney(cell))] : toLine(cell)
 
-/** A title that begins with `>` is aligned to the right: a column of numbers. */
-type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>
+/** A title that begins with `>` is aligned to the right: a column of numbers. A column that does not apply is left out. */
+type Columns<Row> = Readonly<Record<string, ((row: Row) => Cell) | false | undefined>>
 
 /** A table as data: the title and the cell of each column. */
 export const table = <Row>(
@@ -15,15 +18,18 @@ export const table = <Row>(
   rows: readonly Row[],
   columns: Columns<Row>,
   statusOf?: (row: Row) => Status,
-): BlockOf<'table'> => ({
-  kind: 'table',
-  ...(title !== undefined && { title }),
-  columns: Object.keys(columns).map((name) =>
-    name.startsWith('>') ? { title: name.slice(1).trimStart(), align: 'right' } : { title: name },
-  ),
-  rows: rows.map((row) => Object.values(columns).map((cellOf) => toCell(cellOf(row)))),
-  ...(statusOf && { statuses: rows.map(statusOf) }),
-})
+): BlockOf<'table'> => {
+  const shownColumns = Object.entries(columns).flatMap(([name, cellOf]) => (cellOf ? [{ name, cellOf }] : []))
+  return {
+    kind: 'table',
+    ...(title !== undefined && { title }),
+    columns: shownColumns.map(({ name }) =>
+      name.startsWith('>') ? { title: name.slice(1).trimStart(), align: 'right' } : { title: name },
+    ),
+    rows: rows.map((row) => shownColumns.map(({ cellOf }) => toCell(cellOf(row)))),
+    ...(statusOf && { statuses: rows.map(statusOf) }),
+  }
+}
 
 /** The facts that have a value. */
 export const facts = (values: Readonly<Record<string, Cell>>): BlockOf<'facts'> => ({

@@ -116,7 +116,7 @@ describe('S1: no sink has the key', () => {
           'in the file of an alert',
           { files: { 'a.yml': `${secret}: [${secret}]` }, inputs: { operation: 'create-alert', alert: 'a.yml' } },
         ],
-        ['as the name of a file', { inputs: { operation: 'create-alert', alert: `${secret}.yml` } }],
+        ['as the name of a file', { files: { 'a.yml': '' }, inputs: { operation: 'create-alert', alert: `${secret}.yml` } }],
         ['as other inputs', { inputs: { profile: secret, 'organization-id': secret, 'api-url': `https://${secret}@h`, reports: secret } }],
         ['as the operation', { inputs: { operation: secret } }],
         ['as the name of an input', { env: { [`INPUT_${secret}`]: secret } }],

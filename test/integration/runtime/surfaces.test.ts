@@ -58,17 +58,17 @@ describe('V6: a gate without a limit warns, or fails where a gate is required; e
     ['a report without a gate', cost({ gate: 'off' }, 'pass'), /^### ✅ Used /],
     ['a budget that is kept', cost({ budget: '48' }, 'pass'), /^### ✅ Used 48\.00 of 48\.00 CHC/],
     ['a budget that is not', cost({ budget: '47.999999' }, 'fail'), /^### ❌ Budget exceeded: /],
-    ['a warning', cost({ 'warn-budget': '47' }, 'warn'), /^### ⚠️ Warning level exceeded: /],
+    ['a warning', cost({ 'warn-budget': '47' }, 'warn'), /^### ⚠️ Warning level of the budget exceeded: /],
     ['a failure that warns only', cost({ budget: '1', 'warn-only': 'true' }, 'warn'), /^### ⚠️ Budget exceeded: /],
     ['a growth that is too large', cost({ compare: 'previous-period', 'max-increase': '5%' }, 'fail'), /^### ❌ /],
-    ['a fresh backup', backups(backUp(done(5)), 'pass'), /^### ✅ Service `[\w-]+` has a fresh backup: 5 h old, limit 1 d 2 h\n/],
-    ['no backup', backups(backUp(), 'fail'), /^### ❌ Service `[\w-]+` has no backup\.\n/],
-    ['no backup that warns only', backups(backUp(), 'warn', { 'warn-only': 'true' }), /^### ⚠️ Service `[\w-]+` has no backup\./],
     [
-      'backups that cannot be read',
-      backups(breakQueries, 'fail'),
-      /^### ❌ The backups of service `[\w-]+` could not be checked: The API answered 403/,
+      'a fresh backup',
+      backups(backUp(done(5)), 'pass'),
+      /^### ✅ Service `[\w-]+`: the last successful backup is 5 h old, limit 1 d 2 h\.\n/,
     ],
+    ['no backup', backups(backUp(), 'fail'), /^### ❌ Service `[\w-]+`: no backup\.\n/],
+    ['no backup that warns only', backups(backUp(), 'warn', { 'warn-only': 'true' }), /^### ⚠️ Service `[\w-]+`: no backup\./],
+    ['backups that cannot be read', backups(breakQueries, 'fail'), /^### ❌ Service `[\w-]+`: not checked\. The API answered 403/],
   ])('for %s', async (_, { operation, prepare, inputs, status }, line) => {
     prepare(emulator())
     const { 'warn-only': warnOnly, ...others } = inputs

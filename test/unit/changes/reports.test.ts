@@ -6,7 +6,7 @@ import { drift } from '../../../src/changes/drift.ts'
 import { judgeDiagnostics } from '../../../src/changes/plan/plan-report.ts'
 import { plan } from '../../../src/changes/plan.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
-import { withoutEmptyBlocks } from '../../../src/platform/report/blocks.ts'
+import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { renderTerminal } from '../../../src/platform/report/terminal.ts'
 
@@ -62,7 +62,7 @@ const headlineOf = ({ report }: Operation, result: Result): string => toPlainTex
 
 /** Blocks with nothing in them are left out, as a run does. */
 const linesOf = ({ report }: Operation, result: Result): readonly string[] =>
-  withoutEmptyBlocks(report(result).blocks)
+  composeBlocks(report(result).blocks)
     .map((block) => renderTerminal([block], { color: false }).join('\n'))
     .join('\n\n')
     .split('\n')
@@ -139,7 +139,7 @@ describe('the report of a plan', () => {
       '',
       'All fields of alert new: see the summary of the run',
     ])
-    expect(renderMarkdown(plan.report(result).blocks)).toContain('+     name: Errors')
+    expect(renderMarkdown(composeBlocks(plan.report(result).blocks))).toContain('+     name: Errors')
   })
 
   it('shows equal changes of instances once, with their number', () => {
@@ -173,7 +173,7 @@ describe('the report of a plan', () => {
 
   it('names the operations that list the unmanaged objects in the details only', () => {
     const result = resultOf([object('a')], { unmanaged: 3, unmanagedKinds: ['savedSearch', 'alert'] })
-    expect(renderMarkdown(plan.report(result).blocks)).toContain(
+    expect(renderMarkdown(composeBlocks(plan.report(result).blocks))).toContain(
       'Unmanaged&#44; and not changed&#58; 3 objects</summary>\n\nTo see them, run list-saved-searches, list-alerts with select: unmanaged',
     )
     expect(textOf(plan, result)).not.toContain('nmanaged')
@@ -503,9 +503,10 @@ describe('the report of drift', () => {
 it('a backtest says which share of the windows has data when it is below 90%', () => {
   const shown = (share: number): string => {
     const next = { verdict: 'quiet', windows: 10, coverage: { windowsWithData: 9, share } } as const
-    return renderTerminal(reviewBlocks({ alerts: [{ key: 'a', name: 'A', changed: true, next }] }, 7), { color: false, width: 200 }).join(
-      ' ',
-    )
+    return renderTerminal(composeBlocks(reviewBlocks({ alerts: [{ key: 'a', name: 'A', changed: true, next }] }, 7)), {
+      color: false,
+      width: 200,
+    }).join(' ')
   }
   expect(shown(0.9)).toContain('– → quiet')
   expect(shown(0.9)).not.toContain('of the time')

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { reportSlos } from '../../../src/changes/check-slos/slo-report.ts'
 import type { SloResult } from '../../../src/changes/check-slos/slo-result.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
+import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 
 const sentencesFor = (spent: readonly number[]): readonly string[] => {
   const days = spent.map((percent, i) => ({ day: new Date(Date.UTC(2026, 10, 1 + i)).toISOString(), spent: percent }))
@@ -16,7 +17,7 @@ const sentencesFor = (spent: readonly number[]): readonly string[] => {
       },
     ],
   }
-  return reportSlos(result).blocks.flatMap((block) => (block.kind === 'paragraph' ? toPlainText(block.line) : []))
+  return composeBlocks(reportSlos(result).blocks).flatMap((block) => (block.kind === 'paragraph' ? toPlainText(block.line) : []))
 }
 
 it('names a day that spent more than half of what is spent of an error budget, and else the number of days', () => {

@@ -44,7 +44,7 @@ budgets:
     ])
     expect(ran.document).toMatchObject({ status: 'fail', budgetExceeded: true })
     expect(ran.reason).toBe(
-      'Budget checkout exceeded: 25 of 24.999999 CHC (100.000004%). Budget compute exceeded its warning level: 30.00 of 29.00 CHC. Budget warehouse exceeded its warning level: 2.50 of 2.00 CHC.',
+      'Budget checkout exceeded: 25 of 24.999999 CHC (100.000004%). Warning level of budget compute exceeded: 30.00 of 29.00 CHC. Warning level of budget warehouse exceeded: 2.50 of 2.00 CHC.',
     )
     expect(ran.exitCode).toBe(10)
     // The period, and the four weeks before it.
@@ -214,7 +214,7 @@ budgets:
     ])
     expect(ran.budgets[1]).toMatchObject({ isForecastAbove: true, runsOutOn: addDays(today, 10) })
     const end = formatShortDay(addDays(today, 10), today)
-    expect(ran.reason).toContain(`Budget will not be kept: forecast of 75.00 CHC by ${end} exceeds the limit of 74.99 CHC.`)
+    expect(ran.reason).toContain(`Forecast of 75.00 CHC by ${end} exceeds budget will not be kept of 74.99 CHC.`)
     const [table] = ran.blocks.flatMap((block) => (block.kind === 'table' && block.title === 'Budgets' ? [block] : []))
     expect(table?.rows[0]?.[5]).toEqual([{ kind: 'trusted', text: `${end} (forecast)` }])
   })

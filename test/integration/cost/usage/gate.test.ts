@@ -33,7 +33,7 @@ describe('a run without a limit', () => {
   ])('warns that nothing was checked when %s', async (_, inputs) => {
     const ran = await judge(inputs)
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
-    expect(ran.reason).toBe('No budget is set: nothing was checked. Total used: 10.00 CHC.')
+    expect(ran.reason).toBe('No budget is set: nothing was checked.')
     expect(ran.outputs['budget-exceeded']).toBeUndefined()
     expect(JSON.stringify(ran.blocks)).toContain('"none"')
   })
@@ -42,7 +42,7 @@ describe('a run without a limit', () => {
     const ran = await judge({ gate: 'required', budget: '' })
     expect([ran.exitCode, ran.document.status]).toEqual([10, 'fail'])
     expect(ran.reason).toBe(
-      'No budget is set: nothing was checked. With gate: required, set budget, budgets, forecast-budget or max-increase. Total used: 10.00 CHC.',
+      'No budget is set: nothing was checked. With gate: required, set budget, budgets, forecast-budget or max-increase.',
     )
   })
 

@@ -68,7 +68,7 @@ describe('what changed at the time of a spike', () => {
 
   it('says that nothing changed', async () => {
     happen(['user_login', 5])
-    expect(JSON.stringify((await run()).blocks)).toContain('No service was scaled, restored, started or created on the day of a spike')
+    expect(JSON.stringify((await run()).blocks)).toContain('No changes of services on the day of a spike or the day before.')
   })
 
   it('sends no request without a spike', async () => {

@@ -111,13 +111,13 @@ describe('the issue', () => {
       ['https://git.example.com', 'git.example.com/acme/shop'],
       ['https://github.com', 'acme/shop'],
     ] as const) {
-      await onFailure({ content: contentOf('error', { advice: {} }), env: { GITHUB_SERVER_URL: server } })
+      await onFailure({ content: contentOf('error', { advice: { empty: [] } }), env: { GITHUB_SERVER_URL: server } })
       expect(issues()[0]?.body).toContain(`To run it again: \`gh run rerun 4711 --repo ${repository}\`\n`)
     }
   })
 
   it('the issue of a run that failed as before is not written again, although it could be run again by another command', async () => {
-    const run = (id: string) => onFailure({ content: contentOf('error', { advice: {} }), env: { GITHUB_RUN_ID: id } })
+    const run = (id: string) => onFailure({ content: contentOf('error', { advice: { empty: [] } }), env: { GITHUB_RUN_ID: id } })
     await run('4711')
     expect(issues()[0]?.body).toContain('To run it again: `gh run rerun 4711 --repo github.example/acme/shop`')
     expect((await run('4712')).notes).toEqual(['issue: unchanged #100'])

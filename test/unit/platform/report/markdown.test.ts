@@ -68,9 +68,19 @@ describe('renderMarkdown', () => {
     )
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(5000)
     expect(text).toMatch(/^### ✅ A plan\n\n```diff\n\+ line 0\n/)
-    expect(text).toMatch(/\*\d+ more lines did not fit\. See the summary of the run\.\*\n\nApply deletes hidden parts\./)
+    expect(text).toMatch(/\*\d+ more lines did not fit\. See the summary of the run\.\*\n*<\/details>\n\nApply deletes hidden parts\./)
     expect(text).toContain('`entity 1`')
     expect(text.endsWith('*1 more section did not fit. See the summary of the run.*\n\nThe end\n')).toBe(true)
+  })
+
+  it('folds what is longer than 20 rows or 80 lines, and no more inside of a section', () => {
+    const lines = Array.from({ length: 81 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
+    expect(renderMarkdown([table(20), { kind: 'diff', lines: lines.slice(1) }])).not.toContain('<details>')
+    const text = renderMarkdown([table(42), { kind: 'diff', lines }])
+    expect(text.match(/<summary>[^<]*/g)).toEqual(['<summary>By entity&#58; 22 more rows', '<summary>21 more lines'])
+    expect(text.indexOf('`entity 19`')).toBeLessThan(text.indexOf('<summary>'))
+    expect(text.indexOf('`entity 20`')).toBeGreaterThan(text.indexOf('<summary>'))
+    expect(text).toMatch(/\+ line 59\n```\n\n<details><summary>21 more lines<\/summary>\n\n```diff\n\+ line 60\n/)
   })
 
   it('folds details, with Markdown inside', () => {
@@ -228,12 +238,12 @@ describe('the size limit', () => {
   })
 
   it('cuts differences between two lines and says how many are missing', () => {
-    const lines = Array.from({ length: 1000 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
-    const text = renderMarkdown([{ kind: 'diff', lines }], 1000)
+    const lines = Array.from({ length: 60 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
+    const text = renderMarkdown([{ kind: 'diff', lines }], 800)
     const written = text.match(/^\+ line/gm)?.length ?? 0
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1000)
-    expect(written).toBeGreaterThan(30)
-    expect(text.endsWith(`\n\`\`\`\n\n*${1000 - written} more lines did not fit. See the result file.*\n\n`)).toBe(true)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(800)
+    expect(written).toBeGreaterThan(20)
+    expect(text.endsWith(`\n\`\`\`\n\n*${60 - written} more lines did not fit. See the result file.*\n\n`)).toBe(true)
   })
 
   it('leaves out details whose frame does not fit', () => {
