@@ -91,9 +91,7 @@ describe('the outcome of a service', () => {
     fill(done(-2), done(3))
     const ran = await check()
     expect([outcomesOf(ran), ran.document.status]).toEqual([['unknown'], 'fail'])
-    expect(ran.reason).toBe(
-      'Service checkout: a backup is dated in the future, so ages are not reliable. Check the clock of this machine.',
-    )
+    expect(ran.reason).toBe('Service checkout: a backup is dated in the future, so ages are not reliable. Check the clock of this machine.')
   })
 
   it('the outcome of a service has outputs about the backup that decided it', async () => {
@@ -143,9 +141,7 @@ describe('several services', () => {
     expect(ran.cause).toBe('search has a failed backup, catalog is stale')
     expect(ran.document).toMatchObject({ backupStatus: 'error', backupId: serviceOf(emulator(), 'search').backups[0]?.id })
     const [verdict, details] = ran.blocks
-    expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toMatch(
-      /^2 of 3 services have no fresh backup: search, catalog\.$/,
-    )
+    expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toMatch(/^2 of 3 services have no fresh backup: search, catalog\.$/)
     expect(details?.kind === 'list' && details.items.map(toPlainText)).toEqual([
       expect.stringMatching(/^Service search: the last backup failed\. It started .* ago\. The last successful backup is .* old\.$/),
       expect.stringMatching(/^Service catalog: the last successful backup is 2 d \d+ h old, limit 1 d 2 h\.$/),

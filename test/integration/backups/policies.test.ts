@@ -65,9 +65,7 @@ describe('a policy', () => {
     ]
     const ran = await withPolicies(policies, { services: `${checkout},${catalog}`, 'max-age-hours': '60' })
     expect(problemsOf(ran)).toEqual([[], ['periodHours is 12, and the policy has 6']])
-    expect(ran.reason).toBe(
-      '1 of 2 services fails the check: catalog. Service catalog: periodHours is 12, and the policy has 6.',
-    )
+    expect(ran.reason).toBe('1 of 2 services fails the check: catalog. Service catalog: periodHours is 12, and the policy has 6.')
   })
 
   it('that is missing for a service is a problem', async () => {
@@ -108,7 +106,9 @@ describe('a policy', () => {
 
   it('keeps the reason of a stale backup in front', async () => {
     const ran = await withPolicies([{ periodHours: 48 }], { services: catalog })
-    expect(ran.reason).toMatch(/^Service catalog: the last successful backup is .* Service catalog: periodHours is 24, and the policy has 48\.$/)
+    expect(ran.reason).toMatch(
+      /^Service catalog: the last successful backup is .* Service catalog: periodHours is 24, and the policy has 48\.$/,
+    )
   })
 
   it('has its command beside the advice on a stale service, before the facts', async () => {

@@ -145,11 +145,7 @@ describe('minSizeRatio of a policy', () => {
     fill(...sizes.map((sizeInBytes, i) => done(1 + 24 * i, sizeInBytes === undefined ? {} : { sizeInBytes })))
 
   it.each([
-    [
-      [49, 100, 1, 100],
-      'warn',
-      'Service checkout: the last successful backup has 49 B, 49% of the median of 100 B. The minimum is 50%.',
-    ],
+    [[49, 100, 1, 100], 'warn', 'Service checkout: the last successful backup has 49 B, 49% of the median of 100 B. The minimum is 50%.'],
     [[4999, 10_000], 'warn', '49.9% of the median of 9.8 KiB. The minimum is 50%.'],
     [[50, 100, 1, 100], 'pass', ''],
     [[100], 'pass', ''],

@@ -107,9 +107,7 @@ describe('the first line of a verdict', () => {
   it('the first line of a verdict has the forecast that exceeds the budget', async () => {
     const ran = await judge({ ...running(), budget: '60', 'forecast-budget': '60' })
     expect(ran.reason).toMatch(
-      new RegExp(
-        `^Forecast of \\d+\\.\\d\\d CHC by ${formatShortDay(addDays(today, 10), today)} exceeds the budget of 60\\.00 CHC\\.$`,
-      ),
+      new RegExp(`^Forecast of \\d+\\.\\d\\d CHC by ${formatShortDay(addDays(today, 10), today)} exceeds the budget of 60\\.00 CHC\\.$`),
     )
   })
 
