@@ -7,7 +7,15 @@ import { renderActionYml } from './reference/action-yml.ts'
 import { defaultsTable } from './reference/defaults.ts'
 import { describeOperations, type OperationFacts } from './reference/describe.ts'
 import { renderSchemas } from './reference/json-schema.ts'
-import { auditRulesTable, configTable, mainOperationsTable, renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
+import {
+  auditRulesTable,
+  configTable,
+  mainOperationsTable,
+  ownershipTable,
+  renderOperations,
+  reusableParts,
+  rulesTable,
+} from './reference/markdown.ts'
 import { promiseTable, readPromiseTests } from './reference/promises.ts'
 import { lockedNode, readManifest } from './shipped.ts'
 
@@ -42,7 +50,10 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
       fillMarkers(await read('docs/start.md'), { 'main-operations': mainOperationsTable(operations, 'operations.md') }, 'docs/start.md'),
     ],
     ['docs/cost.md', fillMarkers(await read('docs/cost.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost.md')],
-    ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
+    [
+      'docs/files.md',
+      fillMarkers(await read('docs/files.md'), { ownership: ownershipTable(), rules: await rulesTable() }, 'docs/files.md'),
+    ],
     ['docs/defaults.md', fillMarkers(await read('docs/defaults.md'), { defaults: defaultsTable() }, 'docs/defaults.md')],
     [
       'docs/command-line.md',

@@ -10,15 +10,20 @@ if (problem !== undefined) {
 }
 
 prepareForOneRun()
+
+// @actions/github parses the event when it is loaded, and throws for one that is not JSON.
+const env = { ...process.env }
+delete process.env.GITHUB_EVENT_PATH
+
 const { reportCrash, runAction } = await import('./runtime/action/run-action.ts')
 
 // A reader that went away ends the log, not the verdict.
 process.stdout.on('error', () => undefined)
 
 // Node would print the line of the bundle that threw, which is the whole file, and leave the outputs empty.
-process.on('uncaughtException', (thrown) => void reportCrash(thrown, process.env).finally(() => process.exit(1)))
+process.on('uncaughtException', (thrown) => void reportCrash(thrown, env).finally(() => process.exit(1)))
 
-process.exitCode = await runAction(process.env, {
+process.exitCode = await runAction(env, {
   on: (signal, handler) => process.on(signal, handler),
   off: (signal, handler) => process.off(signal, handler),
   exit: (code) => process.exit(code),

@@ -1,6 +1,7 @@
 // JSON Schemas for editors and other tools, from the zod schemas that validate the real input.
 import * as z from 'zod'
 import { checksFileSchema } from '../../src/backups/checks-file.ts'
+import { planInput } from '../../src/changes/inputs.ts'
 import { budgetsFileSchema } from '../../src/cost/usage/budgets-file.ts'
 import { declaredAlert } from '../../src/kinds/alert/alert.ts'
 import { wholeDashboard } from '../../src/kinds/dashboard/dashboard-file.ts'
@@ -13,7 +14,6 @@ import { type JsonSchema, toJsonSchema } from '../../src/runtime/cli/schema.ts'
 import { ruleSettingsSchema, sqlFunctionsSchema } from '../../src/runtime/config-file.ts'
 import { environmentSchema } from '../../src/sync/declarations/environment.ts'
 import { declarationsSchema } from '../../src/sync/declarations/file-schema.ts'
-import { planInput } from '../../src/sync/plan/plan-input.ts'
 
 /** Schemas by file name. */
 export const renderSchemas = (): Readonly<Record<string, string>> => ({

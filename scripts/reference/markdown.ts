@@ -1,11 +1,13 @@
 import { parse, stringify } from 'yaml'
 import * as z from 'zod'
 import { mainOperationNames, operationGroups } from '../../src/operations.ts'
+import { keysOf } from '../../src/platform/core/keys.ts'
 import { toCamel, toKebab } from '../../src/platform/core/names.ts'
 import { fileInputs, fileSettings } from '../../src/platform/operation/inputs.ts'
 import { firstSentence } from '../../src/runtime/cli/help.ts'
 import { commandLine } from '../../src/runtime/cli/operation-command.ts'
 import { commonOutputs } from '../../src/runtime/cli/schema.ts'
+import { ownership, type State } from '../../src/sync/decide/ownership.ts'
 import { majorTag } from '../action-references.ts'
 import { type FieldFacts, type OperationFacts, settings } from './describe.ts'
 
@@ -65,6 +67,55 @@ export async function rulesTable(): Promise<string> {
       Object.hasOwn(lintRules, id) ? 'yes' : '',
     ]),
   )
+}
+
+/** What becomes of a declared object, row by row as `ownership` decides it. */
+export const ownershipTable = (): string =>
+  table(
+    ['the object', 'what `plan` and `apply` do'],
+    ownership.map(({ action, with: how, ...state }) => [
+      keysOf<keyof State>(state)
+        .map((name) => wordsFor(conditionWords[name], String(state[name])))
+        .join('; '),
+      wordsFor(decisionWords, how === undefined ? action : `${action} with ${how}`),
+    ]),
+  )
+
+type Words = Readonly<Record<string, string>>
+
+function wordsFor(words: Words, value: string): string {
+  const found = words[value]
+  if (found === undefined) throw new Error(`scripts/reference/markdown.ts has no words for ${value}`)
+  return found
+}
+
+const conditionWords: Readonly<Record<keyof State, Words>> = {
+  object: {
+    none: 'does not exist',
+    several: 'could be one of several without a marker that differ from the declaration',
+    ours: 'has the marker of the key',
+    'of a former owner': 'has the marker of `previousKey`, of `adopt-from`, or of a key that no file declares any more',
+    unmarked: 'has no marker',
+  },
+  differs: { nowhere: 'equals the declaration', 'in the marked text': 'differs in the note or the tags around the marker only' },
+  file: { decides: 'the file decides, or the object is as `pull` wrote it down', 'says nothing': 'the file has no `adopt`' },
+  isFileAsPulled: { true: 'the declaration is as `pull` wrote it down' },
+  canMark: { true: 'the marker can be added without a loss' },
+  isMarkerLatest: { true: 'the marker has the digest of the declaration' },
+  mayHaveLostMarker: { true: 'the project has other objects' },
+  isWrittenAgain: { true: 'the run repairs `rewrite` or `secrets`' },
+}
+
+const decisionWords: Words = {
+  create: 'create it',
+  update: 'update it, with the marker',
+  adopt: 'add the marker',
+  mark: 'update the marker',
+  unchanged: 'nothing',
+  'unchanged with no marker': 'compare it, and add the marker with its first update (**tracked**)',
+  'adopt with its text': 'add the marker again. The text of the person stays in this run.',
+  hold: 'write nothing, with an error. Other objects are applied, and nothing is deleted.',
+  'hold with a warning': 'write nothing, with a warning',
 }
 
 export async function auditRulesTable(): Promise<string> {

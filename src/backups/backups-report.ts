@@ -4,7 +4,7 @@ import { hourMs } from '../platform/core/durations.ts'
 import { joinFirst, joinSome, type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
 import { firstOf, plural, quote, sparkline } from '../platform/core/text.ts'
 import { fold, type Part, statusLooks } from '../platform/report/blocks.ts'
-import { formatAgo, formatBytes, formatDuration } from '../platform/report/format.ts'
+import { formatAgo, formatBytes, formatDuration, formatRatio } from '../platform/report/format.ts'
 import { type Report, type Verdict, verdictOf } from '../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../platform/report/table.ts'
 import { type BackupDataIssue, byWorst, type Trend, type UnknownReason } from './backup-rules.ts'
@@ -169,12 +169,6 @@ function sizeWarnings({ sizeOutcome, size, minSizeRatio = 0 }: JudgedService): r
     default:
       return []
   }
-}
-
-/** `98.3%`, rounded down so that a value below the limit does not look equal to it. */
-function formatRatio(ratio: number): string {
-  const percent = Math.floor(ratio * 1000 + 1e-9) / 10
-  return percent === 0 && ratio > 0 ? 'below 0.1%' : `${percent}%`
 }
 
 /** The first line of a run that passes. */

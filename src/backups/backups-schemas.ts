@@ -41,7 +41,7 @@ const judgedService = serviceCheck.extend({
   correction: z.string().optional().describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
   needsRestore: z.literal(true).optional().describe('Present where its restores are not enough for `requireRestoreDays` of its policies.'),
   minSizeRatio: z.number().optional().describe('The highest one of its policies.'),
-  restoredAt: z.string().optional().describe('When a restore of it was last verified, with `requireRestoreDays`.'),
+  restoredAt: z.string().optional().describe('The time of the newest data whose restore was verified, with `requireRestoreDays`.'),
 })
 
 export type JudgedService = z.output<typeof judgedService>

@@ -52,7 +52,7 @@ export const checkBackups = defineOperation({
       const minSizeRatio = ratios.length === 0 ? undefined : Math.max(...ratios)
       const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs, createdMs: createdMsOf(service) })
       const isNew = check.firstBackupDueAt !== undefined
-      const facts = { service, organizationId, limitHours: check.limit.hours, nowMs, isNew }
+      const facts = { service, organizationId, maxAgeHours, nowMs, isNew }
       const { problems: differences, correction } = comparePolicies(own, one, facts)
       const { restoredMs, problems: missing } = judgeAllRestores(own, restores, one.serviceId, nowMs)
       const isLeftOut = policies.length > 0 && own.length === 0

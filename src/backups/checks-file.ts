@@ -61,14 +61,14 @@ const policy = z
     periodHours: integer('Hours between two backups.', 1, 8784).optional(),
     retentionHours: integer('How long backups are kept.', 24, 1080).optional(),
     startTime: text(/^(?:[01]\d|2[0-3]):00$/, 'When backups start, in UTC.', 'HH:00 in quotes, such as "02:00"'),
-    ownBucket: flag('Whether a successful backup within the limit of the age must be in a bucket of your own.').optional(),
+    ownBucket: flag('Whether a successful backup of the last 26 hours, or of the period, must be in a bucket of your own.').optional(),
     minSizeRatio: positiveNumber(
       'Warns when the last successful backup is smaller than this share of the median of earlier backups of its type.',
       1,
       'a number above 0 and at most 1, such as 0.5',
     ).optional(),
     requireRestoreDays: integer(
-      'Fails without a verified restore in the last N days. The files of `results` prove it.',
+      'Fails without a verified restore of a backup from the last N days. The files of `results` prove it.',
       1,
       3650,
     ).optional(),

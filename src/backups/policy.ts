@@ -7,8 +7,8 @@ import { isMapping, keysOf } from '../platform/core/keys.ts'
 import { plural, quote } from '../platform/core/text.ts'
 import type { Files } from '../platform/operation/files.ts'
 import { formatAgo, formatDuration } from '../platform/report/format.ts'
-import { clockSkewMs } from './backup-rules.ts'
-import { toKnownBackup } from './backups.ts'
+import { clockSkewMs, computeTypicalDurationMs, defaultLimitHours, deriveLimitHours } from './backup-rules.ts'
+import { type KnownBackup, toKnownBackup } from './backups.ts'
 import type { Policy } from './checks-file.ts'
 import { effectivePeriodHours, isSuccessful, type ServiceBackups } from './service-check.ts'
 
@@ -22,7 +22,8 @@ const options = {
 interface Facts {
   readonly organizationId: string
   readonly service: Pick<ListedService, 'id' | 'name' | 'tags'>
-  readonly limitHours: number
+  /** The limit of the age of backups, where the input sets it. */
+  readonly maxAgeHours: number | undefined
   readonly nowMs: number
   /** The first backup is not due yet. */
   readonly isNew: boolean
@@ -46,7 +47,7 @@ export const needConfiguration = (policies: readonly Policy[]): boolean =>
 
 /** All policies about the service must hold. */
 export function comparePolicies(own: readonly Policy[], read: ServiceBackups, facts: Facts) {
-  const { service, limitHours, organizationId, nowMs, isNew } = facts
+  const { service, maxAgeHours, organizationId, nowMs, isNew } = facts
   const configured = configuredIn(read)
   const changes = new Map(
     own.flatMap((policy) =>
@@ -57,12 +58,20 @@ export function comparePolicies(own: readonly Policy[], read: ServiceBackups, fa
       }),
     ),
   )
-  const copyMs = own.some(({ ownBucket }) => ownBucket) && !isNew ? newestCopyMs(read) : nowMs
-  const newest = copyMs === undefined ? 'there is none' : `the newest started ${formatAgo(nowMs - copyMs)}`
+  const copies = copiesIn(read)
+  const copyMs = Math.max(...copies.flatMap(({ startedMs }) => startedMs ?? []))
+  // The service makes these backups every day, whatever the period of its others is.
+  const typicalHours = computeTypicalDurationMs(copies) / hourMs
+  const limits = own.flatMap(({ ownBucket, periodHours }) => {
+    const ofPeriod = periodHours === undefined ? undefined : deriveLimitHours(periodHours, typicalHours)
+    return ownBucket ? (maxAgeHours ?? ofPeriod ?? defaultLimitHours) : []
+  })
+  const limitHours = Math.min(...limits)
+  const newest = copyMs === Number.NEGATIVE_INFINITY ? 'there is none' : `the newest started ${formatAgo(nowMs - copyMs)}`
   const missing = `the policy has a backup in a bucket of your own within ${formatDuration(limitHours * hourMs)}, and ${newest}`
   const command = `clickhousectl cloud service backup-config update ${[service.id, ...changes.values()].join(' ')} --org-id ${organizationId}`
   return {
-    problems: [...changes.keys(), ...(copyMs !== undefined && nowMs - copyMs <= limitHours * hourMs ? [] : [missing])],
+    problems: [...changes.keys(), ...(isNew || nowMs - copyMs <= limitHours * hourMs ? [] : [missing])],
     correction: changes.size === 0 ? undefined : command,
   }
 }
@@ -77,14 +86,10 @@ function configuredIn({ configuration }: ServiceBackups) {
   }
 }
 
-/** The start of the newest successful backup in a bucket of one's own. */
-function newestCopyMs({ backups }: ServiceBackups): number | undefined {
+/** The successful backups in a bucket of one's own. */
+function copiesIn({ backups }: ServiceBackups): readonly KnownBackup[] {
   const copies = 'value' in backups ? backups.value.filter(({ bucket }) => bucket?.bucketPath || bucket?.containerName) : []
-  const starts = copies
-    .map(toKnownBackup)
-    .filter(isSuccessful)
-    .flatMap(({ startedMs }) => startedMs ?? [])
-  return starts.length === 0 ? undefined : Math.max(...starts)
+  return copies.map(toKnownBackup).filter(isSuccessful)
 }
 
 const evidence = z.looseObject({
@@ -93,6 +98,7 @@ const evidence = z.looseObject({
   restoreStatus: z.string(),
   originalId: z.string(),
   checkedAt: z.iso.datetime(),
+  backupStartedAt: z.iso.datetime(),
 })
 
 interface Evidence extends z.output<typeof evidence> {
@@ -163,7 +169,8 @@ export function judgeAllRestores(own: readonly Policy[], read: ReadonlyMap<Polic
 
 function judgeRestores({ results, unusable }: Restores, serviceId: string, days: number, nowMs: number) {
   const own = results.filter(({ originalId }) => originalId === serviceId)
-  const restoredMs = own.find(isVerified)?.atMs
+  const verified = own.filter(isVerified).map(({ backupStartedAt }) => Date.parse(backupStartedAt))
+  const restoredMs = verified.length === 0 ? undefined : Math.max(...verified)
   const [newest] = own
   const others = new Set(results.map(({ originalId }) => originalId)).size
   const explain = (): readonly string[] => {
@@ -172,10 +179,11 @@ function judgeRestores({ results, unusable }: Restores, serviceId: string, days:
     const { restoreStatus, path, atMs } = newest
     const when = `its newest restore, ${formatAgo(nowMs - atMs)},`
     if (restoreStatus !== 'verified') return [`${when} is ${quote(restoreStatus, 40)} (${quote(path)})`]
-    if (!isVerified(newest)) return [`${when} is verified, but the run failed (${quote(path)})`]
-    return nowMs - atMs <= days * dayMs
+    if (restoredMs === undefined || !isVerified(newest)) return [`${when} is verified, but the run failed (${quote(path)})`]
+    // A restore proves the backup, however late it is checked.
+    return nowMs - restoredMs <= days * dayMs
       ? []
-      : [`its last verified restore was ${formatAgo(nowMs - atMs)}, and requireRestoreDays is ${days}`]
+      : [`the newest backup with a verified restore started ${formatAgo(nowMs - restoredMs)}, and requireRestoreDays is ${days}`]
   }
   return { restoredMs, problems: [...explain(), ...unusable] }
 }

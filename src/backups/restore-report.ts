@@ -5,27 +5,24 @@ import { hourMs, minuteMs } from '../platform/core/durations.ts'
 import { type Line, say, trusted, untrustedSentence } from '../platform/core/line.ts'
 import { listFirst, plural } from '../platform/core/text.ts'
 import { skippedSign, statusLooks } from '../platform/report/blocks.ts'
-import { formatDuration } from '../platform/report/format.ts'
+import { formatDuration, formatRatio } from '../platform/report/format.ts'
 import { pass, type Report, type Verdict } from '../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../platform/report/table.ts'
 import { backupDetails } from './backups.ts'
-import { type ComparedPart, comparedOutcomes, passes, restoreStatuses } from './restore-rules.ts'
+import { type ComparedPart, comparedOutcomes, passes, restoreStatuses, usualShare } from './restore-rules.ts'
 
 const compared = { name: z.string(), outcome: z.enum(comparedOutcomes), reason: z.string().describe('Empty for `pass`.') }
-const held = z
-  .object({
-    rows: z.number().optional(),
-    leftOut: z.number().optional().describe('Rows that are newer than the backup. They are not in `rows`.'),
-    newest: z.string().optional(),
-    unread: z.string().optional(),
-  })
-  .optional()
+const rowCount = z.number().optional()
 const comparedTable = z.object({
   ...compared,
   isDatabase: z.literal(true).optional(),
-  timeColumn: z.string().optional(),
-  original: held,
-  restored: held,
+  timeColumn: z.string().optional().describe('The column with the time of a row.'),
+  rows: rowCount.describe('Rows of the original from before the backup.'),
+  restoredRows: rowCount.describe('Rows of the restored table from before the backup.'),
+  identicalRows: rowCount.describe('Rows of the original that the restored table has with the same values. An estimate where rows differ.'),
+  keyRows: rowCount.describe('More rows whose sorting key is the same.'),
+  valuedRows: rowCount.describe('Rows whose values were compared.'),
+  leftOutColumns: z.array(z.string()).optional().describe('Columns whose values were not compared.'),
 })
 const limit = z.number().optional()
 const ranCheck = z.object({
@@ -61,13 +58,15 @@ const details = z.object({
     .describe('Who started the job, its page, and the end of the id of the key.'),
   maxRestoreMinutes: z.number().optional().describe('That of the file of checks.'),
   checkedAt: z.string().describe('The end of the run.'),
-  rows: z.number().describe('Rows of the restored service in tables that passed.'),
+  rows: z.number().describe('Rows of the original from before the backup, in tables that passed.'),
+  identicalRows: z.number().describe('Those that the restored service has with the same values.'),
+  keyRows: z.number().describe('Those of which only the sorting keys are the same.'),
   tables: z.array(comparedTable).describe('The databases and tables of the original.'),
   checks: z.array(ranCheck).describe('The checks of the file.'),
 })
 
 export type RanCheck = z.output<typeof ranCheck>
-export type ComparedRows = z.output<typeof comparedTable>
+export type ComparedTable = z.output<typeof comparedTable>
 export const restoreSchemas = { output, details }
 
 export type RestoreResult = z.output<typeof output> & z.output<typeof details>
@@ -81,7 +80,10 @@ export function judgeVerification(result: RestoreResult, { maxAgeHours }: { read
   const failed = sorted([...result.checks, ...result.tables]).filter(({ outcome }) => outcome === 'fail' || outcome === 'unknown')
   const reasons = nameReasons(failed).slice()
   if (restoreStatus === 'not-started') reasons.push(say`its state is ${state}, ${trusted(waited)} after the request`)
-  if (restoreStatus === 'started' && failed.length === 0) reasons.push(say`no rows from before the backup were compared`)
+  if (restoreStatus === 'started' && failed.length === 0)
+    reasons.push(
+      say`${trusted(result.rows === 0 ? 'no rows from before the backup were compared' : 'too many rows are identical in their keys only')}`,
+    )
   if (maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes)
     reasons.push(say`it ran after ${trusted(minutes(restoreMinutes))}, and maxRestoreMinutes is ${maxRestoreMinutes}`)
   if (maxAgeHours !== undefined && dataAgeHours > maxAgeHours)
@@ -117,12 +119,36 @@ const headlines: Readonly<Record<RestoreResult['restoreStatus'], string>> = {
   'not-started': 'was not restored: the new service does not run',
 }
 
-/** `rows of 41 of 44 tables, newest time of 38`. */
-function scopeOf({ tables }: RestoreResult): string {
+/** The tables that passed, and sums of their rows. */
+export function sumUp(tables: readonly ComparedTable[]) {
+  const compared = tables.filter((table) => passes(table) && table.rows !== undefined)
+  const sum = (of: (table: ComparedTable) => number | undefined): number => compared.reduce((total, table) => total + (of(table) ?? 0), 0)
+  return {
+    ...{ compared, sum },
+    totals: { rows: sum(({ rows }) => rows), identicalRows: sum((one) => one.identicalRows), keyRows: sum(({ keyRows }) => keyRows) },
+  }
+}
+
+/** `99.2% of 1204331 rows from before the backup are identical (41 of 44 tables)`, and what restricts that. */
+function scopeOf({ tables, rows, identicalRows, keyRows }: RestoreResult): string {
   const all = tables.filter(({ isDatabase }) => !isDatabase)
-  const withRows = all.filter(({ outcome, restored }) => passes(outcome) && restored?.rows !== undefined)
-  const withTime = withRows.filter(({ restored }) => restored?.newest !== undefined)
-  return `rows of ${withRows.length} of ${plural(all.length, 'table')}, newest time of ${withTime.length}`
+  const { compared, sum } = sumUp(all)
+  const others = all.filter((table) => table.outcome === 'pass' && !compared.includes(table)).length
+  const [valued, restored, columns] = [
+    sum((one) => one.valuedRows),
+    sum((one) => one.restoredRows),
+    sum((one) => one.leftOutColumns?.length),
+  ]
+  const more = restored - identicalRows - keyRows
+  const parts = [
+    `${formatRatio(identicalRows / rows)} of ${plural(rows, 'row')} from before the backup are identical`,
+    ` (${compared.length} of ${plural(all.length, 'table')}${others === 0 ? '' : `; ${others} without rows of their own`})`,
+    keyRows > 0 && `, ${formatRatio(keyRows / rows)} in their keys only (${plural(compared.filter((one) => one.keyRows).length, 'table')})`,
+    valued < rows && `, by the values of ${formatRatio(valued / rows)} of the rows and the counts of all`,
+    columns > 0 && `, without ${plural(columns, 'column')} that cannot be compared`,
+    more > (1 - usualShare) * restored && `; ${formatRatio(more / restored)} of the restored rows are no longer in the original`,
+  ]
+  return parts.filter((part) => part !== false).join('')
 }
 
 const statuses = { fail: 'fail', unknown: 'warn', warn: 'warn', pass: 'pass', skipped: 'pass' } as const
@@ -137,7 +163,7 @@ const statusOf = ({ outcome }: ComparedPart) => statuses[outcome]
 export function reportVerification(result: RestoreResult): Report {
   const { originalName, restoredName, versions, ranBy } = result
   return {
-    headline: say`The backup of ${originalName} ${trusted(headlines[result.restoreStatus] + (result.restoreStatus === 'verified' ? ` (${scopeOf(result)})` : ''))}`,
+    headline: say`The backup of ${originalName} ${trusted(headlines[result.restoreStatus] + (result.restoreStatus === 'verified' ? `: ${scopeOf(result)}` : ''))}`,
     services: say`service ${restoredName}, restored from ${originalName}`,
     blocks: [
       facts({
@@ -166,11 +192,9 @@ export function reportVerification(result: RestoreResult): Report {
         sorted(result.tables),
         {
           Table: ({ name }) => name,
-          '>Rows': ({ original }) => original?.rows,
-          '>Restored rows': ({ restored }) => restored?.rows,
-          '>Newer, left out': ({ original }) => original?.leftOut || undefined,
-          'Newest row': ({ original }) => shown(original?.newest, formatMoment),
-          'Newest restored row': ({ restored }) => shown(restored?.newest, formatMoment),
+          '>Rows': ({ rows }) => rows,
+          '>Restored rows': ({ restoredRows }) => restoredRows,
+          '>Identical': ({ rows, identicalRows = 0 }) => shown(rows === undefined ? undefined : identicalRows / rows, formatRatio),
           Outcome: outcomeCell,
         },
         statusOf,

@@ -13,37 +13,10 @@ import { backupId, toBackupOutput, toHours, toKnownBackup } from './backups.ts'
 import { type Backup, fetchBackup } from './backups-api.ts'
 import { checksInput, maxAgeInput } from './backups-schemas.ts'
 import { type ChecksFile, readChecksFile, toQuery } from './checks-file.ts'
-import {
-  type ComparedRows,
-  judgeVerification,
-  type RanCheck,
-  type RestoreResult,
-  reportVerification,
-  restoreSchemas,
-} from './restore-report.ts'
-import {
-  alignRows,
-  chooseTime,
-  type HeldRows,
-  isIgnored,
-  judgeCheck,
-  judgeRestore,
-  judgeTable,
-  meaningOf,
-  passes,
-  toHeld,
-  unknown,
-} from './restore-rules.ts'
-import {
-  countRows,
-  hasOwnRows,
-  type ListedTable,
-  listTables,
-  type Queried,
-  readValue,
-  type TimeColumn,
-  timeColumnsOf,
-} from './restored-data.ts'
+import { compareTables } from './compare-tables.ts'
+import { judgeVerification, type RanCheck, type RestoreResult, reportVerification, restoreSchemas, sumUp } from './restore-report.ts'
+import { judgeCheck, judgeRestore, meaningOf } from './restore-rules.ts'
+import { type Queried, readValue } from './restored-data.ts'
 
 const input = z.strictObject({
   original: uuid('Id of the service that was backed up. `service-id` is the restored one.'),
@@ -80,15 +53,18 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
     fetchService(api, originalService),
     fetchBackup(api, originalService, given.id),
   ])
-  const { backupMs, requestedMs } = requireRestore(first, original, backup)
+  const { backupMs, endMs, requestedMs } = requireRestore(first, original, backup)
   const { maxRestoreMinutes } = rules.tables
   const restored = await waitForService(context, first, requestedMs + (maxRestoreMinutes ?? Number.POSITIVE_INFINITY) * minuteMs)
   const runningMs = await findRunning(context, restored, requestedMs)
   const both = { original: { api, service: originalService, backupMs }, restored: { api, service, backupMs, mayWake: true } } as const
   const isRunning = runningMs !== undefined
-  const [tables, checks] = isRunning ? [await compareTables(both, rules.tables), await runChecks(both, rules)] : [[], []]
-  const rows = tables.reduce((sum, { outcome, restored: { rows = 0 } = {} }) => sum + (passes(outcome) ? rows : 0), 0)
-  const restoreStatus = judgeRestore(isRunning, [...tables, ...checks], rows)
+  const moments = { backupMs, endMs, requestedMs, nowMs: clock.now() }
+  const [tables, checks] = isRunning
+    ? [await compareTables({ ...both, rules: rules.tables, seed: backup.id, moments }), await runChecks(both, rules)]
+    : [[], []]
+  const { totals } = sumUp(tables)
+  const restoreStatus = judgeRestore(isRunning, [...tables, ...checks], totals)
   const nowMs = clock.now()
   const { backupStatus: _, backupAgeHours: __, ...ofBackup } = toBackupOutput(backup, nowMs)
   return {
@@ -106,7 +82,7 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
     versions: { original: original.clickhouseVersion, restored: restored.clickhouseVersion },
     ranBy: { ...files.ranBy, key: api.keySuffix && `key …${api.keySuffix}` },
     checkedAt: toIso(nowMs),
-    rows,
+    ...totals,
     tables,
     checks,
   }
@@ -131,7 +107,7 @@ function requireRestore(restored: ListedService, original: ListedService, backup
   if (backupMs === undefined || Number.isNaN(requestedMs))
     throw new WatchkeeperError('bad-answer', 'The API has no start of the backup, or no creation time of the restored service.')
   if (requestedMs < backupMs) throw inputError('service-id', 'is older than the backup, so it was not restored from it')
-  return { backupMs, requestedMs }
+  return { backupMs, endMs: Math.max(backupMs, known.finishedMs ?? 0), requestedMs }
 }
 
 const pollMs = 30_000
@@ -163,56 +139,6 @@ async function findRunning({ api, organizationId, clock }: RestoreContext, { id,
 }
 
 type Both = Readonly<Record<'original' | 'restored', Queried>>
-
-async function compareTables({ original, restored }: Both, rules: ChecksFile['tables']): Promise<ComparedRows[]> {
-  const [listed, found] = await Promise.all([listTables(original), listTables(restored)])
-  if ('unread' in listed) return [{ name: 'tables of the original', ...unknown(`not listed: ${listed.unread}`) }]
-  if ('unread' in found) return [{ name: 'tables', ...unknown(`not listed: ${found.unread}`) }]
-  const twins = new Map(found.map((table) => [table.key, table]))
-  const pairs = listed.map((table) => ({ table, twin: twins.get(table.key), columns: sharedTimes(table, twins.get(table.key)) }))
-  const counted = pairs.filter(({ table }) => hasOwnRows(table) && !isIgnored(table, rules))
-  const [theirs, ours] = await Promise.all([
-    countRows(original, counted),
-    countRows(
-      restored,
-      counted.flatMap(({ twin, columns }) => (twin === undefined ? [] : [{ table: twin, columns }])),
-    ),
-  ])
-  return pairs.map(({ table, twin, columns }) => {
-    const [inOriginal, inRestored] = [theirs.get(table.key), ours.get(table.key)]
-    const time = inOriginal && chooseTime(columns, inOriginal)
-    const held = { original: inOriginal && toHeld(inOriginal, time), restored: inRestored && toHeld(inRestored, time) }
-    const judged = judgeTable({ listed: table, twin, ...held }, rules, restored.backupMs)
-    return {
-      name: table.key,
-      ...(table.name === '' && { isDatabase: true as const }),
-      ...judged,
-      ...(time && { timeColumn: time.name }),
-      ...describeHeld(held),
-    }
-  })
-}
-
-/** More would take the server too long. */
-const maxTimes = 4
-
-/** The columns that may have the time of a row in both services: the first one if it is in a key, otherwise several. */
-function sharedTimes(table: ListedTable, twin: ListedTable | undefined): readonly TimeColumn[] {
-  const names = new Set(timeColumnsOf(table).map(({ name }) => name))
-  // The restored table is as it was at the time of the backup.
-  const shared = timeColumnsOf(twin ?? table).filter(({ name }) => names.has(name))
-  return shared.slice(0, shared[0]?.isKey ? 1 : maxTimes)
-}
-
-function describeHeld({ original, restored }: Readonly<Record<'original' | 'restored', HeldRows | undefined>>) {
-  if (original === undefined || 'unread' in original || restored === undefined || 'unread' in restored) {
-    const describe = (held: HeldRows | undefined) =>
-      held !== undefined && 'total' in held ? { rows: held.total, newest: held.newest } : held
-    return { original: describe(original), restored: describe(restored) }
-  }
-  const { theirs, ours } = alignRows(original, restored)
-  return { original: theirs, restored: ours }
-}
 
 async function runChecks({ original, restored }: Both, { checks }: ChecksFile): Promise<RanCheck[]> {
   const ran: RanCheck[] = []

@@ -12,14 +12,14 @@ import { composeBlocks } from '../platform/report/blocks.ts'
 import { diagnosticReports } from '../platform/report/sarif.ts'
 import { applyPlan } from '../sync/apply/apply-plan.ts'
 import { stopReasons } from '../sync/apply/apply-state.ts'
+import { changesOf, countRequests, isDifference, staysAsItIs } from '../sync/decide/change.ts'
 import { inEnvironment, ofEnvironment } from '../sync/declarations/environment.ts'
 import type { Prune } from '../sync/declarations/find-declarations.ts'
-import { changesOf, countRequests, isDifference, staysAsItIs } from '../sync/plan/change.ts'
 import { hasErrors, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
 import { isWritten, type Outcome } from '../sync/plan/outcome.ts'
-import { planInput } from '../sync/plan/plan-input.ts'
 import { applyBlocks, applyWords, outcomeFacts, outcomeLine, outcomeLines } from './apply/apply-report.ts'
 import { judgeApply } from './apply/apply-verdict.ts'
+import { planInput } from './inputs.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { isIntact, movedSince, type PlanFile, planFileInput, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import { judgeDiagnostics, objectBlocks, planFacts, refusal, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
@@ -169,7 +169,6 @@ async function readPlanFile(path: string, { files, environment }: Pick<ApplyCont
   throw inputError('plan-file', `"${quote(path, 80)}" ${why}: run plan again`)
 }
 
-/** The most differences that a message lists. */
 const maxListed = 8
 
 function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: ApplyContext, prune: Prune): void {

@@ -11,9 +11,8 @@ import { defineOperation, noFields } from '../platform/operation/operation.ts'
 import { selectDeclared, selectInput } from '../platform/operation/select.ts'
 import { countFacts } from '../platform/report/blocks.ts'
 import type { TimeRange } from '../signals/backtest/evaluate.ts'
-import { changesOf } from '../sync/plan/change.ts'
+import { changesOf } from '../sync/decide/change.ts'
 import { hasErrors, makePlan } from '../sync/plan/make-plan.ts'
-import { planInput } from '../sync/plan/plan-input.ts'
 import { backtestPlan, daysOf, demandValues, whyNoBacktest } from './backtest/backtest-plan.ts'
 import { type BacktestedAlert, backtestBlocks, backtestedAlert } from './backtest/backtest-report.ts'
 import { gateInput, judgeBacktest } from './backtest/gates.ts'
@@ -26,6 +25,7 @@ import {
   judgeIncidents,
   outcomeCounts,
 } from './backtest/incidents.ts'
+import { planInput } from './inputs.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const maxDays = 31

@@ -9,11 +9,13 @@ import { defineOperation } from '../platform/operation/operation.ts'
 import type { Part } from '../platform/report/blocks.ts'
 import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
+import { isDifference } from '../sync/decide/change.ts'
+import { isAboutLostName } from '../sync/decide/guards/objects.ts'
+import { isAboutTileWrites, isTileRefusal } from '../sync/decide/guards/tile-writes.ts'
 import { inEnvironment } from '../sync/declarations/environment.ts'
-import { isDifference } from '../sync/plan/change.ts'
-import { applyCommand, commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
-import { isAboutLostName } from '../sync/plan/plan-diagnostics.ts'
-import { isAboutTileWrites, isTileRefusal } from '../sync/plan/tile-writes.ts'
+import { adoptOptions, commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
+import { defaultMaxDeletes } from './inputs.ts'
+import { planShape, toPlanOrDriftResult } from './plan/plan-or-drift-result.ts'
 import {
   factsBesideHeadline,
   isPlanWrong,
@@ -24,7 +26,6 @@ import {
   withDiagnostics,
 } from './plan/plan-report.ts'
 import { type PlannedObject, type PlanResult, sinceWhen } from './plan/plan-result.ts'
-import { planShape, showPlan } from './plan/shared-result.ts'
 
 export const drift = defineOperation({
   ...planShape,
@@ -40,7 +41,7 @@ export const drift = defineOperation({
   summary: 'Fails when the service differs from the files, and shows which side changed, without writing.',
   async run(context, input) {
     const planned = await makePlan(context, { ...input, effect: 'read' })
-    const result = await showPlan(context, { ...planned, diagnostics: planned.diagnostics.map(withoutTileErrors) }, input)
+    const result = await toPlanOrDriftResult(context, { ...planned, diagnostics: planned.diagnostics.map(withoutTileErrors) }, input)
     return { ...result, ...commandsFor(result, planned, context.service) }
   },
   judge: judgeDrift,
@@ -102,9 +103,21 @@ function commandsFor(result: PlanResult, { request, project }: PlanningResult, s
   const isStuck = result.diagnostics.some((one) => isAboutLostName(one) || isTileRefusal(one))
   const aim = { ...request, project, service }
   return {
-    ...(drifted.length > 0 && !isStuck && { applyCommand: applyCommand(request, aim) }),
+    ...(drifted.length > 0 && !isStuck && { applyCommand: applyCommand(aim) }),
     ...(drifted.some(isPullable) && { pullCommand: `${commandFor('pull', aim)} --only drifted` }),
   }
+}
+
+/** The apply with the inputs of this run that decide what it writes. */
+function applyCommand(aim: PlanningResult['request'] & Parameters<typeof commandFor>[1]): string {
+  const { adoptFrom, prune, maxDeletes, allowEmpty, repair = [] } = aim
+  return [
+    `${commandFor('apply', aim)}${adoptOptions(adoptFrom)}`,
+    ...(prune === false ? [] : [prune === true ? '--prune' : `--prune ${prune}`]),
+    ...(maxDeletes === defaultMaxDeletes ? [] : [`--max-deletes ${maxDeletes}`]),
+    ...(allowEmpty ? ['--allow-empty'] : []),
+    ...repair.map((what) => `--repair ${what}`),
+  ].join(' ')
 }
 
 /** pull edits no template, and nothing that files make of other objects. */

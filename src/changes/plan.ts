@@ -4,9 +4,10 @@ import { keysOf } from '../platform/core/keys.ts'
 import { say } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
-import { decide, loadFiles, readService } from '../sync/plan/make-plan.ts'
+import { compareWithService, loadFiles, readService } from '../sync/plan/make-plan.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
 import type { Gates } from './backtest/gates.ts'
+import { planShape, toPlanOrDriftResult } from './plan/plan-or-drift-result.ts'
 import {
   factsBesideHeadline,
   judgeDiagnostics,
@@ -17,16 +18,16 @@ import {
   withDiagnostics,
 } from './plan/plan-report.ts'
 import { newerFiles } from './plan/plan-result.ts'
-import { planShape, showPlan } from './plan/shared-result.ts'
 import { type PriceAnswer, priceReview } from './price/price-review.ts'
 import { queryReview } from './queries/query-review.ts'
-import { demandAnswers, judgeReviews, type Review, reviewPlan } from './review.ts'
+import { judgeReviews, type Review, requireSupport, reviewPlan } from './review.ts'
+import { sloReview } from './slos/slo-review.ts'
 
 /** In the order of the report. The queries that a backtest has run are not run again. */
 const reviews: readonly Review<
   Gates & { readonly backtest: boolean; readonly price: boolean; readonly maxMonthlyIncrease?: number | undefined },
   BacktestAnswer & PriceAnswer
->[] = [backtestReview, queryReview, priceReview]
+>[] = [backtestReview, queryReview, sloReview, priceReview]
 
 /** What each gate judges: without it, the gate would pass. */
 const gateSubjects = { maxNotifications: ['backtest'], maxMonthlyIncrease: ['price'], onMissing: ['backtest', 'price'] } as const
@@ -44,17 +45,17 @@ export const plan = defineOperation({
         inputDiagnostic(toKebab(gate), `requires ${gateSubjects[gate].map((subject) => spellInput(subject, 'true')).join(' or ')}`),
       ),
   async run(context, input) {
-    await demandAnswers(reviews, context, input)
+    await requireSupport(reviews, context, input)
     const loaded = await loadFiles(context, { ...input, effect: 'read' })
     const read = await readService(context, loaded)
-    const planned = await decide(context, read)
+    const planned = await compareWithService(context, read)
     // A plan that is saved is one to apply.
     const newer =
       input.planFile === undefined ? undefined : await context.github?.findNewerFiles({ globs: input.files, paths: planned.found.paths })
     if (newer !== undefined)
-      return { ...(await showPlan(context, planned, { ...input, planFile: undefined })), needsApply: false, newerFiles: newer }
+      return { ...(await toPlanOrDriftResult(context, planned, { ...input, planFile: undefined })), needsApply: false, newerFiles: newer }
     const reviewed = await reviewPlan(reviews, context, planned, input)
-    return { ...(await showPlan(context, reviewed, input)), ...reviewed.answers }
+    return { ...(await toPlanOrDriftResult(context, reviewed, input)), ...reviewed.answers }
   },
   judge: (result, input) => refusal(result)?.verdict ?? judgeReviews(judgeDiagnostics(result), reviews, result, input),
   report: (result) =>

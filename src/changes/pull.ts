@@ -2,8 +2,6 @@ import * as z from 'zod'
 import { type InvalidField, listOf } from '../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { createKinds } from '../kinds/kinds.ts'
-import type { ReadApi } from '../platform/api/client.ts'
-import { letEventsAct } from '../platform/core/clock.ts'
 import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
@@ -13,25 +11,18 @@ import type { Files, OutputFile } from '../platform/operation/files.ts'
 import { choice, grouped } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation, type Given, type NamedEnvironment } from '../platform/operation/operation.ts'
 import { selectInput } from '../platform/operation/select.ts'
+import { isTakeover, type Plan, type Update } from '../sync/decide/change.ts'
+import { planForServer } from '../sync/decide/decide.ts'
+import { isAboutTileWrites } from '../sync/decide/guards/tile-writes.ts'
 import type { Declarations } from '../sync/declarations/declarations.ts'
 import { environmentInput, variableIn } from '../sync/declarations/environment.ts'
-import {
-  type FoundDeclarations,
-  filesInput,
-  findDeclarations,
-  skippedDirectories,
-  withSources,
-} from '../sync/declarations/find-declarations.ts'
+import { type FoundDeclarations, findDeclarations, skippedDirectories, withSources } from '../sync/declarations/find-declarations.ts'
 import { nameInstances } from '../sync/declarations/group-diagnostics.ts'
 import { lintRules } from '../sync/declarations/lint.ts'
 import { resolveProject } from '../sync/declarations/project.ts'
-import { isTakeover, type Plan, type Update } from '../sync/plan/change.ts'
-import { adoptCommand, commandFor, targetOptions } from '../sync/plan/make-plan.ts'
-import { planWithPatches } from '../sync/plan/plan-changes.ts'
-import { planInput } from '../sync/plan/plan-input.ts'
+import { optionsFor } from '../sync/plan/make-plan.ts'
 import { checkChange, isChecked, type ServerCheckContext } from '../sync/plan/server-check.ts'
 import { readStoredObjects } from '../sync/plan/stored-objects.ts'
-import { isAboutTileWrites } from '../sync/plan/tile-writes.ts'
 import { withAdoptedIds } from '../sync/pull/adopted-ids.ts'
 import { type Draft, type DraftInput, draftPull, excludedAs, identityOf } from '../sync/pull/draft.ts'
 import {
@@ -42,6 +33,7 @@ import {
   withEmptiedLists,
 } from '../sync/pull/pull-diagnostics.ts'
 import { type ReadDraft, verifyDraft } from '../sync/pull/verify-draft.ts'
+import { filesInput, planInput } from './inputs.ts'
 import {
   judgePull,
   type Pulled,
@@ -121,21 +113,13 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
   return { input: 'files', path, content, isEssential: true, staysInWorkspace: true }
 }
 
-type PullContext = Pick<
-  Context<'read', 'service-or-server'>,
-  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock' | 'stop'
-> & {
-  readonly api: ReadApi
-}
-
-type PullInput = Pick<z.output<typeof pullInputs>, 'files' | 'project' | 'only' | 'select'>
+type PullContext = Context<'read', 'service-or-server'>
 
 /** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
-async function makePull(context: PullContext, input: PullInput): Promise<Pulled> {
+async function makePull(context: PullContext, input: z.output<typeof pullInputs>): Promise<Pulled> {
   const { api, service, profile, files, environment, clock } = context
   const kinds = createKinds(profile, clock.now())
   const { project, diagnostics } = await resolveProject(input.project, files, 'read')
-  const aim = { files: input.files, env: environment?.name, project, service }
   const { paths, skipped } = await files.find(input.files, 'files')
   const texts = await readTexts(paths, files)
   const inFiles = await findIn(texts, context, project)
@@ -144,17 +128,8 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(kindNames), wantsConnections: true })
   const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects.source)
   if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
-  const planWith = (declarations: Pick<Declarations, 'objects'>) =>
-    planWithPatches(api, declarations, storedObjects, {
-      project,
-      kinds,
-      prune: false,
-      maxDeletes: 0,
-      secret: (name) => files.secret(name),
-      pullCommand: commandFor('pull', aim),
-      adoptCommand: (previous) => adoptCommand(aim, previous),
-      targetOptions: targetOptions(service),
-    })
+  const options = optionsFor(files, kinds, { files: input.files, env: environment?.name, project, service })
+  const planWith = (declarations: Pick<Declarations, 'objects'>): Promise<Plan> => planForServer(api, declarations, storedObjects, options)
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
@@ -176,7 +151,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   }
   const serverAnswers: ServerAnswers = new Map()
   const { draft: verified, read } = await draftUntilVerified(draftInput, async (candidate) => {
-    await demandTime(context)
+    await context.checkpoint()
     const after = new Map([...texts, ...candidate.files.map((file) => [file.path, file.after] as const)])
     const drafted = await findIn(after, { ...context, environment: environment && withText(environment, after) }, project)
     const { found: declarations } = await withSources(drafted, storedObjects.source)
@@ -250,13 +225,6 @@ async function draftUntilVerified(
     if (found.length === 0) return { draft, read }
     for (const [identity, reason] of found) excluded.set(identity, reason)
   }
-}
-
-/** Throws where the run has to end. No request tells a computation. */
-async function demandTime({ api, stop }: Pick<PullContext, 'api' | 'stop'>): Promise<void> {
-  await letEventsAct()
-  if (stop.aborted) throw new WatchkeeperError('canceled', 'Canceled. No file was written.')
-  if (api.remainingMs() <= 0) throw new WatchkeeperError('deadline', 'No file was written, because timeout-seconds leaves no time for it.')
 }
 
 /** Why the server rejects an object, by `identityOf`; undefined when it accepts it. */

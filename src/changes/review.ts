@@ -10,9 +10,9 @@ type ReviewContext = Context<'read', 'service-or-server'>
 
 /** A question about a plan, such as what its alerts cost. */
 export interface Review<Input, Result> {
-  /** Its inputs, and its field of the result. */
-  readonly inputs: z.ZodRawShape
-  readonly details: z.ZodRawShape
+  /** Its inputs, and its field of the result. Absent where it has none. */
+  readonly inputs?: z.ZodRawShape
+  readonly details?: z.ZodRawShape
   /** Throws an InputError where the target cannot answer, before anything is read. */
   demand?(context: ReviewContext, input: Input): void | Promise<void>
   /** Loads its code only if the input asks for it. */
@@ -31,14 +31,13 @@ interface ReviewAnswer<Result> {
 }
 
 export interface ReviewedPlan<Result> extends PlanningResult {
-  /** What the reviews answered. */
   readonly answers: Partial<Result>
   readonly tested: ReadonlySet<string>
 }
 
 type Reviews<Input, Result> = readonly Review<Input, Result>[]
 
-export async function demandAnswers<Input, Result>(reviews: Reviews<Input, Result>, context: ReviewContext, input: Input): Promise<void> {
+export async function requireSupport<Input, Result>(reviews: Reviews<Input, Result>, context: ReviewContext, input: Input): Promise<void> {
   for (const review of reviews) await review.demand?.(context, input)
 }
 

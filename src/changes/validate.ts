@@ -7,8 +7,9 @@ import { defineOperation, noFields } from '../platform/operation/operation.ts'
 import { pass } from '../platform/report/report.ts'
 import { diagnosticReports } from '../platform/report/sarif.ts'
 import { environmentInput, ofEnvironment } from '../sync/declarations/environment.ts'
-import { filesInput, findDeclarations } from '../sync/declarations/find-declarations.ts'
+import { findDeclarations } from '../sync/declarations/find-declarations.ts'
 import { isMadeForQueries } from '../sync/query-alerts/query-alerts.ts'
+import { filesInput } from './inputs.ts'
 import { allRules } from './rules.ts'
 
 export const validate = defineOperation({

@@ -103,6 +103,8 @@ export interface Table {
   everyMs: number
   /** No row is later. Default: rows go on. */
   untilMs?: number
+  /** The time and the value of each row, in place of rows after each step. */
+  rows?: readonly (readonly [timeMs: number, value: number])[]
   /** Default: before every backup. */
   createdMs?: number
   /** When its columns were last changed, if the server says it. */

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { digestOfText } from '../platform/core/digest.ts'
 import { comparable, managedPart } from './compare.ts'
-import type { Body, Kind, StoredObject } from './kind.ts'
+import type { Body, KindWire, StoredObject } from './kind.ts'
 import { canonicalText, digestOf } from './marker.ts'
 
 /**
@@ -12,7 +12,7 @@ import { canonicalText, digestOf } from './marker.ts'
 export const adoptFormat = 1
 
 /** Digests by format. An id, a marker, a default or a field that no file has is not part of what is compared, so none of them changes a digest. */
-const formats: Readonly<Record<number, (kind: Kind, stored: StoredObject) => string>> = {
+const formats: Readonly<Record<number, (kind: KindWire, stored: StoredObject) => string>> = {
   1(kind, stored) {
     // A silence is a start, and no change of what the alert is.
     const { scheduleStartAt: _, ...body } = kind.toBody(stored)
@@ -39,7 +39,7 @@ export const adopt = z
 /** An id in `adopt`. The digests are those that `pull` wrote; without them, the file decides. */
 export interface AdoptedId {
   readonly id: string
-  readonly isStored?: (kind: Kind, stored: StoredObject) => boolean
+  readonly isStored?: (kind: KindWire, stored: StoredObject) => boolean
   readonly declared?: string
 }
 
@@ -53,7 +53,7 @@ export const adoptedIds = (value: z.output<typeof adopt>): readonly AdoptedId[] 
   })
 
 /** The entry of `adopt` for an object as it is now, and its declaration by their digests. */
-export const toAdoptedId = (kind: Kind, stored: StoredObject, declared: string): string =>
+export const toAdoptedId = (kind: KindWire, stored: StoredObject, declared: string): string =>
   `${stored.id}@${adoptFormat}.${formats[adoptFormat]?.(kind, stored)}.${declared}`
 
 /** Replaces the digest `before` of the declaration by `after`, in the entry of `adopt` for this id. An entry with another digest stays. */
@@ -65,7 +65,7 @@ export function withDeclaredDigest(value: unknown, id: string, before: string, a
 
 /** The value of `adopt` with this entry in place of the one for the same id. Entries of other services stay. */
 export function withAdoptedId(value: unknown, entry: string): unknown {
-  const idOf = (text: unknown): string => String(text).replace(/@.*$/, '')
+  const idOf = (text: unknown): string => String(text).split('@', 1)[0] ?? ''
   const entries: readonly unknown[] = [value].flat().filter((one) => typeof one === 'string')
   const index = entries.findIndex((one) => idOf(one) === idOf(entry))
   const after = index < 0 ? [...entries, entry] : entries.with(index, entry)

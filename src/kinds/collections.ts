@@ -12,7 +12,6 @@ import { savedSearchCollection } from './saved-search/saved-search.ts'
 import { sourceCollection } from './source/source-wire.ts'
 import { webhookCollection } from './webhook/webhook-wire.ts'
 
-/** The requests for the objects of each kind. */
 export const collections = {
   dashboard: dashboardCollection,
   savedSearch: savedSearchCollection,

@@ -4,15 +4,15 @@ import { WatchkeeperError } from '../platform/core/errors.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
 import {
   defaultsToWrite,
-  elementOf,
-  fieldOf,
+  type FormWalk,
   formOf,
   isInForm,
   isServerDefault,
+  mapForms,
   ownValue,
   type Schema,
 } from '../platform/documents/schema.ts'
-import type { Body, Kind, StoredObject } from './kind.ts'
+import type { Body, KindIdentity, KindWire, StoredObject } from './kind.ts'
 
 // Compares declarations with stored objects, and composes updates. Fields that are in no schema here are not compared, and every update
 // keeps them. Empty fields, and fields with the server's default, count as absent.
@@ -21,137 +21,123 @@ import type { Body, Kind, StoredObject } from './kind.ts'
 export interface BodyPair {
   readonly stored: Body
   readonly declared: Body
-  readonly declaredWithEmpty: Body
+  readonly declaredAsSent: Body
 }
 
 /** Prepares a comparison of the desired body with the stored object. */
-export function sidesOf(kind: Kind, desired: Body, stored: StoredObject): BodyPair {
+export function sidesOf(kind: KindWire, desired: Body, stored: StoredObject): BodyPair {
   const body = kind.toBody(stored)
-  const declared = kind.carryOver(desired, body)
+  const declared = kind.withStoredIds(desired, body)
   const compared = kind.comparedPart?.(body, declared) ?? body
   return {
     stored: kind.canonical(managedPart(compared, declared, kind.schema)),
     declared: kind.canonical(declared),
-    declaredWithEmpty: declared,
+    declaredAsSent: declared,
   }
 }
 
 /** Both sides without empty fields and the server's defaults. */
-export function compareBodies(kind: Kind, desired: Body, stored: StoredObject): { readonly before: Body; readonly after: Body } {
+export function compareBodies(kind: KindWire, desired: Body, stored: StoredObject): { readonly before: Body; readonly after: Body } {
   const sides = sidesOf(kind, desired, stored)
-  return { before: normalForm(sides.stored, kind.schema), after: normalForm(sides.declared, kind.schema) }
+  return { before: withoutDefaults(sides.stored, kind.schema), after: withoutDefaults(sides.declared, kind.schema) }
 }
 
 /** The form in which bodies are compared: without markers, empty fields and the server's defaults. */
-export const comparable = (kind: Kind, body: Body): Body => normalForm(kind.canonical(body), kind.schema)
+export const comparable = (kind: KindWire, body: Body): Body => withoutDefaults(kind.canonical(body), kind.schema)
 
-/** The whole body of a create. */
-export const composeCreate = (kind: Kind, desired: Body): Body => sealed(kind, withWrittenDefaults(desired, kind.schema))
+export const composeCreate = (kind: KindWire, desired: Body): Body => withFinalMarker(kind, withWrittenDefaults(desired, kind.schema))
 
-const sealed = (kind: Kind, body: Body): Body => kind.completeMarker?.(body) ?? body
+const withFinalMarker = (kind: KindWire, body: Body): Body => kind.completeMarker?.(body) ?? body
 
 /** The whole body of an update: the declared fields over the stored ones, and the values that clear removed fields. */
-export function composeUpdate(kind: Kind, desired: Body, stored: StoredObject): Body {
+export function composeUpdate(kind: KindWire, desired: Body, stored: StoredObject): Body {
   const body = kind.toBody(stored)
-  const declared = kind.carryOver(desired, body)
+  const declared = kind.withStoredIds(desired, body)
   const cleared = Object.keys(body).filter((key) => isManaged(kind, key) && !Object.hasOwn(declared, key) && isClearable(kind, key))
-  const clearing = cleared.filter((key) => kind.clearWith[key] !== undefined).map((key) => [key, kind.clearWith[key]] as const)
-  return sealed(kind, withWrittenDefaults({ ...overlay(declared, body, kind.schema), ...Object.fromEntries(clearing) }, kind.schema))
+  const clearing = cleared.filter((key) => kind.clearsBy[key] !== undefined).map((key) => [key, kind.clearsBy[key]] as const)
+  return withFinalMarker(
+    kind,
+    withWrittenDefaults({ ...overlay(declared, body, kind.schema), ...Object.fromEntries(clearing) }, kind.schema),
+  )
 }
 
 /** Throws kind `conflict` when an object has changed while a person was asked. */
-export function requireUnchanged(kind: Kind, shown: StoredObject, now: StoredObject): void {
+export function requireUnchanged(kind: KindIdentity & KindWire, shown: StoredObject, now: StoredObject): void {
   if (isSame(comparable(kind, kind.toBody(shown)), comparable(kind, kind.toBody(now)))) return
   const message = `The ${kind.label} ${shown.id} has changed while the question was open. Nothing was written. Run the command again.`
   throw new WatchkeeperError('conflict', message)
 }
 
 /** Fields that should be removed, and that no update can clear. */
-export function findUnclearable(kind: Kind, stored: Body, desired: Body): readonly string[] {
-  const declared = kind.carryOver(desired, stored)
+export function findUnclearable(kind: KindWire, stored: Body, desired: Body): readonly string[] {
+  const declared = kind.withStoredIds(desired, stored)
   return Object.keys(stored).filter((key) => !Object.hasOwn(declared, key) && !isClearable(kind, key))
 }
 
-const isManaged = ({ schema }: Kind, key: string): boolean => schema instanceof z.ZodObject && Object.hasOwn(schema.shape, key)
+const isManaged = ({ schema }: KindWire, key: string): boolean => schema instanceof z.ZodObject && Object.hasOwn(schema.shape, key)
 
-const isClearable = ({ clearWith }: Kind, key: string): boolean => Object.hasOwn(clearWith, key)
+const isClearable = ({ clearsBy }: KindWire, key: string): boolean => Object.hasOwn(clearsBy, key)
 
 /** Drops fields that are empty or have the server's default for their place. Keeps all items of lists. */
-export function normalForm(value: Body, schema: Schema | undefined): Body
-export function normalForm(value: unknown, schema: Schema | undefined): unknown
-export function normalForm(value: unknown, schema: Schema | undefined): unknown {
-  if (Array.isArray(value)) {
-    const element = elementOf(schema)
-    return value.map((item: unknown) => normalForm(item, element))
-  }
-  if (!isMapping(value)) return value
-  const form = formOf(schema, value)
-  const kept: [string, unknown][] = []
-  for (const [key, item] of Object.entries(value)) {
-    if (form !== undefined && isServerDefault(form, key, item)) continue
-    const inner = normalForm(item, form && fieldOf(form, key))
-    if (!isEmpty(inner)) kept.push([key, inner])
-  }
-  return Object.fromEntries(kept)
-}
+export const withoutDefaults = (value: Body, schema: Schema | undefined): Body => mapForms(value, schema, dropping, undefined)
 
-/** The value with the defaults that a write has to state (see `writeDefault`). */
-export function withWrittenDefaults(value: Body, schema: Schema | undefined): Body
-export function withWrittenDefaults(value: unknown, schema: Schema | undefined): unknown
-export function withWrittenDefaults(value: unknown, schema: Schema | undefined): unknown {
-  if (Array.isArray(value)) {
-    const element = elementOf(schema)
-    return value.map((item: unknown) => withWrittenDefaults(item, element))
-  }
-  const form = isMapping(value) ? formOf(schema, value) : undefined
-  if (!isMapping(value) || form === undefined) return value
-  const fields = Object.entries(value).map(([key, item]) => [key, withWrittenDefaults(item, fieldOf(form, key))] as const)
-  return { ...Object.fromEntries(fields), ...defaultsToWrite(form, value) }
+const dropping: FormWalk<undefined> = {
+  map({ map, form, inner }) {
+    const kept: [string, unknown][] = []
+    for (const key of Object.keys(map)) {
+      if (form !== undefined && isServerDefault(form, key, map[key])) continue
+      const value = inner(key)
+      if (!isEmpty(value)) kept.push([key, value])
+    }
+    return Object.fromEntries(kept)
+  },
 }
 
 /** Drops empty fields, but not those that have the server's default. */
-export const withoutEmpty = (body: Body): Body => normalForm(body, undefined)
+export const withoutEmpty = (body: Body): Body => withoutDefaults(body, undefined)
 
-/** The part of the stored value that the declared one manages. */
-export function managedPart(stored: Body, declared: unknown, schema: Schema | undefined): Body
-export function managedPart(stored: unknown, declared: unknown, schema: Schema | undefined): unknown
-export function managedPart(stored: unknown, declared: unknown, schema: Schema | undefined): unknown {
-  if (Array.isArray(stored)) {
-    const others = Array.isArray(declared) ? declared : []
-    const element = elementOf(schema)
-    return stored.map((item: unknown, i) => managedPart(item, partnerOf(item, i, others), element))
-  }
-  if (!isMapping(stored)) return stored
-  const form = formOf(schema, declared ?? stored)
-  // Another form of the same thing: all of it is replaced, so all of it is compared.
-  if (form === undefined || formOf(schema, stored) !== form) return stored
-  const wanted = isMapping(declared) ? declared : {}
-  const kept = Object.entries(stored).filter(([key]) => isInForm(form, key) || Object.hasOwn(wanted, key) || key === 'id')
-  return Object.fromEntries(kept.map(([key, value]) => [key, managedPart(value, ownValue(wanted, key), fieldOf(form, key))]))
+const mapFields = (keys: readonly string[], inner: (key: string) => unknown): Body =>
+  Object.fromEntries(keys.map((key) => [key, inner(key)] as const))
+
+/** The value with the defaults that a write has to state (see `writeDefault`). */
+export function withWrittenDefaults(value: Body, schema: Schema | undefined): Body {
+  const map: FormWalk<undefined>['map'] = ({ map, form, inner }) =>
+    form === undefined ? map : { ...mapFields(Object.keys(map), inner), ...defaultsToWrite(form, map) }
+  return mapForms(value, schema, { map }, undefined)
+}
+
+/** The part of the stored value that the declared one manages. Of another form of the same thing all is compared, because all is replaced. */
+export const managedPart = (stored: Body, declared: unknown, schema: Schema | undefined): Body =>
+  mapForms(stored, schema, managing, declared)
+
+const managing: FormWalk<unknown> = {
+  into: partnerIn,
+  map({ map, form, schema, beside: declared, inner }) {
+    if (form === undefined || formOf(schema, declared ?? map) !== form) return map
+    const isManaged = (key: string): boolean => isInForm(form, key) || (isMapping(declared) && Object.hasOwn(declared, key)) || key === 'id'
+    return mapFields(Object.keys(map).filter(isManaged), inner)
+  },
 }
 
 /** The declared value, with the unmanaged parts of the stored one. */
-export function overlay(declared: Body, stored: Body, schema: Schema | undefined): Body
-export function overlay(declared: unknown, stored: unknown, schema: Schema | undefined): unknown
-export function overlay(declared: unknown, stored: unknown, schema: Schema | undefined): unknown {
-  if (Array.isArray(declared)) {
-    const others = Array.isArray(stored) ? stored : []
-    const element = elementOf(schema)
-    return declared.map((item: unknown, i) => overlay(item, partnerOf(item, i, others), element))
-  }
-  if (!isMapping(declared) || !isMapping(stored)) return declared
-  const form = formOf(schema, declared)
-  if (form === undefined || formOf(schema, stored) !== form) return declared
-  const unmanaged = Object.entries(stored).filter(([key]) => !isInForm(form, key) && !Object.hasOwn(declared, key))
-  const own = Object.entries(declared).map(([key, value]) => [key, overlay(value, ownValue(stored, key), fieldOf(form, key))] as const)
-  return Object.fromEntries([...unmanaged, ...own])
+export const overlay = (declared: Body, stored: Body, schema: Schema | undefined): Body => mapForms(declared, schema, overlaying, stored)
+
+const overlaying: FormWalk<unknown> = {
+  into: partnerIn,
+  map({ map, form, schema, beside: stored, inner }) {
+    if (form === undefined || !isMapping(stored) || formOf(schema, stored) !== form) return map
+    const unmanaged = Object.entries(stored).filter(([key]) => !isInForm(form, key) && !Object.hasOwn(map, key))
+    return { ...Object.fromEntries(unmanaged), ...mapFields(Object.keys(map), inner) }
+  },
 }
 
-/** The item of another list with the same id; without an id, the item at the same position that has none either. */
-export function partnerOf(item: unknown, index: number, others: readonly unknown[]): unknown {
+/** The value beside a field, or beside an item of a list: the item with the same id, or without an id the one at its place without an id. */
+export function partnerIn(other: unknown, key: string | number, item: unknown): unknown {
+  if (typeof key === 'string') return ownValue(other, key)
+  const others: readonly unknown[] = Array.isArray(other) ? other : []
   const id = ownValue(item, 'id')
-  if (typeof id === 'string') return others.find((other) => ownValue(other, 'id') === id)
-  return ownValue(others[index], 'id') === undefined ? others[index] : undefined
+  if (typeof id === 'string') return others.find((one) => ownValue(one, 'id') === id)
+  return ownValue(others[key], 'id') === undefined ? others[key] : undefined
 }
 
 export interface FieldChange {
@@ -177,7 +163,6 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }]
 }
 
-/** The fields of a new value, as changes. */
 export function addedFields(value: unknown, path = ''): readonly FieldChange[] {
   if (isListOfMaps(value) && value.length > 0)
     return value.flatMap((item, i) => addedFields(withoutName(item), `${path}[${labelOfItem(item, i)}]`))

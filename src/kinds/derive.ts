@@ -1,8 +1,8 @@
 // What follows from the schema of a kind's fields in files: the body of a request, the schema of that body, what clears a field in an
 // update. The metadata of a field says how the API has it.
 import * as z from 'zod'
-import { isMapping } from '../platform/core/keys.ts'
-import { coreOf, elementOf, formOf, metaOf, type Schema } from '../platform/documents/schema.ts'
+import { oncePer } from '../platform/core/concurrency.ts'
+import { coreOf, type FormWalk, mapForms, metaOf, type Schema } from '../platform/documents/schema.ts'
 import type { Body } from './kind.ts'
 import type { Reference, ReferenceResolver } from './reference-resolver.ts'
 
@@ -15,7 +15,7 @@ declare module 'zod' {
     /** What an update sends to clear the field; undefined where an update clears it by leaving it out. Without it, no update can. */
     clear?: unknown
     /** A file without the field leaves its value to the service. */
-    leftToService?: true
+    keepIfAbsent?: true
     /** The value as the API takes it. */
     toWire?: (value: unknown) => unknown
   }
@@ -24,62 +24,39 @@ declare module 'zod' {
 /** How the field refers to another object, if it does. */
 export const referenceOf = (field: Schema): Reference | undefined => metaOf(field).ref
 
-/** The fields of a map by what becomes of them. Looked up once for each map of a schema: plans have thousands of values. */
-interface FieldPlan {
-  readonly refs: ReadonlyMap<string, Reference>
-  readonly implied: readonly (readonly [string, Reference])[]
-  readonly local: ReadonlySet<string>
-}
-
-const fieldPlans = new WeakMap<z.ZodObject, FieldPlan>()
-
-function fieldPlanOf(form: z.ZodObject): FieldPlan {
-  const known = fieldPlans.get(form)
-  if (known !== undefined) return known
-  const fields = Object.entries<Schema>(form.shape).map(([name, field]) => [name, metaOf(field)] as const)
-  const refs = fields.flatMap(([name, { ref }]) => (ref === undefined ? [] : [[name, ref] as const]))
-  const made: FieldPlan = {
-    refs: new Map(refs),
-    implied: refs.filter(([, { isImplied }]) => isImplied),
-    local: new Set(fields.flatMap(([name, { isLocal }]) => (isLocal ? [name] : []))),
-  }
-  fieldPlans.set(form, made)
-  return made
-}
+/** The metadata of the fields of a map. Plans have thousands of maps. */
+const metasOf = oncePer((form: z.ZodObject) => new Map(Object.entries<Schema>(form.shape).map(([name, field]) => [name, metaOf(field)])))
 
 /** The body of a request for what a file declares, with the ids of what it refers to. */
 export const encode = (fields: z.ZodObject, declared: Body, references: ReferenceResolver): Body =>
-  encodeMap(fields, declared, [], references)
+  mapForms(declared, fields, encoding(references), [])
 
-function encodeValue(schema: Schema | undefined, value: unknown, path: readonly PropertyKey[], references: ReferenceResolver): unknown {
-  if (Array.isArray(value)) {
-    const element = elementOf(schema)
-    return value.map((item: unknown, i) => encodeValue(element, item, [...path, i], references))
-  }
-  const form = isMapping(value) ? formOf(schema, value) : undefined
-  if (isMapping(value) && form !== undefined) return encodeMap(form, value, path, references)
-  const toWire = schema === undefined ? undefined : metaOf(schema).toWire
-  return toWire === undefined || value == null ? value : toWire(value)
-}
-
-function encodeMap(form: z.ZodObject, value: Body, path: readonly PropertyKey[], references: ReferenceResolver): Body {
-  const { refs, implied, local } = fieldPlanOf(form)
-  const body: Record<string, unknown> = {}
-  const refer = (name: string, reference: Reference, spelled: unknown): void => {
-    const at = [...path, name]
-    const one = (item: unknown, i?: number) => references.idOf(reference, item, i === undefined ? at : [...at, i], { file: value, body })
-    body[reference.wire] = Array.isArray(spelled) ? spelled.map(one) : one(spelled)
-  }
-  for (const [name, item] of Object.entries(value)) {
-    const reference = refs.get(name)
-    if (item === undefined || local.has(name)) continue
-    if (reference !== undefined) refer(name, reference, item)
-    else body[name] = encodeValue(form.shape[name], item, [...path, name], references)
-  }
-  for (const [name, reference] of implied)
-    if (body[reference.wire] === undefined && value[name] === undefined) refer(name, reference, undefined)
-  return body
-}
+const encoding = (references: ReferenceResolver): FormWalk<readonly PropertyKey[]> => ({
+  into: (path, key) => [...path, key],
+  leaf(value, schema) {
+    const toWire = schema === undefined ? undefined : metaOf(schema).toWire
+    return toWire === undefined || value == null ? value : toWire(value)
+  },
+  map({ map, form, beside: path, inner }) {
+    if (form === undefined) return map
+    const metas = metasOf(form)
+    const body: Record<string, unknown> = {}
+    const refer = (name: string, reference: Reference, spelled: unknown): void => {
+      const at = [...path, name]
+      const one = (item: unknown, i?: number) => references.idOf(reference, item, i === undefined ? at : [...at, i], { file: map, body })
+      body[reference.wire] = Array.isArray(spelled) ? spelled.map(one) : one(spelled)
+    }
+    for (const [name, item] of Object.entries(map)) {
+      const { ref, isLocal } = metas.get(name) ?? {}
+      if (item === undefined || isLocal) continue
+      if (ref !== undefined) refer(name, ref, item)
+      else body[name] = inner(name)
+    }
+    for (const [name, { ref }] of metas)
+      if (ref?.isImplied && body[ref.wire] === undefined && map[name] === undefined) refer(name, ref, undefined)
+    return body
+  },
+})
 
 /** The schema of a body: the fields of a file under the API's names. A default of a file is sent, so it is none of the server's. */
 export function wireSchema(fields: z.ZodObject): z.ZodObject {
@@ -91,22 +68,16 @@ export function wireSchema(fields: z.ZodObject): z.ZodObject {
   return z.strictObject(Object.fromEntries(shape))
 }
 
-const wireFormsOf = new WeakMap<Schema, z.ZodType>()
-
 /** Made once for each field, because a run asks for the schemas of its kinds several times. */
-function wireField(field: Schema): z.ZodType {
-  const known = wireFormsOf.get(field)
-  if (known !== undefined) return known
+const wireField: (field: Schema) => z.ZodType = oncePer((field) => {
   const core = coreOf(field)
   const element = core instanceof z.ZodArray ? core.element : undefined
   const wire = element === undefined ? wireOption(core) : z.array(wireOption(coreOf(element)))
   const { serverDefault, writeDefault } = metaOf(field)
-  const made = wire
+  return wire
     .optional()
     .meta({ ...(serverDefault !== undefined && { serverDefault }), ...(writeDefault !== undefined && { writeDefault }) })
-  wireFormsOf.set(field, made)
-  return made
-}
+})
 
 function wireOption(core: Schema): z.ZodType {
   if (core instanceof z.ZodObject) return wireSchema(core)
@@ -117,12 +88,9 @@ function wireOption(core: Schema): z.ZodType {
 /** The value that clears a field, for each field of the API that an update can clear; undefined where leaving the field out clears it. */
 export const clearing = (fields: z.ZodObject): Body =>
   Object.fromEntries(
-    Object.entries<Schema>(fields.shape).flatMap(([name, field]) => {
-      const meta = metaOf(field)
-      return Object.hasOwn(meta, 'clear') ? [[meta.ref?.wire ?? name, meta.clear] as const] : []
-    }),
+    [...metasOf(fields)].flatMap(([name, meta]) => (Object.hasOwn(meta, 'clear') ? [[meta.ref?.wire ?? name, meta.clear]] : [])),
   )
 
 /** The fields whose value a file without them leaves to the service. */
 export const fieldsLeftToService = (fields: z.ZodObject): readonly string[] =>
-  Object.entries<Schema>(fields.shape).flatMap(([name, field]) => (metaOf(field).leftToService ? [name] : []))
+  [...metasOf(fields)].flatMap(([name, { keepIfAbsent }]) => (keepIfAbsent ? [name] : []))

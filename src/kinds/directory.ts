@@ -23,7 +23,6 @@ export type Lookup = { readonly id: string | PendingId } | { readonly message: s
 
 /** An object that files declare, with the name that it has after the plan. */
 export interface Planned extends Named {
-  /** The object as the service has it. */
   readonly stored: Named | undefined
 }
 
@@ -33,7 +32,6 @@ export interface Directory {
   byId(kind: ReferableKind, id: string): Lookup
   /** The name of the object or tile with this id; undefined for an unknown id. */
   nameOf(id: unknown): string | undefined
-  /** All objects of this kind. */
   all(kind: ReferableKind): readonly Named[]
   /** The directory after the plan: declared objects have the names that their files give them. */
   withPlanned(kind: ReferableKind, planned: readonly Planned[]): Directory
@@ -44,24 +42,17 @@ export interface Directory {
 const labels: Readonly<Record<ReferableKind, string>> = { ...kindLabels, connection: 'connection' }
 
 /** Indexes the objects of the service by name and by id. */
-export function createDirectory({
-  dashboard = [],
-  savedSearch = [],
-  source = [],
-  webhook = [],
-  connection = [],
-}: DirectoryLists): Directory {
-  const tiles = dashboard.flatMap((one) =>
-    one.tiles.flatMap((tile) => [tile, { id: placeOfTile(String(one.id), tile.id), name: tile.name }]),
+export function createDirectory(lists: DirectoryLists): Directory {
+  const { dashboard = [], savedSearch = [], source = [], webhook = [], connection = [] } = lists
+  const tiles = dashboard.flatMap(({ id, tiles: own }) =>
+    own.flatMap((tile) => [tile, { id: placeOfTile(String(id), tile.id), name: tile.name }]),
   )
-  const all = { dashboard, savedSearch, source, webhook, connection }
-  return toDirectory({ all, tiles, unnamed: new Set() })
+  return toDirectory({ all: { dashboard, savedSearch, source, webhook, connection }, tiles, unnamed: new Set() })
 }
 
 interface Indexed {
   readonly all: Readonly<Record<ReferableKind, readonly Named[]>>
   readonly tiles: readonly Named[]
-  /** The objects that no name means. */
   readonly unnamed: ReadonlySet<Named>
 }
 

@@ -3,7 +3,6 @@ export const kindNames = ['dashboard', 'savedSearch', 'alert', 'webhook', 'sourc
 
 export type KindName = (typeof kindNames)[number]
 
-/** A value for each kind. */
 export const mapKinds = <T>(toValue: (name: KindName) => T): Readonly<Record<KindName, T>> =>
   Object.fromEntries(kindNames.map((name) => [name, toValue(name)])) as Record<KindName, T> // The loop is over all names.
 

@@ -63,22 +63,18 @@ export function withoutServerFields(object: StoredObject): Body {
   return body
 }
 
-/** The kind and key of an object in a file. */
 interface ObjectKey<S extends KindName = KindName> {
   readonly kind: S
   readonly key: string
 }
 
-/** An object in a file, with its place. */
 export interface DeclaredKey<S extends KindName = KindName> extends ObjectKey<S> {
-  /** Place of its key. */
   readonly location: Location
 }
 
 /** An object that a file declares, valid by itself. */
 export interface DeclaredObject<Value = unknown, S extends KindName = KindName> extends DeclaredKey<S> {
   readonly value: Value
-  /** The object as its file spells it, with its defaults. */
   readonly spelled: unknown
   /** What it was made from, such as `slos.checkout`; absent for an object that the file spells out. */
   readonly madeFrom?: string
@@ -110,14 +106,12 @@ export interface ResolveContext {
   readonly secret: ReadSecret
   /** The objects that the service has after the plan, by name. */
   readonly directory: Directory
-  /** The sources that the service has. */
   readonly sources: readonly StoredObject[]
   /** The objects that an alert can watch: by their key in these files, or, without files, by their id or name. */
   readonly dashboards: Pick<ReadonlyMap<string, AlertTarget>, 'get'>
   readonly savedSearches: Pick<ReadonlyMap<string, AlertTarget>, 'get'>
   /** What they are found by, for messages; `a key in these files` by default. */
   readonly keysAre?: string
-  /** The tiles of a dashboard that exists, by its id. */
   tilesOf(dashboardId: string): readonly Body[]
   /** The object that the declaration will change; undefined for a new one, and where it is not known. */
   readonly stored?: StoredObject | undefined
@@ -142,35 +136,16 @@ export interface AlertTarget {
   readonly keptTiles?: KeptTiles | undefined
 }
 
-/** One kind of object, for plan, apply and pull. What a kind can do is data here. */
-export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
+/** What an object is called, and whose it is. The markers are a part of its body. */
+export interface KindIdentity<Declared extends DeclaredObject = DeclaredObject> {
   readonly name: KindName
   readonly label: string
-  readonly collection: Collection<StoredObject, Body>
-  /** The fields that files can declare, in the API's names, with the server's defaults. */
-  readonly schema: z.ZodType
-  /** Whether a write of the whole object loses parts that the API does not return. */
-  readonly hasHiddenParts?: true
-  /** Whether `rewrite` writes objects that need no change. Absent where a stored object has the same meaning for every reader. */
-  readonly canRewrite?: true
-  /** The value that clears a field, for each field that an update can clear; undefined where leaving the field out clears it. */
-  readonly clearWith: Body
   /** What shows that files manage an object: a marker inside it, or its identity, where the API has no field for a marker. */
   readonly ownership: 'marker' | 'identity'
   /** Whether a second object with the same name would be refused, or could not be referred to. */
   readonly hasUniqueNames?: true
   /** How other declarations refer to an object by its name, before and after it is created. Absent where they use its key. */
   readonly referredToAs?: ReferableKind
-  /** What a new object is, in one line for reviewers, such as `Errors on Checkout ≥ 5 in 5m → webhook oncall`. */
-  summarize(body: Body, nameOf: (id: unknown) => string, declared: Declared['value']): string
-  /** Translates a declaration into the form of the API. */
-  resolve(declared: Declared, context: ResolveContext): ResolvedDeclaration
-  /** Why no file can declare the object; undefined where one can. Absent where files can declare every object. */
-  explainUndeclarable?(stored: StoredObject): string | undefined
-  /** Why a file made of what the API shows would change the object; undefined where it shows everything. Absent where it always does. */
-  explainHidden?(stored: StoredObject): string | undefined
-  /** The part of a returned object that may be sent again. */
-  toBody(stored: StoredObject): Body
   /** Identifies an object in a list. Only the declared and the stored body of one object have the same token, so apply finds what it created. */
   tokenOf(body: Body): string | undefined
   readonly markerStyle: MarkerStyle
@@ -185,46 +160,82 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject> {
   withoutMarker(body: Body): Body
   readSnapshot(body: Body): SnapshotMarker | undefined
   withSnapshot(body: Body, digest: string): Body
+}
+
+/** How the API has an object, and what a write of it sends. */
+export interface KindWire {
+  readonly collection: Collection<StoredObject, Body>
+  /** The fields that files can declare, in the API's names, with the server's defaults. */
+  readonly schema: z.ZodType
+  /** Whether a write of the whole object loses parts that the API does not return. Some servers can write its marker alone. */
+  readonly hasHiddenParts?: true
+  /** Whether `rewrite` writes objects that need no change. Absent where a stored object has the same meaning for every reader. */
+  readonly canRewrite?: true
+  /** The value that clears a field, for each field that an update can clear; undefined where leaving the field out clears it. */
+  readonly clearsBy: Body
+  /** The part of a returned object that may be sent again. */
+  toBody(stored: StoredObject): Body
   /** The body without markers, empty fields and fields without effect, and with lists in a fixed order. */
   canonical(body: Body): Body
   /** Gives the desired body what it must repeat from the stored one: ids of tiles and filters, fields of channels, the start of an alert. */
-  carryOver(desired: Body, stored: Body): Body
-  /** The stored body without values that are not a difference; `declared` is after `carryOver`. Absent where every value counts. */
+  withStoredIds(desired: Body, stored: Body): Body
+  /** The stored body without values that are not a difference; `declared` is after `withStoredIds`. Absent where every value counts. */
   comparedPart?(stored: Body, declared: Body): Body
-  /** The stored body without values that `pull` does not write into the file. Absent where it writes every value. */
-  pulledPart?(stored: Body, desired: Body): Body
-  /** Where `pull` puts objects that no file declares. */
-  readonly file: NewObjectFile
-  /** The fields of a file for a body, in the order in which people read them. */
-  toFile(body: Body, context: FileContext): Body
   /**
    * Fields that refer to objects of the same kind, and that a create may leave out, because the objects can refer to each other in a
    * circle. An update adds them. Absent where objects do not refer to each other.
    */
   deferredFields?(body: Body): readonly string[]
-  /** What a delete of an adopted object loses, because the API did not show it to `pull`. Absent where it shows everything. */
-  readonly notInFiles?: string
-  /** Whether some servers can write its marker alone, which keeps what the API does not show. */
-  readonly canPatch?: true
   /** Completes the body of a write with what describes values that the API never returns. Absent where it returns every value. */
   completeMarker?(body: Body): Body
   /** Fields that only newer servers have, which answer them for every object. Absent where no field is so new. */
   readonly newerFields?: readonly string[]
   /** Fields with secrets. `repair: secrets` is about objects that have one, and nothing shows which side changed such a field. */
   readonly secretFields?: readonly string[]
-  /** What to know about a change, or what it cannot do, such as a create without its secret. */
-  check?(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly KindIssue[]
   /** Lets the server validate the body of a write without storing it. Absent where no server does. Throws kind `not-served` on an older one. */
   validate?(api: ReadApi, service: Target, body: Body): Promise<readonly InvalidField[]>
   /** The desired body of an object that is deleted and created again, with what it keeps of the stored one. Absent where it keeps nothing. */
   recreate?(desired: Body, stored: StoredObject): Body
+}
+
+/** How a file has an object. */
+export interface KindFile<Declared extends DeclaredObject = DeclaredObject> {
+  /** What a new object is, in one line for reviewers, such as `Errors on Checkout ≥ 5 in 5m → webhook oncall`. */
+  summarize(body: Body, nameOf: (id: unknown) => string, declared: Declared['value']): string
+  /** Translates a declaration into the form of the API. */
+  resolve(declared: Declared, context: ResolveContext): ResolvedDeclaration
+  /** Why no file can declare the object; undefined where one can. Absent where files can declare every object. */
+  explainUndeclarable?(stored: StoredObject): string | undefined
+  /** Why a file made of what the API shows would change the object; undefined where it shows everything. Absent where it always does. */
+  explainHidden?(stored: StoredObject): string | undefined
+  /** What a delete of an adopted object loses, because the API did not show it to `pull`. Absent where it shows everything. */
+  readonly notInFiles?: string
+  /** The stored body without values that `pull` does not write into the file. Absent where it writes every value. */
+  pulledPart?(stored: Body, desired: Body): Body
+  /** Where `pull` puts objects that no file declares. */
+  readonly file: NewObjectFile
+  /** The fields of a file for a body, in the order in which people read them. */
+  toFile(body: Body, context: FileContext): Body
+}
+
+/** What a change of an object must not do, and what people see of it. */
+export interface KindRules {
+  /** What to know about a change, or what it cannot do, such as a create without its secret. */
+  check?(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly KindIssue[]
   /** What a write takes from the alerts on the object. `after` is the body of an update. Absent where no alert is on such an object. */
   removal?(stored: StoredObject, after: Body | undefined, isPatch: boolean): TargetRemoval | undefined
-  /** The page of the web app that shows the object, below its address. Absent where no page does. */
-  page?(object: Body): string | undefined
   /** How the alert uses the object, such as `mentions it`: then the object stays. Undefined where it does not. */
   findUse?(object: StoredObject, alert: Body): string | undefined
+  /** The page of the web app that shows the object, below its address. Absent where no page does. */
+  page?(object: Body): string | undefined
 }
+
+/** One kind of object. What a kind can do is data here, in four parts: a function takes those that it needs. */
+export interface Kind<Declared extends DeclaredObject = DeclaredObject>
+  extends KindIdentity<Declared>,
+    KindWire,
+    KindFile<Declared>,
+    KindRules {}
 
 export interface NewObjectFile {
   /** The name of the file for all objects of the kind. Absent where each has a file of its own. */
@@ -258,9 +269,7 @@ export interface FileContext {
 export const itemId = Symbol('id')
 
 export interface SecretUse {
-  /** Whether the run writes. */
   readonly isWrite: boolean
-  /** Whether secrets are sent that have not changed. */
   readonly resends: boolean
   readonly isAdopted: boolean
 }
@@ -288,7 +297,6 @@ export interface KindIssue {
   readonly message: string
 }
 
-/** The rules of `check`. */
 export const checkRules = {
   'missing-secret': {
     severity: 'error',

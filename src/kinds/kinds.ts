@@ -13,7 +13,6 @@ import { createSavedSearchKind, type DeclaredSavedSearch, declaredSavedSearch } 
 import { type DeclaredSource, sourceInFile, sourceKind } from './source/source.ts'
 import { type DeclaredWebhook, webhookInFile, webhookKind } from './webhook/webhook.ts'
 
-/** The schema of an object in a file. */
 export const fileSchemas = {
   dashboard: dashboardInFile,
   savedSearch: withOneSource(declaredSavedSearch),
@@ -47,15 +46,11 @@ export function parseObject(kind: KindName, spelled: unknown): ParseResult {
     const { data, error } = fileSchemas.dashboard.safeParse(spelled)
     if (error !== undefined) return { error }
     const { value, tilePaths } = expandDashboard(data)
-    return {
-      parsed: {
-        value,
-        toSpelled: ([field, i, ...rest]) => {
-          const tile = field === 'tiles' && typeof i === 'number' ? tilePaths[i] : undefined
-          return inShortForm(tile === undefined ? [field, i, ...rest].filter((key) => key !== undefined) : [...tile, ...rest], spelled)
-        },
-      },
+    const toSpelled: ParsedObject['toSpelled'] = ([field, i, ...rest]) => {
+      const tile = field === 'tiles' && typeof i === 'number' ? tilePaths[i] : undefined
+      return inShortForm(tile === undefined ? [field, i, ...rest].filter((key) => key !== undefined) : [...tile, ...rest], spelled)
     }
+    return { parsed: { value, toSpelled } }
   }
   const { data, error } = fileSchemas[kind].safeParse(spelled)
   return error === undefined
@@ -84,19 +79,12 @@ export function labelOf({ key, value }: Declared): string {
   return typeof name === 'string' ? name : key
 }
 
-/** A type guard for declarations of one kind. */
 export const isOf =
   <S extends KindName>(kind: S) =>
   (declared: Declared): declared is Declared<S> =>
     declared.kind === kind
 
-export interface Kinds {
-  readonly dashboard: Kind<DeclaredObject<DeclaredDashboard>>
-  readonly savedSearch: Kind<DeclaredObject<DeclaredSavedSearch>>
-  readonly alert: Kind<DeclaredObject<DeclaredAlert>>
-  readonly webhook: Kind<DeclaredObject<DeclaredWebhook>>
-  readonly source: Kind<DeclaredObject<DeclaredSource>>
-}
+export type Kinds = { readonly [S in KindName]: Kind<DeclaredObject<DeclaredValues[S]>> }
 
 /**
  * The kinds of a server, for comparisons at this time. In the order in which they are written: each refers only to itself and

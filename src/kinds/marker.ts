@@ -45,16 +45,12 @@ export function ownershipTest(project: string, style: MarkerStyle): (marker: Sto
   return (marker) => marker?.project === token
 }
 
-/** The form of a key in a file. */
 export const keyGrammar = /^[a-z0-9][a-z0-9._-]{0,62}$/
 
-/** The form of a key, for messages. */
 export const keyForm = 'lower-case letters, digits, dots, dashes and underscores; at most 63; the first is a letter or digit'
 
-/** The form of a project, the owner of objects. */
 export const projectGrammar = /^[A-Za-z0-9][\w./-]{0,99}$/
 
-/** The form of a project, for messages. */
 export const projectForm = 'letters, digits, dots, dashes, underscores and slashes, at most 100'
 
 const digestLength = 6
@@ -96,7 +92,6 @@ function readOrigin(parts: readonly string[]): Pick<StoredMarker, 'repository' |
   return { repository: repository === '-' ? undefined : repository, isAdopted: letter === 'a' }
 }
 
-/** A marker in a text, and the text around it. */
 interface FoundMarker {
   readonly match: RegExpExecArray
   readonly above: string
@@ -105,18 +100,9 @@ interface FoundMarker {
 
 /** The last one that has a line of its own, or else the last one. Others are ordinary text. */
 function findMarker(text: string, pattern: RegExp): FoundMarker | undefined {
-  const all = [...text.matchAll(pattern)].map((match) => ({
-    match,
-    above: text.slice(0, match.index),
-    below: text.slice(match.index + match[0].length),
-  }))
-  return all.findLast(isWholeLine) ?? all.at(-1)
-}
-
-/** Looks at the space around the marker only: a text with many markers may be one long line. */
-function isWholeLine({ above, below }: FoundMarker): boolean {
-  const space = above.slice(above.trimEnd().length)
-  return (space === above || space.includes('\n')) && /^[ \t\r]*(?:$|\n)/.test(below)
+  const ofOwnLine = new RegExp(`(?<=(?:^|\\n)[^\\S\\n]*)${pattern.source}(?=[ \\t\\r]*(?:$|\\n))`, 'g')
+  const match = [...text.matchAll(ofOwnLine)].at(-1) ?? [...text.matchAll(pattern)].at(-1)
+  return match && { match, above: text.slice(0, match.index), below: text.slice(match.index + match[0].length) }
 }
 
 const lastLineOf = (text: string): string => text.slice(text.lastIndexOf('\n') + 1)
@@ -144,7 +130,6 @@ export function withTextMarker(text: unknown, marker: OwnershipMarker): string {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** The text without its markers. */
 export function withoutTextMarker(text: unknown): string {
   const own = withoutTextSecrets(withoutTextSnapshot(textOf(text)))
   const found = findMarker(own, markerText)
@@ -258,13 +243,11 @@ const withTagSnapshot = (tags: readonly string[], digest: string): readonly stri
   `wks${snapshotRevision}:${digest}`,
 ]
 
-/** Whether the tag is a marker of this tool. */
 export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isSnapshotTag(tag) || isRepositoryTag(tag)
 
 const listTags = (tags: unknown): readonly string[] =>
   Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : []
 
-/** The tags that are not markers, each once. */
 export const withoutMarkerTags = (tags: unknown): readonly string[] => [...new Set(listTags(tags).filter((tag) => !isMarkerTag(tag)))]
 
 // 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for the digest.
@@ -299,7 +282,6 @@ export function readTagMarker(tags: unknown): StoredMarker | undefined {
 
 type MarkedBody = Readonly<Record<string, unknown>>
 
-/** The markers of a kind that has tags. */
 export const tagMarkers = {
   ownership: 'marker',
   markedField: 'tags',

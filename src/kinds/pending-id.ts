@@ -1,4 +1,4 @@
-import { isMapping } from '../platform/core/keys.ts'
+import { mapItems } from '../platform/core/keys.ts'
 import type { KindName } from './kind-names.ts'
 
 /** The id of an object that is not created yet. apply replaces it. */
@@ -26,10 +26,6 @@ export function replacePending(
   fields: Readonly<Record<string, unknown>>,
   replace: (pending: PendingId) => unknown,
 ): Readonly<Record<string, unknown>> {
-  const replaceIn = (value: unknown): unknown => {
-    if (value instanceof PendingId) return replace(value)
-    if (Array.isArray(value)) return value.map(replaceIn)
-    return isMapping(value) ? replacePending(value, replace) : value
-  }
+  const replaceIn = (value: unknown): unknown => (value instanceof PendingId ? replace(value) : mapItems(value, replaceIn))
   return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, replaceIn(value)]))
 }

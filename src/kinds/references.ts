@@ -32,7 +32,6 @@ export const repeatedKey = (name: string, location: Location, before: Location, 
 
 /** An object with errors. Other objects may refer to it, and the valid part of it is checked. */
 export interface BrokenObject extends Omit<DeclaredObject, 'value'> {
-  /** The fields with errors. */
   readonly wrongFields: ReadonlySet<string>
   /** The fields that are valid by themselves. */
   readonly fields: Body
@@ -43,7 +42,6 @@ export interface BrokenObject extends Omit<DeclaredObject, 'value'> {
 interface ReadDeclarations {
   readonly objects: readonly Declared[]
   readonly broken: readonly BrokenObject[]
-  /** Files that could not be read. */
   readonly unread: readonly string[]
 }
 

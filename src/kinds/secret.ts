@@ -4,7 +4,7 @@
 import { slowDigestOfText } from '../platform/core/digest.ts'
 import { isExactNumber } from '../platform/core/json.ts'
 import { secretPrefix } from '../platform/core/names.ts'
-import { copiesOf, type HiddenText, shortestSecretPath, storedUrlSecrets, webhookSecrets } from '../platform/http/webhook-url.ts'
+import { webhookSecrets } from '../platform/http/webhook-url.ts'
 import { canonicalText } from './marker.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -15,7 +15,6 @@ export const secretVariable = new RegExp(`^${secretPrefix}[A-Z0-9_]{1,100}$`)
 /** Reads a variable of the process; undefined when it is not set. */
 export type ReadSecret = (variable: string) => string | undefined
 
-/** A secret that a file names. */
 export class SecretValue {
   readonly #variable: string
   readonly #text: string | undefined
@@ -29,7 +28,6 @@ export class SecretValue {
     return this.#variable
   }
 
-  /** Whether this run knows the value. */
   get isSet(): boolean {
     return this.#text !== undefined
   }
@@ -112,20 +110,13 @@ export function secretsIn(value: unknown): readonly SecretValue[] {
 
 /** The texts of the secrets in a value, at any depth. The origin of a URL is none. */
 export function secretTextsIn(value: unknown): readonly string[] {
-  if (value instanceof StoredSecret) return storedUrlSecrets(value.reveal())
-  if (value instanceof SecretValue && value.isSet) return webhookSecrets(value.reveal())
+  if (value instanceof StoredSecret || (value instanceof SecretValue && value.isSet)) return webhookSecrets(value.reveal())
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretTextsIn) : []
 }
 
-/** What a run does not show of the addresses of webhooks, at any depth. */
-export function hiddenTextsIn(value: unknown): readonly HiddenText[] {
-  if (value instanceof StoredSecret) return copiesOf(value.reveal())
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(hiddenTextsIn) : []
-}
-
-/** The secret texts that are too long to be a part of another text by chance. */
-export const longSecretTextsIn = (value: unknown): readonly string[] =>
-  secretTextsIn(value).filter(({ length }) => length >= shortestSecretPath)
+/** The URLs of stored webhooks. */
+export const storedUrlsOf = (webhooks: readonly Body[]): readonly string[] =>
+  webhooks.flatMap(({ url }) => (url instanceof StoredSecret ? [url.reveal()] : []))
 
 /** The body of a request: with the text of every secret, and without values that the service has and this run does not know. */
 export function revealSecrets(value: unknown): unknown {

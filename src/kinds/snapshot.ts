@@ -2,11 +2,12 @@
 // Known defaults (see `serverDefault` in the file schemas) explain most differences. For the rest, apply stores a snapshot next to the
 // ownership marker: a digest of the object as stored. docs/decisions/ownership.md has the reasons.
 import type * as z from 'zod'
+import { oncePer } from '../platform/core/concurrency.ts'
 import { digestOfText } from '../platform/core/digest.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
-import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../platform/documents/schema.ts'
-import { type BodyPair, diffFields, type FieldChange, normalForm, partnerOf } from './compare.ts'
-import type { Body, Kind } from './kind.ts'
+import { type FormWalk, formOf, isServerDefault, mapForms, ownValue, type Schema } from '../platform/documents/schema.ts'
+import { type BodyPair, diffFields, type FieldChange, partnerIn, withoutDefaults } from './compare.ts'
+import type { Body, KindWire } from './kind.ts'
 import { canonicalText, snapshotLength } from './marker.ts'
 
 /** Equal as long as neither the stored object nor the declaration changes, whatever defaults this version of the tool knows. */
@@ -14,8 +15,8 @@ export const snapshotOf = ({ stored, declared }: Pick<BodyPair, 'stored' | 'decl
   digestOfText(canonicalText({ stored, declared }), snapshotLength)
 
 /** The differences that known defaults do not explain. */
-export const diffSides = ({ schema }: Kind, { stored, declared }: Pick<BodyPair, 'stored' | 'declared'>): readonly FieldChange[] =>
-  diffFields(normalForm(stored, schema), normalForm(declared, schema))
+export const diffSides = ({ schema }: KindWire, { stored, declared }: Pick<BodyPair, 'stored' | 'declared'>): readonly FieldChange[] =>
+  diffFields(withoutDefaults(stored, schema), withoutDefaults(declared, schema))
 
 /** The changes in the service since the last apply. */
 interface Drift {
@@ -28,7 +29,7 @@ interface Drift {
 }
 
 interface DriftInput {
-  readonly kind: Kind
+  readonly kind: KindWire
   readonly sides: BodyPair
   /** The snapshot of the last apply; undefined where there is none. */
   readonly snapshot: string | undefined
@@ -56,7 +57,7 @@ export type CommonValues = ReadonlySet<string>
 const minObjects = 2
 
 /** Finds values that the server fills in everywhere. `all` are objects whose declarations have not changed since they were applied. */
-export function findCommonValues(kind: Kind, all: readonly BodyPair[]): CommonValues {
+export function findCommonValues(kind: KindWire, all: readonly BodyPair[]): CommonValues {
   const fields = all.flatMap((sides) => undeclaredFields(sides, kind.schema))
   const common = new Set<string>()
   for (const [place, values] of Map.groupBy(fields, (field) => field.place)) {
@@ -78,67 +79,58 @@ interface UndeclaredField {
 
 type FieldPath = readonly PropertyKey[]
 
-const undeclaredFields = (sides: BodyPair, schema: Schema): readonly UndeclaredField[] => [...walk(sides, schema, [])]
-
-type ValuePair = Readonly<Record<keyof BodyPair, unknown>>
-
-function* walk(
-  { stored, declared, declaredWithEmpty: whole }: ValuePair,
-  schema: Schema | undefined,
-  path: FieldPath,
-): Generator<UndeclaredField> {
-  if (Array.isArray(stored)) {
-    const element = elementOf(schema)
-    const partnerIn = (items: unknown, item: unknown, i: number) => partnerOf(item, i, Array.isArray(items) ? items : [])
-    for (const [i, item] of stored.entries())
-      yield* walk({ stored: item, declared: partnerIn(declared, item, i), declaredWithEmpty: partnerIn(whole, item, i) }, element, [
-        ...path,
-        i,
-      ])
-    return
-  }
-  const form = isMapping(stored) && isMapping(declared) ? formOf(schema, declared) : undefined
-  // Another form of the same thing has nothing in common with it.
-  if (form === undefined || formOf(schema, stored) !== form) return
-  for (const key of Object.keys(form.shape)) {
-    const [value, wanted] = [ownValue(stored, key), ownValue(declared, key)]
-    if (!isEmpty(wanted))
-      yield* walk({ stored: value, declared: wanted, declaredWithEmpty: ownValue(whole, key) }, fieldOf(form, key), [...path, key])
-    // A field that a file declares as empty must stay empty.
-    else if (ownValue(whole, key) === undefined)
-      yield { place: `${idOfForm(form)}.${key}`, path: [...path, key], value, isKnownDefault: isServerDefault(form, key, value) }
-  }
+/** The declared value of a stored one, and their path. */
+interface Beside {
+  readonly declared: unknown
+  readonly declaredAsSent: unknown
+  readonly path: FieldPath
 }
 
-const formIds = new WeakMap<z.ZodObject, number>()
+function undeclaredFields({ stored, declared, declaredAsSent }: BodyPair, schema: Schema): readonly UndeclaredField[] {
+  const found: UndeclaredField[] = []
+  const walk: FormWalk<Beside> = {
+    into: (beside, key, item) => ({
+      declared: partnerIn(beside.declared, key, item),
+      declaredAsSent: partnerIn(beside.declaredAsSent, key, item),
+      path: [...beside.path, key],
+    }),
+    map({ map, form, schema: own, beside: { declared: wanted, declaredAsSent: whole, path }, inner }) {
+      // Another form of the same thing has nothing in common with it.
+      if (form === undefined || !isMapping(wanted) || formOf(own, wanted) !== form) return map
+      for (const key of Object.keys(form.shape)) {
+        if (!isEmpty(wanted[key])) inner(key)
+        // A field that a file declares as empty must stay empty.
+        else if (ownValue(whole, key) === undefined) {
+          const value = ownValue(map, key)
+          found.push({ place: `${idOfForm(form)}.${key}`, path: [...path, key], value, isKnownDefault: isServerDefault(form, key, value) })
+        }
+      }
+      return map
+    },
+  }
+  mapForms(stored, schema, walk, { declared, declaredAsSent, path: [] })
+  return found
+}
+
 let formCount = 0
 
-function idOfForm(form: z.ZodObject): number {
-  const known = formIds.get(form)
-  if (known !== undefined) return known
-  formCount += 1
-  formIds.set(form, formCount)
-  return formCount
-}
+const idOfForm = oncePer((_: z.ZodObject) => ++formCount)
 
 /** The undeclared fields that were added since the snapshot, if nothing else has changed: none, or all that are not known defaults. */
 const addedSince = (snapshot: string, sides: BodyPair, unknown: readonly UndeclaredField[]): readonly UndeclaredField[] | undefined =>
   [[], unknown].find((fields) => snapshotOf({ ...sides, stored: withoutFields(sides.stored, fields) }) === snapshot)
 
-const withoutFields = (stored: Body, fields: readonly UndeclaredField[]): Body =>
-  withoutPaths(
-    stored,
-    fields.map(({ path }) => path),
-  )
+function withoutFields(stored: Body, fields: readonly UndeclaredField[]): Body {
+  const paths = fields.map(({ path }) => path)
+  return mapForms(stored, undefined, cutting, paths)
+}
 
-function withoutPaths(value: Body, paths: readonly FieldPath[]): Body
-function withoutPaths(value: unknown, paths: readonly FieldPath[]): unknown
-function withoutPaths(value: unknown, paths: readonly FieldPath[]): unknown {
-  if (paths.length === 0) return value
-  const byKey = Map.groupBy(paths, ([key]) => key)
-  const below = (key: PropertyKey): readonly FieldPath[] => (byKey.get(key) ?? []).map((path) => path.slice(1))
-  if (Array.isArray(value)) return value.map((item: unknown, i) => withoutPaths(item, below(i)))
-  if (!isMapping(value)) return value
-  const kept = Object.entries(value).filter(([key]) => !below(key).some((path) => path.length === 0))
-  return Object.fromEntries(kept.map(([key, item]) => [key, withoutPaths(item, below(key))]))
+/** The paths are those below the value. */
+const cutting: FormWalk<readonly FieldPath[]> = {
+  into: (paths, key) => paths.filter(([first]) => first === key).map((path) => path.slice(1)),
+  map({ map, beside: paths, inner }) {
+    if (paths.length === 0) return map
+    const ends = new Set(paths.flatMap((path) => (path.length === 1 ? path : [])))
+    return Object.fromEntries(Object.keys(map).flatMap((key) => (ends.has(key) ? [] : [[key, inner(key)]])))
+  },
 }

@@ -1,15 +1,14 @@
 // How `pull` spells stored values in a file: without the server's defaults, with names in place of ids, and in the order of the schema.
 
 import { isExactNumber } from '../platform/core/json.ts'
-import { isMapping } from '../platform/core/keys.ts'
-import { elementOf, formOf, isRequired, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
+import { mapItems } from '../platform/core/keys.ts'
+import { type FormWalk, isRequired, mapForms, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
 import type { Directory, ReferableKind } from './directory.ts'
 import { shortSourceNames } from './fields.ts'
 import type { Body, FileContext } from './kind.ts'
 import { spellConnection } from './reference-resolver.ts'
 
 interface Spelling {
-  /** The value as the API returns it. */
   readonly value: unknown
   /** The value without the server's defaults and empty fields. */
   readonly normalized: unknown
@@ -21,36 +20,34 @@ interface Spelling {
 const lastFields: readonly string[] = ['numberFormat', 'raw']
 
 /** The fields that the schema knows and that are not defaults of the server. */
-export function spellFields(spelling: Spelling & { readonly value: Body }, schema: Schema, context: FileContext): Body
-export function spellFields(spelling: Spelling, schema: Schema | undefined, context: FileContext): unknown
-export function spellFields({ value, normalized, spelled }: Spelling, schema: Schema | undefined, context: FileContext): unknown {
-  const inside = (key: string | number): Spelling => ({
-    value: ownValue(value, key),
-    normalized: ownValue(normalized, key),
-    spelled: ownValue(spelled, key),
-  })
-  if (Array.isArray(value)) return value.map((_, i) => spellFields(inside(i), elementOf(schema), context))
-  const form = isMapping(value) ? formOf(schema, value) : undefined
-  if (!isMapping(value) || form === undefined) return withPlainNumbers(value)
-  const spellField = (name: string): readonly [string, unknown] => {
-    const short = shortSourceNames.get(name)
-    if (short !== undefined) return spellSources(name, short, { value, normalized, spelled }, context.directory)
-    if (name === 'connectionId' && ownValue(spelled, name) === undefined)
-      return ['connection', spellConnection(value[name], { ...context, spelled })]
-    const field = form.shape[name]
-    // The source that a click opens.
-    const opened = name === 'id' && field && metaOf(field).ref ? uniqueNameOf(context.directory, 'source', value[name]) : undefined
-    if (opened !== undefined && ownValue(spelled, name) !== value[name]) return [name, { source: opened }]
-    return [name, spellFields(inside(name), field, context)]
-  }
-  return Object.fromEntries(
-    Object.keys(form.shape)
-      .toSorted((a, b) => lastFields.indexOf(a) - lastFields.indexOf(b))
-      .filter((name) => ownValue(normalized, name) !== undefined || (value[name] != null && isRequired(form.shape[name])))
-      .map(spellField)
-      .filter(([, field]) => field !== undefined),
-  )
-}
+export const spellFields = ({ value, ...others }: Spelling & { readonly value: Body }, schema: Schema, context: FileContext): Body =>
+  mapForms(value, schema, spelling(context), others)
+
+const spelling = (context: FileContext): FormWalk<Omit<Spelling, 'value'>> => ({
+  into: ({ normalized, spelled }, key) => ({ normalized: ownValue(normalized, key), spelled: ownValue(spelled, key) }),
+  leaf: withPlainNumbers,
+  map({ map, form, beside: { normalized, spelled }, inner }) {
+    if (form === undefined) return withPlainNumbers(map)
+    const spellField = (name: string): readonly [string, unknown] => {
+      const short = shortSourceNames.get(name)
+      if (short !== undefined) return spellSources(name, short, { value: map, normalized, spelled }, context.directory)
+      if (name === 'connectionId' && ownValue(spelled, name) === undefined)
+        return ['connection', spellConnection(map[name], { ...context, spelled })]
+      const field = form.shape[name]
+      // The source that a click opens.
+      const opened = name === 'id' && field && metaOf(field).ref ? uniqueNameOf(context.directory, 'source', map[name]) : undefined
+      if (opened !== undefined && ownValue(spelled, name) !== map[name]) return [name, { source: opened }]
+      return [name, inner(name)]
+    }
+    return Object.fromEntries(
+      Object.keys(form.shape)
+        .toSorted((a, b) => lastFields.indexOf(a) - lastFields.indexOf(b))
+        .filter((name) => ownValue(normalized, name) !== undefined || (map[name] != null && isRequired(form.shape[name])))
+        .map(spellField)
+        .filter(([, field]) => field !== undefined),
+    )
+  },
+})
 
 /** The field with sources, in its short form unless the file has the long one or a source has no unique name. */
 function spellSources(field: string, short: string, { value, spelled }: Spelling, directory: Directory): readonly [string, unknown] {
@@ -74,7 +71,5 @@ export function uniqueNameOf(directory: Directory, kind: ReferableKind, id: unkn
 export function withPlainNumbers(value: Body): Body
 export function withPlainNumbers(value: unknown): unknown
 export function withPlainNumbers(value: unknown): unknown {
-  if (isExactNumber(value)) return Number(value.rawJSON)
-  if (Array.isArray(value)) return value.map(withPlainNumbers)
-  return isMapping(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPlainNumbers(item)])) : value
+  return isExactNumber(value) ? Number(value.rawJSON) : mapItems(value, withPlainNumbers)
 }

@@ -5,7 +5,7 @@ import { startMsOf, toStart } from '../kinds/alert/schedule.ts'
 import { findNames } from '../kinds/collections.ts'
 import { composeCreate } from '../kinds/compare.ts'
 import { fieldsLeftToService } from '../kinds/derive.ts'
-import { type Body, type DeclaredObject, describeStored, type Kind, watchedPlaceOf, withWatchedNames } from '../kinds/kind.ts'
+import { type Body, describeStored, type KindWire, watchedPlaceOf, withWatchedNames } from '../kinds/kind.ts'
 import { alertMarkers } from '../kinds/marker.ts'
 import { ApiError } from '../platform/api/api-error.ts'
 import type { WriteApi } from '../platform/api/client.ts'
@@ -276,7 +276,7 @@ const isSimilar = (alert: Alert, body: Body): boolean =>
   (['name', 'dashboardId', 'tileId', 'savedSearchId'] as const).every((field) => (alert[field] ?? '') === (body[field] ?? ''))
 
 // A new alert has no marker by which it could be found again, so the user decides after a lost answer.
-async function createOnce(api: WriteApi, service: Target, kind: Kind<DeclaredObject<DeclaredAlert>>, body: Body): Promise<Alert> {
+async function createOnce(api: WriteApi, service: Target, kind: KindWire, body: Body): Promise<Alert> {
   try {
     return await alertCollection.create(api, service, composeCreate(kind, body))
   } catch (thrown) {

@@ -1,7 +1,7 @@
 // The operations that list the objects of a kind, and what they say about the owners.
 import * as z from 'zod'
 import { alertCollection } from '../kinds/alert/alert.ts'
-import { type Kind, type StoredObject, storedLabelOf } from '../kinds/kind.ts'
+import { type KindIdentity, type StoredObject, storedLabelOf } from '../kinds/kind.ts'
 import { type KindName, kindLabels } from '../kinds/kind-names.ts'
 import { alertMarkers, noMarkers, ownershipTest, withoutMarkerTags } from '../kinds/marker.ts'
 import type { ReadApi } from '../platform/api/client.ts'
@@ -24,7 +24,7 @@ export const ownersDetail = z.record(z.string(), owner).describe('Project and ke
 
 export type Owners = z.output<typeof ownersDetail>
 
-type Markers = Pick<Kind, 'ownership' | 'readMarker' | 'markerStyle'>
+type Markers = Pick<KindIdentity, 'ownership' | 'readMarker' | 'markerStyle'>
 
 /** Fields for conditions on the owner. */
 export const ownerFields = ['key', 'project', 'managed', 'unmanaged'] as const

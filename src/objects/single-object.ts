@@ -2,7 +2,17 @@
 import * as z from 'zod'
 import { type DatedLists, listKinds } from '../kinds/collections.ts'
 import { createDirectory, type Directory, type ReferableKind } from '../kinds/directory.ts'
-import type { AlertTarget, Body, DeclaredObject, FileContext, Kind, ResolveContext, StoredObject } from '../kinds/kind.ts'
+import type {
+  AlertTarget,
+  Body,
+  DeclaredObject,
+  FileContext,
+  KindFile,
+  KindIdentity,
+  KindWire,
+  ResolveContext,
+  StoredObject,
+} from '../kinds/kind.ts'
 import type { KindName } from '../kinds/kind-names.ts'
 import { connectionCollection } from '../kinds/source/source-wire.ts'
 import type { ReadApi } from '../platform/api/client.ts'
@@ -97,7 +107,7 @@ const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
  * them. Throws an InputError for a reference that means nothing.
  */
 export async function resolveObject<T>(
-  kind: Kind<DeclaredObject<T>>,
+  kind: KindIdentity & KindFile<DeclaredObject<T>>,
   { value, spelled, document, name }: ReadObject<T>,
   { api, service }: { readonly api: ReadApi; readonly service: Target },
 ): Promise<Body> {
@@ -199,7 +209,7 @@ const withIdAsName = (tiles: readonly Body[], spelled: unknown): readonly Body[]
   tiles.map((tile) => (tile.id === spelled ? { ...tile, name: spelled } : tile))
 
 /** A stored object as a document, with ids in place of names. */
-export function toDocument(kind: Kind, stored: StoredObject): Body {
+export function toDocument(kind: KindWire & KindFile, stored: StoredObject): Body {
   const context: FileContext = {
     key: '',
     spelled: undefined,

@@ -27,7 +27,7 @@ function causeOfDiagnostic({ rule, message: text, location: { file, line } }: Di
   if (variable !== undefined) return say`${variable} is empty`
   const isInput = line === undefined && /^[a-z-]+$/.test(file)
   // Amounts and ids of a message about objects: `alerts.slow: 2 alerts have this marker (65f…, 66a…)`.
-  const message = text.replace(/^(\S+: )?\d+ (?=\p{Ll})/u, '$1several ').replaceAll(/ \([^()]*\d[^()]*\)/g, '')
+  const message = text.replace(/^(\S+: )?\d+ (?=\p{Ll})/u, '$1several ').replaceAll(/ \((?=[^()]*\d)[^()]*\)/g, '')
   if (isInput && !isAboutInput({ rule })) return firstSentence(untrustedSentence(message))
   // An input has advice after a colon, and an object of a file its name before one.
   return isInput

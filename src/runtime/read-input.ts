@@ -38,6 +38,7 @@ export interface RunInput {
   readonly connection: RunConnection | undefined
   readonly profile: Profile
   readonly lintSettings: LintSettings
+  readonly sqlFunctions: readonly string[]
   /** The environment that the input `env` names. */
   readonly environment: NamedEnvironment | undefined
   /** Where each common setting that was given comes from: `input`, `environment`, or the config file's name. */
@@ -98,6 +99,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     connection,
     profile: profileNamed(complete.profile),
     lintSettings: settings.lintSettings,
+    sqlFunctions: settings.sqlFunctions,
     environment: settings.environment,
     sources: settings.sources,
     warnings: variables.warnings,

@@ -7,11 +7,11 @@ import type { Clock } from '../platform/core/clock.ts'
 import { exitCodes, inputError, toWatchkeeperError, WatchkeeperError } from '../platform/core/errors.ts'
 import { toPlainText } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
-import { createRedact, type Redact, redactDeep } from '../platform/core/secrets.ts'
+import { createRedact, type Redact, redactDeep, redactResult } from '../platform/core/secrets.ts'
 import { quote } from '../platform/core/text.ts'
 import { version } from '../platform/core/version.ts'
-import { type Cancellation, createWriteLog } from '../platform/http/cancellation.ts'
-import type { HiddenText } from '../platform/http/webhook-url.ts'
+import { type Cancellation, createCheckpoint, createWriteLog } from '../platform/http/cancellation.ts'
+import { createCopiedUrls } from '../platform/http/webhook-url.ts'
 import type { Files } from '../platform/operation/files.ts'
 import type { Settings } from '../platform/operation/inputs.ts'
 import type { Confirmation, Context, Effect, GitHubReader, Operation, Progress, Scope } from '../platform/operation/operation.ts'
@@ -77,8 +77,10 @@ export interface PublishableResult extends RunResult {
 /** Reads the input, runs the operation, and makes verdict and report. Throws nothing, prints nothing, writes no file. */
 export async function runOperation(given: RunRequest, deps: RunDeps): Promise<PublishableResult> {
   const startedAtMs = deps.clock.now()
-  const hiding = createHiding(credentialsIn(given.inputs, given.env))
-  const { redact } = hiding
+  const secrets = credentialsIn(given.inputs, given.env)
+  const copiedUrls = createCopiedUrls()
+  const redact = createRedact(secrets, copiedUrls.search)
+  const hiding: Hiding = { redact, redactGiven: createRedact(secrets) }
   const request = withRedactedNames(given, redact)
   const { files } = deps
   const { writes = createWriteLog() } = deps.cancellation
@@ -98,7 +100,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
       input.connection &&
       openApi(
         { ...input.connection, userAgent: `watchkeeper/${version}` },
-        { ...deps, note, debug, cancellation, onHiddenTexts: hiding.add },
+        { ...deps, note, debug, cancellation, hideUrls: copiedUrls.add },
       )
     const result = await judgeAndReport(input, session, { ...deps, note, startedAtMs }, hiding)
     return { ...result, publishSettings: publishSettingsOf(input, files) }
@@ -114,30 +116,8 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   }
 }
 
-/** What hides secrets: those that the run was given, and texts of the service. */
-interface Hiding {
-  readonly redact: Redact
-  /** Hides only the secrets that the run was given. */
-  readonly redactGiven: Redact
-  readonly add: (texts: readonly HiddenText[]) => void
-}
-
-function createHiding(given: readonly string[]): Hiding {
-  const redactGiven = createRedact(given)
-  const hidden = new Map<string, string>()
-  const hideIn = (text: string): string => [...hidden].reduce((rest, [copy, shown]) => rest.replaceAll(copy, () => shown), text)
-  return {
-    redactGiven,
-    // First whole addresses, of which a given secret can be a part. Most texts are none: the search is for hundreds of them.
-    redact: (text) => redactGiven(/[/@]/.test(text) ? hideIn(text) : text),
-    add(texts) {
-      // A longer one can begin with another one.
-      const all = [...hidden, ...texts].toSorted(([a], [b]) => b.length - a.length)
-      hidden.clear()
-      for (const [copy, shown] of all) hidden.set(copy, shown)
-    },
-  }
-}
+/** Hides the secrets that the run was given, and copied URLs of webhooks, or only the secrets. */
+type Hiding = Readonly<Record<'redact' | 'redactGiven', Redact>>
 
 /** A secret with another name than expected is empty. */
 const isWithoutWebhook = ({ settings, sources }: RunInput): boolean =>
@@ -202,14 +182,14 @@ async function judgeAndReport(
   const { redact, redactGiven } = hiding
   const raw = await operation.run(contextFor(input, session, deps, hiding), input.input)
   // Redacted before the report, where a secret would be escaped and could not be recognized.
-  const result = redactDeep(raw, redact)
+  const result = await redactResult(raw, redact)
   return toRunResult({
     name,
     operation,
     input: input.input,
     result,
     // Redacted, the text of a file that was there before would be changed, and no digest of a plan file would fit.
-    resultForFiles: result === raw ? raw : redactDeep(raw, redactGiven),
+    resultForFiles: result === raw ? raw : await redactResult(raw, redactGiven),
     verdict: operation.judge?.(result, input.input) ?? pass,
     report: operation.report(result),
     isWarnOnly: input.settings.warnOnly,
@@ -233,7 +213,7 @@ function subjectOf({ operation: { scope }, organizationId, target }: RunInput, s
 }
 
 function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, hiding: Hiding): Context<Effect, Scope> {
-  const { operation, organizationId, target, connection, profile, lintSettings, environment, settings } = input
+  const { operation, organizationId, target, connection, profile, lintSettings, sqlFunctions, environment, settings } = input
   const { redact, redactGiven } = hiding
   const api = session?.api
   const paths = [settings.config ?? defaultConfigFile, ...(environment === undefined ? [] : [environment.path])]
@@ -251,10 +231,12 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     files: withoutCredentials(deps.files, redactGiven),
     serviceName: async () => api && named && (await findServices(api, organizationId)).find(({ id }) => id === named.serviceId)?.name,
     lintSettings,
+    sqlFunctions,
     environment,
     formats: (settings.reports ?? []).map(({ format }) => format),
     github: api && deps.openGitHub?.({ githubToken: settings.githubToken, deps, remainingMs: api.remainingMs }, paths),
     stop: deps.cancellation.stop,
+    checkpoint: createCheckpoint(deps.cancellation.stop, api?.remainingMs),
     confirm: operation.asksFirst && deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
     debug: debugLog(deps, redact) ?? (() => undefined),
     async progress({ done, total, line, result }) {

@@ -66,7 +66,7 @@ async function findWorkspaceFiles(root: string, globs: readonly string[], input:
 const patternsOf = (root: string, globs: readonly string[]): Promise<readonly string[]> =>
   Promise.all(
     globs.map((one) =>
-      isDirectory(join(root, one)).then((is) => (is ? `${escapeGlob(one.replace(/\/+$/, ''))}/**/*.{yml,yaml,json}` : one)),
+      isDirectory(join(root, one)).then((is) => (is ? `${escapeGlob(one.replace(/(?<!\/)\/+$/, ''))}/**/*.{yml,yaml,json}` : one)),
     ),
   )
 
@@ -235,7 +235,7 @@ export interface Remote {
 
 function repositoryOfRun(env: Variables): string | undefined {
   const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: name } = env
-  return name ? `${server.replace(/^https?:\/\//, '').replace(/\/+$/, '') || 'github.com'}/${name}` : undefined
+  return name ? `${server.replace(/^https?:\/\//, '').replace(/(?<!\/)\/+$/, '') || 'github.com'}/${name}` : undefined
 }
 
 async function mayBeFromFork(env: Variables): Promise<boolean> {

@@ -90,6 +90,7 @@ async function record(target: string): Promise<{ readonly version: string; reado
     await send(`DROP DATABASE IF EXISTS ${database} SYNC`, 'default')
     await send(`CREATE DATABASE ${database} ENGINE = Atomic`, 'default')
     await send(`${table} AS SELECT now(), 'cart', 'a', map('a', 'b'), 'main.c', 'http://x/y', 'small', 1, ['a', 'b']`)
+    await send('CREATE DICTIONARY names (id UInt64, name String) PRIMARY KEY id SOURCE(NULL()) LAYOUT(FLAT()) LIFETIME(0)')
     const effects: Record<string, string> = {}
     for (const form of [...hostileForms, ...unseenForms, ...legalForms]) effects[form] = await run(form)
     const [version] = await ask('SELECT version() FROM otel_logs')

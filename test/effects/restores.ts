@@ -35,7 +35,7 @@ async function ask(url: string, sql: string, endMs = 0): Promise<string> {
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-async function make({ original, after = [], loss = [] }: RealRestore, urls: Readonly<Record<Side, string>>, file: string): Promise<number> {
+async function make({ original, after = [], restored = [] }: RealRestore, urls: Readonly<Record<Side, string>>, file: string) {
   for (const url of Object.values(urls)) await ask(url, 'DROP DATABASE IF EXISTS shop SYNC')
   await ask(urls.original, 'CREATE DATABASE shop')
   for (const sql of original) await ask(urls.original, sql)
@@ -46,8 +46,11 @@ async function make({ original, after = [], loss = [] }: RealRestore, urls: Read
   await wait(1100)
   for (const sql of after) await ask(urls.original, sql)
   await ask(urls.restored, `RESTORE DATABASE shop FROM File('${file}')`)
-  for (const sql of loss) await ask(urls.restored, sql)
-  return backupMs
+  const requestedMs = Date.now()
+  await wait(1100)
+  for (const sql of restored) await ask(urls.restored, sql)
+  await wait(1100)
+  return { backupMs, requestedMs }
 }
 
 async function main(): Promise<number> {
@@ -60,24 +63,22 @@ async function main(): Promise<number> {
   const recorded: Record<string, RecordedRestore> = {}
   let differences = 0
   for (const [name, one] of Object.entries(realRestores)) {
-    const backupMs = await make(one, urls, `${directory}/${Date.now()}`)
-    const nowMs = Date.now()
+    const times = { ...(await make(one, urls, `${directory}/${Date.now()}`)), nowMs: Date.now() }
     const answers: Record<string, Record<string, unknown>> = { original: {}, restored: {} }
     const answer = async (side: Side, sql: string, endMs: number): Promise<string> => {
       const body = await ask(urls[side], sql, endMs)
       Object.assign(answers[side] ?? {}, { [digestOfText(sql, 16)]: (JSON.parse(body) as { readonly data: unknown }).data })
       return body
     }
-    const problems = problemsOf(await verifyReal({ backupMs, nowMs, answer }), one)
-    recorded[name] = { backupMs, nowMs, answers }
+    const problems = problemsOf(await verifyReal({ ...times, bytes: one.bytes, answer }), one)
+    recorded[name] = { ...times, answers }
     for (const problem of problems) print(`${name}: ${problem}`)
     differences += problems.length
   }
   for (const url of Object.values(urls)) await ask(url, 'DROP DATABASE IF EXISTS shop SYNC')
-  const version = JSON.parse(await ask(restored, 'SELECT version() AS version')) as {
-    readonly data: readonly { readonly version: string }[]
-  }
-  print(`ClickHouse ${version.data[0]?.version}: ${Object.keys(recorded).length} restores, ${differences} differences`)
+  const versions = await Promise.all(Object.values(urls).map((url) => ask(url, 'SELECT version()')))
+  const numbers = versions.map((text) => /\d+\.\d+/.exec(text)?.[0]).join(' and ')
+  print(`ClickHouse ${numbers}: ${Object.keys(recorded).length} restores, ${differences} differences`)
   if (values.record) {
     const path = new URL('../integration/backups/recorded-restores.json', import.meta.url)
     const lines = Object.entries(recorded).map(([name, one]) => `${JSON.stringify(name)}: ${JSON.stringify(one)}`)

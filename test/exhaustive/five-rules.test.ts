@@ -4,9 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { declarationDigest, toAdoptedId } from '../../src/kinds/adopt.ts'
 import type { StoredObject } from '../../src/kinds/kind.ts'
 import type { KindName } from '../../src/kinds/kind-names.ts'
-import type { Change, Plan } from '../../src/sync/plan/change.ts'
+import type { Change, Plan } from '../../src/sync/decide/change.ts'
+import { ownership, type Row } from '../../src/sync/decide/ownership.ts'
 import { readValue } from '../support/declarations.ts'
 import { kinds, planOf, remoteStateWith } from '../support/plans.ts'
+import { randomFrom } from '../support/random.ts'
 
 const project = 'shop/main'
 const key = 'mine'
@@ -129,7 +131,7 @@ function expectedOfUnmarked(state: State): string {
 /** Another object, which was applied. */
 const ownedInFile = { name: 'Owned', sourceId: 'logs' }
 
-function planFor(given: State, prune: boolean): { readonly plan: Plan; readonly id: string } {
+function planFor(given: State, prune: boolean, more: Parameters<typeof planOf>[2] = {}): { readonly plan: Plan; readonly id: string } {
   const { subject, marker, adopt, history, canPatch, edit, isApplied } = given
   const kind = kinds[subject.kind]
   const { stored, declared } = valuesOf(given)
@@ -161,7 +163,7 @@ function planFor(given: State, prune: boolean): { readonly plan: Plan; readonly 
     ...(isApplied && { savedSearch: [{ ...search, id: 'owned' }] }),
   }
   const state = remoteStateWith({ ...lists, [subject.kind]: [...(lists[subject.kind] ?? []), ...(object === undefined ? [] : [object])] })
-  const options = { canPatch, prune, adoptFrom: { none: true as const } }
+  const options = { canPatch, prune, adoptFrom: { none: true as const }, ...more }
   const content = { savedSearches: {}, ...subject.around.declared, [section]: { ...others, ...own } }
   const savedSearches = { ...content.savedSearches, ...(isApplied && { owned: ownedInFile }) }
   return { plan: planOf({ ...content, savedSearches }, state, options), id }
@@ -201,4 +203,34 @@ describe.each(Object.entries(subjects))('W21: the five rules about %s', (_name, 
       if (isHeld ? deleted.length > 0 : markersOfDeleted.includes(undefined)) throw new Error(JSON.stringify(words))
     }
   })
+})
+
+describe('W21: the table of what becomes of an object', () => {
+  const random = randomFrom(1)
+  const oneOfTwo = alertSubject('Mine', [{ ...alert, id: 'second', threshold: 99, name: 'Mine' }])
+  const states = [...Object.values(subjects), oneOfTwo]
+    .flatMap((subject) => statesOf(subject).flatMap((state) => [true, false].map((rewrite) => ({ state, rewrite, rank: random() }))))
+    .toSorted((a, b) => a.rank - b.rank)
+  const decidedIn = ({ state, rewrite }: (typeof states)[number]): string => {
+    try {
+      return decided(planFor(state, true, { rewrite }))
+    } catch (error) {
+      return String(error)
+    }
+  }
+
+  it.each(ownership.map((row, i) => [i + 1, row] as const))(
+    'needs row %i, without which an object is decided differently',
+    (number, row) => {
+      const rows = ownership as Row[]
+      const needed = states.find((state) => {
+        const before = decidedIn(state)
+        rows.splice(number - 1, 1)
+        const after = decidedIn(state)
+        rows.splice(number - 1, 0, row)
+        return before !== after
+      })
+      expect(needed).toBeDefined()
+    },
+  )
 })

@@ -1,9 +1,14 @@
 // Short ways to read declarations in tests: as text where places matter, as a value where they do not.
 
 import { type Diagnostic, formatLocation } from '../../src/platform/core/diagnostics.ts'
-import { type Declarations, readDeclarations } from '../../src/sync/declarations/declarations.ts'
+import { createReader, type Declarations, type SourceFile } from '../../src/sync/declarations/declarations.ts'
 
 type Variables = Readonly<Record<string, string>>
+
+export function readDeclarations(files: readonly SourceFile[], ...options: Parameters<typeof createReader>): Declarations {
+  const { readFile, combine } = createReader(...options)
+  return combine(files.map(readFile))
+}
 
 export const readText = (text: string, variables: Variables = {}): Declarations =>
   readDeclarations([{ path: 'f.yml', text }], (name) => variables[name])

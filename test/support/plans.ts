@@ -12,13 +12,12 @@ import { connectionSchema, sourceSchema } from '../../src/kinds/source/source-wi
 import { storedWebhookSchema } from '../../src/kinds/webhook/webhook-wire.ts'
 import { type Profile, profileNamed } from '../../src/platform/api/profiles.ts'
 import { createKnownIds } from '../../src/sync/apply/apply-state.ts'
-import { readDeclarations } from '../../src/sync/declarations/declarations.ts'
-import type { Change, Plan } from '../../src/sync/plan/change.ts'
-import { type PlanOptions, planChanges } from '../../src/sync/plan/plan-changes.ts'
+import type { Change, Plan } from '../../src/sync/decide/change.ts'
+import { type PlanOptions, planChanges } from '../../src/sync/decide/decide.ts'
 import type { StoredObjects } from '../../src/sync/plan/stored-objects.ts'
 import { type Draft, draftPull, type PulledObject } from '../../src/sync/pull/draft.ts'
 import { verifyDraft } from '../../src/sync/pull/verify-draft.ts'
-import { messages, readValue } from './declarations.ts'
+import { messages, readDeclarations, readValue } from './declarations.ts'
 
 // Plans made of values alone: what is declared, what the service has, and the service after the plan was applied.
 

@@ -47,7 +47,7 @@ export function openSession(
     random: () => 0.5,
     note: (line) => notes.push(line),
     cancellation,
-    onHiddenTexts: () => undefined,
+    hideUrls: () => undefined,
   })
   return { ...session, clock: clock as VirtualClock, notes, stopSignal: stop.signal, stop: () => stop.abort(), abort: () => abort.abort() }
 }

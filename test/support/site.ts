@@ -9,6 +9,7 @@ import { type ApiConnection, readOnly, type WriteApi } from '../../src/platform/
 import type { Target } from '../../src/platform/api/path.ts'
 import { profileNamed } from '../../src/platform/api/profiles.ts'
 import type { Clock } from '../../src/platform/core/clock.ts'
+import { createCheckpoint } from '../../src/platform/http/cancellation.ts'
 import type { Context } from '../../src/platform/operation/operation.ts'
 import { serviceOf } from './emulator.ts'
 import { openSession, service, type TestSession } from './session.ts'
@@ -76,12 +77,14 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     organizationId: 'organizationId' in place ? place.organizationId : '',
     service: place,
     profile,
+    sqlFunctions: [],
     apiOrigin: server.url,
     clock: session.clock,
     files: { ...toFiles(files, server.secrets ?? {}), mayBeFromFork: async () => server.isFork ?? false },
     lintSettings: {},
     formats: [],
     stop: session.stopSignal,
+    checkpoint: createCheckpoint(session.stopSignal, api.remainingMs),
     confirm: undefined,
     debug: () => undefined,
     progress: async ({ done, total, line }) => void progress.push(`${done}/${total} ${line.map(({ text }) => text).join('')}`),

@@ -11,7 +11,6 @@ import { objectBlocks } from '../plan/plan-report.ts'
 import type { PlannedObject } from '../plan/plan-result.ts'
 import { type Applied, firstLine, withOutcome, wordsFor } from './apply-verdict.ts'
 
-/** Outcomes in the order in which they are reported. */
 const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => kind !== 'unchanged')]
 
 const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: statusLooks.fail.sign, skipped: '⏭️', held: '✋' }
@@ -95,7 +94,6 @@ function notEvaluatedWords(alerts: Applied['notEvaluated'] = []): Line {
   return say`Not evaluated since this run: ${counted(alerts.length, 'alert')} (${names}). plan, drift and doctor show errors of the next evaluation${due}`
 }
 
-/** The most failures that are shown in full. */
 const maxShown = 10
 
 function failureTexts(objects: readonly PlannedObject[]): readonly string[] {

@@ -1,11 +1,13 @@
 import { intervalMs, isAtBorder, omitStart } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
-import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, type KindWire, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
 import { missingSqlKey } from '../../platform/api/api-error.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
+import { createKeyIndex, getById } from '../../platform/core/keys.ts'
 import { plural } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimate, type EstimateOptions, estimateAlerts, type ReadSeries, requestOf } from '../../signals/backtest/estimate.ts'
@@ -16,8 +18,8 @@ import { type AlertEstimate, toAlertEstimate } from '../../signals/backtest/resu
 import { requestSeries } from '../../signals/backtest/series-api.ts'
 import { type Suggestion, suggestCondition } from '../../signals/backtest/suggest.ts'
 import type { UnmatchedContext } from '../../signals/backtest/unmatched.ts'
+import { type Change, changesOf, isDifference } from '../../sync/decide/change.ts'
 import type { Incident } from '../../sync/declarations/incidents.ts'
-import { type Change, changesOf, isDifference } from '../../sync/plan/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
 import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
@@ -215,7 +217,7 @@ interface ComparisonContext {
 function compare(change: Change, context: ComparisonContext): BacktestComparison {
   const [stored, desired] = [change.stored, desiredBody(change, context.kinds.alert)].map((body) => body && withoutSilence(change, body))
   const watched = {
-    now: stored && watchedBy(stored, (kind, id) => findRemote(context.storedObjects, kind, id), context),
+    now: stored && watchedBy(stored, (kind, id) => getById<StoredObject>(context.storedObjects[kind], id), context),
     next: desired && watchedBy(desired, (kind, id) => findDesired(context, kind, id), context),
   }
   const now = stored && queryOf(stored, watched.now, context)
@@ -234,26 +236,29 @@ const fingerprint = (query: BacktestQuery, { range }: Pick<ComparisonContext, 'r
   JSON.stringify([requestOf(query), { ...query.condition, startMs: evaluatedPart(query.condition, range).fromMs }])
 
 /** Whether the plan writes the alert, or the dashboard or saved search that it watches. */
-function isTouched(change: Change, changes: readonly Change[]): boolean {
-  const watched: readonly unknown[] = [change.desired?.dashboardId, change.desired?.savedSearchId]
-  return isDifference(change) || changes.some((one) => one.id !== undefined && watched.includes(one.id) && isDifference(one))
-}
+const isTouched = (change: Change, changes: readonly Change[]): boolean =>
+  [
+    change,
+    findChange(changes, `dashboard ${change.desired?.dashboardId}`),
+    findChange(changes, `savedSearch ${change.desired?.savedSearchId}`),
+  ].some((one) => one && isDifference(one))
 
 /** The whole body after the plan; undefined for a delete. */
-export function desiredBody({ desired, stored, action }: Change, kind: Kind): Body | undefined {
+export function desiredBody({ desired, stored, action }: Change, kind: KindWire): Body | undefined {
   if (desired === undefined || stored === undefined || action === 'replace') return desired
   return composeUpdate(kind, desired, stored)
 }
 
 type Find = (kind: 'dashboard' | 'savedSearch', id: unknown) => Body | undefined
 
-const findRemote = (storedObjects: StoredObjects, kind: 'dashboard' | 'savedSearch', id: unknown): StoredObject | undefined =>
-  storedObjects[kind].find((one: StoredObject) => one.id === id)
+const findChange = createKeyIndex<Change>((change) => [
+  addressOf(change),
+  ...(change.id === undefined ? [] : [`${change.kind} ${change.id}`]),
+])
 
 function findDesired({ kinds, plan, storedObjects }: ComparisonContext, kind: 'dashboard' | 'savedSearch', id: unknown): Body | undefined {
-  const change = plan.changes.find((one) => one.kind === kind && (id instanceof PendingId ? one.key === id.key : one.id === id))
-  if (change === undefined) return findRemote(storedObjects, kind, id)
-  return desiredBody(change, kinds[kind])
+  const change = findChange(plan.changes, id instanceof PendingId ? addressOf({ kind, key: id.key }) : `${kind} ${id}`)
+  return change === undefined ? getById<StoredObject>(storedObjects[kind], id) : desiredBody(change, kinds[kind])
 }
 
 const watchedBy = (alert: Body, find: Find, { storedObjects }: ComparisonContext): Watched | undefined =>
@@ -267,7 +272,7 @@ function queryOf(alert: Body, watched: Watched | undefined, { findSqlValues, has
 
 function watchedSearch({ savedSearchId }: Body, find: Find, { source: sources }: StoredObjects): Watched | undefined {
   const savedSearch = find('savedSearch', savedSearchId)
-  return savedSearch && { savedSearch, source: sources.find(({ id }) => id === savedSearch.sourceId) }
+  return savedSearch && { savedSearch, source: getById(sources, savedSearch.sourceId) }
 }
 
 function watchedTile({ dashboardId, tileId }: Body, find: Find, { source: sources }: StoredObjects): Watched | undefined {

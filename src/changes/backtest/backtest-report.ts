@@ -73,7 +73,6 @@ export function reviewBlocks({ alerts }: Backtested, days: number): Part {
   ]
 }
 
-/** All numbers of the alerts. */
 export function backtestBlocks({ alerts }: Backtested): Part {
   if (alerts.length === 0) return undefined
   return [
@@ -97,7 +96,6 @@ function describeLongest(estimate: AlertEstimate | undefined): Cell {
   return shown(estimate.longestEpisodeMinutes || undefined, (minutes) => formatDuration(minutes * minuteMs))
 }
 
-/** When episodes begin. */
 function describeTimes(estimate: AlertEstimate | undefined): Line {
   if (estimate?.windows === undefined) return []
   const { episodes = 0, notifiedAt = [] } = estimate

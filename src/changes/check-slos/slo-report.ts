@@ -133,7 +133,6 @@ function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): Part {
   return say`${sloName(worst)} spent ${trusted(when)} (UTC). Find out what failed then: the declaration of the SLO says which events are good.`
 }
 
-/** The most charts in a report. */
 const maxCharts = 10
 
 /** One chart for each SLO that spent something, the worst first, of its worst group. A title is not escaped, and a key needs no escape. */

@@ -3,7 +3,7 @@ import { diagnosticSchema } from '../../platform/core/diagnostics.ts'
 import { selectInput } from '../../platform/operation/select.ts'
 import { burnRateWindows } from '../../signals/slos/error-budget.ts'
 import { environmentInput } from '../../sync/declarations/environment.ts'
-import { filesInput } from '../../sync/declarations/find-declarations.ts'
+import { filesInput } from '../inputs.ts'
 
 const percent = (what: string) => z.number().describe(what)
 

@@ -4,7 +4,7 @@ import { clip, firstOf, plural } from '../../platform/core/text.ts'
 import type { Block, DiffLine } from '../../platform/report/blocks.ts'
 import { type SideNames, toDiffLines } from '../../platform/report/diff-lines.ts'
 import { wrap } from '../../platform/report/terminal.ts'
-import type { Action } from '../../sync/plan/change.ts'
+import type { Action } from '../../sync/decide/change.ts'
 import { type PlannedObject, type PlanResult, sinceWhen } from './plan-result.ts'
 
 const leads: Readonly<Record<Action, readonly [DiffLine['sign'], string]>> = {
@@ -97,7 +97,6 @@ function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideName
   }
 }
 
-/** A new SLO with the objects that it makes. */
 type NewSlo = NonNullable<PlanResult['slos']>[number] & { readonly made: readonly PlannedObject[] }
 
 function toSloEntry({ key, name, summary, made: [first, ...others] }: NewSlo): Entry {
@@ -122,7 +121,6 @@ const below = (text: string): DiffLine => ({ sign: ' ', text: `  ${text}` })
 /** A terminal of 80 columns, without the indent. */
 const paragraphWidth = 76
 
-/** Longer summaries are cut. */
 const maxSummaryLength = 600
 
 const toParagraph = (text: string): readonly DiffLine[] =>

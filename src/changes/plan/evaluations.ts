@@ -12,7 +12,7 @@ import {
 import { describeStored, type StoredObject } from '../../kinds/kind.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { clip } from '../../platform/core/text.ts'
-import { type Change, changesOf, isDelete, type Plan } from '../../sync/plan/change.ts'
+import { type Change, changesOf, isDelete, type Plan } from '../../sync/decide/change.ts'
 import type { Outcome } from '../../sync/plan/outcome.ts'
 
 export const evaluationRules = {
@@ -125,7 +125,6 @@ export function findEvaluationProblems(
 interface Review {
   readonly plan: Plan
   readonly outcomes: readonly Outcome[]
-  /** The alerts after the writes. */
   readonly alerts: readonly StoredObject[]
   readonly nowMs: number
 }

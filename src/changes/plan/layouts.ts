@@ -5,7 +5,7 @@ import { type Body, listOf } from '../../kinds/kind.ts'
 import { printable } from '../../platform/core/text.ts'
 import { type Layout, type LayoutTile, markSigns, type TileMark } from '../../platform/report/blocks.ts'
 import { graphemesOf, graphemeWidth } from '../../platform/report/terminal.ts'
-import type { Change } from '../../sync/plan/change.ts'
+import type { Change } from '../../sync/decide/change.ts'
 
 // The layout of a changed dashboard before and after, as data and as a drawing in text. Loaded only where a dashboard changed.
 

@@ -7,8 +7,8 @@ import type { Kinds } from '../../kinds/kinds.ts'
 import { longDigestOf } from '../../kinds/marker.ts'
 import type { Target } from '../../platform/api/path.ts'
 import { filePath } from '../../platform/operation/inputs.ts'
+import { type Action, actions, type Change } from '../../sync/decide/change.ts'
 import type { Prune } from '../../sync/declarations/find-declarations.ts'
-import { type Action, actions, type Change } from '../../sync/plan/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 
 /** A name that programs take for stdout would be a file of that name. */

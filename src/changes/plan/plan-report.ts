@@ -9,9 +9,9 @@ import { type Block, countFacts, fold, type Part } from '../../platform/report/b
 import type { SideNames } from '../../platform/report/diff-lines.ts'
 import type { Annotation, Report, Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
+import { isDifference } from '../../sync/decide/change.ts'
+import { isAboutHeld } from '../../sync/decide/guards/held.ts'
 import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
-import { isDifference } from '../../sync/plan/change.ts'
-import { isAboutHeld } from '../../sync/plan/held.ts'
 import { changeBlocks } from './change-lines.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 
@@ -53,7 +53,6 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, 
   return join([...words.map(([verb, count]) => say`${count} to ${trusted(verb)}`), ...held], ', ')
 }
 
-/** The plan in the first line of its report. */
 export function planHeadline(result: PlanResult): Line {
   if (isPlanWrong(result)) return say`The plan${inEnvironment(result)} failed`
   if (result.changed) return say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
@@ -168,7 +167,6 @@ function layouts(objects: readonly PlannedObject[]): Part {
 /** Objects without a difference that belonged to another key or project. */
 const isRenamed = ({ action, takeover }: PlannedObject): boolean => action === 'adopt' && takeover !== 'unmanaged'
 
-/** The most objects that one sentence names. */
 const maxNamed = 5
 
 type NamedObject = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>

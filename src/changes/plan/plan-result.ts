@@ -4,7 +4,7 @@ import { kindNames } from '../../kinds/kind-names.ts'
 import { diagnosticSchema } from '../../platform/core/diagnostics.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { tileMarks } from '../../platform/report/blocks.ts'
-import { actions, type Change, type Create, isDifference, isHeld, takeovers, type Update } from '../../sync/plan/change.ts'
+import { actions, type Change, type Create, isDifference, isHeld, takeovers, type Update } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import { isSuccess, type Outcome, outcomeKinds } from '../../sync/plan/outcome.ts'
 import { changesInFiles } from '../../sync/query-alerts/query-changes.ts'
@@ -195,7 +195,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
 function pageOf({ kind, id, stored, desired, action }: Change, { kinds, uiUrl }: PlanningResult): string | undefined {
   if (action === 'delete' || uiUrl === undefined) return undefined
   const page = kinds[kind].page?.({ ...(desired ?? stored), id })
-  return page && `${uiUrl.replace(/\/+$/, '')}/${page}`
+  return page && `${uiUrl.replace(/(?<!\/)\/+$/, '')}/${page}`
 }
 
 async function describe(change: Change): Promise<PlannedObject> {

@@ -12,17 +12,18 @@ import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, type Location } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
+import { getById } from '../../platform/core/keys.ts'
 import { firstOf } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimates, estimateAlerts, findUnmatched } from '../../signals/backtest/estimate.ts'
 import type { TimeRange } from '../../signals/backtest/evaluate.ts'
-import { type AloneSql, columnsOfSearch, type Probe, toProbe } from '../../signals/backtest/probe.ts'
+import { columnsOfSearch, type Probe, type SingleQuery, toProbe } from '../../signals/backtest/probe.ts'
 import type { Watched } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { toRefusal, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
 import type { SeriesItem } from '../../signals/backtest/series-api.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
-import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference } from '../../sync/plan/change.ts'
+import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { Outcome } from '../../sync/plan/outcome.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
@@ -55,7 +56,6 @@ interface Asking extends QueryContext {
   readonly isApplied: boolean
   readonly readRows: Estimates['readRows']
   readonly nowMs: number
-  /** How many more queries may be sent. */
   left: number
 }
 
@@ -238,9 +238,9 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
   )
   const plan = { ...planned.plan, changes: [...changes, ...others] }
   const compared = await compareAlerts({ ...planned, plan }, { profile }, { fromMs: nowMs, untilMs: nowMs })
+  const firstOfMakers = new Map(compared.toReversed().map(({ change }) => [makerOf(change), change]))
   /** The alerts of an SLO count the same events. */
-  const isRepeated = ({ change }: ComparedAlert): boolean =>
-    isOfSlo(change) && compared.find((one) => makerOf(one.change) === makerOf(change))?.change !== change
+  const isRepeated = ({ change }: ComparedAlert): boolean => isOfSlo(change) && firstOfMakers.get(makerOf(change)) !== change
   return compared.flatMap((one) => (one.next === undefined || isRepeated(one) ? [] : checksOfAlert(one, asking, isOnlyOnChanged)))
 }
 
@@ -251,7 +251,8 @@ function checksOfAlert(compared: ComparedAlert, asking: Asking, isOnlyOnChanged:
   const about = {
     subject: subjectOfAlert(change),
     interval: intervalOf(change),
-    key: JSON.stringify(watched.next ?? change.id ?? change.key),
+    // The sources are the same in all checks of a run, and can be many.
+    key: JSON.stringify({ ...(watched.next ?? { id: change.id ?? change.key }), sources: undefined }),
   }
   const isSlo = isOfSlo(change)
   const probe = isSlo ? probeOfSlo(next) : probeWatched(watched.next, change, asking)
@@ -334,7 +335,11 @@ function toChecks(probe: Probe | Refusal | undefined, { subject, interval, key }
   ]
 }
 
-function toSqlCheck({ text, template, connectionId, shape }: AloneSql, { subject, interval }: Omit<About, 'key'>, asking: Asking): Check {
+function toSqlCheck(
+  { text, template, connectionId, shape }: SingleQuery,
+  { subject, interval }: Omit<About, 'key'>,
+  asking: Asking,
+): Check {
   const { fromMs, untilMs } = lastWindow(interval, asking.nowMs)
   const query = { sql: text, connectionId, startMs: fromMs, endMs: untilMs }
   return { key: JSON.stringify([template, connectionId]), subject, outcome: () => askSql(query, asking, shape) }
@@ -364,7 +369,6 @@ function toSeriesChecks(
   return [{ key, subject, outcome }]
 }
 
-/** The last whole window. */
 function lastWindow(interval: AlertInterval, nowMs: number): TimeRange {
   const lengthMs = intervalMs[interval]
   const untilMs = Math.floor(nowMs / lengthMs) * lengthMs
@@ -381,7 +385,7 @@ const tileChecks = (asking: Asking): readonly Check[] =>
     return listOf(desiredBody(change, asking.kinds.dashboard)?.tiles).flatMap((tile, i) => {
       const probe = probeOf(tile)
       if (storedProbes.has(JSON.stringify(probe))) return []
-      return toChecks(probe, { subject: subjectOfTile(change, i, asking), interval: '1h', key: JSON.stringify({ tile, sources }) }, asking)
+      return toChecks(probe, { subject: subjectOfTile(change, i, asking), interval: '1h', key: JSON.stringify({ tile }) }, asking)
     })
   })
 
@@ -411,7 +415,7 @@ const searchChecks = (asking: Asking): readonly Check[] =>
     if (isDelete(change) || !isDifference(change)) return []
     const { source: sources } = asking.planned.storedObjects
     const probeOf = (savedSearch: Body): Probe | Refusal | undefined => {
-      const source = sources.find(({ id }) => id === savedSearch.sourceId)
+      const source = getById(sources, savedSearch.sourceId)
       const probe = toProbe({ savedSearch, source }, { interval: '1h', sources })
       return probe === undefined || 'reason' in probe ? probe : { ...probe, columns: columnsOfSearch(savedSearch) }
     }

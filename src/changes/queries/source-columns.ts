@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Source } from '../../kinds/source/source-wire.ts'
 import type { SqlQuery } from '../../platform/api/sql.ts'
+import { getById } from '../../platform/core/keys.ts'
 import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import type { Columns } from '../../signals/backtest/probe.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
@@ -31,15 +32,12 @@ export function lookUpSource(source: Source): readonly (LookUp | Refusal)[] {
 /** The columns of the conditions, groups and values of series. */
 export const lookUpSeries = (series: readonly SeriesItem[], sources: readonly Source[]): readonly (LookUp | Refusal)[] =>
   [...Map.groupBy(series, ({ sourceId, metricDataType }) => `${sourceId} ${metricDataType}`).values()].map((alike) => {
-    const source = sources.find(({ id }) => id === alike[0]?.sourceId)
+    const source = getById(sources, alike[0]?.sourceId)
     return lookUp(source, { expressions: [...new Set(alike.flatMap(expressionsOf))] }, alike[0]?.metricDataType)
   })
 
 export const lookUpColumns = ({ sourceId, ...columns }: Columns, sources: readonly Source[]): LookUp | Refusal =>
-  lookUp(
-    sources.find(({ id }) => id === sourceId),
-    columns,
-  )
+  lookUp(getById(sources, sourceId), columns)
 
 const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem): readonly string[] => [
   ...(whereLanguage === 'lucene' ? luceneColumns(where) : where.trim() === '' ? [] : [where]),

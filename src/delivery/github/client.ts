@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
 import type { Exchange } from '../../platform/http/transport.ts'
 import type { Deployment } from '../../platform/operation/operation.ts'
@@ -11,9 +12,6 @@ interface FetchInit {
   readonly headers: { readonly authorization: string }
   readonly body: string | undefined
 }
-
-/** The headers that are needed. Others would make octokit print text of the server. */
-const keptHeaders = ['content-type', 'link']
 
 // Octokit would print text of the server to a stream in which the runner executes commands.
 const nothing = (): undefined => undefined
@@ -34,13 +32,18 @@ interface IssueChange {
 export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
   const { getOctokit } = await import('@actions/github')
   const { request, close } = createRequests(run, deps, limits)
-  /** Sends a request in the form of the global `fetch`, as far as octokit uses it. */
-  const fetch = async (address: string, { method, headers, body }: FetchInit): Promise<Response> => {
-    const { status, headers: answered, text } = await request({ method, url: new URL(address), authorization: headers.authorization, body })
-    const kept = keptHeaders.flatMap((name) => (answered[name] === undefined ? [] : [[name, answered[name]] as const]))
-    return new Response(status === 204 ? null : text, { status, headers: Object.fromEntries(kept) })
+  /** Sends a request in the form of the global `fetch`, as far as octokit uses it, whose own parser takes minutes for some answers. */
+  const fetch = async (url: string, { method, headers: { authorization }, body }: FetchInit) => {
+    const { status, headers, text } = await request({ method, url: new URL(url), authorization, body })
+    // Octokit would print text of other headers.
+    const kept = headers.link === undefined ? [] : [['link', headers.link]]
+    return { url, status, headers: kept, body: parseJsonOrUndefined(text) ?? text }
   }
-  const octokit = getOctokit(token, { baseUrl: run.apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silent }, log: silent })
+  const octokit = getOctokit(token, {
+    baseUrl: run.apiUrl.href.replace(/\/$/, ''),
+    request: { fetch, parseSuccessResponseBody: false, log: silent },
+    log: silent,
+  })
   const repository = { owner: run.owner, repo: run.repository }
   const { git, issues, pulls, repos } = octokit.rest
   const latest = { sort: 'updated', direction: 'desc', per_page: perPage } as const

@@ -47,9 +47,9 @@ export async function listDeployments(access: GitHubAccess, { fromMs, toMs }: { 
     for await (const one of client.deployments()) {
       // GitHub lists the newest first, and cannot limit the list to a period.
       if (one.atMs < fromMs) break
-      if (one.atMs <= toMs) found.unshift(one)
+      if (one.atMs <= toMs) found.push(one)
     }
-    return found
+    return found.toReversed()
   })
 }
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import * as z from 'zod'
 import { formatLocation } from '../../platform/core/diagnostics.ts'
 import { parseJsonOrUndefined } from '../../platform/core/json.ts'
@@ -27,8 +27,12 @@ export const eventSchema = z.looseObject({
 type RunEvent = z.output<typeof eventSchema>
 
 /** Empty without a readable event. The commit then selects the pull request. */
-export async function readEvent(file: string | undefined): Promise<RunEvent> {
-  const text = file === undefined ? '' : await readFile(file, 'utf8').catch(() => '')
+export async function readEvent(file = ''): Promise<RunEvent> {
+  // A pipe could wait for its writer forever.
+  const isFile = await stat(file)
+    .then((stats) => stats.isFile())
+    .catch(() => false)
+  const text = isFile ? await readFile(file, 'utf8').catch(() => '') : ''
   return eventSchema.safeParse(parseJsonOrUndefined(text)).data ?? {}
 }
 
@@ -75,7 +79,7 @@ export async function readGitHubRun(
   const proxy = readProxySettings(env)
   const [fault] = proxy.diagnostics
   if (fault !== undefined) return { problem: `${formatLocation(fault.location)} ${fault.message}` }
-  const event = await readEvent(env.GITHUB_EVENT_PATH || undefined)
+  const event = await readEvent(env.GITHUB_EVENT_PATH)
   const { GITHUB_WORKFLOW: workflow = '', GITHUB_JOB: job = '', GITHUB_ACTION: step = '', GITHUB_RUN_ID: id = '' } = env
   const head = event.pull_request?.head
   const [, host = 'github.com'] = /^https?:\/\/([\w.:-]+)(?:\/|$)/.exec(env.GITHUB_SERVER_URL ?? '') ?? []

@@ -1,6 +1,7 @@
+import { hourMs } from '../../platform/core/durations.ts'
 import type { JsonObject, Service, Table } from '../store.ts'
 
-// The queries of verify-restore: the list of tables and their columns, rows by their times, and the number of rows of a table.
+// The queries of verify-restore: the list of tables and their columns, rows in groups, and the number of rows of a table.
 
 interface TableQuery {
   readonly sql: string
@@ -12,11 +13,13 @@ type TableAnswer = { readonly rows: readonly JsonObject[]; readonly elapsedMs?: 
 
 const backupTime = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\}\)`
 
-const countShape =
-  /^SELECT (?<i>\d+) AS i, count\(\) AS total, \[(?<times>\[toInt64\(countIf\(.*)\] AS times\nFROM `(?<database>.*)`\.`(?<name>.*)`$/
+const source = String.raw`FROM \x60(?<database>.*)\x60\.\x60(?<name>.*)\x60 AS __source(?: WHERE (?<where>.*))?`
 
-/** A column of times. */
-const timeShape = new RegExp(String.raw`\[toInt64\(countIf\(\x60(?<column>[^\x60]*)\x60 <= ${backupTime}\)\), `, 'g')
+const groupsShape = new RegExp(
+  String.raw`^SELECT sum\(__n\) AS total, groupArray\(.*\) AS groups\nFROM \(\n {2}WITH (?<time>.*) AS __t, (?<hash>.*) AS __h\n {2}SELECT (?<key>.*) AS __k, count\(\) AS __n, [\s\S]* AS __p\n {2}${source}\n {2}GROUP BY __k\n\)$`,
+)
+
+const defaultsShape = new RegExp(String.raw`^WITH (?<time>.*) AS __t\nSELECT \[(?<shares>avg\(.*)\] AS shares\n${source}$`)
 
 const checkShape = new RegExp(
   String.raw`^SELECT \* FROM \(\nSELECT count\(\) FROM (?<database>\w+)\.(?<name>\w+)(?: WHERE (?<column>\w+) <= ${backupTime})?\n\)\nLIMIT 2$`,
@@ -24,66 +27,132 @@ const checkShape = new RegExp(
 
 /** Undefined for another query. */
 export function answerTables({ sql, endMs }: TableQuery, { tables }: Pick<Service, 'tables'>, nowMs: number): TableAnswer | undefined {
-  if (sql.startsWith('SELECT tables.database AS database,')) return { rows: listTables(tables, nowMs) }
+  if (sql.startsWith('SELECT tables.database AS database,')) return { rows: listTables(tables) }
+  if (sql.startsWith('SELECT database, table, command FROM system.mutations')) return { rows: [] }
   const check = checkShape.exec(sql)?.groups
-  if (check !== undefined)
-    return countOf(tables, check, check.column === undefined ? nowMs : endMs, (count) => ({ 'count()': String(count) }))
-  const rows: JsonObject[] = []
-  for (const part of sql.split('\nUNION ALL\n')) {
-    const found = countShape.exec(part)?.groups
-    if (found === undefined) return undefined
-    const columns = [...(found.times ?? '').matchAll(timeShape)].map(({ groups }) => groups?.column)
-    const all = countOf(tables, found, nowMs, (total) => ({ total }))
-    if ('error' in all) return all
-    const total = Number(all.rows[0]?.total)
-    const times: JsonObject[] = []
-    for (const column of columns) {
-      const counted = countOf(tables, { ...found, column }, endMs, (count, newestMs = 0) => ({
-        time: [count, total - count, total - count, newestMs].map(String),
-      }))
-      if ('error' in counted) return counted
-      times.push(...counted.rows)
-    }
-    rows.push({ i: Number(found.i), total: String(total), times: times.map(({ time }) => time) })
+  if (check !== undefined) {
+    const table = findTable(tables, check, check.column)
+    return 'error' in table ? table : { rows: [{ 'count()': String(rowsUntil(table, check.column === undefined ? nowMs : endMs).length) }] }
   }
-  return { rows }
+  const defaults = defaultsShape.exec(sql)?.groups
+  if (defaults !== undefined) {
+    const table = findTable(tables, defaults, timeColumnIn(defaults.time))
+    return 'error' in table ? table : { rows: [{ shares: (defaults.shares ?? '').split(', avg(').map(() => 0) }] }
+  }
+  const groups = groupsShape.exec(sql)?.groups
+  return groups && countGroups(tables, groups, nowMs)
 }
 
-function countOf(
-  tables: readonly Table[],
-  { database, name, column }: Readonly<Record<string, string | undefined>>,
-  toMs: number,
-  toRow: (count: number, newestMs: number | undefined) => JsonObject,
-): TableAnswer {
+type Found = Readonly<Record<string, string | undefined>>
+
+const timeColumnIn = (time = ''): string | undefined => /`([^`]*)`/.exec(time)?.[1]
+
+function findTable(tables: readonly Table[], { database, name }: Found, column: string | undefined): Table | { readonly error: string } {
   const table = tables.find((one) => one.database === database && one.name === name)
   if (table === undefined)
     return { error: `Code: 60. DB::Exception: Unknown table expression identifier '${database}.${name}'. (UNKNOWN_TABLE)` }
   if (table.isTooLarge) return { error: 'Code: 241. DB::Exception: Memory limit (total) exceeded. (MEMORY_LIMIT_EXCEEDED)' }
   if (column !== undefined && column !== table.timeColumn)
     return { error: `Code: 47. DB::Exception: Unknown expression identifier \`${column}\`. (UNKNOWN_IDENTIFIER)` }
-  const { count, newestMs } = rowsUntil(table, toMs)
-  return { rows: [toRow(count, newestMs)] }
+  return table
 }
 
-/** A row at the start, and one after each step. */
-function rowsUntil({ fromMs, everyMs, untilMs = Number.POSITIVE_INFINITY }: Table, toMs: number) {
-  const steps = Math.floor((Math.min(toMs, untilMs) - fromMs) / everyMs)
-  return steps < 0 ? { count: 0, newestMs: undefined } : { count: steps + 1, newestMs: fromMs + steps * everyMs }
+/** Times and values of rows until a time. Without rows of its own, a table has one at its start, and one after each step. */
+function rowsUntil({ rows, fromMs, everyMs, untilMs = Number.POSITIVE_INFINITY }: Table, toMs: number): NonNullable<Table['rows']> {
+  if (rows !== undefined) return rows.filter(([timeMs]) => timeMs <= toMs)
+  const length = Math.max(0, Math.floor((Math.min(toMs, untilMs) - fromMs) / everyMs) + 1)
+  return Array.from({ length }, (_, i) => [fromMs + i * everyMs, i] as const)
 }
 
-function listTables(tables: readonly Table[], nowMs: number): JsonObject[] {
+/** Two hashes of 32 bits as one of 64. */
+function hashOf(timeMs: number, value: number): bigint {
+  const half = (seed: number): number => {
+    let mixed = seed
+    for (const part of [timeMs, Math.floor(timeMs / 2 ** 32), value]) {
+      mixed = Math.imul(mixed ^ part, 0x9e3779b1)
+      mixed ^= mixed >>> 15
+    }
+    return mixed >>> 0
+  }
+  return (BigInt(half(1)) << 32n) | BigInt(half(2))
+}
+
+const steps = [24 * hourMs, hourMs, 60_000, 1000]
+
+function countGroups(tables: readonly Table[], found: Found, nowMs: number): TableAnswer | undefined {
+  const { time, hash, key = '', where } = found
+  const table = findTable(tables, found, timeColumnIn(time))
+  if ('error' in table) return table
+  const [, whereKey = '0', list] = /^(.*) IN \(([^()]*)\)$/.exec(where ?? '') ?? []
+  const limit = /^if\(__h <= (\d+), \(1, __h\), \(0, __h % 1024\)\)$/.exec(key)?.[1]
+  const ageAt = toAge(limit === undefined ? key : whereKey)
+  if (ageAt === undefined || (where !== undefined && list === undefined)) return undefined
+  const listed = list === undefined ? undefined : new Set(list.split(', '))
+  const toGroup = limit === undefined ? (age: string) => age : toHashGroup(BigInt(limit))
+  const groups = new Map<string, Group>()
+  for (const [rowMs, value] of table.rows ?? rowsUntil(table, nowMs)) {
+    const timeMs = time === '0' ? 0 : rowMs
+    const age = ageAt(timeMs)
+    if (listed !== undefined && !listed.has(age)) continue
+    const hashed = hash === '0' ? 0n : hashOf(rowMs, value)
+    const of = toGroup(age, hashed)
+    groups.set(of, addRow(groups.get(of), timeMs, hashed))
+  }
+  const answers = [...groups].map(([of, { rows, sum, newestMs, stepMs, hashes }]) =>
+    [of, rows, BigInt.asUintN(64, sum), hashes.size, newestMs, stepMs].map(String),
+  )
+  return { rows: [{ total: String([...groups.values()].reduce((sum, { rows }) => sum + rows, 0)), groups: answers }] }
+}
+
+const toHashGroup =
+  (limit: bigint) =>
+  (_: string, hash: bigint): string =>
+    hash <= limit ? `(1,${hash})` : `(0,${hash % 1024n})`
+
+interface Group {
+  rows: number
+  sum: bigint
+  newestMs: number
+  stepMs: number
+  readonly hashes: Set<bigint>
+}
+
+function addRow(group: Group | undefined, timeMs: number, hash: bigint): Group {
+  const added = group ?? { rows: 0, sum: 0n, newestMs: 0, stepMs: 24 * hourMs, hashes: new Set() }
+  added.rows += 1
+  added.sum += hash
+  added.newestMs = Math.max(added.newestMs, timeMs)
+  added.stepMs = steps.find((step) => step <= added.stepMs && timeMs % step === 0) ?? 1
+  added.hashes.add(hash)
+  return added
+}
+
+const ages = /^multiIf\(isNull\(__t\) OR __t > (\d+), -2, __t > (\d+), if\(__t > (\d+) AND __t <= (\d+), -3, -4\), \d+ - __t < (\d+), -1, /
+
+/** The group of a time. Undefined for another key. */
+function toAge(key: string): ((time: number) => string) | undefined {
+  if (key === '0') return () => '0'
+  const found = ages.exec(key)
+  if (found === null) return undefined
+  const [now = 0, cut = 0, end = 0, requested = 0, within = 0] = found.slice(1).map(Number)
+  return (time) => {
+    if (time > now) return '-2'
+    if (time > cut) return time > end && time <= requested ? '-3' : '-4'
+    return String(cut - time < within ? -1 : Math.floor(4 * Math.log2(1 + (cut - time - within) / hourMs)))
+  }
+}
+
+function listTables(tables: readonly Table[]): JsonObject[] {
   const databases = [...new Set(['default', ...tables.map(({ database }) => database)])]
-  const common = { storage: '', total: null, changed: '0', columns: [] }
+  const common = { storage: '', bytes: '0', changed: '0', columns: [] }
   return [
     ...databases.map((name) => ({ ...common, database: name, name: '', engine: 'Shared' })),
-    ...tables.map((table) => {
-      const { database, name, engine, timeColumn, changedMs = 0 } = table
-      const total = engine.endsWith('MergeTree') ? String(rowsUntil(table, nowMs).count) : null
+    ...tables.map(({ database, name, engine, timeColumn, changedMs = 0 }) => {
       const columns = [
-        ['1', 'Id', 'UInt64', '', '0', '0'],
-        ...(timeColumn === undefined ? [] : [['2', timeColumn, 'DateTime64(9)', '', '0', '1']]),
+        ['Id', 'UInt64', '', '', '0', '0'],
+        ...(timeColumn === undefined ? [] : [[timeColumn, 'DateTime64(9)', '', '', '0', '1']]),
       ]
-      return { database, name, engine, storage: engine, total, changed: String(Math.floor(changedMs / 1000)), columns }
+      return { ...common, database, name, engine, storage: engine, changed: String(Math.floor(changedMs / 1000)), columns }
     }),
   ]
 }

@@ -109,8 +109,8 @@ export function createBackups(ids: DemoIds, serviceId: string, name: ServiceName
 export function createTables(name: ServiceName, atMs: number): Table[] {
   const start = { fromMs: atMs - 30 * dayMs, engine: 'SharedMergeTree' }
   return [
-    { ...start, database: 'default', name: 'otel_logs', timeColumn: 'Timestamp', everyMs: 10_000 },
-    { ...start, database: 'default', name: 'otel_traces', timeColumn: 'Timestamp', everyMs: 15_000 },
+    { ...start, database: 'default', name: 'otel_logs', timeColumn: 'Timestamp', everyMs: 120_000 },
+    { ...start, database: 'default', name: 'otel_traces', timeColumn: 'Timestamp', everyMs: 180_000 },
     { ...start, database: name, name: 'products', everyMs: hourMs, untilMs: atMs - 20 * dayMs },
     { ...start, database: name, name: 'products_view', engine: 'View', everyMs: hourMs },
   ]

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { isMapping } from '../../platform/core/keys.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
-import { normalForm } from '../compare.ts'
+import { withoutDefaults } from '../compare.ts'
 import { effectiveTile } from '../dashboard/tile-ids.ts'
 import { builtConfig, writtenConfig } from '../dashboard/tile-schema.ts'
 import type { Body, FileContext } from '../kind.ts'
@@ -33,7 +33,7 @@ export function spellQuery({ dashboardId, tileId }: Body, context: FileContext):
   const value = tile && effectiveTile(tile).config
   if (!isMapping(value)) return { query: undefined }
   const inFile = { ...(isMapping(spelled) && spelled), sqlTemplate: ownValue(spelled, 'sql') }
-  const config = spellFields({ value, normalized: normalForm(value, chart), spelled: inFile }, chart, context)
+  const config = spellFields({ value, normalized: withoutDefaults(value, chart), spelled: inFile }, chart, context)
   const { configType: _, displayType: __, sqlTemplate: sql, ...fields } = config
   return { query: { ...(sql !== undefined && { sql }), ...fields } }
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Profile } from '../../platform/api/profiles.ts'
 import { formatMoment } from '../../platform/core/dates.ts'
 import { isSame } from '../../platform/core/equality.ts'
-import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
+import { getById, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { describeQuery, queryDashboardKey } from '../alert-query/alert-query.ts'
 import { spellQuery, withoutQueriesOfOthers } from '../alert-query/spell-query.ts'
@@ -62,7 +62,7 @@ export function createAlertKind(
     label: kindLabels.alert,
     collection: alertCollection,
     schema: wireSchema(definition).extend({ source: z.enum(alertSources).optional() }),
-    clearWith: clearing(definition),
+    clearsBy: clearing(definition),
     resolve: (declared, context) => resolveAlert(declared, context, definition),
     explainUndeclarable(alert) {
       const form = unknownFormOf(alert)
@@ -75,8 +75,8 @@ export function createAlertKind(
     withMarker: (body, marker, declared) =>
       markers.withMarker(body, { ...marker, ...(declared?.query !== undefined && { queryTile: '-' }) }),
     completeMarker({ note, ...body }) {
-      const sealed = typeof note === 'string' && typeof body.tileId === 'string' ? withQueryTile(note, body.tileId) : note
-      return { ...body, ...(note !== undefined && { note: sealed }) }
+      const finalNote = typeof note === 'string' && typeof body.tileId === 'string' ? withQueryTile(note, body.tileId) : note
+      return { ...body, ...(note !== undefined && { note: finalNote }) }
     },
     withoutMarker: ({ note, tags, ...body }) => {
       const own = withoutTextMarker(note)
@@ -85,7 +85,7 @@ export function createAlertKind(
     canonical: (body) =>
       // The line of a marker includes the blanks before it, so trailing blanks do not count without a marker either.
       withoutEmpty(effectiveFields({ ...body, note: withoutTextMarker(body.note).trimEnd() })),
-    carryOver: (desired, stored) => {
+    withStoredIds: (desired, stored) => {
       // If an update leaves out display name and tags, the server makes new ones of what the alert watches. A gateway may answer these fields, and
       // refuse them in a request.
       const own = { ...stored, ...ownTags(stored.tags) }
@@ -142,7 +142,7 @@ function isLeftOut(field: string, alert: Body, { spelled, directory }: FileConte
   if (spelled !== undefined) return ownValue(spelled, field) === undefined
   const { source, savedSearchId, dashboardId, tileId, name } = alert
   const [kind, id] = source === 'saved_search' ? (['savedSearch', savedSearchId] as const) : (['dashboard', dashboardId] as const)
-  const watched = directory.all(kind).find((one) => one.id === id)
+  const watched = getById(directory.all(kind), id)
   if (watched === undefined) return false
   if (field === 'tags') return isSame(alert.tags, withoutMarkerTags(ownValue(watched, 'tags')).toSorted())
   const tile = kind === 'dashboard' ? ` - ${directory.nameOf(watchedPlaceOf({ dashboardId: id, tileId }) ?? tileId)?.trim() || 'Tile'}` : ''

@@ -116,7 +116,6 @@ export function toUtc(text: string): string {
   return Number.isNaN(ms) ? text : new Date(ms).toISOString()
 }
 
-/** The requests for alerts. */
 export const alertCollection = defineCollection<Alert, Body>({
   name: 'alerts',
   noun: kindLabels.alert,
@@ -174,7 +173,7 @@ export const declaredAlert = z
       }),
     displayName: word(512).optional().meta({
       description: 'Name on the page of alerts, and title of notifications without a name. Only newer servers have it.',
-      leftToService: true,
+      keepIfAbsent: true,
     }),
     query: alertQuery.optional().meta({
       description:
@@ -232,7 +231,7 @@ export const declaredAlert = z
     tags: z.array(word(32)).max(50).optional().meta({
       description: 'Tags of the alert. Only newer servers have them.',
       accepts: 'at most 50 tags of at most 32 characters',
-      leftToService: true,
+      keepIfAbsent: true,
     }),
     ...adoption,
   })

@@ -45,7 +45,6 @@ const row = z
 
 type Row = z.output<typeof row>
 
-/** The fields of a dashboard in a file. */
 export const dashboardFields = declaredDashboard.extend({
   tiles: z
     .array(tileInFile)
@@ -135,7 +134,6 @@ type Path = readonly PropertyKey[]
 
 interface ExpandedDashboard {
   readonly value: DeclaredDashboard
-  /** The place of a tile of `value` in the file. */
   readonly tilePaths: readonly Path[]
 }
 

@@ -33,7 +33,6 @@ function describeTile({ name, config }: Body, nameOf: (id: unknown) => string): 
 
 const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
 
-/** The kind of dashboards. */
 export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
   const kind: Kind<DeclaredObject<DeclaredDashboard>> = {
     name: 'dashboard',
@@ -43,8 +42,7 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
     hasHiddenParts: true,
     canRewrite: true,
     notInFiles: 'the parts that the API does not return',
-    canPatch: true,
-    clearWith: clearing(declaredDashboard),
+    clearsBy: clearing(declaredDashboard),
     resolve: resolveDashboard,
     summarize: ({ tiles }, nameOf) =>
       firstOf(
@@ -63,7 +61,7 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
         tiles: Array.isArray(tiles) ? listOf(tiles).map(effectiveTile).toSorted(byId) : tiles,
       }),
     // A tile that loses its id loses its alerts.
-    carryOver: (desired, stored) => ({
+    withStoredIds: (desired, stored) => ({
       ...desired,
       tiles: withTileIds(listOf(desired.tiles), listOf(stored.tiles)),
       ...(Array.isArray(desired.filters) && { filters: withFilterIds(listOf(desired.filters), listOf(stored.filters)) }),

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { ReadApi } from '../../platform/api/client.ts'
 import { collectionPath, defineCollection } from '../../platform/api/collection.ts'
 import { type Target, under } from '../../platform/api/path.ts'
-import { nameOrEmpty, readOne, wireId } from '../../platform/api/wire.ts'
+import { listOrEmpty, nameOrEmpty, readOne, wireId } from '../../platform/api/wire.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import { type Body, type InvalidField, listOf, type StoredObject, withoutServerFields } from '../kind.ts'
@@ -12,14 +12,8 @@ import { kindLabels } from '../kind-names.ts'
 export const dashboardSchema = z.looseObject({
   id: wireId,
   name: nameOrEmpty,
-  tiles: z
-    .array(z.looseObject({ id: wireId, name: z.string().nullish() }))
-    .nullish()
-    .transform((tiles) => tiles ?? []),
-  tags: z
-    .array(z.string())
-    .nullish()
-    .transform((tags) => tags ?? []),
+  tiles: listOrEmpty(z.looseObject({ id: wireId, name: z.string().nullish() })),
+  tags: listOrEmpty(z.string()),
 })
 
 export type Dashboard = z.output<typeof dashboardSchema>
@@ -66,7 +60,6 @@ function withMetricValues(tile: Body): Body {
 const lacksMetricValue = ({ aggFn, metricName, metricType, valueExpression }: Body): boolean =>
   Boolean(metricName) && Boolean(metricType) && aggFn !== 'count' && valueExpression === ''
 
-/** The requests for dashboards. */
 export const dashboardCollection = defineCollection<Dashboard, Body>({
   name: 'dashboards',
   noun: kindLabels.dashboard,
@@ -92,10 +85,7 @@ export const explainTypeWithoutAlerts = (type: string): string =>
 
 const validationSchema = z.object({
   valid: z.boolean(),
-  errors: z
-    .array(z.object({ path: z.string().nullish(), message: z.string() }))
-    .nullish()
-    .transform((errors) => errors ?? []),
+  errors: listOrEmpty(z.object({ path: z.string().nullish(), message: z.string() })),
 })
 
 /** Lets the server validate a body as that of a create. The server stores nothing, so the request may be repeated like a read. */

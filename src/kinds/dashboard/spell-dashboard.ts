@@ -2,7 +2,7 @@
 import type * as z from 'zod'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { comparable } from '../compare.ts'
-import { type Body, type FileContext, itemId, type Kind, listOf } from '../kind.ts'
+import { type Body, type FileContext, itemId, type KindWire, listOf } from '../kind.ts'
 import { canonicalText, withoutMarkerTags } from '../marker.ts'
 import { spellFields, withPlainNumbers } from '../spell.ts'
 import { declaredDashboard } from './dashboard.ts'
@@ -11,7 +11,7 @@ import { containerIdOf, expandDashboard, tileInFile } from './dashboard-file.ts'
 /** Every dashboard needs these fields, and tags can hold the ownership marker. */
 const neverRaw: readonly string[] = ['name', 'tags', 'tiles']
 
-export function spellDashboard(kind: Kind, body: Body, context: FileContext): Body {
+export function spellDashboard(kind: KindWire, body: Body, context: FileContext): Body {
   const { spelled, declared = {} } = context
   const tilesInFile = readTiles(spelled, listOf(declared.tiles))
   const tiles = inFileOrder(listOf(body.tiles), tilesInFile).map((tile, i) => spellTile(kind, tile, i, { context, tilesInFile }))
@@ -80,7 +80,7 @@ interface TileContext {
 }
 
 /** Spells a tile with its place in `x`, `y`, `w` and `h`. */
-function spellTile(kind: Kind, tile: Body, index: number, { context, tilesInFile }: TileContext): Body {
+function spellTile(kind: KindWire, tile: Body, index: number, { context, tilesInFile }: TileContext): Body {
   const inFile = tilesInFile.get(identityOf(tile))?.spelled
   const [normalized] = listOf(comparable(kind, { tiles: [tile] }).tiles)
   // The service allows tiles without a name, files do not.

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { digestOfText } from '../../platform/core/digest.ts'
 import { isEmpty, isMapping } from '../../platform/core/keys.ts'
-import { managedPart, normalForm } from '../compare.ts'
+import { managedPart, withoutDefaults } from '../compare.ts'
 import type { Body } from '../kind.ts'
 import { canonicalText } from '../marker.ts'
 import { builtConfig, writtenConfig } from './tile-schema.ts'
@@ -75,4 +75,5 @@ const trimmedNameOf = ({ name }: Body): unknown => (typeof name === 'string' ? n
 const chart = z.union([builtConfig, writtenConfig])
 
 /** The content that files can declare, as text. Fields that the server adds do not make it another tile. */
-const contentOf = ({ config }: Body): string => canonicalText(normalForm(managedPart(config, undefined, chart), chart))
+const contentOf = ({ config }: Body): string =>
+  canonicalText(isMapping(config) ? withoutDefaults(managedPart(config, undefined, chart), chart) : config)

@@ -27,60 +27,15 @@ const chartColors = [
 
 const color = z.enum(chartColors.map((name) => `chart-${name}` as const)).meta({ id: 'color' })
 
-const sizeUnits = [
-  'bytes_iec',
-  'bytes_si',
-  'bits_iec',
-  'bits_si',
-  'kibibytes',
-  'kilobytes',
-  'mebibytes',
-  'megabytes',
-  'gibibytes',
-  'gigabytes',
-  'tebibytes',
-  'terabytes',
-  'pebibytes',
-  'petabytes',
-] as const
+const sizes = ['kibi', 'kilo', 'mebi', 'mega', 'gibi', 'giga', 'tebi', 'tera', 'pebi', 'peta'] as const
 
-const rateUnits = [
-  'packets_sec',
-  'bytes_sec_iec',
-  'bytes_sec_si',
-  'bits_sec_iec',
-  'bits_sec_si',
-  'kibibytes_sec',
-  'kibibits_sec',
-  'kilobytes_sec',
-  'kilobits_sec',
-  'mebibytes_sec',
-  'mebibits_sec',
-  'megabytes_sec',
-  'megabits_sec',
-  'gibibytes_sec',
-  'gibibits_sec',
-  'gigabytes_sec',
-  'gigabits_sec',
-  'tebibytes_sec',
-  'tebibits_sec',
-  'terabytes_sec',
-  'terabits_sec',
-  'pebibytes_sec',
-  'pebibits_sec',
-  'petabytes_sec',
-  'petabits_sec',
-  'cps',
-  'ops',
-  'rps',
-  'reads_sec',
-  'wps',
-  'iops',
-  'cpm',
-  'opm',
-  'rpm_reads',
-  'wpm',
-] as const
+const numericUnits = [
+  ...(['bytes_iec', 'bytes_si', 'bits_iec', 'bits_si'] as const),
+  ...sizes.map((size) => `${size}bytes` as const),
+  ...(['packets_sec', 'bytes_sec_iec', 'bytes_sec_si', 'bits_sec_iec', 'bits_sec_si'] as const),
+  ...sizes.flatMap((size) => [`${size}bytes_sec`, `${size}bits_sec`] as const),
+  ...(['cps', 'ops', 'rps', 'reads_sec', 'wps', 'iops', 'cpm', 'opm', 'rpm_reads', 'wpm'] as const),
+]
 
 const numberFormat = z
   .strictObject({
@@ -91,7 +46,7 @@ const numberFormat = z
     decimalBytes: z.boolean().optional(),
     factor: z.number().optional(),
     currencySymbol: z.string().optional(),
-    numericUnit: z.enum([...sizeUnits, ...rateUnits]).optional(),
+    numericUnit: z.enum(numericUnits).optional(),
     unit: z.string().optional(),
   })
   .meta({ id: 'numberFormat' })

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { defineCollection } from '../../platform/api/collection.ts'
-import { nameOrEmpty, wireId } from '../../platform/api/wire.ts'
+import { listOrEmpty, nameOrEmpty, wireId } from '../../platform/api/wire.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode } from '../derive.ts'
 import { adoption, declaredTags, sourceFields } from '../fields.ts'
@@ -14,15 +14,11 @@ import { spellFields } from '../spell.ts'
 export const savedSearchSchema = z.looseObject({
   id: wireId,
   name: nameOrEmpty,
-  tags: z
-    .array(z.string())
-    .nullish()
-    .transform((tags) => tags ?? []),
+  tags: listOrEmpty(z.string()),
 })
 
 export type SavedSearch = z.output<typeof savedSearchSchema>
 
-/** The requests for saved searches. */
 export const savedSearchCollection = defineCollection<SavedSearch, Body>({
   name: 'saved-searches',
   noun: kindLabels.savedSearch,
@@ -61,7 +57,6 @@ export const declaredSavedSearch = z
 
 export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
 
-/** The kind of saved searches. */
 export function createSavedSearchKind(): Kind<DeclaredObject<DeclaredSavedSearch>> {
   const kind: Kind<DeclaredObject<DeclaredSavedSearch>> = {
     name: 'savedSearch',
@@ -69,7 +64,7 @@ export function createSavedSearchKind(): Kind<DeclaredObject<DeclaredSavedSearch
     collection: savedSearchCollection,
     schema: declaredSavedSearch,
     canRewrite: true,
-    clearWith: clearing(declaredSavedSearch),
+    clearsBy: clearing(declaredSavedSearch),
     resolve(declared, context) {
       const references = createReferenceResolver(declared, context)
       return { body: encode(declaredSavedSearch, declared.value, references), diagnostics: references.diagnostics }
@@ -81,7 +76,7 @@ export function createSavedSearchKind(): Kind<DeclaredObject<DeclaredSavedSearch
     removal: ({ id }, after) => (after === undefined ? { id, tiles: [], tilesAfter: undefined } : undefined),
     ...tagMarkers,
     canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
-    carryOver: (desired) => desired,
+    withStoredIds: (desired) => desired,
     file: { name: 'saved-searches' },
     toFile: (body, context) =>
       spellFields(

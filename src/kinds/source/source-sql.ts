@@ -3,12 +3,10 @@ import type { Body } from '../kind.ts'
 
 // What SQL needs to know of a source, and how the server counts its rows.
 
-/** The table of a source of logs or traces. */
 export interface SourceTable {
   readonly connectionId: string
   readonly database: string
   readonly table: string
-  /** The expression of the time. */
   readonly time: string
   /** Absent where the source has no filter. */
   readonly filter?: string

@@ -12,7 +12,6 @@ export const sourceSchema = z.looseObject({ id: wireId, name: nameOrEmpty, kind:
 
 export type Source = z.output<typeof sourceSchema>
 
-/** The requests for sources. */
 export const sourceCollection = defineCollection<Source, Body>({
   name: 'sources',
   noun: kindLabels.source,

@@ -21,7 +21,6 @@ import { PendingId } from '../pending-id.ts'
 import { createReferenceResolver, spellConnection } from '../reference-resolver.ts'
 import { sourceCollection } from './source-wire.ts'
 
-/** The kinds that files can declare. */
 const declaredTypes = ['log', 'trace', 'metric', 'session'] as const
 
 type SourceType = (typeof declaredTypes)[number]
@@ -57,7 +56,6 @@ const rollups = z.strictObject({
   granularity: interval,
 })
 
-/** Fields with the same name in files and in the API. */
 const plainFields = {
   section: z.string().max(256).optional().meta({ description: 'Heading under which the web app lists the source.' }),
   from: z
@@ -165,20 +163,6 @@ export type DeclaredSource = z.output<typeof declaredSource>
 
 type Field = keyof DeclaredSource
 
-const everyKind: readonly Field[] = [
-  'name',
-  'kind',
-  'connection',
-  'section',
-  'from',
-  'disabled',
-  'querySettings',
-  'timestampValueExpression',
-  'adopt',
-  'id',
-  'previousName',
-]
-
 const ofEvents: readonly Field[] = [
   'defaultTableSelectExpression',
   'serviceNameExpression',
@@ -204,7 +188,7 @@ interface FieldsOfType {
   readonly optional: readonly Field[]
 }
 
-/** The fields of each kind besides the common ones, as the server of HyperDX 2.36 requires and stores them. */
+/** The fields of each kind besides those that all kinds have, as the server of HyperDX 2.36 requires and stores them. */
 export const fieldsByKind: Readonly<Record<SourceType, FieldsOfType>> = {
   log: {
     required: ['defaultTableSelectExpression'],
@@ -254,17 +238,18 @@ export const undocumentedInCloud: Readonly<Record<SourceType, readonly Field[]>>
 const isPlainSetting = ({ setting, value }: NonNullable<DeclaredSource['querySettings']>[number]): boolean =>
   /^[A-Za-z_]\w*$/.test(setting) && /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(value)
 
+const ofSomeKinds = new Set(Object.values(fieldsByKind).flatMap((fields) => [...fields.required, ...fields.optional]))
+
 /** A source of a file: with all fields that its kind needs, and no others. */
 export const sourceInFile = declaredSource.superRefine((source, context) => {
   const { required: needed, optional } = fieldsByKind[source.kind]
-  const known = [...everyKind, ...needed, ...optional]
   for (const field of needed)
     if (source[field] === undefined)
       context.addIssue({ code: 'custom', path: [field], message: `a source of the kind ${source.kind} needs it` })
   if (source.kind !== 'metric' && !source.from.tableName)
     context.addIssue({ code: 'custom', path: ['from', 'tableName'], message: `a source of the kind ${source.kind} needs it` })
   for (const field of keysOf<Field>(source))
-    if (source[field] !== undefined && !known.includes(field))
+    if (source[field] !== undefined && !needed.includes(field) && !optional.includes(field) && ofSomeKinds.has(field))
       context.addIssue({
         code: 'custom',
         path: [field],
@@ -280,7 +265,6 @@ export const sourceInFile = declaredSource.superRefine((source, context) => {
       })
 })
 
-/** The body of a request for a declared source. */
 function resolveSource(declared: DeclaredObject<DeclaredSource>, context: ResolveContext): ResolvedDeclaration {
   const references = createReferenceResolver(declared, context)
   const body = encode(declaredSource, declared.value, references)
@@ -317,7 +301,6 @@ function toFile(body: Body, context: FileContext): Body {
 
 const requiredFields: readonly string[] = ['name', 'kind', 'connection', 'from']
 
-/** The kind of sources. */
 export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   name: 'source',
   label: kindLabels.source,
@@ -325,7 +308,7 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   schema: wireSchema(declaredSource),
   referredToAs: 'source',
   // An update replaces the whole object, so leaving a field out clears it.
-  clearWith: Object.fromEntries(
+  clearsBy: Object.fromEntries(
     Object.keys(wireSchema(declaredSource).shape)
       .filter((field) => !requiredFields.includes(field))
       .map((field) => [field, undefined]),
@@ -343,7 +326,7 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   ...noMarkers,
   tokenOf: ({ kind, name }) => `${String(kind)} ${String(name)}`,
   canonical: withoutEmpty,
-  carryOver: (desired) => desired,
+  withStoredIds: (desired) => desired,
   file: { name: 'sources', isOnRequest: true },
   toFile,
   // A session cannot be stored without its traces.

@@ -3,7 +3,7 @@ import { defineCollection } from '../../platform/api/collection.ts'
 import { nameOrEmpty, wireId } from '../../platform/api/wire.ts'
 import type { Body, StoredObject } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
-import { hiddenTextsIn, revealSecrets, StoredSecret, secretTextsIn } from '../secret.ts'
+import { revealSecrets, StoredSecret, secretTextsIn, storedUrlsOf } from '../secret.ts'
 
 const text = z.string().nullish()
 
@@ -36,7 +36,7 @@ export const webhookCollection = defineCollection<Webhook, Body>({
   toBody: toWebhookBody,
   toRequest: revealSecrets,
   secretsIn: secretTextsIn,
-  hiddenTextsIn,
+  urlsOf: storedUrlsOf,
   // The answer shows neither of them, and the marker in the description has their digest.
   writeOnly: ['url', 'headers', 'queryParams', 'body'],
   reads: 'list',

@@ -99,7 +99,6 @@ export const webhookInFile = declaredWebhook.superRefine((webhook, context) => {
       })
 })
 
-/** A webhook in the form of the API. */
 const webhookBody = z.strictObject({
   name: z.string(),
   service: z.string(),
@@ -154,7 +153,7 @@ function toBody(stored: StoredObject): Body {
 const isKnownToRun = (value: unknown): boolean => secretsIn(value).every(({ isSet }) => isSet)
 
 /** Repeats what this run does not know: the stored URL, and headers that the server keeps. */
-function carryOver(desired: Body, stored: Body): Body {
+function withStoredIds(desired: Body, stored: Body): Body {
   const unknown = secretFields.filter((field) => !isKnownToRun(desired[field]))
   const kept = Object.fromEntries(unknown.flatMap((field) => (stored[field] === undefined ? [] : [[field, stored[field]]])))
   return { ...Object.fromEntries(Object.entries(desired).filter(([field]) => !unknown.includes(field))), ...kept }
@@ -259,7 +258,6 @@ function toFile(body: Body, { key, spelled }: FileContext): Body {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** The kind of webhooks. */
 export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   name: 'webhook',
   label: kindLabels.webhook,
@@ -269,7 +267,7 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   hasUniqueNames: true,
   notInFiles: 'its URL, headers and query parameters',
   // Left out, a description or a body is cleared; headers and query parameters are kept.
-  clearWith: { description: undefined, body: undefined, headers: {}, queryParams: {} },
+  clearsBy: { description: undefined, body: undefined, headers: {}, queryParams: {} },
   resolve: resolveWebhook,
   summarize: ({ service, url }) => `${String(service)}, URL from ${url instanceof SecretValue ? url.variable : 'the service'}`,
   explainUndeclarable: ({ service }) =>
@@ -285,7 +283,7 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   toBody,
   ...textMarkers('description'),
   canonical: (body) => withoutEmpty(describeSecrets({ ...body, description: withoutTextMarker(body.description).trimEnd() })),
-  carryOver,
+  withStoredIds,
   comparedPart,
   completeMarker,
   check,

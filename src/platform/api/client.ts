@@ -5,7 +5,6 @@ import { type ProxySettings, proxySecrets, proxyUsers } from '../http/proxy.ts'
 import { type Pacer, pacerFor, type Quota } from '../http/rate-limit.ts'
 import type { SendDeps } from '../http/send.ts'
 import { createTransport } from '../http/transport.ts'
-import type { HiddenText } from '../http/webhook-url.ts'
 import type { ConnectionInputs } from './api-error.ts'
 import type { Call } from './call.ts'
 import type { Target } from './path.ts'
@@ -25,8 +24,8 @@ export interface ReadApi {
   readonly keySuffix: string | undefined
   /** The key's rate limit, and how much of it is left; undefined where the service does not state it. */
   rateLimit(): Quota | undefined
-  /** Hides these texts from now on, in all that the run shows. */
-  hide(texts: readonly HiddenText[]): void
+  /** Hides copies of these URLs of webhooks from now on, in all that the run shows. */
+  hideUrls(urls: readonly string[]): void
   /** The remaining time of the whole operation. */
   remainingMs(): number
   /** The release of a self-hosted server, `2.36.0`. Undefined where the server does not state it, and for other servers. */
@@ -87,8 +86,8 @@ interface QueryEndpoint {
 }
 
 interface SessionOptions extends SendDeps {
-  /** Called with texts of an answer that the run must not show. */
-  readonly onHiddenTexts: (texts: readonly HiddenText[]) => void
+  /** Called with URLs of webhooks, which the run must not show. */
+  readonly hideUrls: (urls: readonly string[]) => void
   /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
 }
@@ -175,7 +174,7 @@ export function openApi(connection: ApiConnection, options: SessionOptions): Api
     read: request,
     write: request,
     rateLimit: pacer.quota,
-    hide: options.onHiddenTexts,
+    hideUrls: options.hideUrls,
     remainingMs: requester.remainingMs,
     serverVersion,
     hasPatchTool,

@@ -2,7 +2,6 @@ import type * as z from 'zod'
 import { holds, isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { pluralOf, quote } from '../core/text.ts'
-import type { HiddenText } from '../http/webhook-url.ts'
 import { ApiError } from './api-error.ts'
 import type { ApiRequest, Reconciled, RequestRules, Subject } from './call.ts'
 import type { ReadApi, WriteApi } from './client.ts'
@@ -97,8 +96,8 @@ interface CollectionOptions<T> {
   readonly toRequest?: (body: unknown) => unknown
   /** The secrets of a body, which a server may repeat in an error. */
   readonly secretsIn?: (body: unknown) => readonly string[]
-  /** Texts of listed objects that a person can have copied into another object, and that a run does not show. */
-  readonly hiddenTextsIn?: (items: readonly T[]) => readonly HiddenText[]
+  /** URLs of listed objects that a person can have copied into another object, and that a run does not show. */
+  readonly urlsOf?: (items: readonly T[]) => readonly string[]
   /** Fields of a body that an answer does not show. */
   readonly writeOnly?: readonly string[]
   /** `list` where the API has no GET of one object. */
@@ -120,7 +119,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     toRequest = (body) => body,
     writeOnly = [],
     secretsIn = () => [],
-    hiddenTextsIn,
+    urlsOf,
     reads = 'one',
   } = options
   const read = readOne(schema)
@@ -141,7 +140,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
   }
   const list: Collection<T, Body>['list'] = async (api, service, rules) => {
     const found = await readObjects(api, { listing, readPage, about, path: all(api, service) }, rules)
-    if (hiddenTextsIn !== undefined) api.hide(hiddenTextsIn(found.items))
+    if (urlsOf !== undefined) api.hideUrls(urlsOf(found.items))
     return found
   }
 
@@ -288,8 +287,10 @@ async function readPages<T extends { readonly id: string }>(page: ReadPage<T>, n
     // The server does not know offsets. A list longer than a page is complete.
     if (isRepeated) return { ...result(shortfall(total, ids.size, noun)), mayBeCut: items.length <= pageLimit }
     if (overlap?.id !== items.at(-1)?.id) return result(`The list of ${pluralOf(noun)} changed while it was read`)
-    items.push(...next)
-    for (const { id } of next) ids.add(id)
+    for (const item of next) {
+      items.push(item)
+      ids.add(item.id)
+    }
     isLastPage = next.length === 0 || isShort(next.length + 1)
   }
   return result(shortfall(total, ids.size, noun))

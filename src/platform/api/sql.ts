@@ -122,11 +122,9 @@ const rowsSchema = z.looseObject({
   statistics: z.looseObject({ elapsed: z.number() }).optional().catch(undefined),
 })
 
-const trimmedMark = '__hdx_trimmed'
-
 /** The server shortens what is longer than 50,000 characters: rows, or the value of one column. It marks the object around it. */
 const isTrimmed = (value: unknown): boolean =>
-  Array.isArray(value) ? value.some(isTrimmed) : isMapping(value) && (trimmedMark in value || Object.values(value).some(isTrimmed))
+  Array.isArray(value) ? value.some(isTrimmed) : isMapping(value) && ('__hdx_trimmed' in value || Object.values(value).some(isTrimmed))
 
 /**
  * A query that fails after its first rows still has the status 200 and valid JSON: https://clickhouse.com/docs/operations/settings/settings,
@@ -234,15 +232,13 @@ async function postQuery({ clock, request }: SqlOptions, call: Call<SqlAnswer>, 
 /** States in which a query would wake the service, or fails. Source: the vendor's OpenAPI document of 2026-07-31. */
 const sleepingStates: ReadonlySet<string> = new Set(['idle', 'idling', 'stopped', 'stopping', 'awaking', 'starting'])
 
-const statedService = z.looseObject({ state: z.string() })
-
 /** A query with an API key wakes an idle service without a question, so its state is read once before. Reading it wakes nothing. */
 function createSleepCheck({ read, mayWake }: SqlOptions): (service: Service) => Promise<boolean> {
   const asked = new Map<string, Promise<boolean>>()
   const ask = async (service: Service): Promise<boolean> => {
     const { state } = await read({
       request: { method: 'GET', path: servicePath(service) },
-      read: readOne(statedService),
+      read: readOne(z.looseObject({ state: z.string() })),
       about: { noun: 'service', permission: 'services' },
     })
     return !sleepingStates.has(state)

@@ -63,6 +63,13 @@ export const wireNumber = z.unknown().transform((value, context): number => {
 /** The text of an id: any single word. An id in a path is checked again there. */
 export const wireId = z.string().regex(/^[\w.:~-]{1,128}$/, 'is not an id')
 
+/** A list that the API leaves out is empty. */
+export const listOrEmpty = <Item extends z.ZodType>(item: Item) =>
+  z
+    .array(item)
+    .nullish()
+    .transform((items) => items ?? [])
+
 /** The API does not guarantee names. An object without a name gets an empty one. */
 export const nameOrEmpty = z
   .string()

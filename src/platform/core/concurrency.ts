@@ -7,6 +7,16 @@ export function once<T>(make: () => T): () => T {
   }
 }
 
+/** Computes the value of a key on its first call, and keeps it with the key. */
+export function oncePer<Key extends object, T extends object | number>(make: (key: Key) => T): (key: Key) => T {
+  const made = new WeakMap<Key, T>()
+  return (key) => {
+    const value = made.get(key) ?? make(key)
+    made.set(key, value)
+    return value
+  }
+}
+
 /**
  * Calls `work` for every item, in order, while less than `limit()` calls are under way. After a failure it starts no other call, waits
  * for those under way, and rejects with the first failure.

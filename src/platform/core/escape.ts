@@ -16,7 +16,8 @@ export function markdownUntrusted(text: string, maxLength?: number): string {
   return needsRoom ? `${fence} ${content} ${fence}` : `${fence}${content}${fence}`
 }
 
-const longestRun = (text: string): number => Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+/** The longest run of backticks in a text. */
+export const longestRun = (text: string): number => (text.match(/`+/g) ?? []).reduce((longest, { length }) => Math.max(longest, length), 0)
 
 /** Trusted text in Markdown, which may hold marks but no markup. */
 export const markdownTrusted = (text: string): string => text.replace(/[\\`*_[\]<>|~&]/g, '\\$&')
@@ -58,7 +59,7 @@ export const slackTrusted = (text: string): string => text.replaceAll('&', '&amp
 export const uriPath = (path: string): string => path.toWellFormed().split('/').map(encodeURIComponent).join('/')
 
 /** Text in a message of SARIF, in which `[text](target)` is a link. A backslash before a bracket would undo the escape. */
-export const sarifText = (text: string): string => text.replace(/(\\*)([[\]])/g, '$1$1\\$2')
+export const sarifText = (text: string): string => text.replace(/(?<!\\)(\\*)([[\]])/g, '$1$1\\$2')
 
 /** Untrusted text where nothing is markup: a terminal, a log, a text run of an Adaptive Card. */
 export const terminalUntrusted = (text: string, maxLength?: number): string => (text === '' ? '(empty)' : shown(text, maxLength))

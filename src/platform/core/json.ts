@@ -38,30 +38,15 @@ export function parseJson(text: string): unknown {
  */
 function refuseDepth(text: string): void {
   let depth = 0
+  let isInString = false
   for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === quoteCode) {
-      at = findQuote(text, at + 1)
-      if (at === -1) return
-    } else if (code === 0x5b || code === 0x7b) {
-      depth++
-      if (depth > maxDepth) throw new RangeError(`nested deeper than ${maxDepth} levels`)
-    } else if (code === 0x5d || code === 0x7d) depth--
+    const mark = text[at]
+    if (mark === '"') isInString = !isInString
+    else if (isInString) at += mark === '\\' ? 1 : 0
+    else if (mark === '[' || mark === '{') depth++
+    else if (mark === ']' || mark === '}') depth--
+    if (depth > maxDepth) throw new RangeError(`nested deeper than ${maxDepth} levels`)
   }
-}
-
-const [quoteCode, backslashCode] = [0x22, 0x5c]
-
-/** Where the string ends that begins before this place; -1 if it does not. */
-function findQuote(text: string, from: number): number {
-  let end = text.indexOf('"', from)
-  while (end !== -1) {
-    let backslashes = 0
-    while (end - backslashes > from && text.charCodeAt(end - backslashes - 1) === backslashCode) backslashes++
-    if (backslashes % 2 === 0) return end
-    end = text.indexOf('"', end + 1)
-  }
-  return -1
 }
 
 /** A double holds every decimal with up to 15 significant digits exactly. */

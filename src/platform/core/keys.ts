@@ -20,3 +20,19 @@ export const keysOf = <Key extends string>(table: Readonly<Partial<Record<Key, u
 export const withoutUndefined = <T extends object>(fields: T): T =>
   // Only a field that may be absent can be undefined.
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+
+/** Finds the first item of a list by a key. A list is indexed once, however often it is searched, so it must not change. */
+export function createKeyIndex<T extends object>(keysOf: (item: T) => readonly unknown[]) {
+  const indexes = new WeakMap<readonly T[], ReadonlyMap<unknown, T>>()
+  return (items: readonly T[], key: unknown): T | undefined => {
+    const index = indexes.get(items) ?? new Map(items.toReversed().flatMap((item) => keysOf(item).map((one) => [one, item] as const)))
+    indexes.set(items, index)
+    return index.get(key)
+  }
+}
+
+/** Finds an object by its id, in a list that must not change. */
+export const getById = createKeyIndex<{ readonly id?: unknown }>(({ id }) => [id]) as <T extends { readonly id?: unknown }>(
+  items: readonly T[],
+  id: unknown,
+) => T | undefined // It is one of the items.

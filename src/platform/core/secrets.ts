@@ -1,3 +1,4 @@
+import { letEventsAct } from './clock.ts'
 import { isDecimal } from './decimal.ts'
 
 export type Redact = (text: string) => string
@@ -13,57 +14,23 @@ const maxEncodings = 4
 
 /**
  * Replaces secrets by `***`: each in its common encodings, and every word that has twelve characters of one, whatever encodings are inside
- * each other. A server may cut, wrap or escape what it repeats.
+ * each other. A server may cut, wrap or escape what it repeats. A word in which `findOther` finds something is replaced, too.
  */
-export function createRedact(secrets: Iterable<string>): Redact {
-  const given = [...new Set(secrets)].filter((secret) => secret.length >= minSecretLength)
-  if (given.length === 0) return (text) => text
-  const whole = new RegExp(formsOf(given).map(RegExp.escape).join('|'), 'gi')
-  const search = createSearch(given)
-  const hide = (one: string): string => (isFound(one, search) ? '***' : one)
-  // A secret with spaces has no word of its own. An entity without a semicolon can have a space after it.
-  const hasBlank = given.some((secret) => /\s/.test(secret))
-  const [part, hidePart] = hasBlank
-    ? [/.+/g, (line: string) => (isFound(line, search) ? hide(hideWords(line, search, hide)) : line)]
-    : [/(?:\S|(?<=&#\w{1,9}) (?=&#))+/g, hide]
+export function createRedact(secrets: Iterable<string>, findOther?: Search): Redact {
+  // No word of a text has a secret with spaces, but each of its words can be secret, as in `Bearer …`.
+  const given = [...new Set([...secrets].flatMap((secret) => [secret, ...secret.split(/\s+/)]))].filter(isLongEnough)
+  if (given.length === 0 && findOther === undefined) return (text) => text
+  const whole = new RegExp(formsOf(given).map(RegExp.escape).join('|') || '(?!)', 'gi')
+  const findGiven = createSearch(given)
+  const search: Search = (text) => findOther?.(text) ?? findGiven(text)
   return (text) => {
-    if (text.search(whole) === -1 && !isFound(text, search)) return text
-    return text.replace(whole, '***').replace(part, hidePart)
+    if (!isLongEnough(text)) return text
+    const rest = text.replace(whole, '***')
+    return rest === text && find(text, search) === undefined ? text : rest.replace(/\S+/g, (word) => find(word, search) ?? word)
   }
 }
 
-/** Hides the words of a line that have a secret. What a secret with spaces is in is one word. */
-function hideWords(line: string, search: Search, hide: Redact): string {
-  const parts = line.split(/(\s)/)
-  const isInside = findSpacesInSecrets(parts, search)
-  let [shown, word] = ['', '']
-  for (const [i, part] of parts.entries()) {
-    if (i % 2 === 0 || isInside.has(i)) word += part
-    else {
-      shown += hide(word) + part
-      word = ''
-    }
-  }
-  return shown + hide(word)
-}
-
-/** Which of the parts, each second of which is a space, belong to a piece of a secret. Its other characters may be escaped. */
-function findSpacesInSecrets(line: readonly string[], search: Search): ReadonlySet<number> {
-  const found = new Set<number>()
-  for (let i = 1; i < line.length; i += 2) if (/&#\w{1,9}$/.test(line[i - 1] ?? '') && line[i + 1]?.startsWith('&#')) found.add(i)
-  let parts = line
-  for (let encodings = 0; encodings <= maxEncodings; encodings++) {
-    const text = parts.join('')
-    let at = 0
-    for (const [i, part] of parts.entries()) {
-      if (i % 2 === 1 && search(text.slice(Math.max(0, at + 1 - pieceLength), at + pieceLength))) found.add(i)
-      at += part.length
-    }
-    parts = parts.map(withoutEscapes)
-    if (parts.join('') === text) break
-  }
-  return found
-}
+const isLongEnough = ({ length }: string): boolean => length >= minSecretLength
 
 /** Decimals have no text of their own. */
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -72,29 +39,27 @@ const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /** Redacts every string inside a JSON value, keys included. A part without secrets is not copied. */
 export function redactDeep<T>(value: T, redact: Redact): T
 export function redactDeep(value: unknown, redact: Redact): unknown {
-  // Records have the same strings over and over, and one look at many is much faster than one at each.
-  const texts = new Set<string>()
-  const collect = (part: unknown): void => {
-    if (typeof part === 'string') texts.add(part)
-    else if (Array.isArray(part)) part.forEach(collect)
-    else if (isFields(part))
-      for (const key in part) {
-        texts.add(key)
-        collect(part[key])
-      }
-  }
-  collect(value)
-  const text = [...texts].join('\n')
-  return redact(text) === text ? value : redactEach(value, redact)
-}
-
-function redactEach(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value)
   if (!isFields(value)) return value
   const entries = Object.entries(value)
-  const safe = entries.map(([key, item]) => [redact(key), redactEach(item, redact)] as const)
+  const safe = entries.map(([key, item]) => [redact(key), redactDeep(item, redact)] as const)
   if (safe.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1])) return value
   return Array.isArray(value) ? safe.map(([, item]) => item) : Object.fromEntries(safe)
+}
+
+/** `redactDeep` for a result, in whose lists thousands of items have the same words. Signals act between two items. */
+export async function redactResult<T extends object>(result: T, redact: Redact): Promise<T> {
+  const known = new Map<string, string>()
+  const redactOnce: Redact = (text) => {
+    const safe = known.get(text) ?? redact(text)
+    known.set(text, safe)
+    return safe
+  }
+  for (const item of Object.values(result).flat()) {
+    redactDeep(item, redactOnce)
+    await letEventsAct()
+  }
+  return redactDeep(result, redactOnce)
 }
 
 /** The credentials of HTTP Basic. They are also a secret. */
@@ -102,7 +67,7 @@ export const basicPair = (keyId: string, keySecret: string): string => Buffer.fr
 
 /** The secrets in their common encodings, longest first, without duplicates: what a runner masks. */
 export const formsOf = (secrets: readonly string[]): readonly string[] =>
-  [...new Set(secrets.flatMap(encode))].filter((form) => form.length >= minSecretLength).sort((a, b) => b.length - a.length)
+  [...new Set(secrets.flatMap(encode))].filter(isLongEnough).sort((a, b) => b.length - a.length)
 
 function encode(secret: string): readonly string[] {
   const text = secret.toWellFormed()
@@ -123,24 +88,26 @@ function encode(secret: string): readonly string[] {
 const namesInUrl =
   /(?<=\/)[a-z]+\d{0,3}(?:[._-](?:[a-z]+\d{0,3}|\d{1,3}))*(?=[/?]|$)|(?<=[?&](?:channel|env|environment|group|room|service|space|stream|subject|team|topic)=(?:%23|#)?)(?:[A-Z](?=[a-z])|[a-z])+\d{0,3}(?:(?:[._+ -]|%20)(?:(?:[A-Z](?=[a-z])|[a-z])+\d{0,3}|\d{1,3}))*(?=[&#]|$)/
 
-type Search = (text: string) => boolean
+/** Returns what is shown in place of a text in which it finds something. It decodes nothing. */
+export type Search = (text: string) => string | undefined
 
 /** Searches decoded text for pieces of the secrets, and for whole ones that have no such pieces. */
 function createSearch(secrets: readonly string[]): Search {
   // Each secret is searched as characters and as bytes, which escapes of URLs stand for. Forms have a plus sign for a space. A secret can
   // look like escapes itself.
-  const texts = secrets.flatMap((secret) => [
+  const spelled = secrets.flatMap((secret) => [
     secret,
     Buffer.from(secret).toString('latin1'),
     secret.replaceAll(' ', '+'),
     withoutEscapes(secret),
   ])
+  const texts = [...new Set(spelled)]
   const parts = texts.flatMap((text) => (/^[/?]/.test(text) ? text.split(namesInUrl) : [text])).map((part) => part.toLowerCase())
   const slices = (length: number): ReadonlySet<string> =>
     new Set(parts.flatMap((part) => Array.from({ length: Math.max(0, part.length - length + 1) }, (_, i) => part.slice(i, i + length))))
   const [halves, pieces] = [slices(pieceLength / 2), slices(pieceLength)]
   // A piece covers one of these places with half of its characters.
-  const hasPiece: Search = (text) => {
+  const hasPiece = (text: string): boolean => {
     for (let at = 0; at < text.length; at += pieceLength / 2) {
       if (!halves.has(text.slice(at, at + pieceLength / 2))) continue
       for (let start = Math.max(0, at - pieceLength / 2); start <= at; start++)
@@ -151,13 +118,17 @@ function createSearch(secrets: readonly string[]): Search {
   const others = [...new Set(texts.map((text) => text.toLowerCase()))].filter((text) => !hasPiece(text))
   return (text) => {
     const folded = text.toLowerCase()
-    return hasPiece(folded) || others.some((secret) => folded.includes(secret))
+    return hasPiece(folded) || others.some((secret) => folded.includes(secret)) ? '***' : undefined
   }
 }
 
-/** Whether a text has a secret, as it is or encoded. */
-const isFound = (text: string, search: Search, encodings = maxEncodings): boolean =>
-  search(text) || (encodings > 0 && decodings(text).some((decoded) => isFound(decoded, search, encodings - 1)))
+/** Searches a text as it is and decoded. */
+const find = (text: string, search: Search, encodings = maxEncodings): string | undefined =>
+  search(text) ??
+  (encodings === 0 ? [] : decodings(text))
+    .values()
+    .map((decoded) => find(decoded, search, encodings - 1))
+    .find((found) => found !== undefined)
 
 /** Escapes of URLs, JSON, HTML and programming languages. What was encoded twice in the same way is one escape. */
 const escapes =
@@ -165,7 +136,7 @@ const escapes =
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", sol: '/', plus: '+', equals: '=' }
 
-const withoutEscapes = (text: string): string =>
+export const withoutEscapes = (text: string): string =>
   text.replace(escapes, (_, ...groups: readonly (string | undefined)[]) => {
     const [byte, unit, hex, decimal, entity = ''] = groups
     const code = Number.parseInt(byte ?? unit ?? hex ?? '', 16) || Number(decimal)

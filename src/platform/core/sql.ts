@@ -77,7 +77,7 @@ const loadNames = once(async () => {
   }
 })
 
-type SqlNames = Awaited<ReturnType<typeof loadNames>>
+type SqlNames = Awaited<ReturnType<typeof loadNames>> & { readonly own?: ReadonlySet<string> }
 
 const isAggregate = (name: string, names: SqlNames): boolean =>
   names.aggregates.has(name) || names.combinators.some((one) => name.endsWith(one) && isAggregate(name.slice(0, -one.length), names))
@@ -166,13 +166,11 @@ function isFunction(words: readonly string[], i: number, higherOrder: ReadonlySe
   return depth === 0 && words[at] === ','
 }
 
-type AllowedNames = SqlNames & { readonly own: ReadonlySet<string> }
-
-function refuseCall(words: readonly string[], i: number, names: AllowedNames, hasTables: boolean): string | undefined {
+function refuseCall(words: readonly string[], i: number, names: SqlNames, hasTables: boolean): string | undefined {
   const [name, shown] = [nameOf(words[i]) ?? words[i] ?? '', quote(words[i] ?? '', 60)]
   if (!isCalled(words, i, names) || names.functions.has(name) || (name.length <= 128 && isAggregate(name, names))) return undefined
   if (names.leftOut.has(name)) return `its SQL uses ${shown}, which does more than read the data of the database`
-  if (names.own.has(name)) {
+  if (names.own?.has(name)) {
     let at = i - 1
     while (words[at] === '(') at--
     const mayBeTable = hasTables && isWord(words[at], ',', 'from', 'join', 'lateral', 'in')

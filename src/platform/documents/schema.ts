@@ -1,5 +1,7 @@
 // Questions about a zod schema: its description, the parts below it, and which form of a union a value has.
 import * as z from 'zod'
+import { oncePer } from '../core/concurrency.ts'
+import { isMapping } from '../core/keys.ts'
 import type { ValuePath } from './document.ts'
 
 declare module 'zod' {
@@ -146,6 +148,40 @@ export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject 
   return best?.form.schema
 }
 
+/** How a walk makes a value again. What goes along beside it is another value, or a path. */
+export interface FormWalk<Beside> {
+  /** Makes a map again, which has this form; `inner` is a field after the walk. */
+  map(at: {
+    readonly map: Fields
+    readonly form: z.ZodObject | undefined
+    readonly schema: Schema | undefined
+    readonly beside: Beside
+    inner(key: string): unknown
+  }): Fields
+  leaf?(value: unknown, schema: Schema | undefined): unknown
+  /** What goes along into a field of a map, or an item of a list. */
+  into?(beside: Beside, key: string | number, item: unknown): Beside
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Walks over a value with its schema, and makes it again map by map. */
+export function mapForms<Beside>(value: Fields, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): Fields
+export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown
+export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown {
+  const { into = same } = walk
+  if (Array.isArray(value)) {
+    const element = elementOf(schema)
+    return value.map((item: unknown, i) => mapForms(item, element, walk, into(beside, i, item)))
+  }
+  if (!isMapping(value)) return walk.leaf === undefined ? value : walk.leaf(value, schema)
+  const form = formOf(schema, value)
+  const inner = (key: string): unknown => mapForms(value[key], form && fieldOf(form, key), walk, into(beside, key, value[key]))
+  return walk.map({ map: value, form, schema, beside, inner })
+}
+
+const same = <T>(value: T): T => value
+
 /** The option that was most likely meant by a wrong value; undefined where the value is not a map, or no option is one. */
 export function nearestOption(union: z.ZodUnion, value: unknown): Schema | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
@@ -174,18 +210,11 @@ function compareLiterals({ literals }: Form, value: unknown): { readonly matches
   return { matches, contradictions }
 }
 
-// Looked up once for each schema: there are thousands of values to compare.
-const cachedForms = new WeakMap<Schema, readonly Form[]>()
-
-/** The forms of a map, with those of unions inside of unions; none for any other value. */
-function formsOf(schema: Schema): readonly Form[] {
-  const cached = cachedForms.get(schema)
-  if (cached !== undefined) return cached
+/** The forms of a map, with those of unions inside of unions; none for any other value. There are thousands of values to compare. */
+const formsOf: (schema: Schema) => readonly Form[] = oncePer((schema) => {
   const core = valueSchema(schema)
-  const forms = core instanceof z.ZodObject ? [toForm(core)] : core instanceof z.ZodUnion ? core.options.flatMap(formsOf) : []
-  cachedForms.set(schema, forms)
-  return forms
-}
+  return core instanceof z.ZodObject ? [toForm(core)] : core instanceof z.ZodUnion ? core.options.flatMap((option) => formsOf(option)) : []
+})
 
 function toForm(schema: z.ZodObject): Form {
   const shape: Shape = schema.shape

@@ -221,7 +221,7 @@ function suggestion(issue: z.core.$ZodIssue, value: unknown, field: Schema | und
 /** Advice for a value of another type that can only mean one number. */
 function otherType(expected: string, value: string | number, field: Schema | undefined): string {
   if (typeof value !== 'string' || (expected !== 'number' && expected !== 'int')) return ''
-  const [, digits, percent] = /^\s*([+-]?\d{1,12}(?:\.\d{1,12})?)\s*(%?)\s*$/.exec(value) ?? []
+  const [, digits, percent] = /^([+-]?\d{1,12}(?:\.\d{1,12})?)\s*(%?)$/.exec(value.trim()) ?? []
   if (digits === undefined) return ''
   if (percent === '') return `; write ${digits} without quotes`
   return `; write ${isPercentage(field) ? digits : fromText(digits).div(100).toFixed()}`

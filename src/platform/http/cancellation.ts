@@ -1,3 +1,6 @@
+import { letEventsAct } from '../core/clock.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+
 /** The writes of a run that the server may have applied: for the exit code of a run that did not complete. */
 export interface WriteLog {
   /** Notes that a write is about to be sent. */
@@ -30,6 +33,15 @@ export interface Cancellation {
   /** Notes of writes, so that a canceled run can tell whether it wrote anything. */
   readonly writes?: WriteLog
 }
+
+/** Lets signals act. Throws kind `canceled` or `deadline` where a run that wrote nothing has to end. */
+export const createCheckpoint =
+  (stop: AbortSignal, remainingMs = () => Number.POSITIVE_INFINITY) =>
+  async (): Promise<void> => {
+    await letEventsAct()
+    if (stop.aborted) throw new WatchkeeperError('canceled', 'Canceled. Nothing was written.')
+    if (remainingMs() <= 0) throw new WatchkeeperError('deadline', 'timeout-seconds leaves no time for the rest. Nothing was written.')
+  }
 
 /** Settles as the promise does. Rejects with the reason of the signal as soon as it is aborted. */
 export function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {

@@ -27,7 +27,7 @@ export function parseApiUrl(text: string, allowHttp?: boolean, proxy: ProxySetti
     const setting = allowHttp === undefined ? '' : `, or set ${spellVariable('allow-http', 'true')} if you trust the network in between`
     return { problem: `would send the key unencrypted; use https${setting}` }
   }
-  url.pathname = url.pathname.replace(/\/+$/, '')
+  url.pathname = url.pathname.replace(/(?<!\/)\/+$/, '')
   return { url, isUnencrypted }
 }
 

@@ -1,3 +1,4 @@
+import { minSecretLength, withoutEscapes } from '../core/secrets.ts'
 import { isLoopback, tryDecode } from './proxy.ts'
 
 /** Accepts the address of a webhook: https, or plain http for loopback addresses. Its path and query hold a secret. */
@@ -7,35 +8,54 @@ export function isWebhookUrl(text: string): boolean {
   return protocol === 'https:' || isLoopback(hostname)
 }
 
-/** The secret part of the address of a webhook, as written and as sent: its path and query. A text that is not accepted is secret as a whole. */
+/** The secret part of the address of a webhook, as written and as sent: its path and query. Another text is secret as a whole. */
 export function webhookSecrets(text: string): readonly string[] {
-  return isWebhookUrl(text) ? pathSecrets(text) : [text]
-}
-
-/** The secret part of an address that a server has accepted: plain http and a fragment may be in it. With a user, it is secret as a whole. */
-export const storedUrlSecrets = (text: string): readonly string[] =>
-  /^https?:\/\/[^\s\\/?#@]+(?:[/?#]|$)/i.test(text) && URL.canParse(text) ? pathSecrets(text) : [text]
-
-/** A text that a run does not show, and what it shows in its place. */
-export type HiddenText = readonly [text: string, shown: string]
-
-/** In characters. Other addresses can have a shorter path, too: its webhook has the secret in a header. */
-export const shortestSecretPath = 16
-
-/**
- * The address of a webhook as somebody may have copied it. Only with its host: other addresses can have the same path, and files, ids and names
- * a part of it.
- */
-export function copiesOf(text: string): readonly HiddenText[] {
-  const [, user = '', host = '', path = ''] = /^https?:\/\/([^\s\\/?#@]*@)?([^\s\\/?#@]+)([/?][^\s\\#]*)?/i.exec(text) ?? []
-  return [
-    ...(path.length < shortestSecretPath ? [] : [[`${host}${path}`, `${host}***`] as const]),
-    ...(user === '' ? [] : [[`${user}${host}`, `***@${host}`] as const]),
-  ]
-}
-
-function pathSecrets(text: string): readonly string[] {
+  if (!/^https?:\/\/[^\s\\/?#@]+(?:[/?#]|$)/i.test(text) || !URL.canParse(text)) return [text]
   const { pathname, search } = new URL(text)
   const path = `${pathname}${search}`
-  return [text.replace(/^https?:\/\/[^/?]+/i, ''), path, tryDecode(path) ?? path]
+  return [text.replace(/^https?:\/\/[^/?#]+/i, ''), path, tryDecode(path) ?? path]
 }
+
+/** In characters. A longer path is found by its beginning, so that no search takes long. */
+const maxPathLength = 64
+
+/**
+ * Finds URLs of webhooks that somebody copied into a text, in any spelling: the host of one and what follows it, or `@` and the host of one
+ * with a user. Shows the host. A path alone is not searched: files, ids and names can have a part of it.
+ */
+export function createCopiedUrls() {
+  const hosts = new Map<string, { readonly shown: string; readonly paths: Set<string> }>()
+  const addPath = (name: string, shown: string, path: string) =>
+    hosts.set(name, { shown, paths: (hosts.get(name)?.paths ?? new Set()).add(path) })
+  return {
+    add(urls: readonly string[]): void {
+      for (const url of urls.flatMap((text) => [text, URL.parse(text)?.href ?? text])) {
+        const [, user, shown = '', rest = ''] = /^https?:\/\/([^\s\\/?#]*@)?([^\s\\/?#]+)([^#]*)/i.exec(url) ?? []
+        const name = respell(`${shown}/`).match(hostName)?.at(-1) ?? ''
+        const path = respell(withoutEscapes(rest)).slice(0, maxPathLength)
+        if (path.length >= minSecretLength) addPath(name, shown, path)
+        if (user !== undefined) addPath(`@${name}`, shown, '')
+      }
+    },
+    search(text: string): string | undefined {
+      const spelled = hosts.size === 0 ? '' : respell(text)
+      for (const { 0: name, index } of spelled.matchAll(hostName)) {
+        const { shown, paths } = hosts.get(name) ?? hosts.get(name.replace('@', '')) ?? {}
+        const start = index + name.length
+        for (let end = start; paths !== undefined && end <= start + maxPathLength; end++)
+          if (paths.has(spelled.slice(start, end))) return `${shown}***`
+      }
+      return undefined
+    },
+  }
+}
+
+const hostName = /@?[a-z\d][\w.-]*/g
+
+/** Spells equal addresses equally: in lower case, without ports, repeated slashes, brackets of a host, and letters beyond ASCII. */
+const respell = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/:\d+(?=[\\/?])|[[\]]/g, '')
+    .replace(/[\\/]+(?:\.[\\/]+)*/g, '/')
+    .replace(/[^\s!-~]+/g, '*')

@@ -82,6 +82,8 @@ export interface Context<E extends Effect, S extends Scope> {
   serviceName?(): Promise<string | undefined>
   /** The settings of `rules` in the repository's config file. */
   readonly lintSettings: LintSettings
+  /** Functions of the user, which SQL in files may call. */
+  readonly sqlFunctions: readonly string[]
   /** The environment that the input `env` names. */
   readonly environment?: NamedEnvironment | undefined
   /** The formats of the reports that the run writes. */
@@ -90,6 +92,8 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly github?: GitHubReader | undefined
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
+  /** Awaited in long computations before the first write: see `createCheckpoint`. */
+  checkpoint(): Promise<void>
   /** Asks the person at the terminal. Throws kind `canceled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */
   readonly confirm: ((review: Confirmation) => Promise<void>) | undefined
   /** Writes a line about a decision to the debug log. Without the log, nothing happens. */

@@ -37,6 +37,12 @@ export function formatPercent(value: Decimal): string {
 /** `12.3%`, for columns of shares. */
 export const formatShare = (value: Decimal): string => `${formatRounded(value, 1)}%`
 
+/** `98.3%`, rounded down so that a value below a limit does not look equal to it. */
+export function formatRatio(ratio: number): string {
+  const percent = Math.floor(ratio * 1000 + 1e-9) / 10
+  return percent === 0 && ratio > 0 ? 'below 0.1%' : `${percent}%`
+}
+
 /** `383–427`: whole numbers from 100 on, one decimal from 10 on, otherwise two. One number where both ends look the same. */
 export function formatRange(low: Decimal, high: Decimal): string {
   const places = high.gte(100) ? 0 : high.gte(10) ? 1 : 2
@@ -69,10 +75,10 @@ function twoUnits(total: number, perLarge: number, large: string, small: string)
   return `${Math.floor(total / perLarge)} ${large}${rest === 0 ? '' : ` ${rest} ${small}`}`
 }
 
-/** `3 h 9 min ago`, and from two days on `9 days ago`. */
+/** `3 h 9 min ago`, and from two days on `9 days ago`. A time of a clock that is ahead is `0 s ago`. */
 export function formatAgo(ms: number): string {
   const days = Math.floor(ms / dayMs)
-  return days < 2 ? `${formatDuration(ms)} ago` : `${days} days ago`
+  return days < 2 ? `${formatDuration(Math.max(0, ms))} ago` : `${days} days ago`
 }
 
 /** `21 Mar 2026 06:30, 07:30, 22 Mar 2026 06:30 UTC and 5 more` of ISO 8601 times. `count` is the number of all. */

@@ -52,7 +52,7 @@ function readCheckout(directory: string, workspace: string, env: Variables): Che
 /** Whether the remote `origin` is the repository of the run. Other remotes and submodules have addresses, too. */
 function isOfRun(directory: string, { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' }: Variables): boolean {
   const [, origin = ''] = /^\[remote "origin"\]([^[]*)/m.exec(readText(directory, 'config')) ?? []
-  const [, url = ''] = /^\s*url\s*=\s*(\S+)\s*$/m.exec(origin) ?? []
+  const [, url = ''] = /^[ \t]*url[ \t]*=[ \t]*(\S+)[ \t]*$/m.exec(origin) ?? []
   // https://host/owner/name.git, ssh://git@host:22/owner/name and git@host:owner/name
   const [, host = '', path = ''] = /^(?:\w+:\/\/)?(?:[^@/]*@)?([^/:]+)(?::\d+)?[/:](.+?)(?:\.git)?\/?$/.exec(url) ?? []
   return `${host}/${path}`.toLowerCase() === `${URL.parse(server)?.hostname}/${repository}`.toLowerCase()

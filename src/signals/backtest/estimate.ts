@@ -264,7 +264,7 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
       const answers = await Promise.all(parts.map((series) => readSeries({ ...chunk, granularity, series })))
       const refusal = answers.find((one) => 'reason' in one)
       if (refusal !== undefined) return refusal
-      rows.push(...joinParts(answers.flatMap((one) => ('reason' in one ? [] : [one]))))
+      for (const row of joinParts(answers.flatMap((one) => ('reason' in one ? [] : [one])))) rows.push(row)
     }
     return rows
   }

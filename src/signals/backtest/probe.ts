@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
+import { getById } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import {
   type Item,
@@ -24,7 +25,7 @@ import { renderAlone, type SqlShape } from './window-sql.ts'
 /** What to send for a query. */
 export interface Probe {
   /** Raw SQL as the alert task of the server runs it. */
-  readonly sql?: AloneSql
+  readonly sql?: SingleQuery
   /** Values of charts with the conditions, groups and values of the query. */
   readonly series?: Pick<SeriesQuery, 'series' | 'comparesLast'>
   /** What no values of charts have. */
@@ -33,7 +34,7 @@ export interface Probe {
   readonly left: readonly (readonly [field: string, value: string])[]
 }
 
-export interface AloneSql {
+export interface SingleQuery {
   /** The query as declared. */
   readonly template: string
   /** The query as it is sent for an interval. */
@@ -95,7 +96,7 @@ const isOverTime = (displayType: string): boolean => displayType === 'line' || d
 function probeSql({ displayType, sqlTemplate, connectionId, sourceId }: TileConfig, { sources, interval }: ProbeOptions): Probe | Refusal {
   if (typeof connectionId !== 'string') return { reason: 'the tile has no connection' }
   const shape = isOverTime(displayType) ? 'over-time' : 'number'
-  const source = sources.find(({ id }) => id === sourceId)
+  const source = getById(sources, sourceId)
   const tableOf = (metricType: string | undefined) => source && tableNameOf(source, metricType)
   const template = sqlTemplate ?? ''
   const rendered = renderAlone({ text: template, shape, tableOf }, intervalMs[interval])

@@ -4,8 +4,9 @@ import { type AlertInterval, alertIntervals, isAtBorder, startMsOf } from '../..
 import { typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
 import { tableOfSource } from '../../kinds/source/source-sql.ts'
+import { getById } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
-import type { AlertCondition, GroupValue, TimeRange } from './evaluate.ts'
+import type { AlertCondition, TimeRange } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
 import { type Combination, type ReadResult, type Refusal, type RowFormat, readRows } from './read-rows.ts'
 import type { SeriesItem, SeriesRow } from './series-api.ts'
@@ -204,7 +205,7 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
   if (typeof connectionId !== 'string') return { reason: 'the tile has no connection' }
   const template = sqlTemplate ?? ''
   const shape = displayType === 'number' ? 'number' : 'over-time'
-  const source = sources?.find(({ id }) => id === sourceId)
+  const source = sources && getById(sources, sourceId)
   // A query that is compared without a service has no sources, and all its tables have the same name.
   const tableOf: TableOf = sources === undefined ? () => 'source' : (metricType) => source && tableNameOf(source, metricType)
   const expanded = expandTemplate({ text: template, shape, tableOf })
@@ -248,9 +249,10 @@ function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sour
 
 /** A window can have several values of one group: the numbers of its row. */
 function readEachValue(rows: readonly SeriesRow[]): ReadResult {
-  const values = new Map<number, GroupValue[]>()
-  for (const { startMs, group, numbers } of rows)
-    values.set(startMs, [...(values.get(startMs) ?? []), ...[...numbers.values()].map((value) => ({ group, value }))])
+  const values = Map.groupBy(
+    rows.flatMap(({ startMs, group, numbers }) => [...numbers.values()].map((value) => ({ startMs, group, value }))),
+    ({ startMs }) => startMs,
+  )
   return { values }
 }
 
@@ -351,7 +353,7 @@ export function toSeriesItem(item: Item, sourceId: string, groupBy: string | nul
 
 /** The API makes a text of an expression that contains a dot. Dots in texts can be written in another way. */
 export function toField(expression: string): string | undefined {
-  const written = expression.replace(/'(?:[^'\\]|\\.|'')*'/g, (text) => text.replaceAll('.', '\\x2E'))
+  const written = expression.replace(/'(?:[^'\\]|\\.?|'')*'?/gs, (text) => text.replaceAll('.', '\\x2E'))
   return written.includes('.') ? undefined : written
 }
 

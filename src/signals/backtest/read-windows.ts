@@ -100,7 +100,7 @@ async function readBatches(context: WindowsContext, windows: Windows, { isAfford
     if (answer.kind !== 'rows') return toRefusal(answer)
     const read = toRows(answer, { shape: sql.shape, starts: batch })
     if ('reason' in read) return read
-    rows.push(...read.rows)
+    for (const row of read.rows) rows.push(row)
     done += batch.length
     const length = Math.max(1, JSON.stringify(answer.rows).length)
     size = Math.min(largest, Math.max(1, Math.floor((batch.length * wantedLength) / length)))
@@ -233,7 +233,7 @@ function refuseZone({ name, type }: SqlColumn, rows: readonly SqlRow[]): Refusal
 /** `2026-11-12T08:50:00Z`, and the same without zone. */
 function toTimeMs(value: unknown): number {
   const text = String(value).replace(' ', 'T')
-  return Date.parse(/T[^Z]*$/.test(text) ? `${text}Z` : text)
+  return Date.parse(/T[^TZ]*$/.test(text) ? `${text}Z` : text)
 }
 
 /** Whole numbers of 64 bits are texts of digits. */

@@ -9,6 +9,7 @@ import { repeatedKey } from '../../kinds/references.ts'
 import { tableOfSource } from '../../kinds/source/source-sql.ts'
 import type { Source } from '../../kinds/source/source-wire.ts'
 import { type Diagnostic, diagnosticOf } from '../../platform/core/diagnostics.ts'
+import { longestRun } from '../../platform/core/escape.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { ValuePath } from '../../platform/documents/document.ts'
@@ -297,7 +298,7 @@ function explain(slo: DeclaredSlo): string {
 }
 
 const inCode = (text: string): string => {
-  const fence = '`'.repeat(Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1)
+  const fence = '`'.repeat(longestRun(text) + 1)
   return `${fence} ${text.replaceAll(/\s+/g, ' ').trim()} ${fence}`
 }
 

@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../kinds/kind.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
-import { isDelete, isHeld, type Plan } from '../plan/change.ts'
+import { isDelete, isHeld, type Plan } from '../decide/change.ts'
 import type { Outcome } from '../plan/outcome.ts'
 import { indexAll, type StoredObjects } from '../plan/stored-objects.ts'
 import { type ApplyStateOptions, createApplyState, type StopReason } from './apply-state.ts'
@@ -12,7 +12,6 @@ import { verifyWrites } from './verify.ts'
 import { type WriteContext, writeAll, writeOne, writeReferences } from './write.ts'
 
 interface ApplyOptions extends ApplyStateOptions, Omit<WriteContext, 'state' | 'concurrent'> {
-  /** What the plan was made of. */
   readonly storedObjects: StoredObjects
   readonly repairCommand?: string | undefined
 }
@@ -24,7 +23,6 @@ interface AppliedPlan {
   readonly diagnostics: readonly Diagnostic[]
   /** All alerts after the writes; undefined where they were not listed again. */
   readonly alerts: readonly StoredObject[] | undefined
-  /** Why the run stopped early. */
   readonly stopped: StopReason | undefined
 }
 

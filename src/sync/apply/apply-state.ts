@@ -5,7 +5,7 @@ import type { KindName } from '../../kinds/kind-names.ts'
 import { hasPendingId, type PendingId, replacePending } from '../../kinds/pending-id.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../../platform/core/errors.ts'
-import type { Change } from '../plan/change.ts'
+import type { Change } from '../decide/change.ts'
 import { isSuccess, type Outcome } from '../plan/outcome.ts'
 
 /** The API itself is failing after this many failures in a row. */

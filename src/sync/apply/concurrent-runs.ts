@@ -1,7 +1,7 @@
 // Two runs of a project at the same time can both create an object: the API has no lock, and markers are not unique. The run that creates later
 // sees both objects when it verifies its writes, and fails. docs/decisions/concurrent-runs.md has the limits.
 
-import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import type { Body, KindIdentity, StoredObject } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
@@ -22,7 +22,7 @@ const maxListAgeMs = 10_000
 export class CreatedByOtherRunError extends WatchkeeperError {
   readonly found: StoredObject
 
-  constructor({ label }: Pick<Kind, 'label'>, found: StoredObject) {
+  constructor({ label }: KindIdentity, found: StoredObject) {
     const what = `Another run created this ${label} at the same time (${found.id}), so this run stopped and did not create it again`
     super('conflict', `${what}. Run apply again. See ${concurrentRunsPage}`)
     this.found = found

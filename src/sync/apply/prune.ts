@@ -5,9 +5,9 @@ import type { StoredObject } from '../../kinds/kind.ts'
 import type { List } from '../../platform/api/collection.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
-import type { Change, Delete } from '../plan/change.ts'
-import { mayHoldAlerts, whyNotDeleted } from '../plan/protect-alerts.ts'
+import type { Change, Delete } from '../decide/change.ts'
 import { type ApplyState, failed } from './apply-state.ts'
+import { mayHoldAlerts, whyNotDeleted } from './protect-alerts.ts'
 import { forEachByKind, maxConcurrentWrites, type WriteContext } from './write.ts'
 
 interface PruneOptions extends WriteContext {

@@ -1,8 +1,8 @@
 import { compareBodies, diffFields } from '../../kinds/compare.ts'
-import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import type { Body, KindIdentity, KindWire, StoredObject } from '../../kinds/kind.ts'
 import { requestTimeoutMs } from '../../platform/api/requester.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
-import type { Create, Write } from '../plan/change.ts'
+import type { Create, Write } from '../decide/change.ts'
 import { type Outcome, successKinds } from '../plan/outcome.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
 import { preventsReading } from './apply-state.ts'
@@ -46,7 +46,7 @@ async function readListsLater(unknown: readonly Pick<Outcome, 'change'>[], conte
 }
 
 /** Updates an outcome by what the list shows. `desired` has no pending ids. */
-export function reconcileOutcome(outcome: Outcome, list: StoredIndex, desired: Body, kind: Kind): Outcome {
+export function reconcileOutcome(outcome: Outcome, list: StoredIndex, desired: Body, kind: KindIdentity & KindWire): Outcome {
   const { change } = outcome
   const found = findDesired(list, desired, kind)
   if (typeof found === 'string') return outcome
@@ -66,7 +66,12 @@ export function reconcileOutcome(outcome: Outcome, list: StoredIndex, desired: B
 }
 
 /** The ownership marker shows it: its digest is that of the new declaration, and was another one before. */
-function wasWritten({ action, stored: before }: Outcome['change'], desired: Body, stored: StoredObject, kind: Kind): boolean {
+function wasWritten(
+  { action, stored: before }: Outcome['change'],
+  desired: Body,
+  stored: StoredObject,
+  kind: KindIdentity & KindWire,
+): boolean {
   const digestIn = (one: StoredObject): string | undefined => kind.readMarker(kind.toBody(one))?.digest
   const wanted = kind.readMarker(desired)?.digest
   const isNew = before === undefined || action === 'replace'

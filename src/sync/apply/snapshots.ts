@@ -2,13 +2,13 @@
 // that the next plan is empty.
 
 import { comparable, composeUpdate, sidesOf } from '../../kinds/compare.ts'
-import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import type { Body, KindWire, StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
-import { type Change, type Create, isWrite, type Write } from '../plan/change.ts'
+import { type Change, type Create, isWrite, type Write } from '../decide/change.ts'
 import { isSuccess } from '../plan/outcome.ts'
 import { findDesired, type StoredIndexes } from '../plan/stored-objects.ts'
 import { updateObject, type WriteContext } from './write.ts'
@@ -28,7 +28,6 @@ interface Written {
   readonly changes: readonly (Create | Write)[]
   /** Read after the writes. */
   readonly lists: StoredIndexes
-  /** What the server answered to each write. */
   readonly answers: ReadonlyMap<Change, StoredObject>
 }
 
@@ -64,7 +63,7 @@ interface WrittenObject {
 }
 
 /** A change that another user made after the write must not be recorded as the server's, nor be overwritten by the second write. */
-const isUnchangedSinceAnswer = (answer: StoredObject | undefined, stored: StoredObject, kind: Kind): boolean =>
+const isUnchangedSinceAnswer = (answer: StoredObject | undefined, stored: StoredObject, kind: KindWire): boolean =>
   answer === undefined || isSame(comparable(kind, kind.toBody(answer)), comparable(kind, kind.toBody(stored)))
 
 /** The stored object, where it needs a snapshot. */
@@ -118,7 +117,7 @@ async function recordSnapshot(
   return whyNotConverging(kind, desired, latest)
 }
 
-function whyNotConverging(kind: Kind, desired: Body, latest: StoredObject): string {
+function whyNotConverging(kind: KindWire, desired: Body, latest: StoredObject): string {
   const [first] = diffSides(kind, sidesOf(kind, desired, latest))
   return `the server stores a different value with every write${first === undefined ? '' : `, for example ${first.path}`}. plan will show it again`
 }

@@ -1,15 +1,14 @@
 import { addedFields, compareBodies, diffFields, type FieldChange } from '../../kinds/compare.ts'
-import type { Body, Kind, StoredObject } from '../../kinds/kind.ts'
+import type { Body, KindWire, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
-import { type Change, isDelete, type Plan } from '../plan/change.ts'
-import { canRepair, matchRules, repairByHand, whyNotCompared } from '../plan/match.ts'
+import { type Change, isDelete, type Plan } from '../decide/change.ts'
+import { adviseRepair, canRepair, repairByHand, twinRules, whyNotCompared } from '../decide/twins.ts'
 import { isSuccess, isWritten, type Outcome } from '../plan/outcome.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
-import { adviseRepair } from '../plan/twins.ts'
 import { concurrentRunsPage } from './concurrent-runs.ts'
 import { reconcileOutcome } from './reconcile.ts'
 import type { WriteContext } from './write.ts'
@@ -75,7 +74,7 @@ function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, { state, k
 }
 
 /** A server that is older than a field strips it and answers as if it had stored it. */
-function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject, kind: Kind): readonly Diagnostic[] {
+function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject, kind: KindWire): readonly Diagnostic[] {
   const { change, stored: answer } = outcome
   // A field that the answer still had was removed by another user since.
   if (outcome.became === 'unknown' || answer === undefined) return []
@@ -86,8 +85,7 @@ function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject
   return [diagnosticOf(verifyRules, 'field-dropped', change.location ?? { file: 'apply' }, message)]
 }
 
-/** The declared fields that an object lacks. */
-function missingFields(desired: Body, stored: StoredObject, kind: Kind): readonly FieldChange[] {
+function missingFields(desired: Body, stored: StoredObject, kind: KindWire): readonly FieldChange[] {
   const { before, after } = compareBodies(kind, desired, stored)
   // An item may be compared with another one if the server trims names or reorders a list. The field is then elsewhere in the list.
   const storedPaths = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
@@ -112,7 +110,7 @@ export function findTwinsOfCreated(changes: readonly Change[], lists: StoredInde
     const why = canRepair(kind, canPatch) ? undefined : whyNotCompared(kind)
     const cause = `two runs at the same time, or a copy${why === undefined ? '' : `. No run repairs this, because ${why}. ${repairByHand(kind)}`}`
     const message = `${what} is on ${holders.length} ${pluralOf(kind.label)} (${ids}): ${cause}. See ${concurrentRunsPage}`
-    const diagnostic = diagnosticOf(matchRules, 'duplicate-marker', { file: sections[kind.name] }, message)
+    const diagnostic = diagnosticOf(twinRules, 'duplicate-marker', { file: sections[kind.name] }, message)
     return [{ kind, diagnostic: { ...diagnostic, page: concurrentRunsPage } }]
   })
 }

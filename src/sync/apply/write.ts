@@ -2,7 +2,7 @@ import { alertCollection } from '../../kinds/alert/alert.ts'
 import { comparable, compareBodies, composeCreate, composeUpdate } from '../../kinds/compare.ts'
 import type { Dashboard } from '../../kinds/dashboard/dashboard-wire.ts'
 import { type DashboardPatch, patchDashboard } from '../../kinds/dashboard/patch-dashboard.ts'
-import { type Body, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, type KindWire, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
@@ -14,11 +14,11 @@ import type { Clock } from '../../platform/core/clock.ts'
 import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
-import { type Change, type Create, type Delete, isWrite, type Update, type Write } from '../plan/change.ts'
+import { type Change, type Create, type Delete, isWrite, type Update, type Write } from '../decide/change.ts'
 import { isSuccess, successKinds } from '../plan/outcome.ts'
-import { whyTilesStay } from '../plan/protect-alerts.ts'
 import { type ApplyState, failed, failedRecreation } from './apply-state.ts'
 import { type ConcurrentRuns, CreatedByOtherRunError } from './concurrent-runs.ts'
+import { whyTilesStay } from './protect-alerts.ts'
 
 /** A run of apply: its target, and what became of its changes so far. */
 export interface WriteContext {
@@ -272,7 +272,7 @@ async function demandUnchanged(change: Write | Delete, current: StoredObject, co
 }
 
 /** What a concurrent change would conflict with: the declared fields for an update, everything for a delete. */
-const conflictingPart = ({ desired }: Write | Delete, stored: StoredObject, kind: Kind): Body =>
+const conflictingPart = ({ desired }: Write | Delete, stored: StoredObject, kind: KindWire): Body =>
   desired === undefined ? comparable(kind, kind.toBody(stored)) : compareBodies(kind, desired, stored).before
 
 const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}. Run plan again.`)

@@ -48,27 +48,27 @@ export const readingRules = {
   ...instanceRules,
 } as const satisfies Rules
 
-export function readDeclarations(
-  files: readonly SourceFile[],
-  variable: InterpolateOptions['variable'],
-  environment?: NamedEnvironment,
-): Declarations {
+/** Reads one file after the other, and then what they declare together. */
+export function createReader(variable: InterpolateOptions['variable'], environment?: NamedEnvironment) {
   const options = { variable, room: newRoom() }
-  const all = merge(files.map((file) => readFile(file, options, environment)))
-  const declared = [...all.objects, ...all.broken]
-  return {
-    ...all,
-    diagnostics: [
-      ...all.diagnostics,
-      ...repeatedKeys([
-        ...declared.map((one) => [addressOf(one), one.location] as const),
-        ...all.slos.map(({ key, location }) => [`slos.${key}`, location] as const),
-        ...all.incidents.map(({ key, location }) => [`incidents.${key}`, location] as const),
-      ]),
-      // A file that cannot be read may declare the key.
-      ...(environment === undefined || all.unread.length > 0 ? [] : findUnknownAdoptions(environment, declared)),
-    ],
+  const combine = (read: readonly Declarations[]): Declarations => {
+    const all = merge(read)
+    const declared = [...all.objects, ...all.broken]
+    return {
+      ...all,
+      diagnostics: [
+        ...all.diagnostics,
+        ...repeatedKeys([
+          ...declared.map((one) => [addressOf(one), one.location] as const),
+          ...all.slos.map(({ key, location }) => [`slos.${key}`, location] as const),
+          ...all.incidents.map(({ key, location }) => [`incidents.${key}`, location] as const),
+        ]),
+        // A file that cannot be read may declare the key.
+        ...(environment === undefined || all.unread.length > 0 ? [] : findUnknownAdoptions(environment, declared)),
+      ],
+    }
   }
+  return { readFile: (file: SourceFile) => readFile(file, options, environment), combine }
 }
 
 const nothing: Declarations = { objects: [], broken: [], slos: [], incidents: [], unread: [], diagnostics: [] }

@@ -20,7 +20,6 @@ import type { Files } from '../../platform/operation/files.ts'
 import { fileSettings, notInRepository, settingsSchema } from '../../platform/operation/inputs.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 
-/** The directory of environments, beside `.watchkeeper.yml`. */
 const directory = 'environments'
 
 const nameGrammar = /^[A-Za-z0-9][\w.-]{0,62}$/
@@ -63,11 +62,8 @@ export const environmentSchema = z.strictObject({
   }),
 })
 
-/** The target of environments whose files do not have one. */
 export interface CommonTarget {
-  /** The service of this run. */
   readonly ownService: unknown
-  /** The service of the config file. */
   readonly service: unknown
   readonly project: unknown
 }

@@ -5,17 +5,17 @@ import { InputError, inputError } from '../../platform/core/errors.ts'
 import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
 import { quote, shellQuote } from '../../platform/core/text.ts'
 import type { Files, FoundFiles, SkippedDirectory } from '../../platform/operation/files.ts'
-import * as fields from '../../platform/operation/inputs.ts'
 import type { Context, Scope } from '../../platform/operation/operation.ts'
 import type { Slo } from '../../signals/slos/expand-slos.ts'
 import { expandQueries } from '../query-alerts/query-alerts.ts'
-import { type Declarations, readDeclarations, type SourceFile } from './declarations.ts'
+import { createReader, type Declarations } from './declarations.ts'
 import { variableIn } from './environment.ts'
 import { byLocation, collapseRepeats, nameInstances } from './group-diagnostics.ts'
 import { type Incident, readIncidents } from './incidents.ts'
 import { lint } from './lint.ts'
 
-const defaultFiles = ['observability/**/*.{yml,yaml,json}']
+/** Where declarations are by default. */
+export const defaultFiles = ['observability/**/*.{yml,yaml,json}']
 
 /** The options of a command, for a person, that reads the same files. */
 export function fileOptions({ files, env }: { readonly files: readonly string[]; readonly env?: string | undefined }): string {
@@ -24,14 +24,6 @@ export function fileOptions({ files, env }: { readonly files: readonly string[];
   return options.map((option) => ` ${option}`).join('')
 }
 
-export const filesInput = fields
-  .lines(
-    'Reads declarations from these files and directories. One glob or directory per line; of a directory, all YAML files are read.',
-    'globs inside the workspace, one per line',
-    fields.glob,
-  )
-  .default(defaultFiles)
-
 /** The objects include those of the SLOs. */
 export interface FoundDeclarations extends Omit<Declarations, 'slos' | 'incidents'> {
   readonly paths: readonly string[]
@@ -39,7 +31,7 @@ export interface FoundDeclarations extends Omit<Declarations, 'slos' | 'incident
   readonly incidents: readonly Incident[]
 }
 
-type FindContext = Pick<Context<'read', Scope>, 'files' | 'profile' | 'lintSettings' | 'environment'>
+type FindContext = Pick<Context<'read', Scope>, 'files' | 'profile' | 'lintSettings' | 'environment' | 'checkpoint'>
 
 /** What happens to the objects of a project without declarations: `forget` removes the marker, and the object stays. */
 export type Prune = boolean | 'forget'
@@ -63,12 +55,13 @@ const verbOf = (prune: Prune): string => (prune === 'forget' ? 'forget' : 'delet
  */
 export async function findDeclarations(
   globs: readonly string[],
-  { files, profile, lintSettings, environment }: FindContext,
+  { files, profile, lintSettings, environment, checkpoint }: FindContext,
   { prune = false, allowEmpty = false, project }: FindOptions = {},
 ): Promise<FoundDeclarations> {
   const { paths, skipped } = await files.find(globs, 'files')
   const isEmpty = paths.length === 0
-  const missing = isEmpty ? globs : globs.filter((glob) => isPlain(glob) && !paths.some((path) => isAt(path, plainPath(glob))))
+  const found = new Set(paths.flatMap(withDirectories))
+  const missing = isEmpty ? globs : globs.filter((glob) => isPlain(glob) && !found.has(plainPath(glob)))
   if (missing.length > 0 && !(isEmpty && prune && allowEmpty)) {
     const reasons = skipped.map(({ path, reason }) => `; wildcards skip "${quote(path)}", which ${reason}`)
     const advice =
@@ -76,8 +69,18 @@ export async function findDeclarations(
     const message = `no file matches ${missing.join(', ')}${reasons.join('')}${advice}`
     throw new InputError([diagnosticOf(findingRules, 'no-files', { file: 'files' }, message)])
   }
-  const declared = readDeclarations(await readAll(paths, files), variableIn(environment, files.variable), environment)
-  const expanded = expandQueries(await expandSlos(declared), project)
+  const reader = createReader(variableIn(environment, files.variable), environment)
+  const parts: ReturnType<typeof reader.readFile>[] = []
+  let characters = 0
+  // One after the other: some systems cannot open a thousand files at once, and a large file takes a second.
+  for (const path of paths) {
+    await checkpoint()
+    const text = await files.read(path, 'files')
+    characters += text.length
+    if (characters > maxCharacters) throw inputError('files', 'the files are larger than 20 MB in total')
+    parts.push(reader.readFile({ path, text }))
+  }
+  const expanded = expandQueries(await expandSlos(reader.combine(parts)), project)
   // An alert with errors can still be named.
   const alerts = [...expanded.objects, ...expanded.broken].filter(({ kind }) => kind === 'alert').map(({ key }) => key)
   const { incidents, diagnostics } = readIncidents(expanded.incidents, alerts)
@@ -155,21 +158,8 @@ const plainPath = (path: string): string =>
     .filter((part) => part !== '' && part !== '.')
     .join('/')
 
-/** Whether the path is that file, or in that directory. */
-const isAt = (path: string, place: string): boolean => path === place || place === '' || path.startsWith(`${place}/`)
+/** The path, and those of the directories around it. */
+const withDirectories = (path: string): readonly string[] => [path, ...path.split('/').map((_, i, parts) => parts.slice(0, i).join('/'))]
 
 /** Limit for all files together. People write far less by hand. */
 const maxCharacters = 20_000_000
-
-// One after the other: some systems cannot open a thousand files at once.
-async function readAll(paths: readonly string[], files: Files): Promise<readonly SourceFile[]> {
-  const texts: SourceFile[] = []
-  let characters = 0
-  for (const path of paths) {
-    const text = await files.read(path, 'files')
-    characters += text.length
-    if (characters > maxCharacters) throw inputError('files', 'the files are larger than 20 MB in total')
-    texts.push({ path, text })
-  }
-  return texts
-}

@@ -1,7 +1,6 @@
 import { type Diagnostic, formatLocation, type Location } from '../../platform/core/diagnostics.ts'
 import { firstOf } from '../../platform/core/text.ts'
 
-/** The fewest repeats that become one diagnostic. */
 const minRepeats = 3
 
 /** Labels and indexes of items. */
@@ -24,7 +23,6 @@ export function collapseRepeats(diagnostics: readonly Diagnostic[]): readonly Di
   })
 }
 
-/** The lines of repeats that a diagnostic names. */
 const maxNamedLines = 3
 
 export const inInstance = ({ instance }: Location): string => (instance === undefined ? '' : ` (instance ${instance})`)

@@ -1,4 +1,3 @@
-import type * as z from 'zod'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { createKinds, type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
@@ -6,42 +5,51 @@ import { isServer, type Target } from '../../platform/api/path.ts'
 import { type Diagnostic, errorsIn, formatLocation } from '../../platform/core/diagnostics.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import { shellQuote } from '../../platform/core/text.ts'
+import type { Files } from '../../platform/operation/files.ts'
 import type { Context } from '../../platform/operation/operation.ts'
-import { adviseOnEmpty, type FoundDeclarations, fileOptions, findDeclarations, withSources } from '../declarations/find-declarations.ts'
+import { type Change, notesOf, type Plan } from '../decide/change.ts'
+import { type PlanOptions, planForServer } from '../decide/decide.ts'
+import { isAboutHeld } from '../decide/guards/held.ts'
+import type { PreviousOwner } from '../decide/identify.ts'
+import {
+  adviseOnEmpty,
+  type FoundDeclarations,
+  fileOptions,
+  findDeclarations,
+  type Prune,
+  withSources,
+} from '../declarations/find-declarations.ts'
 import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { resolveProject } from '../declarations/project.ts'
-import { type Change, notesOf, type Plan } from './change.ts'
-import { isAboutHeld } from './held.ts'
-import type { AdoptFrom } from './match.ts'
-import { planWithPatches } from './plan-changes.ts'
-import { defaultMaxDeletes, type planInput } from './plan-input.ts'
 import { checkByServer } from './server-check.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
 // The first three steps of a plan: load the files, read the service, decide.
 
-type PlanContext = Pick<
-  Context<'read', 'service-or-server'>,
-  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'debug' | 'clock' | 'uiUrl' | 'serviceName'
-> & {
-  readonly api: ReadApi
-}
+type PlanContext = Omit<Context<'read', 'service-or-server'>, 'api'> & { readonly api: ReadApi }
 
-type PlanRequest = z.output<typeof planInput> & { readonly effect: 'read' | 'write' }
+export interface PlanRequest {
+  readonly files: readonly string[]
+  readonly env?: string | undefined
+  readonly project?: string | undefined
+  readonly adoptFrom?: PreviousOwner | undefined
+  readonly prune: Prune
+  readonly maxDeletes: number
+  readonly allowEmpty: boolean
+  readonly repair?: readonly ('duplicates' | 'rewrite' | 'secrets')[] | undefined
+  readonly effect: 'read' | 'write'
+}
 
 export interface LoadedFiles {
   readonly request: PlanRequest
   readonly project: string
-  /** The name of the environment. */
   readonly environment?: string | undefined
   readonly found: FoundDeclarations
-  /** All that was found wrong so far. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
 export interface ReadService extends LoadedFiles {
   readonly kinds: Kinds
-  /** Address of the web app, where it is known. */
   readonly uiUrl?: string | undefined
   /** The name of the service, where the report says it. */
   readonly serviceName?: string | undefined
@@ -60,7 +68,7 @@ export interface PlanningResult extends ReadService {
 export async function makePlan(context: PlanContext, request: PlanRequest): Promise<PlanningResult> {
   const loaded = await loadFiles(context, request)
   const read = await readService(context, loaded)
-  return decide(context, read)
+  return compareWithService(context, read)
 }
 
 export async function loadFiles(context: PlanContext, request: PlanRequest): Promise<LoadedFiles> {
@@ -85,32 +93,26 @@ export async function readService(context: PlanContext, loaded: LoadedFiles): Pr
 }
 
 /** The changes, and what is wrong with them. Files with errors give a plan without changes. */
-export async function decide(context: PlanContext, read: ReadService): Promise<PlanningResult> {
+export async function compareWithService(context: PlanContext, read: ReadService): Promise<PlanningResult> {
   const { request, project, found, storedObjects, kinds } = read
   if (storedObjects === undefined)
     return { ...read, plan: { project, changes: [], orphans: [], diagnostics: [], seen: {} }, uncheckedCount: 0 }
   const { api, service, files } = context
-  const { repair = [], adoptFrom } = request
-  const aim = { ...request, project, service }
-  const repairCommand = `${commandFor('apply', aim)}${adoptOptions(adoptFrom)} --repair duplicates`
-  const sourced = await withSources(found, storedObjects.source)
-  const planned = await planWithPatches(api, sourced.found, storedObjects, {
-    project,
-    kinds,
-    prune: request.prune,
-    maxDeletes: request.maxDeletes,
+  const { prune, maxDeletes, repair = [], adoptFrom, effect } = request
+  const options = {
+    ...optionsFor(files, kinds, { ...request, project, service }),
+    prune,
+    maxDeletes,
     repairDuplicates: repair.includes('duplicates'),
     rewrite: repair.includes('rewrite'),
     resendSecrets: repair.includes('secrets'),
-    adoptFrom: request.adoptFrom,
-    repository: { name: await files.repository(), from: request.adoptFrom?.repository, effect: request.effect },
-    isWrite: request.effect === 'write',
-    secret: (name) => files.secret(name),
-    repairCommand,
-    pullCommand: commandFor('pull', aim),
-    adoptCommand: (previous) => adoptCommand(aim, previous, adoptFrom?.repository),
-    targetOptions: targetOptions(service),
-  })
+    repository: { name: await files.repository(), from: adoptFrom?.repository, effect },
+    isWrite: effect === 'write',
+  }
+  const sourced = await withSources(found, storedObjects.source)
+  await context.checkpoint()
+  const planned = await planForServer(api, sourced.found, storedObjects, options)
+  await context.checkpoint()
   const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))
   const asking = { api, service, kinds }
@@ -124,8 +126,48 @@ export async function decide(context: PlanContext, read: ReadService): Promise<P
       ...nameInstances([...plan.diagnostics, ...checked.diagnostics]),
     ],
     uncheckedCount: checked.uncheckedCount,
-    repairCommand,
+    repairCommand: options.repairCommand,
   }
+}
+
+interface CommandAim {
+  readonly files: readonly string[]
+  readonly env?: string | undefined
+  readonly project: string
+  readonly service: Target
+  readonly adoptFrom?: PreviousOwner | undefined
+}
+
+/** The options of a plan that changes nothing else than what the files declare. */
+export const optionsFor = (files: Pick<Files, 'secret'>, kinds: Kinds, aim: CommandAim) =>
+  ({
+    project: aim.project,
+    kinds,
+    prune: false,
+    maxDeletes: 0,
+    adoptFrom: aim.adoptFrom,
+    secret: (name: string) => files.secret(name),
+    repairCommand: `${commandFor('apply', aim)}${adoptOptions(aim.adoptFrom)} --repair duplicates`,
+    pullCommand: commandFor('pull', aim),
+    adoptCommand: (previous: string) =>
+      `${commandFor('apply', aim)}${adoptOptions({ project: previous, repository: aim.adoptFrom?.repository })}`,
+    targetOptions: targetOptions(aim.service),
+  }) satisfies PlanOptions
+
+/** The command for the same files and target. A workflow sets the same inputs for one run. */
+export const commandFor = (operation: 'apply' | 'pull', aim: CommandAim): string =>
+  `watchkeeper ${operation} --project ${aim.project}${targetOptions(aim.service)}${fileOptions(aim)}`
+
+/** The options for the target of the run: the variables of the shell into which a person pastes the command can be those of another one. */
+const targetOptions = (target: Target): string =>
+  isServer(target)
+    ? ` --profile hyperdx --api-url ${shellQuote(target.serverUrl)}`
+    : ` --organization-id ${target.organizationId} --service-id ${target.serviceId}`
+
+export function adoptOptions({ project, repository, none }: PreviousOwner = {}): string {
+  const owners = { project, repository }
+  const lines = Object.entries(owners).flatMap(([name, owner]) => (owner === undefined ? [] : [`${name}=${owner}`]))
+  return [...lines, ...(none ? ['none'] : [])].map((line) => ` --adopt-from ${shellQuote(line)}`).join('')
 }
 
 /** Whether an object names a connection, or takes the default. */
@@ -133,45 +175,6 @@ const usesConnections = (one: Declared): boolean =>
   isOf('source')(one) ||
   (isOf('dashboard')(one) &&
     one.value.tiles.some(({ config }) => config !== undefined && 'configType' in config && config.connectionId === undefined))
-
-interface CommandAim {
-  readonly files: readonly string[]
-  readonly env?: string | undefined
-  readonly project: string
-  readonly service: Target
-}
-
-/** The command for the same files and target, quoted for a shell. A workflow sets the same inputs for one run. */
-export const commandFor = (operation: 'apply' | 'pull', aim: CommandAim): string =>
-  `watchkeeper ${operation} --project ${aim.project}${targetOptions(aim.service)}${fileOptions(aim)}`
-
-/** The options for the target of the run: the variables of the shell into which a person pastes the command can be those of another one. */
-export const targetOptions = (target: Target): string =>
-  isServer(target)
-    ? ` --profile hyperdx --api-url ${shellQuote(target.serverUrl)}`
-    : ` --organization-id ${target.organizationId} --service-id ${target.serviceId}`
-
-/** The command that adopts the objects of a previous project. */
-export const adoptCommand = (aim: CommandAim, project: string, repository?: string): string =>
-  `${commandFor('apply', aim)}${adoptOptions({ project, repository })}`
-
-function adoptOptions({ project, repository, none }: NonNullable<AdoptFrom> = {}): string {
-  const owners = { project, repository }
-  const lines = Object.entries(owners).flatMap(([name, owner]) => (owner === undefined ? [] : [`${name}=${owner}`]))
-  return [...lines, ...(none ? ['none'] : [])].map((line) => ` --adopt-from ${shellQuote(line)}`).join('')
-}
-
-/** The apply with the inputs of this run that decide what it writes. */
-export function applyCommand(request: PlanRequest, aim: CommandAim): string {
-  const { adoptFrom, prune, maxDeletes, allowEmpty, repair = [] } = request
-  return [
-    `${commandFor('apply', aim)}${adoptOptions(adoptFrom)}`,
-    ...(prune === false ? [] : [prune === true ? '--prune' : `--prune ${prune}`]),
-    ...(maxDeletes === defaultMaxDeletes ? [] : [`--max-deletes ${maxDeletes}`]),
-    ...(allowEmpty ? ['--allow-empty'] : []),
-    ...repair.map((what) => `--repair ${what}`),
-  ].join(' ')
-}
 
 /** `alerts.slow: update of 65f…, changed in the files: threshold, note`. */
 function describeDecision(change: Change): string {

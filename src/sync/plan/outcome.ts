@@ -1,7 +1,7 @@
 import type { FieldChange } from '../../kinds/compare.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
 import type { ErrorKind } from '../../platform/core/errors.ts'
-import type { Action, Change } from './change.ts'
+import type { Action, Change } from '../decide/change.ts'
 
 // What became of a change.
 
@@ -19,7 +19,6 @@ export interface Outcome {
   readonly change: Change
   readonly became: OutcomeKind
   readonly id?: string | undefined
-  /** Why it failed or was skipped, or what to know about it. */
   readonly message?: string | undefined
   /** The object was deleted to be created again, which failed. */
   readonly wasDeleted?: boolean
@@ -27,11 +26,9 @@ export interface Outcome {
   readonly isUnmarked?: true
   /** Another run created the object at the same time. */
   readonly isOfOtherRun?: true
-  /** Kind of the error that it failed with. */
   readonly errorKind?: ErrorKind | undefined
   /** Fields that the server stored with another value than was sent. */
   readonly serverChanged?: readonly FieldChange[]
-  /** The object as the server answered it. */
   readonly stored?: StoredObject | undefined
 }
 

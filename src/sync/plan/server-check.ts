@@ -9,7 +9,7 @@ import type { Target } from '../../platform/api/path.ts'
 import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
 import { causeOf } from '../../platform/core/errors.ts'
-import { type Change, type Create, declaredBy, isTakeover, type Plan, type Update, type Write } from './change.ts'
+import { type Change, type Create, declaredBy, isTakeover, type Plan, type Update, type Write } from '../decide/change.ts'
 
 // Lets the server check the dashboards of a plan before anything is written. A server may return a dashboard that it refuses to store
 // again, so all objects to adopt are also checked.

@@ -1,5 +1,13 @@
 import { listKinds, type StoredLists } from '../../kinds/collections.ts'
-import { type Body, type Kind, type StoredObject, watchedNames, withWatchedNames } from '../../kinds/kind.ts'
+import {
+  type Body,
+  type KindFile,
+  type KindIdentity,
+  type KindWire,
+  type StoredObject,
+  watchedNames,
+  withWatchedNames,
+} from '../../kinds/kind.ts'
 import { type KindName, kindNames, mapKinds } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import type { StoredMarker } from '../../kinds/marker.ts'
@@ -22,7 +30,6 @@ interface ReadOptions {
   readonly api: ReadApi
   readonly service: Target
   readonly profile: Profile
-  /** Kinds with declared objects. */
   readonly wanted: ReadonlySet<KindName>
   readonly wantsConnections: boolean
 }
@@ -77,7 +84,7 @@ export interface StoredIndex {
 
 export function indexStored(
   { items, mayBeCut = false }: Pick<List<StoredObject>, 'items'> & Partial<List<StoredObject>>,
-  kind: Kind,
+  kind: KindIdentity & KindWire & KindFile,
 ): StoredIndex {
   const all = [...new Map(items.map((one) => [one.id, one])).values()].map((stored): IndexedObject => {
     const body = kind.toBody(stored)
@@ -90,7 +97,7 @@ export function indexStored(
 }
 
 /** The object with the token of the desired body. `unclear`: several have it, or it may be in the missing part of a list. */
-export function findDesired({ byToken, mayBeCut }: StoredIndex, desired: Body, kind: Kind): IndexedObject | 'absent' | 'unclear' {
+export function findDesired({ byToken, mayBeCut }: StoredIndex, desired: Body, kind: KindIdentity): IndexedObject | 'absent' | 'unclear' {
   const [found, second] = byToken.get(kind.tokenOf(desired)) ?? []
   if (found !== undefined && second === undefined) return found
   return found === undefined && !mayBeCut ? 'absent' : 'unclear'
@@ -101,7 +108,6 @@ export type StoredIndexes = Readonly<Partial<Record<KindName, StoredIndex>>>
 export const indexAll = (storedObjects: StoredObjects, kinds: Kinds): Readonly<Record<KindName, StoredIndex>> =>
   mapKinds((name) => indexStored({ items: storedObjects[name] }, kinds[name]))
 
-/** Lists the objects of some kinds. */
 export async function readStoredIndexes(
   names: ReadonlySet<KindName>,
   { api, service, kinds }: { readonly api: ReadApi; readonly service: Target; readonly kinds: Kinds },

@@ -7,7 +7,7 @@ import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
-import type { Change } from '../plan/change.ts'
+import type { Change } from '../decide/change.ts'
 import { type Draft, type DraftInput, type PulledObject, withAdoptions } from './draft.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
 import type { ReadDraft } from './verify-draft.ts'
@@ -15,7 +15,6 @@ import type { ReadDraft } from './verify-draft.ts'
 interface AdoptInput extends Pick<DraftInput, 'only' | 'texts'> {
   readonly kinds: Kinds
   readonly environment?: NamedEnvironment | undefined
-  /** The declarations before the pull. */
   readonly declarations: DraftInput['declarations']
 }
 
@@ -65,7 +64,6 @@ const listUpdated = (draft: Draft, edits: ReadonlyMap<string, Edit>): Draft => (
 interface Pulled {
   readonly one: Declared
   readonly object: PulledObject
-  /** The declaration before the pull. */
   readonly before: Declared | undefined
 }
 

@@ -1,21 +1,32 @@
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { createDirectory } from '../../kinds/directory.ts'
-import { type Body, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
+import {
+  type Body,
+  type FileContext,
+  type Kind,
+  type KindFile,
+  type KindIdentity,
+  listOf,
+  type StoredObject,
+  storedLabelOf,
+} from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { withoutMarkerTags } from '../../kinds/marker.ts'
-import { longSecretTextsIn } from '../../kinds/secret.ts'
+import { storedUrlsOf } from '../../kinds/secret.ts'
 import { credentialIn } from '../../platform/core/credentials.ts'
 import type { Location } from '../../platform/core/diagnostics.ts'
 import { isMapping, keysOf, withoutUndefined } from '../../platform/core/keys.ts'
+import { createRedact } from '../../platform/core/secrets.ts'
 import { readDocument } from '../../platform/documents/document.ts'
 import { interpolate, newRoom } from '../../platform/documents/expressions.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics } from '../../platform/documents/validate.ts'
+import { createCopiedUrls } from '../../platform/http/webhook-url.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import { type Condition, isSelected, type Selectable, valuesOf } from '../../platform/operation/select.ts'
+import { type Change, changesOf, type Held, isDifference, isHeld, type Plan } from '../decide/change.ts'
 import type { Declarations } from '../declarations/declarations.ts'
-import { type Change, changesOf, type Held, isDifference, isHeld, type Plan } from '../plan/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { findQueryTiles, type QueriesInFiles, queriesInFiles, withoutQueries } from '../query-alerts/pull-queries.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
@@ -39,7 +50,6 @@ export interface DraftInput {
   readonly removeDeclarations: boolean
   /** Which objects. Without it, what the files declare, and the other objects of kinds that need no request. */
   readonly select?: readonly Condition[] | undefined
-  /** The files that exist, by path. */
   readonly texts: ReadonlyMap<string, string>
   readonly variable: (name: string) => string | undefined
   readonly environment?: NamedEnvironment | undefined
@@ -109,7 +119,6 @@ export interface PulledObject {
 
 export interface DifferingField {
   readonly field: string
-  /** The value in the service. */
   readonly value: unknown
 }
 
@@ -137,7 +146,8 @@ export function draftPull(input: DraftInput): Draft {
     takenOver,
   }
   const wanted = valuesOf(select, 'kind')
-  const isAdded = ({ name, file }: Kind): boolean => input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
+  const isAdded = ({ name, file }: KindIdentity & KindFile): boolean =>
+    input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
   const others = keysOf<KindName>(kinds)
     .map((name): Kind => kinds[name])
     .filter(isAdded)
@@ -226,9 +236,11 @@ type DraftContext = WithoutQueries & QueriesInFiles
 
 /** A person can type a secret into any text of the service. A file that is changed without a person gets nothing that looks like one. */
 function createSecretFinder({ storedObjects, only }: Pick<DraftInput, 'storedObjects' | 'only'>): DraftContext['explainSecret'] {
-  const paths = longSecretTextsIn(storedObjects.webhook)
+  const copies = createCopiedUrls()
+  copies.add(storedUrlsOf(storedObjects.webhook))
+  const redact = createRedact([], copies.search)
   const explain = (text: string): string | undefined => {
-    if (paths.some((path) => text.includes(path))) return 'it has the URL of a webhook, which is a secret'
+    if (redact(text) !== text) return 'it has the URL of a webhook, which is a secret'
     const kind = only === 'drifted' ? credentialIn(text) : undefined
     return kind === undefined ? undefined : `it seems to have ${kind}`
   }
@@ -249,7 +261,7 @@ const declaredTiles = ({ dashboard }: Kinds, plan: Pick<Plan, 'changes'>): Draft
     changesOf(plan, 'dashboard').flatMap(({ desired, stored }) =>
       desired === undefined || stored === undefined
         ? []
-        : [[stored.id, listOf(dashboard.carryOver(desired, dashboard.toBody(stored)).tiles)] as const],
+        : [[stored.id, listOf(dashboard.withStoredIds(desired, dashboard.toBody(stored)).tiles)] as const],
     ),
   )
 
@@ -353,7 +365,7 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
 const unclear = (ids: readonly string[]): string => `it could be one of several objects (${ids.join(', ')}); set adopt to its id`
 
 /** Without a marker, nothing says which side changed. */
-const whyStale = ({ reason, ways }: Held): string => `it is not clear which side changed: ${reason}; ${ways.join('; ')}`
+const whyStale = ({ reason, remedies }: Held): string => `it is not clear which side changed: ${reason}; ${remedies.join('; ')}`
 
 const leftOut = ({ object, same: { isHidden } }: Existing, reason: string, more: Partial<PulledObject> = {}): Drafted => ({
   object: { ...object, outcome: 'left-out', reason, ...more },
@@ -419,7 +431,7 @@ function followTile(one: Declared, { desired, stored }: Change, { kinds, ...cont
   // The dashboard has no tile of this name any more.
   const isUnknown = desired.tileId === tile && desired.dashboardId === stored?.dashboardId
   if (!isUnknown && !context.takenOver.has(desired.dashboardId)) return undefined
-  const declared = stored === undefined ? desired : kind.carryOver(desired, kind.toBody(stored))
+  const declared = stored === undefined ? desired : kind.withStoredIds(desired, kind.toBody(stored))
   const found = isUnknown ? { ...declared, tileId: stored?.tileId } : declared
   const after = kind.toFile(found, { ...context, key, spelled, declared })
   return after.tile === undefined || after.tile === tile ? undefined : { before: { ...after, tile }, after }

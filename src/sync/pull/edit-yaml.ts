@@ -34,7 +34,6 @@ export interface EditedFile {
 
 const byteOrderMark = '\ufeff'
 
-/** Edits an existing file. */
 export function editFile({ path, text, defaults, edits }: FileEdit): EditedFile {
   const file = openFile(path, text)
   const { root } = file

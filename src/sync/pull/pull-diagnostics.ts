@@ -2,7 +2,7 @@ import { addressOf, type KindName, kindLabels, kindNames, sections } from '../..
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
 import { keysOf } from '../../platform/core/keys.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
-import type { Plan } from '../plan/change.ts'
+import type { Plan } from '../decide/change.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { type Draft, type DraftInput, excludedAs } from './draft.ts'
 

@@ -1,11 +1,11 @@
-import { type Kind, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
+import { type KindFile, type KindIdentity, type KindWire, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
 import { digestOfText } from '../../platform/core/digest.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import { compareText } from '../../platform/core/text.ts'
+import { isHeld, type Plan } from '../decide/change.ts'
 import type { Declarations } from '../declarations/declarations.ts'
-import { isHeld, type Plan } from '../plan/change.ts'
 import { type IndexedObject, indexStored, type StoredObjects } from '../plan/stored-objects.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
@@ -35,7 +35,10 @@ interface SelectOptions {
 }
 
 /** The objects of a kind that no file declares, with keys for those that files can declare. */
-export function selectObjects(kind: Kind, { storedObjects, plan, declarations }: SelectOptions): readonly SelectedObject[] {
+export function selectObjects(
+  kind: KindIdentity & KindWire & KindFile,
+  { storedObjects, plan, declarations }: SelectOptions,
+): readonly SelectedObject[] {
   const { name } = kind
   const changes = plan.changes.filter((change) => change.kind === name)
   const declaredIds = new Set(changes.map(({ id }) => id))
@@ -87,7 +90,7 @@ const byName = ({ stored: a }: IndexedObject, { stored: b }: IndexedObject): num
   compareText(storedLabelOf(a), storedLabelOf(b)) || compareText(a.id, b.id)
 
 /** A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back. */
-function keyIn({ stored, marker }: IndexedObject, { markerStyle }: Kind, project: string): string | undefined {
+function keyIn({ stored, marker }: IndexedObject, { markerStyle }: KindIdentity, project: string): string | undefined {
   const guess = toSlug(stored.name ?? '')
   return marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
 }
@@ -124,7 +127,6 @@ export function claimKey(
 
 interface PlacementOptions {
   readonly globs: readonly string[]
-  /** The files that exist. */
   readonly paths: readonly string[]
   /** Files that get no other objects. */
   readonly closed: ReadonlySet<string>

@@ -45,14 +45,12 @@ type Path = readonly string[]
 
 type Collection = YAMLMap | YAMLSeq
 
-/** A part of the text. */
 interface Extent {
   readonly start: number
   readonly end: number
 }
 
 interface Splice extends Extent {
-  /** The new text. */
   readonly text: string
 }
 
@@ -72,7 +70,6 @@ interface Place {
   readonly old?: Node
 }
 
-/** An item of a collection that is put together. */
 interface Chunk {
   readonly name?: string
   /** The place that it had; undefined for a new one. */
@@ -95,7 +92,6 @@ class Splicer {
     this.#indentation = detectIndentation(document, text)
   }
 
-  /** The whole text with other values. */
   editRoot(sides: BeforeAfter): string {
     const { contents: root } = this.#document
     if (!isMap(root)) throw new Error('declarations are a map')
@@ -356,7 +352,6 @@ function detectIndentation({ contents }: Document.Parsed, text: string): Indenta
   return { indent, indentSeq: indent !== defaultIndentation.indent || !hasUnindentedList }
 }
 
-/** How a file writes JSON. */
 interface JsonStyle {
   readonly indent: string
   /** What is between a brace and a field on the same line. */

@@ -4,10 +4,10 @@ import { addressOf, kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
 import { type Diagnostic, errorsIn, type Location } from '../../platform/core/diagnostics.ts'
 import { ownValue, type Schema } from '../../platform/documents/schema.ts'
+import { type Change, isDifference, isWrite, type Plan } from '../decide/change.ts'
+import { isAboutHeld } from '../decide/guards/held.ts'
+import { isAboutTileWrites } from '../decide/guards/tile-writes.ts'
 import type { Declarations } from '../declarations/declarations.ts'
-import { type Change, isDifference, isWrite, type Plan } from '../plan/change.ts'
-import { isAboutHeld } from '../plan/held.ts'
-import { isAboutTileWrites } from '../plan/tile-writes.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
 import { type Draft, excludedAs, type PulledObject } from './draft.ts'
 
@@ -30,7 +30,15 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const placed = [...declarations.objects, ...declarations.broken]
   const ofFiles = errorsIn(diagnostics)
   const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one) && !isAboutHeld(one))
-  const messages = messagesByObject([...ofFiles, ...ofPlan], placed)
+  const placedBy = new Map(placed.toReversed().map((one) => [addressOf(one), one]))
+  const ownerOf = createOwnerOf(placed)
+  /** The first message about each object. */
+  const messages = new Map(
+    [...ofFiles, ...ofPlan].toReversed().flatMap(({ location, message }) => {
+      const owner = ownerOf(location)
+      return owner === undefined ? [] : [[addressOf(owner), message] as const]
+    }),
+  )
   const changes = new Map([...changesInFiles(plan, declarations.objects).values()].map((change) => [addressOf(change), change]))
   const drafted = new Map(objects.map((object) => [addressOf(object), object]))
 
@@ -45,7 +53,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   }
   /** The plan has an error for an alert that names its tile by id, and the service has neither of them. */
   const missingTiles = ofPlan.filter(({ location, message }) => {
-    const owner = ownerOf(location, placed)
+    const owner = ownerOf(location)
     return (
       owner !== undefined &&
       message.startsWith(`${addressOf(owner)}.tile:`) &&
@@ -54,13 +62,14 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     )
   })
   /** Leaves out the edits that an object needs to stay as it is: of what it refers to, of its file, or all. */
+  const editedByFile = Map.groupBy(edited.values(), ({ path }) => path)
   const leaveOutFor = (one: Placed | undefined, file: string, reason: string): readonly (readonly [string, string])[] => {
-    const all = [...edited.values()]
-    const causes = [referencesOf(one).flatMap((address) => edited.get(address) ?? []), all.filter(({ path }) => path === file), all]
-    return (causes.find(({ length }) => length > 0) ?? []).map((cause) => [excludedAs(cause), reason])
+    const references = referencesOf(one).flatMap((address) => edited.get(address) ?? [])
+    const causes = references.length > 0 ? references : (editedByFile.get(file) ?? [...edited.values()])
+    return causes.map((cause) => [excludedAs(cause), reason])
   }
   const explainError = ({ message, location }: Diagnostic): readonly (readonly [string, string])[] => {
-    const owner = ownerOf(location, placed)
+    const owner = ownerOf(location)
     const object = owner && drafted.get(addressOf(owner))
     if (object?.isEdited) return [[excludedAs(object), message]]
     const missing =
@@ -73,8 +82,8 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
       const reason = explainDifference(object)
       if (reason === undefined) return []
       if (object.isEdited || object.differed) return [[excludedAs(object), reason]]
-      const one = placed.find((other) => addressOf(other) === addressOf(object))
-      return leaveOutFor(one, object.path ?? '', `with its new values, ${addressOf(object)} would differ: ${reason}`)
+      const address = addressOf(object)
+      return leaveOutFor(placedBy.get(address), object.path ?? '', `with its new values, ${address} would differ: ${reason}`)
     }),
     // These errors explain more than a difference.
     ...[...missingTiles, ...ofFiles.toReversed()].flatMap(explainError),
@@ -102,23 +111,12 @@ function describeChange({ action, fields, notes }: Plan['changes'][number]): str
   return `a file cannot declare this object exactly: plan would ${action} it${details === '' ? '' : ` (${details})`}`
 }
 
-/** The first message about each object. */
-const messagesByObject = (diagnostics: readonly Diagnostic[], placed: readonly Placed[]): ReadonlyMap<string, string> =>
-  new Map(
-    diagnostics.toReversed().flatMap(({ location, message }) => {
-      const owner = ownerOf(location, placed)
-      return owner === undefined ? [] : [[addressOf(owner), message] as const]
-    }),
-  )
-
 /** A location belongs to the object whose key is the last one before it. */
-const ownerOf = (location: Location, placed: readonly Placed[]): Placed | undefined =>
-  placed
-    .filter(
-      (one) =>
-        one.location.file === location.file && one.location.instance === location.instance && compareLocations(one.location, location) <= 0,
-    )
-    .toSorted((a, b) => compareLocations(a.location, b.location))
-    .at(-1)
+function createOwnerOf(placed: readonly Placed[]): (location: Location) => Placed | undefined {
+  const fileOf = ({ file, instance }: Location): string => JSON.stringify([file, instance])
+  const sorted = placed.toSorted((a, b) => compareLocations(a.location, b.location))
+  const byFile = Map.groupBy(sorted, ({ location }) => fileOf(location))
+  return (location) => byFile.get(fileOf(location))?.findLast((one) => compareLocations(one.location, location) <= 0)
+}
 
 const compareLocations = (a: Location, b: Location): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

@@ -14,7 +14,7 @@ import {
   YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import type { Body, DeclaredKey, Kind } from '../../kinds/kind.ts'
+import type { Body, DeclaredKey, KindFile } from '../../kinds/kind.ts'
 import { kindNames, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { isSame } from '../../platform/core/equality.ts'
@@ -22,12 +22,10 @@ import { isEmpty, isMapping } from '../../platform/core/keys.ts'
 import { version } from '../../platform/core/version.ts'
 import { escapeExpressions } from '../../platform/documents/expressions.ts'
 
-/** An object of a new file. */
 export type NewFields = Pick<DeclaredKey, 'kind' | 'key'> & { readonly after?: Body }
 
 const schemaAddress = `https://raw.githubusercontent.com/watchkeeper/watchkeeper/v${version.split('.')[0]}/schemas/observability.schema.json`
 
-/** The text of a new file, formatted as a person would write it. */
 export function writeNewFile(path: string, objects: readonly NewFields[], kinds: Kinds): string {
   const content = contentOf(objects, kinds)
   if (path.endsWith('.json')) return `${JSON.stringify({ $schema: schemaAddress, ...escapeExpressions(content) }, null, 2)}\n`
@@ -53,7 +51,6 @@ function createSpacedMap(document: Document, values: Body, toNode: (value: unkno
   return map
 }
 
-/** The text of the node, without the end of its last line. */
 export function toText(node: Node, { indent, indentSeq }: Indentation): string {
   const document = new Document(undefined, documentOptions)
   document.contents = node
@@ -78,7 +75,7 @@ function contentOf(objects: readonly NewFields[], kinds: Kinds): Readonly<Record
 const minObjectsForDefaults = 3
 
 /** The fields that become defaults, because all objects have the same. */
-function sharedFields({ defaultFields = [] }: Kind['file'], objects: readonly NewFields[]): Body {
+function sharedFields({ defaultFields = [] }: KindFile['file'], objects: readonly NewFields[]): Body {
   const [first, ...others] = objects.map(({ after = {} }) => after)
   if (first === undefined || objects.length < minObjectsForDefaults) return {}
   const shared = defaultFields.filter((name) => first[name] !== undefined && others.every((one) => isSame(one[name], first[name])))

@@ -3,7 +3,7 @@
 import { type AlertQuery, queryDashboardKey, toTileConfig } from '../../kinds/alert-query/alert-query.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { displayTypeOf } from '../../kinds/dashboard/dashboard-wire.ts'
-import { type Body, type FileContext, type Kind, listOf } from '../../kinds/kind.ts'
+import { type Body, type FileContext, type KindWire, listOf } from '../../kinds/kind.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import type { NewObject } from '../pull/select.ts'
 
@@ -50,10 +50,10 @@ export function findQueryTiles(
 export function withoutQueries(
   stored: Body,
   desired: Body,
-  kind: Kind,
+  kind: KindWire,
   { queries, spelled, isQueryTile }: Pick<Declared, 'queries' | 'spelled'> & Pick<QueriesInFiles, 'isQueryTile'>,
 ): readonly [Body, Body] {
-  const declared = kind.carryOver(desired, stored)
+  const declared = kind.withStoredIds(desired, stored)
   if (queries === undefined && !listOf(stored.tiles).some(isQueryTile)) return [stored, declared]
   const isQuery = ({ name }: Body): boolean => queries?.has(String(name)) ?? false
   const ids = new Set(listOf(declared.tiles).flatMap((tile) => (isQuery(tile) ? [tile.id] : [])))

@@ -116,7 +116,6 @@ function dashboardOfProject([first]: readonly Declared<'alert'>[], project: stri
 /** Whether only queries of alerts need the dashboard, which no file spells out. */
 export const isMadeForQueries = ({ madeFrom }: { readonly madeFrom?: string | undefined }): boolean => madeFrom === 'alerts'
 
-/** The keys of the alerts with a query. */
 export const queriedKeys = (objects: readonly Declared[]): ReadonlySet<string> =>
   new Set(objects.filter(isOf('alert')).flatMap(({ key, value }) => (value.query === undefined ? [] : [key])))
 

@@ -5,7 +5,7 @@ import type { FieldChange } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { listOf } from '../../kinds/kind.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld, type Plan } from '../plan/change.ts'
+import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld, type Plan } from '../decide/change.ts'
 import { isMadeForQueries, queriedKeys } from './query-alerts.ts'
 
 /** The changes as the files have the objects, by the planned ones. A dashboard that only queries of alerts need has none. */

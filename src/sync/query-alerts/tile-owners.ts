@@ -3,38 +3,30 @@
 import { queryDashboardKey } from '../../kinds/alert-query/alert-query.ts'
 import { listOf, type StoredObject, type TileOwners } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
-import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
+import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { isMapping } from '../../platform/core/keys.ts'
-import type { Prune } from '../declarations/find-declarations.ts'
-import type { KnownHeld } from '../plan/held.ts'
-import type { MatchResult } from '../plan/match.ts'
-import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
+import type { Facts } from '../decide/facts.ts'
+import type { matchObjects } from '../decide/match.ts'
+import type { Assumed } from '../decide/step.ts'
+import type { MarkedObject } from '../plan/stored-objects.ts'
 import { isMadeForQueries, makeProjectDashboard } from './query-alerts.ts'
 
-interface OwnersInput {
-  readonly project: string
-  readonly prune: Prune
-  readonly kinds: Kinds
-  readonly indexes: Readonly<Record<'alert' | 'dashboard', StoredIndex>>
-  readonly knownHeld: KnownHeld
-}
-
-type MatchedAlerts = Pick<MatchResult<Declared<'alert'>>, 'pairs' | 'orphans'>
+type MatchedAlerts = ReturnType<typeof matchObjects<Declared<'alert'>>>
 
 /** The declarations with the tiles that the plan gives to alerts, and who the stored tiles are for. */
-export function assignTiles(objects: readonly Declared[], matched: MatchedAlerts, input: OwnersInput) {
-  const tileOwners = findTileOwners(matched, input)
-  return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(objects, input.knownHeld.alertsWithoutTile), input, tileOwners) }
+export function assignTiles(matched: MatchedAlerts, facts: Facts, assumed: Assumed) {
+  const tileOwners = findTileOwners(matched, facts, assumed)
+  return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(facts.objects, assumed.alertsWithoutTile), facts, assumed, tileOwners) }
 }
 
-function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes, prune, knownHeld }: OwnersInput): TileOwners {
+function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes }: Facts, { prune, held }: Assumed): TileOwners {
   const found = pairs.flatMap((one) => (one.found === undefined ? [] : [{ ...one.found, declared: one.declared }]))
   const names = new Map(indexes.dashboard.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const queried = found.filter(({ declared }) => declared.value.query !== undefined)
   const tiles = new Map(queried.map((one) => [one.declared.key, queryTileOf(one)]))
   // An alert leaves its tile if it is pruned, or watches something else after the plan. One with a query counts, too, where its tile stays: a
   // dashboard asks only about tiles that it gives to no alert.
-  const moved = found.filter(({ stored, declared }) => !knownHeld.bySlot.has(addressOf(declared)) && !staysOn(declared, stored, names))
+  const moved = found.filter(({ stored, declared }) => !held.has(addressOf(declared)) && !staysOn(declared, stored, names))
   const ended = [...moved, ...(prune === true ? orphans : [])]
   const leaving = new Set(ended.map(({ stored }) => stored.id))
   const staying = new Set(indexes.alert.all.flatMap(({ stored }) => (leaving.has(stored.id) ? [] : [stored.tileId])))
@@ -55,10 +47,6 @@ function staysOn({ value: { query, tile, dashboard } }: Declared<'alert'>, { til
   return isMapping(tile) ? tile.id === tileId : isMapping(dashboard) && tile === names.get(tileId)
 }
 
-/** Whether a dashboard lacks the tile of one of these alerts. */
-export const lacksTiles = ({ queries }: Declared, { alertsWithoutTile }: KnownHeld): boolean =>
-  queries !== undefined && [...queries.values()].some((key) => alertsWithoutTile.has(key))
-
 /** The declarations without the tiles of these alerts, and without the dashboard that is made only for them. */
 const withoutTilesOf = (objects: readonly Declared[], alerts: ReadonlySet<string>): readonly Declared[] =>
   objects.flatMap((one): readonly Declared[] => {
@@ -73,7 +61,8 @@ const withoutTilesOf = (objects: readonly Declared[], alerts: ReadonlySet<string
  */
 function keepProjectDashboard(
   objects: readonly Declared[],
-  { kinds: { dashboard: kind }, indexes, project, prune }: OwnersInput,
+  { kinds: { dashboard: kind }, indexes, project }: Facts,
+  { prune }: Assumed,
   owners: TileOwners,
 ): readonly Declared[] {
   const [found, second] = indexes.dashboard.byToken.get(kind.markerStyle.token(project, queryDashboardKey)) ?? []

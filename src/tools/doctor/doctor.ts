@@ -77,6 +77,8 @@ export const doctor = defineOperation({
         skipReason = `because ${probe.name} failed`
     }
     const { profile } = context
+    if (skipReason === undefined && context.service !== undefined && context.api.hasSql)
+      checks.push(...(await (await import('./sql-grants.ts')).checkSqlGrants(context, context.service)))
     if (skipReason === undefined && !profile.isSelfHosted) checks.push(...(await checkKeyExpiry(context)))
     const limit = context.api.rateLimit()
     const detail =

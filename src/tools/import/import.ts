@@ -99,8 +99,8 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   if (rules.length + dashboards.length === 0)
     throw inputError('files', paths.length === 0 ? 'match no file' : 'have no dashboards and no alert rules')
   const keys = new Set<string>()
-  const imported = rules.map((rule): Imported => {
-    const outcome = translateRule(rule, choices)
+  const outcomes = await Promise.all(rules.map((rule) => translateRule(rule, choices, context.sqlFunctions)))
+  const imported = outcomes.map((outcome): Imported => {
     if (outcome.translated === undefined) return outcome
     return { ...outcome, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
   })
@@ -110,7 +110,7 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const counts = { exact: numberOf('exact'), changed: numberOf('changed'), refused: numberOf('refused'), paused: numberOf('paused') }
   const differing = shown.filter(({ check }) => check?.difference !== undefined).length
   const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)
-  const places = { directory: given.directory.replace(/\/+$/, ''), names: new Set<string>(), kinds }
+  const places = { directory: given.directory.replace(/(?<!\/)\/+$/, ''), names: new Set<string>(), kinds }
   const files = [...toDashboardFiles(dashboards, places), ...toRuleFiles(imported, places, dashboardKeys)]
   if (written) await refuseExisting(context, files)
   const unused = [...new Set(rules.flatMap(({ value }) => unusedFields(value)))].toSorted()

@@ -77,7 +77,8 @@ type Roles = ReturnType<typeof rolesOf>
  * LongToWide of grafana/grafana-plugin-sdk-go.
  */
 function readOrder({ columns, order, has }: Select, { time, labels }: Roles, reduction: Reduction | undefined) {
-  const [, key = '', direction = 'ASC'] = /^\s*(.*?)(?:\s+(asc|desc)(?:ending)?)?(?:\s+(?:nulls|with|collate)\s.*)?\s*$/is.exec(order) ?? []
+  const [, key = '', direction = 'ASC'] =
+    /^(.*?)(?: (asc|desc)(?:ending)?)?(?: (?:nulls|with|collate) .*)?$/i.exec(order.trim().replace(/\s+/g, ' ')) ?? []
   const bare = (text: string | undefined): string | undefined => text?.replace(/["`]/g, '')
   const isSorted = time === undefined || [bare(time.name), bare(time.expression)].includes(bare(key)) || columns[Number(key) - 1] === time
   const isDescending = isSorted && /^desc/i.test(direction)
@@ -163,7 +164,7 @@ function readSelect(sql: string) {
   const [order = ''] = byOrder === undefined ? [] : splitArguments(tokens.slice(byOrder + 1, untilOrder))
   const rest = tokens.slice(end).join('')
   if (/\blimit\s+1\s*(?:$|settings\b)/i.test(rest)) present.add('LIMIT 1')
-  const tail = rest === '' ? '' : `${/\n\s*$/.test(tokens[end - 1] ?? '') ? '\n' : ' '}${rest}`
+  const tail = rest === '' ? '' : `${/\n[^\S\n]*$/.test(tokens[end - 1] ?? '') ? '\n' : ' '}${rest}`
   return { head: tokens.slice(0, start + 1).join(''), columns, tail, order, has: (clause: string) => present.has(clause) }
 }
 
@@ -179,7 +180,7 @@ function toColumn(text: string): Column {
     /^(?:and|or|not|is|i?like|in|between|interval|case|then|else|div|mod)$/i.test(before) || /^(?:null|true|false)$/i.test(last)
   const isAlias = /^as$/i.test(before) || (!isWord && /^(?:\)|[A-Za-z_]\w*|['`"].*['`"])$/s.test(before))
   const expression = text.slice(0, text.lastIndexOf(last)).trim()
-  return isAlias ? { expression: expression.replace(/\s+as$/i, ''), name: last } : { expression: text, name: undefined }
+  return isAlias ? { expression: expression.replace(/(?<!\s)\s+as$/i, ''), name: last } : { expression: text, name: undefined }
 }
 
 const timeCall = /^(?:toStartOf\w+|toDateTime(?:64)?|toDate|timeSlot|date_?trunc|fromUnixTimestamp\w*|parseDateTime\w*)\s*\(/i

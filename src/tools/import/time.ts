@@ -28,7 +28,7 @@ export function translateTime(sql: string, { macro, end }: TimeTexts): TimedSql 
   const masked = toTokens(expanded)
     .map((token) => (/^['"`]./s.test(token) ? `${token[0]}\u0001${hidden.push(token) - 1}${token[0]}` : token))
     .join('')
-  const limited = excludeLater(masked.replace(/[\s;]+$/, ''), end)
+  const limited = excludeLater(masked.replace(/(?<![\s;])[\s;]+$/, ''), end)
   const text = limited.sql.replace(everyCall, (call) => toFixed(call, end))
   return { sql: text.replace(/(['"`])\u0001(\d+)\1/g, (_, __, i: string) => hidden[Number(i)] ?? ''), readsLater: limited.readsLater }
 }

@@ -5,9 +5,10 @@ import { type AlertInterval, alertIntervals, intervalMs } from '../../kinds/aler
 import type { Body } from '../../kinds/kind.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { isEmpty, isMapping } from '../../platform/core/keys.ts'
+import { refuseSql } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
 import { isBreach } from '../../signals/backtest/evaluate.ts'
-import { expandTemplate, refuse, UnusableSql, withoutTime } from '../../signals/backtest/window-sql.ts'
+import { expandTemplate, refuse, renderAlone, UnusableSql, withoutTime } from '../../signals/backtest/window-sql.ts'
 import { type RuleCondition, readCondition } from './condition.ts'
 import {
   formatSeconds,
@@ -51,7 +52,12 @@ export const outcomeSchema = z.object({
 
 export type ImportOutcome = z.output<typeof outcomeSchema> & { readonly translated?: Translated }
 
-export function translateRule(rule: RuleInFile, choices: ImportChoices): ImportOutcome {
+/** `sqlFunctions`: functions of the user. */
+export async function translateRule(
+  rule: RuleInFile,
+  choices: ImportChoices,
+  sqlFunctions: readonly string[] = [],
+): Promise<ImportOutcome> {
   const { data, error } = ruleSchema.safeParse(rule.value)
   const { uid, title } = isMapping(rule.value) ? rule.value : {}
   const { folder, group, location } = rule
@@ -68,6 +74,10 @@ export function translateRule(rule: RuleInFile, choices: ImportChoices): ImportO
   if (data.isPaused === true) return { ...common, result: 'paused' }
   try {
     const { differences, ...translated } = translate(data, rule, choices)
+    const { alert, isGrouped } = translated
+    const whole = renderAlone({ text: alert.query.sql, shape: isGrouped ? 'over-time' : 'number', tableOf: () => undefined }, 0)
+    const reason = 'reason' in whole ? whole.reason : await refuseSql(whole.sql, false, sqlFunctions)
+    if (reason !== undefined) refuse(reason)
     return { ...common, result: differences.length === 0 ? 'exact' : 'changed', differences, translated }
   } catch (thrown) {
     if (thrown instanceof UnusableSql)
@@ -172,7 +182,8 @@ function sqlOf({ refId, model }: GrafanaQuery): string {
 const worstOf: Readonly<Record<string, 'max' | 'min'>> = { above: 'max', below: 'min' }
 
 /** A block of YAML has no tabs, and no blanks at the ends of lines. A text keeps its own. */
-const tidy = (sql: string): string => (/'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/[ \t\r]+$/gm, '').replace(/\t/g, '  '))
+const tidy = (sql: string): string =>
+  /'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/(?<![ \t\r])[ \t\r]+$/gm, '').replace(/\t/g, '  ')
 
 function toThreshold({ evaluator: { withoutBorders, ...fields } }: RuleCondition, { isWhole }: AlertSql, differences: string[]) {
   const { threshold, thresholdMax } = fields

@@ -1,5 +1,5 @@
 // SQL of files, as somebody could write it. THEHOST, THEFILE and THEOUT stand for a receiver, a file of the server and one that does not exist.
-// `npm run conformance` has nothing to do with them: `sql-forms.ts` sends them to ClickHouse itself.
+// `npm run conformance` has nothing to do with them: `sql-forms.ts` sends them to ClickHouse itself, and `sql-trees.ts` changes them at random.
 
 const url = (name = 'url'): string => `${name}('http://THEHOST/', 'TSV', 'x UInt8')`
 
@@ -229,6 +229,15 @@ const functions: readonly string[] = [
   `SELECT arrayMap(system.file, [${file}])`,
   `SELECT arrayMap(.0file, [${file}])`,
   `SELECT arrayMap(file, x -> 1, [${file}])`,
+  `SELECT arrayMap(+ + file, [${file}])`,
+  `SELECT arrayMap(file AS "x", [${file}])`,
+  `SELECT arrayMap(file AS \`f,\`, [${file}])`,
+  `SELECT arrayMap(((file) AS f), [${file}])`,
+  `SELECT arrayMap(((file AS f) AS g) AS h, [${file}])`,
+  `SELECT arrayMap(file, arrayMap(file, [${file}]))`,
+  `WITH file AS lower SELECT lower(${file})`,
+  `WITH (x -> file(x)) AS lower SELECT lower(${file})`,
+  `SELECT arrayMap(lower, [${file}]), file AS lower FROM otel_logs`,
   `SELECT arrayMap(arrayMap(x -> file, [1])[1], [${file}])`,
   `SELECT arrayMap(file, materialize([${file}]))`,
   `SELECT arrayMax(file, [${file}])`,
@@ -270,14 +279,99 @@ const functions: readonly string[] = [
   "SELECT hasColumnInTable('THEHOST', 'system', 'one', 'dummy')",
 ]
 
+const filter = (sql: string): string => `'${sql.replaceAll("'", "''")}'`
+
+const inUrl = filter(`1 IN (SELECT x FROM ${url()})`)
+
+const inFile = filter("toUInt8(file('THEFILE'))")
+
+/** Settings, formats and files of an answer, in each place where ClickHouse accepts them. */
+const clauses: readonly string[] = [
+  `SELECT * FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inUrl}}`,
+  `SELECT * FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}}`,
+  `SELECT * FROM otel_logs settings additional_table_filters = {'otel_logs': ${inFile}}`,
+  `SELECT * FROM otel_logs SETTINGS \`additional_table_filters\` = {'otel_logs': ${inFile}}`,
+  `SELECT * FROM otel_logs SETTINGS "additional_table_filters" = {'otel_logs': ${inFile}}`,
+  `SELECT * FROM otel_logs SETTINGS/* */"additional_table_filters"/* */={'otel_logs': ${inFile}}`,
+  `SELECT * FROM otel_logs SETTINGS -- \n additional_table_filters = {'otel_logs': ${inFile}}`,
+  `SELECT * FROM otel_logs SETTINGS max_threads = 1, additional_table_filters = {'otel_logs': ${inFile}}`,
+  `SELECT * FROM otel_logs SETTINGS max_threads = 1 SETTINGS additional_table_filters = {'otel_logs': ${inFile}}`,
+  `SELECT * FROM otel_logs WHERE line > 0 ORDER BY line LIMIT 1 SETTINGS additional_table_filters = {'otel_logs': ${inFile}}`,
+  `SELECT * FROM otel_logs WHERE Body = 'a'SETTINGS additional_table_filters = {'otel_logs': ${inFile}}`,
+  `SELECT * FROM (SELECT * FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}})`,
+  `SELECT (SELECT any(line) FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}})`,
+  `SELECT 1 WHERE 1 IN (SELECT line FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}})`,
+  `SELECT 1 WHERE EXISTS (SELECT line FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}})`,
+  `SELECT in(1, (SELECT line FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}}))`,
+  `WITH x AS (SELECT * FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}}) SELECT * FROM x`,
+  `SELECT * FROM view(SELECT * FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}})`,
+  `SELECT * FROM cluster('default', view(SELECT * FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}}))`,
+  `SELECT * FROM numbers(1) AS n JOIN (SELECT * FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}}) AS l ON 1 = 1`,
+  `SELECT line FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}} UNION ALL SELECT 1`,
+  `SELECT 1 UNION ALL SELECT line FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}}`,
+  `(SELECT line FROM otel_logs SETTINGS additional_table_filters = {'otel_logs': ${inFile}}) EXCEPT SELECT 1`,
+  `SELECT line FROM otel_logs SETTINGS additional_result_filter = ${inFile}`,
+  `SELECT line FROM otel_logs SETTINGS additional_result_filter = ${inUrl}`,
+  `SELECT line FROM otel_logs FORMAT TSV SETTINGS additional_result_filter = ${inFile}`,
+  "SELECT 1 AS x FORMAT Template SETTINGS format_template_row = 'THEFILE'",
+  "SELECT 1 AS x SETTINGS format_template_row = 'THEFILE' FORMAT Template",
+  "SELECT 1 AS x SETTINGS format_template_resultset = 'THEFILE' FORMAT Template",
+  "SELECT 1 AS x FORMAT `Template` SETTINGS format_template_row = 'THEFILE'",
+  'SELECT 1 AS x format "Template" SETTINGS format_template_row = \'THEFILE\'',
+  "SELECT 1 AS x FORMAT Protobuf SETTINGS format_schema = 'THEFILE:M'",
+  "SELECT 1 AS x FORMAT CapnProto SETTINGS format_schema = 'THEFILE:M'",
+  "SELECT 1 INTO OUTFILE 'THEOUT' FORMAT TSV",
+  "SELECT 1 into outfile 'THEOUT' TRUNCATE",
+  "SELECT 1 INTO OUTFILE 'THEOUT' AND STDOUT",
+  "SELECT 1 FROM otel_logs INTO/* */OUTFILE/* */'THEOUT'",
+  "SELECT 1 INTO OUTFILE 'THEOUT' COMPRESSION 'none' SETTINGS max_threads = 1",
+]
+
+/** Names of clauses that stay names of columns, tables and aliases. */
+const clausesAsNames: readonly string[] = [
+  'SELECT settings, format FROM (SELECT 1 AS settings, 2 AS format)',
+  'SELECT `settings`.`a` FROM (SELECT 1 AS a) AS settings WHERE settings.a = 1 ORDER BY settings.a',
+  "SELECT format('{}', file) AS format FROM otel_logs WHERE format != 'x' GROUP BY format HAVING format LIKE '%'",
+  'SELECT `into` FROM (SELECT 1 AS `into`) ORDER BY `into`',
+  "SELECT 'SETTINGS a = 1', 'FORMAT TSV', 'INTO OUTFILE' FROM otel_logs -- SETTINGS a = 1\n",
+]
+
+/** What reads other data of the server, or asks another server for its own. */
+const ofServer: readonly string[] = [
+  'SELECT * FROM system.query_log',
+  'SELECT * FROM `system`.`users`',
+  'SELECT * FROM "system" . "grants"',
+  'SELECT * FROM system/* */./* */settings',
+  'SELECT * FROM system.one',
+  'SELECT 1 WHERE 1 IN system.one',
+  'SELECT 1 IN (system.one)',
+  'SELECT * FROM numbers(1) AS n, system.one AS o',
+  'SELECT * FROM numbers(1) AS n PASTE JOIN system.one AS o',
+  'WITH x AS (SELECT * FROM system.one) SELECT * FROM x',
+  "SELECT * FROM merge('system', '^query_log$')",
+  "SELECT * FROM merge('sys' || 'tem', '^one$')",
+  "SELECT * FROM merge(REGEXP('sys'), '^one$')",
+  "SELECT * FROM cluster('default', system.one)",
+  "SELECT * FROM cluster('default', 'system', 'one')",
+  "SELECT * FROM clusterAllReplicas('default', merge('system', 'one'))",
+  "SELECT * FROM loop('system', 'one') LIMIT 1",
+  "SELECT * FROM remote('localhost', 'system', 'one')",
+  "SELECT getSetting('max_threads')",
+  "SELECT getServerSetting('max_connections')",
+  "SELECT getMacro('shard')",
+  'SELECT demangle(addressToSymbol(1))',
+  'SELECT filesystemAvailable()',
+]
+
 /** A table function of `tables` that no name gives away. */
 export const withUnknownFunction = (form: string): string => form.replaceAll(url(), 'aTableFunctionOfTheNextRelease(1)')
 
 /** Each is refused, or ClickHouse does nothing beyond its own data. */
-export const hostileForms: readonly string[] = [...tables, ...quotes, ...functions]
+export const hostileForms: readonly string[] = [...tables, ...quotes, ...functions, ...clauses]
 
 /** Each is refused, although the server that this was tried on does not show what they do. */
 export const unseenForms: readonly string[] = [
+  ...ofServer,
   "SELECT logTrace('x')",
   'SELECT * APPLY(logTrace) FROM (SELECT 1)',
   "SELECT generateSerialID('x')",
@@ -306,6 +400,18 @@ export const unseenForms: readonly string[] = [
 
 /** Each is accepted: what files have, and names of columns that functions have, too. */
 export const legalForms: readonly string[] = [
+  ...clausesAsNames,
+  "SELECT dictGet('names', 'name', toUInt64(line)), dictGetOrDefault('names', 'name', toUInt64(1), ''), dictHas('names', toUInt64(1)) FROM otel_logs",
+  "SELECT * FROM dictionary('names')",
+  'SELECT sumIf(line, 1), countIfOrNull(1), quantilesTDigestIfOrDefault(0.5, 0.9)(line, 1), uniqExactIf(file, 1), sumForEach([1, 2]) FROM otel_logs',
+  'SELECT argMaxIf(file, line, 1), groupUniqArrayIf(3)(file, 1), uniqMergeIf(s, 1) FROM (SELECT uniqState(url) AS s, any(file) AS file, 1 AS line FROM otel_logs)',
+  'SELECT COUNT(*), Max(line), toString(SUM(line)), If(1, 2, 3), date_diff(day, Timestamp, now()), DATE_ADD(DAY, 1, Timestamp) FROM otel_logs GROUP BY Timestamp',
+  "SELECT database, name, total_rows FROM system.tables WHERE database = 'default' UNION ALL SELECT database, table, 1 FROM system.columns",
+  'SELECT sum(rows) FROM system.parts AS p LEFT JOIN `system`.`functions` AS f ON f.name = p.name',
+  'SELECT * FROM otel_logs AS l PASTE JOIN (SELECT 1 AS one) AS m',
+  "SELECT * FROM otel_logs AS a, view(SELECT 1 AS x) AS b, values('y UInt8', 1) AS c, zeros(1) AS d",
+  'SELECT count() FROM information_schema.tables',
+  'WITH top AS (SELECT file FROM otel_logs GROUP BY file ORDER BY count() DESC LIMIT 1) SELECT * FROM otel_logs WHERE file IN (SELECT file FROM top) OR file IN top',
   'SELECT 1',
   'SELECT count() FROM otel_logs -- all\n',
   "SELECT count() FROM otel_logs WHERE ServiceName = 'cart' AND Body NOT LIKE '%FROM url(%' -- url('x')\n",
@@ -345,6 +451,6 @@ export const legalForms: readonly string[] = [
   "SELECT domain(url), cutURLParameter(url, 'a'), URLHash(url), URLHierarchy(url), icebergBucket(5, line) FROM otel_logs",
   'SELECT if(isNaN(line), 0, line), CASE WHEN line > 1 THEN file ELSE url END, line::String, (line, file).1, [1, 2][1] FROM otel_logs',
   'SELECT count() OVER (PARTITION BY file ORDER BY line ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM otel_logs',
-  'SELECT INTERVAL 1 DAY, Timestamp - INTERVAL 5 MINUTE FROM otel_logs ORDER BY Timestamp DESC LIMIT 1 BY file LIMIT 10 SETTINGS max_threads = 1',
+  'SELECT INTERVAL 1 DAY, Timestamp - INTERVAL 5 MINUTE FROM otel_logs ORDER BY Timestamp DESC LIMIT 1 BY file LIMIT 10',
   'SELECT count() FROM otel_logs WHERE Timestamp >= fromUnixTimestamp64Milli({startDateMilliseconds:Int64})',
 ]

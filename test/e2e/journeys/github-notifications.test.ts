@@ -1,5 +1,10 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { addDays, dayOf } from '../../../src/platform/core/dates.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { token, useGitHub } from '../../support/github-server.ts'
 import { runGitHubStep } from '../../support/notify.ts'
@@ -13,9 +18,10 @@ const receiver = useReceiver()
 /** Eleven days, which do not move with the day of the run. */
 const period = `${addDays(dayOf(Date.now()), -10)}..${dayOf(Date.now())}`
 
-const gate = (inputs: Readonly<Record<string, string>>): Promise<RanAction> =>
+const gate = (inputs: Readonly<Record<string, string>>, env = {}): Promise<RanAction> =>
   runGitHubStep(github(), {
     preload: {},
+    env,
     inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period, ...inputs },
     secrets,
   })
@@ -76,4 +82,24 @@ it('V4: a failing cost gate on a pull request has the same verdict, outputs and 
     `notification: not delivered: ${receiver().host} answered 404: no_service. Check notify-url and notify-format.`,
   ])
     expect(refused.stdout).toContain(line)
+})
+
+it('V4: an event that the run cannot read changes no verdict, and the comment is written', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-events-'))
+  const pipe = join(directory, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const texts = ['', '{', 'null', '{"pull_request":{"number":"12"}}', '['.repeat(2 ** 21)]
+  const files = texts.map((text, i) => {
+    const file = join(directory, `${i}.json`)
+    writeFileSync(file, text)
+    return [text.slice(0, 40), file] satisfies [string, string]
+  })
+  const events: readonly [string, string][] = [...files, ['a pipe', pipe], ['a directory', directory], ['nothing', join(directory, 'none')]]
+  await forEachEntry(events, async (_, file) => {
+    github().store.comments = []
+    const passed = await gate({ comment: 'always', 'pr-number': '12', budget: '100000' }, { GITHUB_EVENT_PATH: file })
+    expect([passed.exitCode, passed.outputs.get('status'), commandsOf(passed)]).toEqual([0, 'pass', []])
+    expect(github().store.comments).toHaveLength(1)
+  })
+  rmSync(directory, { recursive: true })
 })

@@ -78,7 +78,7 @@ describe('a policy', () => {
     expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringContaining('a policy for "check-out", and no service has this name or id')])
   })
 
-  it('asks for a backup in a bucket of your own that is as fresh as the limit', async () => {
+  it('asks for a daily backup in a bucket of your own, whatever the period of the service is, or one of the period of the policy', async () => {
     const policy = [{ ownBucket: true }]
     expect((await withPolicies(policy, { 'max-age-hours': '4' })).document.status).toBe('pass')
     const [newest] = serviceOf(emulator()).backups
@@ -86,6 +86,10 @@ describe('a policy', () => {
     expect((await withPolicies(policy, { 'max-age-hours': '4' })).reason).toMatch(
       /^Service checkout: the policy has a backup in a bucket of your own within 4 h, and the newest started 1 d 3 h ago\.$/,
     )
+    // These backups are made every day, so the one before the newest is 27 h old.
+    Object.assign(serviceOf(emulator()).backupConfiguration ?? {}, { backupPeriodInHours: 168 })
+    expect((await withPolicies(policy)).reason).toMatch(/within 1 d 2 h, and the newest started 1 d 3 h ago\.$/)
+    expect((await withPolicies([{ ownBucket: true, periodHours: 168 }])).document.status).toBe('pass')
     for (const backup of serviceOf(emulator()).backups) Object.assign(backup, { bucket: undefined })
     expect((await withPolicies(policy)).reason).toMatch(/within 1 d 2 h, and there is none\.$/)
     Object.assign(serviceOf(emulator()), { backups: [], createdAt: new Date(Date.now() - 3_600_000).toISOString() })
@@ -151,6 +155,7 @@ const evidence = (more: object = {}): string =>
     restoreStatus: 'verified',
     originalId: checkout,
     checkedAt: days(29),
+    backupStartedAt: days(29),
     ...more,
   })
 
@@ -166,7 +171,7 @@ describe('the evidence of a restore', () => {
     const files = { 'evidence/a.json': JSON.stringify(ran.document), 'evidence/b.json': evidence({ checkedAt: days(300) }) }
     const checked = await requireRestore(files)
     expect([checked.document.status, checked.reason]).toEqual(['pass', ''])
-    expect(checked.document.services).toMatchObject([{ restoredAt: ran.document.verifiedAt, passes: true }])
+    expect(checked.document.services).toMatchObject([{ restoredAt: ran.document.backupStartedAt, passes: true }])
   })
 
   const goodAt = days(29)
@@ -176,7 +181,16 @@ describe('the evidence of a restore', () => {
   it('V13: fails when the newest result is not verified or too old, or when a file cannot be read as a result', () =>
     forEachEntry<[string, string, string]>(
       [
-        ['older', evidence({ checkedAt: days(31) }), 'its last verified restore was 31 days ago, and requireRestoreDays is 30'],
+        [
+          'of an older backup, checked later',
+          evidence({ backupStartedAt: days(31) }),
+          'the newest backup with a verified restore started 31 days ago, and requireRestoreDays is 30',
+        ],
+        [
+          'without a backup',
+          evidence({ backupStartedAt: undefined }),
+          `${none}. Service checkout: evidence/a.json is not a result of verify-restore`,
+        ],
         ['of another service', evidence({ originalId: catalog }), `${none}, only of 1 other service`],
         ['only started', evidence({ restoreStatus: 'started' }), 'its newest restore, 29 days ago, is started (evidence/a.json)'],
         ['failed', evidence({ status: 'fail' }), 'its newest restore, 29 days ago, is verified, but the run failed (evidence/a.json)'],
@@ -257,16 +271,16 @@ describe('the evidence of a restore', () => {
   })
 
   it('is that of each policy about the service, and the strictest one decides', async () => {
-    const files = { 'evidence/a.json': good, 'other/b.json': evidence({ checkedAt: days(3) }) }
+    const files = { 'evidence/a.json': good, 'other/b.json': evidence({ backupStartedAt: days(3) }) }
     const policies = (daysOfFirst: number, services = [checkout]) => [
       { requireRestoreDays: daysOfFirst, results: ['evidence/*.json'] },
       { services, requireRestoreDays: 5, results: ['other/*.json'] },
     ]
     const passed = await requireRestore(files, policies(30))
     expect(passed.document).toMatchObject({ status: 'pass', services: [{ restoredAt: expect.stringMatching(days(3).slice(0, 10)) }] })
-    const failed = await requireRestore({ ...files, 'other/b.json': evidence({ checkedAt: days(6) }) }, policies(20))
+    const failed = await requireRestore({ ...files, 'other/b.json': evidence({ backupStartedAt: days(6) }) }, policies(20))
     expect(failed.reason).toBe(
-      'Service checkout: its last verified restore was 29 days ago, and requireRestoreDays is 20. Service checkout: its last verified restore was 6 days ago, and requireRestoreDays is 5.',
+      'Service checkout: the newest backup with a verified restore started 29 days ago, and requireRestoreDays is 20. Service checkout: the newest backup with a verified restore started 6 days ago, and requireRestoreDays is 5.',
     )
     const elsewhere = await requireRestore({ 'evidence/a.json': good }, policies(30, [catalog]))
     expect([elsewhere.document.status, elsewhere.reason]).toEqual(['pass', ''])

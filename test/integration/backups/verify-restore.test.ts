@@ -63,11 +63,12 @@ describe('a restore', () => {
 
   it('is verified without a file, by the rules for tables', async () => expect(statusOf(await verify())).toEqual(['pass', 'verified']))
 
-  it('sends five requests, and two queries for the tables of each service', async () => {
+  it('sends five requests, one query for the tables of each service, and at most one for each table and one for its times', async () => {
     await verify()
     const paths = emulator().requests.map(({ path }) => path.replace(/^.*organizations\/[^/]+\/|\?.*$/g, '').replace(/[\da-f-]{36}/g, 'ID'))
     expect(paths.toSorted()).toEqual([
-      ...['/service/ID/run', '/service/ID/run', '/service/ID/run', '/service/ID/run', 'activities'],
+      ...Array(2 + 3 * 2 + 2).fill('/service/ID/run'),
+      'activities',
       ...['services/ID', 'services/ID', 'services/ID', 'services/ID/backups/ID'],
     ])
   })
@@ -78,10 +79,10 @@ describe('a restore', () => {
     expect(statusOf(await verify())).toEqual(['pass', 'verified'])
   })
 
-  it('V13: says in the first line of which tables rows and times were compared', async () => {
+  it('V13: says in the first line which share of how many rows and tables is identical', async () => {
     const [verdict] = (await verify()).blocks
-    expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toBe(
-      'The backup of checkout was restored, and its data is verified (rows of 3 of 4 tables, newest time of 2)',
+    expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toMatch(
+      /^The backup of checkout was restored, and its data is verified: 100% of \d{5} rows from before the backup are identical \(3 of 4 tables; 1 without rows of their own\)$/,
     )
   })
 
@@ -128,7 +129,12 @@ describe('a restore is never verified', () => {
       'different',
       /default\.otel_logs: is empty, and the original has \d+ rows from before the/,
     ],
-    ['older data', { fault: 'older-data' }, 'different', /default\.otel_logs: its newest row is 1 d older than in the original/],
+    [
+      'older data',
+      { fault: 'older-data' },
+      'different',
+      /default\.otel_logs: has 0 of the newest \d+ rows that are older than newestWithin, 15m;/,
+    ],
     ['a missing table', { fault: 'missing-table' }, 'different', /default\.otel_logs: is missing$/],
     ['a failed service', { fault: 'failed' }, 'not-started', /: its state is failed, .* after the request$/],
     ['a degraded service', { fault: 'degraded' }, 'not-started', /: its state is degraded, 9 min after the request$/],
@@ -162,10 +168,34 @@ describe('a restore is never verified', () => {
       async (value, status, reason) => {
         emulator().reset()
         const text = `{"meta":[],"data":[{"x":${value}}],"rows":1}`
-        emulator().addFault({ match: { path: '/run' }, nth: 5, effect: { kind: 'body', text } })
+        emulator().addFault({ match: { path: '/run' }, nth: 11, effect: { kind: 'body', text } })
         const ran = await verify({}, { checks: { checks: [{ name: 'one', sql: 'SELECT 1', equals: 1 }] } })
         expect(statusOf(ran)).toEqual(['fail', status])
         expect(ran.reason).toMatch(reason)
+      },
+    ))
+
+  it('V13: when an answer about rows is null, empty, or without its groups, which is no zero', () =>
+    forEachEntry(
+      [
+        '[]',
+        '[{}]',
+        '[{"total":null,"groups":[]}]',
+        '[{"total":"","groups":[]}]',
+        '[{"total":"7","groups":[]}]',
+        '[{"total":"0","groups":null}]',
+      ],
+      async (data) => {
+        for (const service of ['original', 'restored']) {
+          emulator().reset()
+          const { id } = restore(emulator())
+          const path = `/service/${service === 'original' ? demo.services.checkout : id}/run`
+          const effect = { kind: 'body', text: `{"meta":[],"data":${data},"rows":${JSON.parse(data).length}}` } as const
+          emulator().addFault({ match: { path }, nth: 2, times: Number.POSITIVE_INFINITY, effect })
+          const ran = await verifyRestore(emulator(), id)
+          expect(statusOf(ran), service).toEqual(['fail', 'started'])
+          expect(rowsOf(ran)['default.otel_logs'], service).toMatch(/^unknown not compared: .*the answer has an unexpected form$/)
+        }
       },
     ))
 
@@ -186,7 +216,7 @@ describe('a restore is never verified', () => {
     const ran = await verify()
     expect(statusOf(ran)).toEqual(['fail', 'started'])
     expect(ran.reason).toMatch(
-      /tables of the original: not listed: the service is asleep, and a query would wake it; set WATCHKEEPER_WAKE_SERVICE: true/,
+      /tables: not compared: on the original, the service is asleep, and a query would wake it; set WATCHKEEPER_WAKE_SERVICE: true/,
     )
     expect(original.state).toBe('idle')
     expect(statusOf(await verify({}, { inputs: { 'wake-service': 'true' } }))).toEqual(['pass', 'verified'])
@@ -291,6 +321,24 @@ describe('a wrong input', () => {
     expect([ran.document.status, ran.outputs['restore-status']]).toEqual(['error', undefined])
     expect(ran.reason).toMatch(reason)
     expect(emulator().requests.filter(({ method }) => method === 'POST')).toEqual([])
+  })
+
+  it('W4: sends no request for a check that could read other data than that of the database', async () => {
+    const secret = "toUInt8(file(''/etc/passwd''))"
+    const refused = {
+      [`SELECT count() FROM default.otel_logs SETTINGS additional_table_filters = {'default.otel_logs': '${secret}'}`]:
+        /has \{, and may mean/,
+      [`SELECT count() FROM default.otel_logs SETTINGS "additional_result_filter" = '${secret}'`]:
+        /has SETTINGS "additional_result_filter"; leave/,
+      "SELECT 1 FORMAT Template SETTINGS format_template_row = '/etc/passwd'": /has FORMAT Template; leave that out/,
+      "SELECT count() FROM default.otel_logs AS l, url('http://other.example/') AS u": /uses url, which does more than read/,
+    }
+    for (const [sql, reason] of Object.entries(refused)) {
+      const ran = await verify({}, { checks: { checks: [{ ...logs, sql, atLeast: 1 }] } })
+      expect([ran.document.status, ran.document.error]).toMatchObject(['error', { kind: 'input' }])
+      expect(ran.reason, sql).toMatch(reason)
+    }
+    expect(emulator().requests).toEqual([])
   })
 
   const edit = (id: string, fields: object): unknown =>

@@ -141,7 +141,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     const drift = await textFrom('drift')
     expect(drift).toContain('Changed in the files since pull. Review the plan, then apply')
     expect(drift).toMatch(
-      /so apply leaves it as it is\. To take over the alert of the service, .*; to keep the file, set adopt to [^]*Left as it is: changed in the service since pull \(threshold\) \|\n/,
+      /so apply leaves it as it is\. To take over the alert of the service, .*; to keep the file, set adopt to [\s\S]*Left as it is: changed in the service since pull \(threshold\) \|\n/,
     )
     expect(await textFrom('plan')).toContain('# changed in the files since pull')
   })

@@ -292,25 +292,37 @@ describe('a backtest of a raw SQL tile', () => {
     ])
   })
 
-  it('W4: is not sent where it could read other data than that of the database: a plan and a backtest say so, and apply stores it', async () => {
-    const declared = declare(
-      `SELECT count() AS n FROM \`url\`('http://other.example/', 'TSV', 'x UInt8') WHERE {endDateMilliseconds:Int64} > 0`,
-    )
-    const server = { hyperdx: hosted, 'clickhouse-cloud': cloud }[dialect]()
-    const before = server.requests.length
-    const inputs = { ...inputsOn[dialect](), files: 'a.json', project: `shop/unsent-${dialect}` }
-    const run = (operation: string) => invokeText({ inputs: { ...inputs, operation }, files: { 'a.json': JSON.stringify(declared) } })
-    const reason = 'not sent: its SQL uses the table function url, which may read other data than that of the database'
-    expect(next(await backtest(dialect, declared))).toEqual({ verdict: 'not-estimable', reason })
-    const { document } = await run('plan')
-    expect([document.status, document.diagnostics]).toMatchObject([
-      'pass',
-      [{ rule: 'unchecked-query', severity: 'note', message: `alerts.errors: its query was not run: ${reason}` }],
-    ])
-    const sent = server.requests.slice(before).filter(({ path }) => /\/(?:mcp|run|series)$/.test(path))
-    expect(sent.filter(({ body }) => JSON.stringify(body).includes('other.example'))).toEqual([])
-    expect((await run('apply')).document).toMatchObject({ status: 'pass', toCreate: 2 })
-  })
+  const fromUrl = `SELECT count() AS n FROM \`url\`('http://other.example/', 'TSV', 'x UInt8') WHERE {endDateMilliseconds:Int64} > 0`
+  const withSettings = `SELECT count() AS n FROM otel_logs WHERE {endDateMilliseconds:Int64} > 0
+    SETTINGS \`additional_result_filter\` = '1 IN (SELECT x FROM url(''http://other.example/'', ''TSV'', ''x UInt8''))'`
+
+  it.each([
+    ['a table function', fromUrl, 'its SQL uses `url`, which does more than read the data of the database'],
+    [
+      'settings',
+      withSettings,
+      'its SQL has SETTINGS `additional_result_filter`; leave that out, or write `SETTINGS` in backticks where it is a name',
+    ],
+  ])(
+    'W4: is not sent where it could read other data than that of the database: a plan and a backtest say so, and apply stores it: %s',
+    async (_, sql, why) => {
+      const declared = declare(sql)
+      const server = { hyperdx: hosted, 'clickhouse-cloud': cloud }[dialect]()
+      const before = server.requests.length
+      const inputs = { ...inputsOn[dialect](), files: 'a.json', project: `shop/unsent-${dialect}-${sql.length}` }
+      const run = (operation: string) => invokeText({ inputs: { ...inputs, operation }, files: { 'a.json': JSON.stringify(declared) } })
+      const reason = `not sent: ${why}`
+      expect(next(await backtest(dialect, declared))).toEqual({ verdict: 'not-estimable', reason })
+      const { document } = await run('plan')
+      expect([document.status, document.diagnostics]).toMatchObject([
+        'pass',
+        [{ rule: 'unchecked-query', severity: 'note', message: `alerts.errors: its query was not run: ${reason}` }],
+      ])
+      const sent = server.requests.slice(before).filter(({ path }) => /\/(?:mcp|run|series)$/.test(path))
+      expect(sent.filter(({ body }) => JSON.stringify(body).includes('other.example'))).toEqual([])
+      expect((await run('apply')).document).toMatchObject({ status: 'pass', toCreate: 2 })
+    },
+  )
 
   it('is refused for several rows of a number tile, whose order a batch does not keep', async () => {
     runSql = batches([], () => [{ n: 1 }, { n: 2 }])

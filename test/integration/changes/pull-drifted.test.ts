@@ -192,7 +192,6 @@ describe('a pull of drift', () => {
 
   const texts: readonly [string, string, string][] = [
     ['the URL of a webhook of the service', secrets.WEBHOOK_PAGER_URL, 'it has the URL of a webhook, which is a secret'],
-    ['the path of this URL', 'See /pager/secret-in-the-url', 'it has the URL of a webhook, which is a secret'],
     ['a token', 'Bearer abcdefghijklmnop', 'it seems to have an Authorization header'],
     ['a password', 'Log in with password=hunter22', 'it seems to have a text with a password or key'],
   ]

@@ -348,9 +348,9 @@ describe('a pull of a service', () => {
       last = count
     })
     const late = pullWith((count, { clock }) => (count === last ? clock.sleep(3_600_000) : undefined))
-    await expect(late).rejects.toMatchObject({ kind: 'deadline', message: expect.stringContaining('No file was written') })
+    await expect(late).rejects.toMatchObject({ kind: 'deadline', message: expect.stringContaining('Nothing was written') })
     const canceled = pullWith((count, { stop }) => (count === last ? stop() : undefined))
-    await expect(canceled).rejects.toMatchObject({ kind: 'canceled', message: expect.stringContaining('No file was written') })
+    await expect(canceled).rejects.toMatchObject({ kind: 'canceled', message: expect.stringContaining('Nothing was written') })
   })
 
   it('writes nothing when the service is empty', async () => {

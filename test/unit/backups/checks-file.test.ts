@@ -36,6 +36,7 @@ describe('the SQL of a check', () => {
         ['SHOW TABLES', /is not a SELECT/],
         ['SELECT 1; DROP TABLE shop.orders', /has a semicolon; write one SELECT without it/],
         ['SELECT 1) UNION ALL (SELECT 2', /has a bracket that is not opened/],
+        ['SELECT (1', /has a bracket that is not closed/],
         ["SELECT count() FROM url('http://169.254.169.254/')", /uses url, which does more than read/],
         ["SELECT count() FROM s3('https://x/y')", /uses s3, which does more than read/],
         ["SELECT file('/etc/passwd')", /uses file, which does more than read/],

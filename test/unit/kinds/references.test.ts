@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkReferences, referenceRules } from '../../../src/kinds/references.ts'
-import { readDeclarations } from '../../../src/sync/declarations/declarations.ts'
 import { cpuRatio } from '../../support/clocks.ts'
-import { fileWith, lines, messages, readText, readValue } from '../../support/declarations.ts'
+import { fileWith, lines, messages, readDeclarations, readText, readValue } from '../../support/declarations.ts'
 
 const check = (value: unknown): readonly string[] => {
   const read = readValue(value)

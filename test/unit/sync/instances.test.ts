@@ -161,7 +161,12 @@ it('the example has 20 services with three alerts each in 60 lines at most, and 
     remoteRepository: async () => undefined,
     configAbove: async () => undefined,
   }
-  const { objects, diagnostics } = await findDeclarations(['*.yml'], { files, profile: profileNamed('clickhouse-cloud'), lintSettings: {} })
+  const { objects, diagnostics } = await findDeclarations(['*.yml'], {
+    files,
+    profile: profileNamed('clickhouse-cloud'),
+    lintSettings: {},
+    checkpoint: async () => undefined,
+  })
   expect(diagnostics).toEqual([])
   const alerts = objects.filter(isOf('alert'))
   expect(alerts).toHaveLength(60)

@@ -97,6 +97,11 @@ describe('a failure is reported, with the permission that is missing', () => {
       answerWith(200, { 'content-type': 'text/html' }, '<html>captive</html>'),
       'the answer is not from GitHub: the answer is not of type array.',
     ],
+    [
+      'R5: brackets of 10 MB',
+      answerWith(200, {}, '['.repeat(10_000_000)),
+      'the answer is not from GitHub: the answer is not of type array.',
+    ],
     ['another kind of list', answerWith(200, {}, [{ nothing: 1 }]), 'the answer is not from GitHub: the answer[0].id is missing.'],
     [
       'a redirect',

@@ -1,6 +1,7 @@
 // What a step of a workflow gives to the comment, the issue and the message. The other tests of this folder begin behind that.
 import { describe, expect, it } from 'vitest'
 import { addDays } from '../../../../src/platform/core/dates.ts'
+import { forEachEntry } from '../../../support/corpus.ts'
 import { fillUsage, inputsFor, serviceOf, useEmulator } from '../../../support/emulator.ts'
 import { useGitHub } from '../../../support/github-server.ts'
 import { type GitHubStepOptions, runGitHubStep } from '../../../support/notify.ts'
@@ -209,4 +210,22 @@ it('a message of an unknown operation has its name as text', async () => {
       expect.any(String),
     ],
   ])
+})
+
+it('V4: no value of a variable of the runner changes the verdict', async () => {
+  const names = [
+    ...['ACTION', 'ACTIONS', 'ACTOR', 'EVENT_NAME', 'EVENT_PATH', 'JOB', 'OUTPUT', 'REF', 'REF_NAME', 'REF_TYPE', 'RUN_ATTEMPT', 'RUN_ID'],
+    ...['SERVER_URL', 'SHA', 'STEP_SUMMARY', 'TRIGGERING_ACTOR', 'WORKFLOW', 'WORKSPACE'],
+  ].map((name) => `GITHUB_${name}`)
+  const all = [...names, 'RUNNER_DEBUG', 'RUNNER_TEMP']
+  const values = ['', '/none', '\n::error::x', '[', '/'.repeat(50_000), 'a/'.repeat(1000)]
+  const environments = [
+    ...[...all, 'GITHUB_REPOSITORY', 'GITHUB_API_URL'].map((name) => ({ [name]: '[' })),
+    // Without these two, GitHub is not asked.
+    ...values.map((value) => Object.fromEntries(all.map((name) => [name, value]))),
+  ]
+  await forEachEntry(environments, async (env) => {
+    const ran = await step({ ...place(), issue: 'on-failure' }, { env })
+    expect([ran.exitCode, commandsOf(ran).includes('error')], JSON.stringify(env).slice(0, 200)).toEqual([0, false])
+  })
 })

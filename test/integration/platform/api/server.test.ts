@@ -296,7 +296,8 @@ describe('doctor', () => {
       'sources: 4 found',
       expect.stringMatching(/^webhooks: \d+ found$/),
       expect.stringMatching(/^saved searches: \d+ found$/),
-      'rate limit: 95 of 100 requests left in this window',
+      'SQL: its role can only read',
+      'rate limit: 94 of 100 requests left in this window',
     ])
   })
 

@@ -8,6 +8,8 @@ const emulator = useEmulator({ dialect: 'clickhouse-cloud' })
 const doctor = (inputs: Readonly<Record<string, string>> = {}) =>
   invokeText({ inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'doctor', ...inputs } })
 
+const sqlKey = { 'sql-key-id': demo.apiKeyId, 'sql-key-secret': demo.apiKeySecret }
+
 const outcomes = (document: Readonly<Record<string, unknown>>) =>
   (document.checks as { name: string; outcome: string }[]).map(({ name, outcome }) => `${name}: ${outcome}`)
 
@@ -172,4 +174,42 @@ describe('doctor', () => {
     expect(outcomes(ran.document)).toEqual(['server: failed', 'usage cost: skipped', ...ofService('skipped'), 'rate limit: skipped'])
     expect(advice(ran.document).server).toContain('Check api-url (127.0.0.1:1)')
   })
+})
+
+describe('what the role of the key may do with SQL', () => {
+  let grants: readonly string[] | undefined
+  const withSql = useEmulator({
+    dialect: 'clickhouse-cloud',
+    runSql: ({ sql }) =>
+      sql !== 'SHOW GRANTS FINAL' || grants === undefined
+        ? { error: 'Code: 497. DB::Exception: Not enough privileges.' }
+        : { rows: grants.map((grant) => ({ 'GRANTS FINAL': grant })) },
+  })
+  const checkOf = async (given: readonly string[] | undefined) => {
+    grants = given
+    const ran = await invokeText({
+      inputs: { ...inputsFor(withSql(), 'clickhouse-cloud'), ...sqlKey, 'sql-url': withSql().url, operation: 'doctor' },
+    })
+    const found = (ran.document.checks as { name: string; outcome: string; detail: string }[]).find(({ name }) => name === 'SQL')
+    return [ran.document.status, found?.outcome, found?.detail]
+  }
+
+  it('is to read only', async () => {
+    const reading = [
+      'GRANT SHOW, SELECT(a, b), dictGet ON *.* TO reader',
+      'GRANT SHOW TABLES ON shop.* TO reader WITH GRANT OPTION',
+      'REVOKE SELECT ON a.b FROM reader',
+    ]
+    expect(await checkOf(reading)).toEqual(['pass', 'ok', 'its role can only read'])
+  })
+
+  it('is named where it is more', async () =>
+    expect(await checkOf(['GRANT SELECT, URL, INSERT(a, b) ON *.* TO editor', 'GRANT INSERT, FILE ON *.* TO editor'])).toEqual([
+      'pass',
+      'ok',
+      'its role can do more than read: FILE, INSERT, URL',
+    ]))
+
+  it('is not known where the server does not say it', async () =>
+    expect(await checkOf(undefined)).toEqual(['pass', 'skipped', expect.stringContaining('Not enough privileges')]))
 })

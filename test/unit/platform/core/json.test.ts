@@ -43,9 +43,11 @@ describe('parseJson', () => {
     expect(parseJsonOrUndefined(nested(101))).toBeUndefined()
   })
 
-  it('ignores brackets inside strings', () => {
-    const text = JSON.stringify('[{"\\'.repeat(200))
-    expect(parseJson(text)).toBe('[{"\\'.repeat(200))
+  it('ignores brackets inside strings, with any number of backslashes before a quote', () => {
+    for (const part of ['[{"\\', '\\"[', '\\\\"{"']) {
+      const text = part.repeat(400)
+      expect(parseJson(JSON.stringify(text)), part).toBe(text)
+    }
   })
 
   it('reads what JSON.parse reads, and throws only documented errors', () => {

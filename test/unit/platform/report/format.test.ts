@@ -47,7 +47,8 @@ it('formats durations in at most two units and never shows a positive duration a
 })
 
 it('formats the time since an event in days from two days on', () => {
-  expect([45 * minute, 3.15 * hour, 47 * hour, 2 * day, 9 * day + 20 * hour].map(formatAgo)).toEqual([
+  expect([-7000, 45 * minute, 3.15 * hour, 47 * hour, 2 * day, 9 * day + 20 * hour].map(formatAgo)).toEqual([
+    '0 s ago',
     '45 min ago',
     '3 h 9 min ago',
     '1 d 23 h ago',

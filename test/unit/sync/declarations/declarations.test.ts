@@ -3,15 +3,18 @@ import { addressOf } from '../../../../src/kinds/kind-names.ts'
 import { isOf } from '../../../../src/kinds/kinds.ts'
 import { profileNamed } from '../../../../src/platform/api/profiles.ts'
 import type { Diagnostic } from '../../../../src/platform/core/diagnostics.ts'
-import { readDeclarations, readingRules } from '../../../../src/sync/declarations/declarations.ts'
+import { createCheckpoint } from '../../../../src/platform/http/cancellation.ts'
+import { readingRules } from '../../../../src/sync/declarations/declarations.ts'
 import { findDeclarations } from '../../../../src/sync/declarations/find-declarations.ts'
 import { readIncidents } from '../../../../src/sync/declarations/incidents.ts'
-import { fileWith, lines, messages, readText, readValue, written } from '../../../support/declarations.ts'
+import { fileWith, lines, messages, readDeclarations, readText, readValue, written } from '../../../support/declarations.ts'
 
-/** Everything that a run finds in a file. */
-async function checkText(text: string): Promise<readonly Diagnostic[]> {
-  const files = {
-    find: async () => ({ paths: ['f.yml'], skipped: [] }),
+const profile = profileNamed('clickhouse-cloud')
+
+/** Files that all have the same text. */
+function filesWith(text: string, ...paths: readonly string[]) {
+  return {
+    find: async () => ({ paths, skipped: [] }),
     read: async () => text,
     variable: () => undefined,
     workflowRepository: undefined,
@@ -22,13 +25,28 @@ async function checkText(text: string): Promise<readonly Diagnostic[]> {
     remoteRepository: async () => undefined,
     configAbove: async () => undefined,
   }
-  const { diagnostics } = await findDeclarations(['*.yml'], {
-    files,
-    profile: profileNamed('clickhouse-cloud'),
-    lintSettings: { 'missing-runbook': 'off' },
-  })
+}
+
+/** Everything that a run finds in a file. */
+async function checkText(text: string): Promise<readonly Diagnostic[]> {
+  const [files, lintSettings] = [filesWith(text, 'f.yml'), { 'missing-runbook': 'off' } as const]
+  const { diagnostics } = await findDeclarations(['*.yml'], { files, profile, lintSettings, checkpoint: async () => undefined })
   return diagnostics
 }
+
+it('R4, R6: a run can end after each of its files, at its time limit and after a signal', async () => {
+  const read: string[] = []
+  const files = filesWith('alerts: {}', ...Array.from({ length: 100 }, (_, i) => `${i}.yml`))
+  const stop = new AbortController()
+  const noting = { ...files, read: async (path: string) => String(read.push(path) && (await files.read())) }
+  const find = (remainingMs: () => number) =>
+    findDeclarations(['*.yml'], { files: noting, profile, lintSettings: {}, checkpoint: createCheckpoint(stop.signal, remainingMs) })
+  await expect(find(() => 3 - read.length)).rejects.toMatchObject({ kind: 'deadline' })
+  expect(read).toHaveLength(3)
+  setImmediate(() => stop.abort())
+  await expect(find(() => 1)).rejects.toMatchObject({ kind: 'canceled' })
+  expect(read.length).toBeLessThan(6)
+})
 
 describe('a file', () => {
   it('a file becomes its objects, with their keys, their places and the standards of their fields', () => {
@@ -404,5 +422,32 @@ describe('webhooks and sources', () => {
       'schema: sources.s.from.tableName: is missing: a source of the kind session needs it',
       'schema: sources.s.bodyExpression: "b" is not a field of a source of the kind session',
     ])
+  })
+
+  it('W4: webhooks and sources have no setting for queries whose value could be SQL, or name a file', () => {
+    const source = {
+      name: 'S',
+      kind: 'log',
+      from: { databaseName: 'd', tableName: 't' },
+      timestampValueExpression: 't',
+      defaultTableSelectExpression: 'b',
+    }
+    const find = (setting: string, value: string) =>
+      messages(readValue({ sources: { s: { ...source, querySettings: [{ setting, value }] } } }).diagnostics).filter((one) =>
+        one.includes('querySettings'),
+      )
+    for (const value of ['1', '-1.5', 'true', 'false']) expect(find('max_threads', value)).toEqual([])
+    for (const [setting, value] of [
+      ['additional_result_filter', "'1'"],
+      ['additional_table_filters', "{'t': '1'}"],
+      ['format_schema', '/etc/passwd'],
+      ['max_threads', '1, format_schema = a'],
+      ['max_threads', '1 FORMAT TSV'],
+      ['max_threads = 1, `format_schema`', '1'],
+      ['"max_threads"', '1'],
+    ] as const)
+      expect(find(setting, value), `${setting} = ${value}`).toEqual([
+        expect.stringMatching(/querySettings\[?.?0\]?\.value: .*must be a number, true or false, for a setting with a plain name/),
+      ])
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Plan } from '../../../../src/sync/plan/change.ts'
+import type { Plan } from '../../../../src/sync/decide/change.ts'
 import type { StoredObjects } from '../../../../src/sync/plan/stored-objects.ts'
 import { withEmptiedLists } from '../../../../src/sync/pull/pull-diagnostics.ts'
 import { planOf, remoteStateWith } from '../../../support/plans.ts'

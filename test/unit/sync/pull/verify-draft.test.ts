@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../../../src/platform/core/diagnostics.ts'
-import type { Change, Update } from '../../../../src/sync/plan/change.ts'
+import type { Change, Update } from '../../../../src/sync/decide/change.ts'
 import type { Draft, PulledObject } from '../../../../src/sync/pull/draft.ts'
 import { type ReadDraft, verifyDraft } from '../../../../src/sync/pull/verify-draft.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { addressOf } from '../../../../src/kinds/kind-names.ts'
-import type { Update } from '../../../../src/sync/plan/change.ts'
+import type { Update } from '../../../../src/sync/decide/change.ts'
 import { expandQueries, queriedKeys } from '../../../../src/sync/query-alerts/query-alerts.ts'
 import { changesInFiles } from '../../../../src/sync/query-alerts/query-changes.ts'
 import { readValue } from '../../../support/declarations.ts'

@@ -12,12 +12,12 @@ const threshold = (target: string) => ({
   refId: 'C',
 })
 
-function translated(rawSql: string, ...between: readonly object[]) {
+async function translated(rawSql: string, ...between: readonly object[]) {
   const query = { refId: 'A', datasourceUid: 'ch', relativeTimeRange: { from: 3600, to: 0 }, model: { rawSql, format: 1 } }
   const rule = { title: 'a', condition: 'C', data: [query, ...between, threshold(between.length > 0 ? 'B' : 'A')] }
   const [read] = readImportedFile(JSON.stringify({ groups: [{ name: 'g', folder: 'f', interval: '1h', rules: [rule] }] }), 'a.json').rules
   const choices = { connections: new Map([['ch', 'ch']]), webhooks: new Map([['*', 'x']]) }
-  const found = read && translateRule(read, choices).translated
+  const found = read && (await translateRule(read, choices)).translated
   if (found === undefined) throw new Error('not translated')
   return found
 }
@@ -62,7 +62,7 @@ describe('a comparison', () => {
       counted(() => '7'),
       counted(() => 7),
     )
-    expect(await compareQueries(access, translated(count))).toEqual({ windows: 24, withValues: 24 })
+    expect(await compareQueries(access, await translated(count))).toEqual({ windows: 24, withValues: 24 })
     expect(queries.map((sql) => sql.split('AS window__').length - 1)).toEqual([24, 12, 12, 24, 12, 12])
     expect(queries[1]).toMatch(
       /^SELECT 0 AS window__, \* FROM \(SELECT count\(\) AS v FROM logs WHERE .*toInt64\(82800000\).*toInt64\(86400000\)/,
@@ -75,7 +75,7 @@ describe('a comparison', () => {
       counted((window) => (window === 20 ? 8 : 7)),
       counted(() => 7),
     )
-    expect(await compareQueries(access, translated(count))).toEqual({
+    expect(await compareQueries(access, await translated(count))).toEqual({
       windows: 24,
       withValues: 24,
       difference: 'at 1970-01-01T04:00:00.000Z: 8; Grafana had 7',
@@ -87,7 +87,7 @@ describe('a comparison', () => {
       counted(() => 0),
       counted(() => null),
     )
-    expect(await compareQueries(access, translated(count))).toEqual({ windows: 24, withValues: 0 })
+    expect(await compareQueries(access, await translated(count))).toEqual({ windows: 24, withValues: 0 })
   })
 
   it('reduces a series as Grafana does', async () => {
@@ -112,7 +112,7 @@ describe('a comparison', () => {
         counted(() => expected),
         series,
       )
-      expect(await compareQueries(access, translated(sql, reduce(settings)))).not.toHaveProperty('difference')
+      expect(await compareQueries(access, await translated(sql, reduce(settings)))).not.toHaveProperty('difference')
     }
   })
 
@@ -128,7 +128,7 @@ describe('a comparison', () => {
       ],
     }
     const sql = 'SELECT toStartOfMinute(ts) AS t, avg(x) AS v FROM logs WHERE $__timeFilter(ts) GROUP BY t ORDER BY t DESC'
-    const last = translated(sql, expression({ type: 'reduce', expression: 'A', reducer: 'last' }))
+    const last = await translated(sql, expression({ type: 'reduce', expression: 'A', reducer: 'last' }))
     for (const [value, isSame] of [
       [4, true],
       [9, false],
@@ -168,16 +168,17 @@ describe('a comparison', () => {
       ]),
       original,
     )
-    expect(await compareQueries(same.access, translated(sql))).toEqual({ windows: 24, withValues: 24 })
+    expect(await compareQueries(same.access, await translated(sql))).toEqual({ windows: 24, withValues: 24 })
     const other = serve(answers([{ s: 'a', v: 1 }]), original)
-    expect(await compareQueries(other.access, translated(sql))).toMatchObject({
+    expect(await compareQueries(other.access, await translated(sql))).toMatchObject({
       difference: 'at 1970-01-02T00:00:00.000Z: a: 1; Grafana had b: 2, a: 1',
     })
   })
 
   it('says why there is none', async () => {
     const texts: Answers = { columns: [['v', 'String']], rowsOf: () => [] }
-    const reasonFor = async (...answers: readonly Answers[]) => (await compareQueries(serve(...answers).access, translated(count))).reason
+    const reasonFor = async (...answers: readonly Answers[]) =>
+      (await compareQueries(serve(...answers).access, await translated(count))).reason
     expect(await reasonFor(texts)).toBe('the translated query has no number')
     expect(
       await reasonFor(

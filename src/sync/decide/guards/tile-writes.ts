@@ -2,15 +2,18 @@
 // parts of tiles that someone else made, and an alert on such a tile may then count something else. Some servers can patch a dashboard: a
 // patch leaves every tile as it is stored that it does not name.
 
-import { compareBodies, composeUpdate, withWrittenDefaults } from '../../kinds/compare.ts'
-import { canPatchTile } from '../../kinds/dashboard/patch-dashboard.ts'
-import { type Body, describeStored, type Kind, listOf, type StoredObject } from '../../kinds/kind.ts'
-import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'
-import { isSame } from '../../platform/core/equality.ts'
-import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
-import { firstOf, plural, quote } from '../../platform/core/text.ts'
-import { type Change, changesOf, isTakeover, isWrite, type Plan, type Write } from './change.ts'
+import { compareBodies, composeUpdate, withWrittenDefaults } from '../../../kinds/compare.ts'
+import { canPatchTile } from '../../../kinds/dashboard/patch-dashboard.ts'
+import { type Body, describeStored, type KindIdentity, type KindWire, listOf, type StoredObject } from '../../../kinds/kind.ts'
+import { isOf } from '../../../kinds/kinds.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
+import { isSame } from '../../../platform/core/equality.ts'
+import { spellInput, spellVariable } from '../../../platform/core/input-spelling.ts'
+import { firstOf, plural, quote } from '../../../platform/core/text.ts'
+import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, type Write } from '../change.ts'
+import type { Guard } from '../step.ts'
+import { isAboutTwins } from '../twins.ts'
+import { isAboutKept } from './twins.ts'
 
 export const tileWriteRules = {
   'rewrites-tiles': {
@@ -34,45 +37,46 @@ export const tileWriteRules = {
 const page = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#what-the-api-does-not-show'
 const hiddenParts = `the filter (where), granularity and limit of a chart, colors of table columns, PromQL tiles where all tiles are written, and others. See ${page}`
 
-/** What a user can do instead of a write that loses parts. */
-const waysOut = (): string =>
+const howToAvoidLosses = (): string =>
   `To accept the loss, set rewrite: true. To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}`
 
 const maxNamedTiles = 20
 const maxNamedAlerts = 10
 
 interface TileWriteOptions {
-  readonly kind: Kind
-  readonly alerts: readonly StoredObject[]
-  readonly objects: readonly Declared[]
-  /** Whether the server can patch dashboards. */
+  readonly kind: KindIdentity & KindWire
   readonly canPatch: boolean
   /** Whether the run writes dashboards that need no change, with all of their tiles. */
   readonly rewrite: boolean
 }
 
-/** Decides how each existing dashboard is written, and which of its tiles lose what the API does not show. */
-export function planTileWrites(changes: readonly Change[], options: TileWriteOptions): Pick<Plan, 'changes' | 'diagnostics'> {
-  const { alerts, objects } = options
+/** Decides how each existing dashboard is written, and says which of its tiles lose what the API does not show. */
+export const keepHiddenParts: Guard = ({ steps, assumed: { canPatch } }, { storedObjects, objects, kinds, rewrite = false }) => {
+  const options = { kind: kinds.dashboard, canPatch, rewrite }
   const accepted = new Set(objects.filter(isOf('dashboard')).flatMap(({ key, value }) => (value.rewrite === true ? [key] : [])))
+  const planned = steps.map((step) => (isDashboardWrite(step.change) ? { ...step, change: planTileWrite(step.change, options) } : step))
+  const changes = planned.map(({ change }) => change)
   const declared = changesOf({ changes }, 'alert').flatMap(({ id = 'new', name, desired }): readonly StoredObject[] =>
     desired === undefined ? [] : [{ ...desired, id, name }],
   )
-  const written = changes.map((change) => (isDashboardWrite(change) ? planTileWrite(change, options) : change))
-  const diagnostics = written
-    .filter(isDashboardWrite)
-    .flatMap((change) => [
-      ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, [...alerts, ...declared], options.kind) : []),
-      ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
-    ])
-  const unaccepted = written
-    .filter(isDashboardWrite)
-    .filter((change) => writtenTiles(change, options.kind).length > 0 && !accepted.has(change.key))
-  return { changes: written, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
+  const alertsByTile = Map.groupBy([...storedObjects.alert, ...declared], ({ tileId }) => tileId)
+  const written = changes.filter(isDashboardWrite)
+  const diagnostics = written.flatMap((change) => [
+    ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, alertsByTile, options.kind) : []),
+    ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
+  ])
+  const unaccepted = written.filter((change) => writtenTiles(change, options.kind).length > 0 && !accepted.has(change.key))
+  return { steps: planned, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
 }
 
-/** A write of a dashboard that exists. */
-export const isDashboardWrite = (change: Change): change is Write =>
+/** Whether a plan can be another one where the server can patch dashboards. */
+export const dependsOnPatches = ({ changes, diagnostics }: Plan): boolean =>
+  diagnostics.some((one) => isAboutTwins(one) || isAboutKept(one)) ||
+  changes.some((change) => isDashboardWrite(change) || (change.kind === 'dashboard' && (isHeld(change) || isTracked(change))))
+
+const isTracked = (change: Change): boolean => 'isTracked' in change && change.isTracked === true
+
+const isDashboardWrite = (change: Change): change is Write =>
   change.kind === 'dashboard' && isWrite(change) && change.action !== 'unchanged'
 
 const isAdoption = (change: Change): boolean =>
@@ -101,14 +105,13 @@ function planTileWrite(change: Write, options: TileWriteOptions): Write {
 
 const nameTile = ({ name }: Body): string => quote(String(name || 'a tile without a name'), 60)
 
-/** The stored tiles that a write stores again. */
-function writtenTiles({ stored, desired, patchedTileIds }: Write, kind: Kind): readonly Body[] {
+function writtenTiles({ stored, desired, patchedTileIds }: Write, kind: KindWire): readonly Body[] {
   const ids: readonly unknown[] = patchedTileIds ?? [...tilesById(composeUpdate(kind, desired, stored)).keys()]
   return listOf(stored.tiles).filter(({ id }) => ids.includes(id))
 }
 
 /** The ids of the tiles to patch, which may be none; undefined for a change that needs a PUT. */
-function tilesToPatch({ stored, desired, fields }: Write, kind: Kind): readonly string[] | undefined {
+function tilesToPatch({ stored, desired, fields }: Write, kind: KindWire): readonly string[] | undefined {
   if (fields.some(({ path }) => !/^(?:name|tags|tiles)(?!\w)/.test(path))) return undefined
   if (!fields.some(({ path }) => path.startsWith('tiles'))) return []
   const { before, after } = compareBodies(kind, desired, stored)
@@ -127,25 +130,23 @@ function tilesToPatch({ stored, desired, fields }: Write, kind: Kind): readonly 
 
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
-/** An error where an alert is on one of the tiles that are written again. */
-function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind): readonly Diagnostic[] {
+function refuseLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>, kind: KindWire): readonly Diagnostic[] {
   const { key, name, stored, rewrites, location = noLocation } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name ? `the tile "${nameTile(tile)}"` : nameTile(tile)]))
-  const found = alerts.filter(({ dashboardId, tileId }) => names.has(tileId) && (dashboardId ?? stored.id) === stored.id)
+  const found = [...names.keys()]
+    .flatMap((id) => alertsByTile.get(id) ?? [])
+    .filter(({ dashboardId }) => (dashboardId ?? stored.id) === stored.id)
   if (found.length === 0) return []
   // A declared alert that exists is in both lists. New ones have no id yet.
   const once = [...new Map(found.map((one) => [one.id === 'new' ? one : one.id, one])).values()]
-  const named = firstOf(
-    maxNamedAlerts,
-    once.map((one) => `${describeStored(one)} on ${names.get(one.tileId)}`),
-  )
-  const message = `dashboards.${key}: apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${named}. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${waysOut()}`
+  const described = once.map((one) => `${describeStored(one)} on ${names.get(one.tileId)}`)
+  const message = `dashboards.${key}: apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${firstOf(maxNamedAlerts, described)}. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${howToAvoidLosses()}`
   return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
 }
 
 /** The API does not show a language that a series lacks, but that of a link. */
-function missingLanguage({ key, stored, location = noLocation }: Write, kind: Kind): readonly Diagnostic[] {
+function missingLanguage({ key, stored, location = noLocation }: Write, kind: KindWire): readonly Diagnostic[] {
   const body = kind.toBody(stored)
   const stated = tilesById(withWrittenDefaults(body, kind.schema))
   const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
@@ -162,18 +163,16 @@ export const isAboutTileWrites = ({ rule }: Diagnostic): boolean => rule === 're
 export const isTileRefusal = (one: Diagnostic, key?: string): boolean =>
   isAboutTileWrites(one) && one.message.startsWith(key === undefined ? 'dashboards.' : `dashboards.${key}: `)
 
+const keyOrName = ({ key, name }: Write): string => key || quote(name, 60)
+
 /** A warning for all dashboards that someone else may have changed, and a note for the others, because the parts are the same. */
 function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
   const [likely = [], others = []] = [true, false].map((isLikely) =>
     changes.filter(({ rewrites }) => isLikely === (rewrites !== undefined)),
   )
-  const listOfKeys = (list: readonly Write[]): string =>
-    firstOf(
-      maxNamedTiles,
-      list.map(({ key, name }) => key || quote(name, 60)),
-    )
-  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${listOfKeys(likely)}), without the parts that the API does not return. ${waysOut()}. These parts are ${hiddenParts}`
-  const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${listOfKeys(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`
+  const keysOf = (list: readonly Write[]): string => firstOf(maxNamedTiles, list.map(keyOrName))
+  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${keysOf(likely)}), without the parts that the API does not return. ${howToAvoidLosses()}. These parts are ${hiddenParts}`
+  const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${keysOf(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`
   return [
     ...likely.slice(0, 1).map(({ location = noLocation }) => exceptionalDiagnostic(tileWriteRules, 'rewrites-tiles', location, warning)),
     ...others.slice(0, 1).map(({ location = noLocation }) => diagnosticOf(tileWriteRules, 'hidden-parts', location, note)),

@@ -1,20 +1,15 @@
 import * as z from 'zod'
 import { onFailedEvaluation } from '../../kinds/alert/evaluation.ts'
-import type { OutputFile } from '../../platform/operation/files.ts'
 import { grouped } from '../../platform/operation/inputs.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { diagnosticReports } from '../../platform/report/sarif.ts'
-import { staysAsItIs } from '../../sync/plan/change.ts'
+import { staysAsItIs } from '../../sync/decide/change.ts'
 import { hasErrors, type PlanningResult } from '../../sync/plan/make-plan.ts'
-import { planInput } from '../../sync/plan/plan-input.ts'
+import { planInput } from '../inputs.ts'
 import { planRules } from '../rules.ts'
 import { findEvaluationProblems } from './evaluations.ts'
 import { type PlanFile, planFileInput, planFileSchema, toPlanFile } from './plan-file.ts'
 import { planDetails, planOutput, toPlanResult } from './plan-result.ts'
-
-/** The plan file is essential, because the output plan-file names it, and a later job applies it. */
-const toPlanFiles = (path: string, content: PlanFile | undefined): readonly OutputFile[] =>
-  path === '' ? [] : [{ input: 'planFile', path, content: `${JSON.stringify(content, null, 2)}\n`, isEssential: true }]
 
 /** What plan and drift share: both make the same plan, and judge it differently. */
 export const planShape = {
@@ -33,14 +28,15 @@ export const planShape = {
   }),
   example: { files: ['alerts.yml'], project: 'shop/observability' },
   reports: diagnosticReports(planRules),
-  files: ({ planFile, planContent }: { readonly planFile: string; readonly planContent?: PlanFile | undefined }) =>
-    toPlanFiles(planFile, planContent),
+  // The plan file is essential, because the output plan-file names it, and a later job applies it.
+  files: ({ planFile: path, planContent }: { readonly planFile: string; readonly planContent?: PlanFile | undefined }) =>
+    path === '' ? [] : [{ input: 'planFile', path, content: `${JSON.stringify(planContent, null, 2)}\n`, isEssential: true as const }],
 }
 
 type SharedInput = z.output<(typeof planShape)['input']>
 
 /** The result of a plan, with what the last evaluations of its alerts say, and the plan file. */
-export async function showPlan(context: Context<'read', 'service-or-server'>, planned: PlanningResult, input: SharedInput) {
+export async function toPlanOrDriftResult(context: Context<'read', 'service-or-server'>, planned: PlanningResult, input: SharedInput) {
   const problems = findEvaluationProblems(planned.plan, planned.storedObjects?.alert ?? [], {
     policy: input.onFailedEvaluation,
     nowMs: context.clock.now(),

@@ -9,10 +9,10 @@ import { burnRateAlerts } from '../../signals/slos/burn-rates.ts'
 import { type Slo, sourceOf } from '../../signals/slos/expand-slos.ts'
 import { sloServiceRules } from '../../signals/slos/slo-file.ts'
 import { burnRateSql } from '../../signals/slos/slo-sql.ts'
-import type { Action } from '../../sync/plan/change.ts'
+import type { Action } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import { evaluationRules, isTemporary, withoutQuery } from '../plan/evaluations.ts'
-import { explainUnchecked } from './query-problems.ts'
+import { explainUnchecked } from '../queries/query-problems.ts'
 
 /** Data grows: a third of the limit leaves time to act. */
 const slowMs = 10_000
@@ -60,7 +60,6 @@ function longestQuery(slo: Slo, { storedObjects }: PlanningResult, endMs: number
   return { sql, connectionId: source.connectionId, startMs: endMs - longest.long.ms, endMs }
 }
 
-/** How long a slow query took. */
 function describeSlow(answer: SqlAnswer): string | undefined {
   if (answer.kind === 'too-slow') return `more than ${maxQueryMs / 1000} s, so the alert never fires: the server ends it then`
   if (answer.kind !== 'rows' || answer.elapsedMs === undefined || answer.elapsedMs <= slowMs) return undefined
@@ -74,19 +73,12 @@ function toProblem({ key, location }: Slo, answer: SqlAnswer): Diagnostic | unde
       : undefined
   if (whyNotRun !== undefined)
     return diagnosticOf(evaluationRules, 'unchecked-query', location, `slos.${key}: its query was not run: ${whyNotRun}`)
-  if (answer.kind === 'refused')
-    return diagnosticOf(
-      sloServiceRules,
-      'slo-failing-query',
-      location,
-      `slos.${key}: its alerts would never fire, because the server cannot run their query: ${withoutQuery(answer.reason)}. Correct total, good, groupBy or the source`,
-    )
+  if (answer.kind === 'refused') {
+    const message = `slos.${key}: its alerts would never fire, because the server cannot run their query: ${withoutQuery(answer.reason)}. Correct total, good, groupBy or the source`
+    return diagnosticOf(sloServiceRules, 'slo-failing-query', location, message)
+  }
   const took = describeSlow(answer)
   if (took === undefined) return undefined
-  return diagnosticOf(
-    sloServiceRules,
-    'slo-slow-query',
-    location,
-    `slos.${key}: its longest alert query takes ${took}. Narrow total by columns in the sorting key of the table, such as ServiceName, or use a source of a smaller table`,
-  )
+  const message = `slos.${key}: its longest alert query takes ${took}. Narrow total by columns in the sorting key of the table, such as ServiceName, or use a source of a smaller table`
+  return diagnosticOf(sloServiceRules, 'slo-slow-query', location, message)
 }

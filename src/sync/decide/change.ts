@@ -1,8 +1,10 @@
 import type { FieldChange } from '../../kinds/compare.ts'
 import type { Body, KeptTiles, StoredObject } from '../../kinds/kind.ts'
-import type { KindName } from '../../kinds/kind-names.ts'
+import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Declared } from '../../kinds/kinds.ts'
 import type { Diagnostic, Location } from '../../platform/core/diagnostics.ts'
+import { createKeyIndex } from '../../platform/core/keys.ts'
+import { quote } from '../../platform/core/text.ts'
 
 /**
  * `adopt`: the object is as declared already and only gets the ownership marker. `mark`: it has the marker, and only gets the repository or
@@ -34,13 +36,10 @@ interface ChangedObject<K extends KindName> {
 
 export interface Create<K extends KindName = KindName> extends ChangedObject<K> {
   readonly action: 'create'
-  /** Location of the declaration. */
   readonly location: Location
   /** What it was made from, such as `slos.checkout`. */
   readonly madeFrom?: string | undefined
-  /** What the object is. */
   readonly summary: string
-  /** The body to send. */
   readonly desired: Body
   readonly id?: undefined
   readonly stored?: undefined
@@ -81,10 +80,8 @@ export interface Held<K extends KindName = KindName>
   readonly action: 'held'
   /** Whether the run fails. Otherwise only the service has changed since `pull`. */
   readonly isError: boolean
-  /** Why apply leaves it as it is. */
   readonly reason: string
-  /** What a person can do to end this, each for another intention. */
-  readonly ways: readonly string[]
+  readonly remedies: readonly string[]
   /** The ids of the objects of which one could be meant, where it is not clear which. */
   readonly candidates?: readonly string[]
   /** Undefined where several objects could be meant, and for a new object that waits for a held one. */
@@ -92,7 +89,6 @@ export interface Held<K extends KindName = KindName>
   readonly stored?: StoredObject | undefined
 }
 
-/** An object that loses its marker. */
 export interface Release<K extends KindName = KindName>
   extends ChangedObject<K>,
     Pick<Update<K>, 'id' | 'desired' | 'stored' | 'removes' | 'rewrites' | 'patchedTileIds'> {
@@ -110,7 +106,6 @@ export interface Delete<K extends KindName = KindName> extends ChangedObject<K> 
   readonly keeps?: string
 }
 
-/** One step of a plan. */
 export type Change<K extends KindName = KindName> = Create<K> | Update<K> | Held<K> | Release<K> | Delete<K>
 
 /** A change that keeps an object that exists. */
@@ -119,13 +114,23 @@ export type Write = Update | Release
 export const isWrite = (change: Change): change is Write =>
   change.action !== 'create' && change.action !== 'delete' && change.action !== 'held'
 
+/** A change of a declared object that is not held. */
+export const isPlanned = (change: Change): change is Create | Update =>
+  change.action !== 'held' && change.action !== 'release' && change.action !== 'delete'
+
 export const isDelete = <K extends KindName>(change: Change<K>): change is Delete<K> => change.action === 'delete'
 
 export const isHeld = (change: Change): change is Held => change.action === 'held'
 
-/** The remarks for reviewers. */
+/** The address of the object. A delete or a release has no address, because no file declares its object, so it has the id. */
+export const slotOf = (change: Pick<Change, 'kind' | 'key' | 'action' | 'id'>): string =>
+  change.action === 'delete' || change.action === 'release' ? `${change.kind} ${change.id}` : addressOf(change)
+
+/** The address for messages. An object without a key has its name. */
+export const addressOfChange = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || quote(name, 60) })
+
 export const notesOf = (change: Change): readonly string[] =>
-  isHeld(change) ? [change.reason, ...change.ways, ...change.notes] : change.notes
+  isHeld(change) ? [change.reason, ...change.remedies, ...change.notes] : change.notes
 
 /** Whether apply leaves the object as it is. */
 export const staysAsItIs = ({ action }: Pick<Change, 'action'>): boolean => action === 'unchanged' || action === 'held'
@@ -142,13 +147,10 @@ export interface Plan {
   readonly orphans: readonly { readonly kind: KindName; readonly id: string; readonly name: string; readonly key: string }[]
   /** Objects of the service that have no ownership marker, and that no file declares. */
   readonly unmanaged?: Readonly<Partial<Record<KindName, number>>>
-  /** Errors stop the plan from being applied. */
   readonly diagnostics: readonly Diagnostic[]
-  /** How many objects of each kind the service has. */
   readonly seen: Readonly<Partial<Record<KindName, number>>>
 }
 
-/** The changes of one kind. */
 export const changesOf = <K extends KindName>({ changes }: Pick<Plan, 'changes'>, kind: K): readonly Change<K>[] =>
   changes.filter((change): change is Change<K> => change.kind === kind)
 
@@ -156,9 +158,10 @@ export const changesOf = <K extends KindName>({ changes }: Pick<Plan, 'changes'>
 export const isDifference = ({ action }: Pick<Change, 'action'>): boolean =>
   action !== 'unchanged' && action !== 'adopt' && action !== 'mark'
 
+const findDeclared = createKeyIndex<Declared>((one) => [addressOf(one)])
+
 /** The declaration of an object in the plan. */
-export const declaredBy = ({ kind, key }: Change, objects: readonly Declared[]): Declared | undefined =>
-  objects.find((one) => one.kind === kind && one.key === key)
+export const declaredBy = (change: Change, objects: readonly Declared[]): Declared | undefined => findDeclared(objects, addressOf(change))
 
 /** The requests to write these changes and to verify them, where nothing goes wrong. An update needs no GET where it uses a list. */
 export function countRequests(changes: readonly Change[], usesLists: boolean): number {

@@ -1,0 +1,1 @@
+export const id=241;export const ids=[241];export const modules={8515:((e,t,n)=>{n.d(t,{diffLines:()=>r.Pp});var r=n(9493)})};

@@ -1,0 +1,89 @@
+// Decides what a run writes: drafts a plan, shows it to each guard, and drafts again where one of them finds an assumption to be wrong.
+
+import { storedLabelOf } from '../../kinds/kind.ts'
+import { type KindName, kindNames, mapKinds } from '../../kinds/kind-names.ts'
+import type { ReadApi } from '../../platform/api/client.ts'
+import type { Diagnostic } from '../../platform/core/diagnostics.ts'
+import type { Declarations } from '../declarations/declarations.ts'
+import type { StoredObjects } from '../plan/stored-objects.ts'
+import type { Plan } from './change.ts'
+import { draftPlan } from './draft.ts'
+import { type Facts, gatherFacts, type PlanOptions } from './facts.ts'
+import { dependsOnPatches } from './guards/tile-writes.ts'
+import { checks, guards } from './guards.ts'
+import type { Assumed, Draft, Guard } from './step.ts'
+
+export type { PlanOptions } from './facts.ts'
+
+type Files = Pick<Declarations, 'objects'>
+
+/** Compares declared with stored objects. Pure: it sends nothing, and the time is that of the kinds. */
+export const planChanges = ({ objects }: Files, storedObjects: StoredObjects, options: PlanOptions): Plan =>
+  settle(gatherFacts(objects, storedObjects, options), options.canPatch ?? false)
+
+/** The same for a server that is asked whether it can patch dashboards, where the plan depends on that. */
+export async function planForServer(
+  api: Pick<ReadApi, 'hasPatchTool'>,
+  { objects }: Files,
+  storedObjects: StoredObjects,
+  options: PlanOptions,
+): Promise<Plan> {
+  const facts = gatherFacts(objects, storedObjects, options)
+  const plan = settle(facts, false)
+  return dependsOnPatches(plan) && (await api.hasPatchTool()) ? settle(facts, true) : plan
+}
+
+/** Drafts until no guard assumes more. This ends: `prune` goes off once, and otherwise each draft holds more of the objects. */
+function settle(facts: Facts, canPatch: boolean): Plan {
+  let assumed: Assumed = { prune: facts.prune, canPatch, held: new Map(), alertsWithoutTile: new Set() }
+  for (;;) {
+    const judged = judge(draftPlan(facts, assumed), facts)
+    if (!('assume' in judged)) return judged
+    assumed = judged.assume
+  }
+}
+
+function judge(drafted: Draft, facts: Facts): Plan | { readonly assume: Assumed } {
+  let draft = drafted
+  const diagnostics: Diagnostic[] = []
+  const all: readonly Guard[] = [...guards, ...checks]
+  for (const guard of all) {
+    const verdict = guard(draft, facts)
+    if (verdict.assume !== undefined) return { assume: verdict.assume }
+    if (verdict.isFinal) return { project: facts.project, changes: [], orphans: [], diagnostics: verdict.diagnostics ?? [], seen: {} }
+    if (verdict.steps !== undefined) draft = { ...draft, steps: inOrder(verdict.steps, facts) }
+    diagnostics.push(...(verdict.diagnostics ?? []))
+  }
+  return toPlan(draft, diagnostics, facts)
+}
+
+/** Writes of one kind after the other, and then deletes in the reverse order. */
+function inOrder(steps: Draft['steps'], { kindList }: Facts): Draft['steps'] {
+  const rankOf = ({ kind, change }: Draft['steps'][number]): number => {
+    const index = kindList.indexOf(kind)
+    return change.action === 'delete' ? 2 * kindList.length - index : index
+  }
+  return steps.toSorted((a, b) => rankOf(a) - rankOf(b))
+}
+
+function toPlan({ steps, ofKinds, assumed: { prune, held } }: Draft, diagnostics: readonly Diagnostic[], facts: Facts): Plan {
+  const { project, indexes, kinds } = facts
+  const declared = new Set(steps.flatMap(({ change: { kind, key, id } }) => (key === '' ? [] : [`${kind} ${id}`])))
+  const countUnmanaged = (name: KindName): number =>
+    indexes[name].all.filter(({ token, stored }) => token === undefined && !declared.has(`${name} ${stored.id}`)).length
+  // The owner of an object is unknown for kinds without markers.
+  const marked = kindNames.filter((name) => kinds[name].ownership === 'marker')
+  return {
+    project,
+    // An error says why nothing is created for a refused declaration.
+    changes: steps.flatMap(({ pair, change }) => (pair?.isRefused ? [] : [change])),
+    orphans: ofKinds.flatMap(({ kind: { name }, orphans }) =>
+      orphans
+        .filter(({ stored }) => !prune || held.has(`${name} ${stored.id}`))
+        .map(({ stored, marker }) => ({ kind: name, id: stored.id, name: storedLabelOf(stored), key: marker?.key ?? '' })),
+    ),
+    diagnostics,
+    unmanaged: Object.fromEntries(marked.map((name) => [name, countUnmanaged(name)])),
+    seen: mapKinds((name) => indexes[name].all.length),
+  }
+}

@@ -1,0 +1,198 @@
+// The server deletes the alerts of a tile, dashboard or saved search together with it, without a warning. Alerts that the files do not
+// declare must not be lost in this way.
+
+import type { Alert } from '../../../kinds/alert/alert.ts'
+import { composeUpdate } from '../../../kinds/compare.ts'
+import { describeStored, type KindWire, listOf, type TargetRemoval } from '../../../kinds/kind.ts'
+import { addressOf, kindLabels } from '../../../kinds/kind-names.ts'
+import { findLostAlerts, findLostTiles, type LostTile } from '../../../kinds/lost-alerts.ts'
+import { PendingId } from '../../../kinds/pending-id.ts'
+import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
+import { spellInput } from '../../../platform/core/input-spelling.ts'
+import { quote } from '../../../platform/core/text.ts'
+import { type Change, changesOf, type Held, isHeld, isPlanned, isWrite, slotOf } from '../change.ts'
+import { holdFor } from '../hold.ts'
+import type { Assumed, Guard, Step } from '../step.ts'
+
+export const alertProtectionRules = {
+  'would-lose-alert': {
+    severity: 'error',
+    description: 'The plan would delete a tile or saved search, and with it an alert that the files do not declare.',
+  },
+  'hidden-tile': {
+    severity: 'warning',
+    description: 'An alert is on a tile that the API does not list, such as a PromQL tile. An update of the dashboard deletes such tiles.',
+  },
+} as const satisfies Rules
+
+/**
+ * Keeps alerts that the files do not declare, and those that are held. A declared one that the server deletes with what it watches, and that must
+ * be created again, is a replacement.
+ */
+export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }) => {
+  const changes = steps.map(({ change }) => change)
+  const alertsOf = indexByTarget(storedObjects.alert)
+  const removals = steps.flatMap((step) => plannedRemoval(step, alertsOf) ?? [])
+  const losses = removals.flatMap((removal) => removal.losses)
+  const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
+  const deletesHeld = losses.flatMap(({ alert, cause }) => {
+    const change = planned.get(alert.id)
+    return change !== undefined && isHeld(change) ? [[cause, change] as const] : []
+  })
+  const assume = assumeMoreHeld(changes.filter(isHeld), new Map(deletesHeld), assumed, queried)
+  if (assume !== undefined) return { assume }
+  const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
+  const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert, cause }) => tileKey(cause.id, alert.tileId))])
+  const isProtected = ({ alert }: Loss): boolean => {
+    const change = planned.get(alert.id)
+    if (change === undefined || isHeld(change)) return false
+    const { dashboardId, tileId, savedSearchId } = change.desired ?? {}
+    return ![tileKey(dashboardId, tileId), savedSearchId].some((target) => lostTargets.has(target))
+  }
+  const removalByChange = new Map(removals.map((removal) => [removal.change, removal]))
+  return {
+    steps: steps.map((step) => {
+      const { change, kind } = step
+      const loss = planned.get(change.id) === change ? lossByAlert.get(change.id ?? '') : undefined
+      return {
+        ...step,
+        change: loss === undefined ? withRemovedTiles(change, removalByChange.get(change)) : replaceLost(change, loss, kind),
+      }
+    }),
+    diagnostics: [
+      ...losses.filter((loss) => !isProtected(loss)).map((loss) => toDiagnostic(loss, planned.get(loss.alert.id))),
+      ...changes.flatMap((change) => warnAboutHiddenTiles(change, alertsOf)),
+    ],
+  }
+}
+
+/**
+ * What the next draft assumes; undefined where this one leaves all held alerts as they are. The next draft adds no tile for the query of a held
+ * alert, and keeps the tile that the alert is on. If a change deletes the alert even so, the draft after that holds the object of the change.
+ */
+function assumeMoreHeld(
+  held: readonly Held[],
+  deletesHeld: ReadonlyMap<Change, Held>,
+  assumed: Assumed,
+  queried: ReadonlySet<string>,
+): Assumed | undefined {
+  const addresses = new Set(held.map(addressOf))
+  const waiting = ({ kind, key, desired: { tileId } }: Held): boolean =>
+    kind === 'alert' && queried.has(key) && tileId instanceof PendingId && !addresses.has(addressOf(tileId))
+  const withoutTile = held.filter((one) => waiting(one) && !assumed.alertsWithoutTile.has(one.key))
+  const found = [...deletesHeld].map(([cause, alert]) => {
+    if (!assumed.held.has(addressOf(alert))) return [addressOf(alert), alert] as const
+    const reason = `would delete ${addressOf(alert)}, which is left as it is`
+    return [slotOf(cause), isPlanned(cause) ? holdFor(cause, alert, reason) : alert] as const
+  })
+  const more = found.filter(([slot]) => !assumed.held.has(slot))
+  if (withoutTile.length + more.length === 0) return undefined
+  return {
+    ...assumed,
+    held: new Map([...assumed.held, ...withoutTile.map((one) => [addressOf(one), one] as const), ...more]),
+    alertsWithoutTile: new Set([...assumed.alertsWithoutTile, ...withoutTile.map(({ key }) => key)]),
+  }
+}
+
+interface PlannedRemoval {
+  readonly change: Change
+  readonly removal: TargetRemoval
+  readonly lostTiles: readonly LostTile[]
+  readonly losses: readonly Loss[]
+}
+
+/** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
+function plannedRemoval({ change, kind }: Step, alertsOf: AlertsOf): PlannedRemoval | undefined {
+  if (kind.removal === undefined || change.action === 'create' || change.action === 'held' || change.action === 'unchanged')
+    return undefined
+  const { stored, desired } = change
+  const after = desired && composeUpdate(kind, desired, stored)
+  const removal = kind.removal(stored, after, isWrite(change) && change.patchedTileIds !== undefined)
+  if (removal === undefined) return undefined
+  const lostTiles = findLostTiles(removal.tiles, removal.tilesAfter ?? [])
+  const losses = findLostAlerts(removal, alertsOf(removal.id)).map((alert) => ({
+    alert,
+    cause: change,
+    ...explainLoss(alert, change, lostTiles),
+  }))
+  return { change, removal, lostTiles, losses }
+}
+
+const lostTargetsOf = ({ removal, lostTiles }: PlannedRemoval): readonly unknown[] => [
+  removal.id,
+  ...lostTiles.map(({ tile }) => tileKey(removal.id, tile.id)),
+]
+
+/** A copy of a dashboard, which the web app imports, has the same ids of tiles. */
+const tileKey = (dashboardId: unknown, tileId: unknown): string => `${String(dashboardId)} ${String(tileId)}`
+
+interface Loss {
+  readonly alert: Alert
+  readonly cause: Change
+  /** `tile "Error rate" of dashboard "Checkout" is deleted`. */
+  readonly reason: string
+  /** Whether the API does not list the tile, so that no file can declare an alert on it. */
+  readonly isHidden: boolean
+}
+
+type AlertsOf = (targetId: string) => readonly Alert[]
+
+/** Indexes alerts, because there may be thousands of them and of removals. An alert without a target is found by its tile only. */
+function indexByTarget(alerts: readonly Alert[]): AlertsOf {
+  const targetsOf = ({ dashboardId, savedSearchId }: Alert) =>
+    [dashboardId, savedSearchId].filter((id) => typeof id === 'string' && id !== '')
+  const entries = alerts.flatMap((alert) => targetsOf(alert).map((target) => ({ target, alert })))
+  const index = Map.groupBy(entries, ({ target }) => target)
+  const withoutTarget = alerts.filter((alert) => targetsOf(alert).length === 0)
+  return (id) => [...(index.get(id) ?? []).map(({ alert }) => alert), ...withoutTarget]
+}
+
+function explainLoss({ tileId, savedSearchId }: Alert, change: Change, lostTiles: readonly LostTile[]): Pick<Loss, 'reason' | 'isHidden'> {
+  const name = quote(change.name, 60)
+  if (!tileId || savedSearchId === change.id) return { reason: `${kindLabels[change.kind]} "${name}" is deleted`, isHidden: false }
+  const lost = lostTiles.find(({ tile }) => tile.id === tileId)
+  if (lost === undefined) return { reason: `${hiddenTileOf(change)} is deleted by every update`, isHidden: true }
+  return { reason: `tile "${quote(String(lost.tile.name), 60)}" of dashboard "${name}" ${lost.reason}`, isHidden: false }
+}
+
+const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote(name, 60)}" that the API does not list`
+
+/** An alert that a write deletes, and that is declared elsewhere, is created again. Deletes come last: the alert has moved before. */
+function replaceLost(change: Change, { cause, reason }: Loss, { recreate }: KindWire): Change {
+  if (!isWrite(change) || change.action === 'release' || cause.action === 'delete') return change
+  const { stored, notes } = change
+  const note = `${reason}, and the server deletes the alert with it, so apply creates the alert again`
+  return { ...change, action: 'replace', desired: recreate?.(change.desired, stored) ?? change.desired, notes: [...notes, note] }
+}
+
+/** Records the tiles that an update removes and the known alerts on them, so that apply notices a new one. */
+function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined): Change {
+  if (removal === undefined || !isWrite(change)) return change
+  const { lostTiles, losses } = removal
+  const tiles = lostTiles.flatMap(({ tile }) => (typeof tile.id === 'string' ? [tile.id] : []))
+  return tiles.length === 0 ? change : { ...change, removes: { tiles, alerts: losses.map(({ alert }) => alert.id) } }
+}
+
+const prune: Location = { file: 'prune' }
+
+function toDiagnostic({ alert, cause, reason, isHidden }: Loss, change: Change | undefined): Diagnostic {
+  const isPruned = cause.action === 'delete' && cause.location === undefined
+  const otherWay = isPruned ? `. ${spellInput('prune', 'forget')} keeps both, and only removes the marker` : ''
+  const undeclared = isHidden ? 'move it to another tile, or delete it first' : 'declare the alert, or move or delete it first'
+  const advice = `${change === undefined ? undeclared : 'move it to another tile'}${otherWay}`
+  const where = isHidden ? ', which no file can declare there' : ''
+  const message = `${reason}, and with it the alert ${describeStored(alert)}${where}; ${advice}`
+  return diagnosticOf(alertProtectionRules, 'would-lose-alert', change?.location ?? cause.location ?? prune, message)
+}
+
+/** Warns about a dashboard without changes whose next update would delete alerts. */
+function warnAboutHiddenTiles(change: Change, alertsOf: AlertsOf): readonly Diagnostic[] {
+  if (change.action !== 'unchanged') return []
+  const { stored, location = prune } = change
+  const listed = new Set(listOf(stored.tiles).map(({ id }) => id))
+  return alertsOf(stored.id).flatMap((alert): readonly Diagnostic[] => {
+    if (alert.dashboardId !== stored.id || !alert.tileId || listed.has(alert.tileId)) return []
+    const message = `${addressOf(change)}: the alert ${describeStored(alert)} is on ${hiddenTileOf(change)}; the dashboard may have more such tiles, and an update would delete them`
+    return [diagnosticOf(alertProtectionRules, 'hidden-tile', location, message)]
+  })
+}

@@ -1,0 +1,111 @@
+import type { FieldChange } from '../../../kinds/compare.ts'
+import { checkRules, type KindIdentity } from '../../../kinds/kind.ts'
+import { addressOf } from '../../../kinds/kind-names.ts'
+import { labelOf } from '../../../kinds/kinds.ts'
+import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
+import { pluralOf, quote } from '../../../platform/core/text.ts'
+import { isTakeover } from '../change.ts'
+import { type Facts, isAsApplied } from '../facts.ts'
+import { diagnose } from '../identify.ts'
+import type { Assumed, Check, Step } from '../step.ts'
+
+export const objectRules = {
+  'not-adopted': {
+    severity: 'error',
+    description: 'An existing object differs from the files, which do not adopt it. Its API has no field for a marker.',
+  },
+  'lost-name': {
+    severity: 'error',
+    description:
+      'A reference names an object that had this name at the last apply, and was renamed or deleted in the service since. `pull` writes the new name. For `drift`, this is a difference.',
+  },
+  'server-default': {
+    severity: 'note',
+    description: 'Since the last apply, the server fills in a field that no file declares, with the same value in all objects.',
+  },
+  'cannot-clear': { severity: 'error', description: 'A field was removed from a file, but no update can clear it.' },
+} as const satisfies Rules
+
+/** Refuses what an object cannot have: references without an object, fields that the server lacks, secrets that are not set. */
+export const checkObjects: Check = ({ steps, assumed, ofKinds }, facts) => {
+  const byKind = Map.groupBy(steps, ({ kind }) => kind)
+  const ofObjects = ofKinds.flatMap(({ kind, diagnostics }) => [
+    ...diagnostics,
+    ...(byKind.get(kind) ?? []).flatMap((step) => [
+      ...unresolvedIn(step, assumed),
+      ...refuseNewerFields(step, facts),
+      ...checkByKind(step, facts),
+      ...refuseUnclearable(step),
+      ...refuseUnadopted(step),
+    ]),
+  ])
+  return { diagnostics: [...ofObjects, ...facts.kindList.flatMap((kind) => noteServerDefaults(kind, steps))] }
+}
+
+/** References of the declaration that nothing answers. The tile that a held alert refers to may be left out. */
+const unresolvedIn = ({ change, pair, unresolved = [] }: Step, { held }: Assumed): readonly Diagnostic[] =>
+  held.has(addressOf(change)) ? [] : pair && isAsApplied(pair) ? unresolved.map(toLostName) : unresolved
+
+/** Explains an unknown name in a declaration that is as it was applied: then it is not a mistake in the file. */
+function toLostName(one: Diagnostic): Diagnostic {
+  if (one.rule !== 'unknown-name') return one
+  const message = `${one.message}${one.message.endsWith('?') ? ' It' : '; it'} was renamed or deleted in the service since the last apply. After a rename, run pull to write the new name`
+  return diagnosticOf(objectRules, 'lost-name', one.location, message)
+}
+
+export const isAboutLostName = ({ rule }: Diagnostic): boolean => rule === ('lost-name' satisfies keyof typeof objectRules)
+
+/** Declared fields that the version of the service does not have. Without a stored object of the kind, nothing shows it. */
+function refuseNewerFields({ kind, change, pair }: Step, { indexes }: Facts): readonly Diagnostic[] {
+  const declared = kind.newerFields?.filter((field) => change.desired?.[field] !== undefined) ?? []
+  const { all } = indexes[kind.name]
+  if (pair === undefined || all.length === 0) return []
+  return declared
+    .filter((field) => all.every(({ stored }) => stored[field] == null))
+    .map((field) => {
+      const message = `${pair.declared.pathOf([field])}: the version of the service does not have this field of ${pluralOf(kind.label)}; remove it, or upgrade the service`
+      return diagnosticOf(checkRules, 'newer-field', pair.declared.locationOf([field]), message)
+    })
+}
+
+/** What a kind says about a change of one of its objects. The update that removes a marker keeps the rest, as far as the API shows it. */
+function checkByKind({ kind, change, pair }: Step, { isWrite: isForWrite = false, resendSecrets = false }: Facts): readonly Diagnostic[] {
+  const { action, desired, stored, key, name, location = { file: 'prune' } } = change
+  const isReleased = action === 'release'
+  if (desired === undefined || (pair === undefined && !isReleased)) return []
+  const use = { isWrite: isForWrite && !isReleased, resends: resendSecrets && action === 'update', isAdopted: isTakeover(change) }
+  const address = addressOf({ kind: kind.name, key: key || name })
+  return (kind.check?.(desired, stored, use) ?? []).map(({ rule, message }) =>
+    diagnosticOf(checkRules, rule, location, `${address}: ${message}`),
+  )
+}
+
+function refuseUnclearable({ change }: Step): readonly Diagnostic[] {
+  if (!('unclearable' in change) || change.unclearable === undefined || change.location === undefined) return []
+  const message = `${addressOf(change)}: no update can clear ${change.unclearable.join(', ')}; declare the field again, or delete the object`
+  return [diagnosticOf(objectRules, 'cannot-clear', change.location, message)]
+}
+
+/** Refuses to change an object that might not be ours: no marker shows who made it. A create that was interrupted is completed. */
+function refuseUnadopted({ kind, change, pair }: Step): readonly Diagnostic[] {
+  if (kind.ownership === 'marker' || change.action !== 'update' || pair === undefined) return []
+  const { declared } = pair
+  const { value } = declared
+  if (value.adopt || ('id' in value && value.id !== undefined)) return []
+  const deferred = kind.deferredFields?.(change.desired) ?? []
+  const isAdded = ({ before, path }: FieldChange): boolean =>
+    before === undefined && deferred.some((field) => path === field.replace(/Id$/, ''))
+  if (change.fields.every(isAdded)) return []
+  const message = `the ${kind.label} "${quote(labelOf(declared), 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it might not be yours: add adopt: true to let apply change it`
+  return [diagnose(objectRules, 'not-adopted', declared, message)]
+}
+
+function noteServerDefaults(kind: KindIdentity, steps: readonly Step[]): readonly Diagnostic[] {
+  const [first, ...others] = steps.flatMap(({ change }) =>
+    change.kind === kind.name && 'newDefaults' in change && change.newDefaults !== undefined ? [change] : [],
+  )
+  if (first?.location === undefined) return []
+  const more = others.length === 0 ? '' : `, and ${others.length} more ${pluralOf(kind.label)}`
+  const message = `${addressOf(first)}${more}: the server now fills in fields that no file declares, with the same value in all objects, such as ${first.newDefaults?.[0]?.path}. They count as its defaults`
+  return [diagnosticOf(objectRules, 'server-default', first.location, message)]
+}

@@ -1,0 +1,62 @@
+import { type KindFile, type KindIdentity, type KindRules, storedLabelOf } from '../../../kinds/kind.ts'
+import { addressOf } from '../../../kinds/kind-names.ts'
+import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
+import type { Update } from '../change.ts'
+import { planDelete, planRelease } from '../compare.ts'
+import type { Guard, Step } from '../step.ts'
+import { adviseRepair, isAboutTwins, moverFrom, repairByHand, type Twin, whyNotCompared } from '../twins.ts'
+
+export const repairRules = {
+  'kept-duplicate': {
+    severity: 'warning',
+    description: 'A repair of duplicates keeps one, because the API does not show all of it. A person decides about it in the web app.',
+  },
+} as const satisfies Rules
+
+/** Deletes the twins that a repair does not keep, or keeps them as unmanaged objects, and says how to repair those that it leaves. */
+export const repairTwins: Guard = ({ steps, ofKinds, assumed: { canPatch } }, { kinds, storedObjects, repairCommand }) => {
+  const all = ofKinds.flatMap(({ kind, twins }) => twins.map((twin) => ({ kind, twin })))
+  const planned = new Set([...steps.map(({ change }) => change.id), ...all.map(({ twin }) => twin.stored.id)])
+  const move = moverFrom(all.map(({ twin }) => twin))
+  const released = all.flatMap(({ kind, twin: { stored, kept, action, reason } }): readonly Step[] => {
+    if (action !== 'release') return []
+    const found = { stored: move(stored), marker: undefined }
+    return [{ kind, change: { ...planRelease(kind, found, `a duplicate of ${kept.id} ${reason}`), stored } }]
+  })
+  const moved = storedObjects.alert.flatMap((alert): readonly Step[] => {
+    const after = move(alert)
+    if (after === alert || planned.has(alert.id)) return []
+    const change: Update<'alert'> = {
+      kind: 'alert',
+      key: '',
+      name: storedLabelOf(alert),
+      action: 'update',
+      id: alert.id,
+      stored: alert,
+      notes: ['moves from a duplicate that is deleted'],
+      fields: [{ path: 'savedSearch', before: alert.savedSearchId, after: after.savedSearchId }],
+      desired: kinds.alert.toBody(after),
+    }
+    return [{ kind: kinds.alert, change }]
+  })
+  const deleted = all.flatMap(({ kind, twin }): readonly Step[] => {
+    const notes = [`a duplicate of ${twin.kept.id}, ${twin.reason}`]
+    return twin.action === 'delete' ? [{ kind, change: { ...planDelete(kind, twin), keeps: twin.kept.id, notes } }] : []
+  })
+  const left = ofKinds.flatMap(({ kind, diagnostics }) => (diagnostics.some(isAboutTwins) ? [kind] : []))
+  return {
+    steps: [...steps, ...released, ...moved, ...deleted.toReversed()],
+    diagnostics: [...all.flatMap(({ kind, twin }) => reportKept(kind, twin)), ...adviseRepair(left, canPatch, repairCommand)],
+  }
+}
+
+export const isAboutKept = ({ rule }: Diagnostic): boolean => rule === ('kept-duplicate' satisfies keyof typeof repairRules)
+
+/** What a person must do about a twin that stays, because nothing shows whether it differs. */
+function reportKept(kind: KindIdentity & KindFile & KindRules, { declared, kept, stored, action }: Twin): readonly Diagnostic[] {
+  const why = whyNotCompared(kind)
+  if (why === undefined) return []
+  const what = action === 'release' ? `only removes the marker of its duplicate ${stored.id}` : `leaves its duplicate ${stored.id} as it is`
+  const message = `${addressOf(declared)}: this run manages the ${kind.label} ${kept.id}, and ${what}, because ${why}. ${repairByHand(kind, action === 'release')}`
+  return [diagnosticOf(repairRules, 'kept-duplicate', declared.location, message)]
+}

@@ -1,0 +1,233 @@
+// Finds the stored object of a declared one by what identifies it: its marker or identity, the previous one, that of a previous project, and
+// an id in the file, in this order.
+
+import { type AdoptedId, adoptedIds } from '../../kinds/adopt.ts'
+import { type Body, describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
+import { type Declared, previousKeyOf } from '../../kinds/kinds.ts'
+import { ownershipTest } from '../../kinds/marker.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rule, type Rules } from '../../platform/core/diagnostics.ts'
+import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
+import { pluralOf, quote } from '../../platform/core/text.ts'
+import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
+import type { Takeover } from './change.ts'
+import { canRepair, repairByHand, twinRules, whyNotCompared } from './twins.ts'
+
+export interface Match {
+  /** Undefined for an object that must be created. */
+  readonly found?: MarkedObject | undefined
+  /** What the file says about an object without a marker: that it is the one to manage, and perhaps what it was like then. */
+  readonly adopted?: AdoptedId | true | undefined
+  /** Objects without a marker of which it is not clear which one is meant. Then none is created. */
+  readonly candidates?: readonly MarkedObject[] | undefined
+  /** Why an object is adopted that does not have the ownership marker of this key. The note is for reviewers. */
+  readonly takeover?: { readonly reason: Takeover; readonly note: string } | undefined
+  /** The object of another project with this name, where this project owns nothing: the project was most likely renamed. */
+  readonly ownedByOtherProject?: MarkedObject | undefined
+}
+
+export interface Pair<D extends Declared = Declared> extends Match {
+  readonly declared: D
+  /** Present where nothing is created, because an error says that the file means an object that it cannot have. */
+  readonly isRefused?: true
+}
+
+export interface Finding extends Match {
+  readonly diagnostic?: Diagnostic
+}
+
+export const identityRules = {
+  'owned-elsewhere': {
+    severity: 'error',
+    description: 'The object that `adopt` means has the ownership marker of another key or project, or two declarations mean one object.',
+  },
+  'ambiguous-adoption': { severity: 'error', description: 'Several objects match `adopt`.' },
+  'missing-object': { severity: 'error', description: 'The `id` in a file is not the id of an existing source.' },
+  'moved-key': { severity: 'error', description: 'An object exists under its key, and another one under its `previousKey`.' },
+} as const satisfies Rules
+
+export const diagnose = <Id extends string>(
+  rules: Readonly<Record<Id, Rule>>,
+  rule: NoInfer<Id>,
+  declared: Declared,
+  message: string,
+): Diagnostic => diagnosticOf(rules, rule, declared.location, `${addressOf(declared)}: ${message}`)
+
+/** The previous owner, whose objects are adopted. `none` confirms that a second set of objects is created. */
+export interface PreviousOwner {
+  readonly project?: string | undefined
+  readonly repository?: string | undefined
+  readonly none?: true
+}
+
+interface FinderInput<D extends Declared> {
+  readonly kind: Kind
+  readonly project: string
+  readonly adoptFrom?: PreviousOwner | undefined
+  readonly canPatch: boolean
+  readonly ownsAnything: boolean
+  readonly declared: readonly D[]
+  readonly index: StoredIndex
+}
+
+export interface Finder<D extends Declared = Declared> extends FinderInput<D> {
+  readonly hasMarkers: boolean
+  readonly orphans: readonly MarkedObject[]
+  /** The objects that a file can declare. */
+  readonly byId: ReadonlyMap<string, MarkedObject>
+  readonly byName: ReadonlyMap<string, readonly MarkedObject[]>
+  /** The objects of a form that this version does not know. They are never written. */
+  readonly unknown: StoredIndex['all']
+  /** The body of a declaration, as it would be for the stored object. Without it, no objects are compared. */
+  resolve?(declared: D, stored: StoredObject | undefined): Body
+}
+
+/** What is known of declared objects without their bodies, which may need the ids of other objects. */
+export interface Identified<D extends Declared = Declared> {
+  readonly finder: Finder<D>
+  readonly findings: ReadonlyMap<D, Finding>
+}
+
+export function identifyObjects<D extends Declared>(input: FinderInput<D>): Identified<D> {
+  const { kind, project, declared, index } = input
+  const isOwned = ownershipTest(project, kind.markerStyle)
+  const claimed = new Set(declared.map(({ key }) => kind.markerStyle.token(project, key)))
+  const known = index.all.filter(({ undeclarable }) => undeclarable === undefined)
+  const finder: Finder<D> = {
+    ...input,
+    hasMarkers: kind.ownership === 'marker',
+    orphans: index.all.filter(({ marker }) => isOwned(marker) && !claimed.has(marker?.token ?? '')),
+    byId: new Map(known.map((one) => [one.stored.id, one])),
+    byName: Map.groupBy(known, ({ stored }) => trimmedName(stored)),
+    unknown: index.all.filter(({ undeclarable }) => undeclarable !== undefined),
+  }
+  return { finder, findings: new Map(declared.map((one) => [one, identify(one, finder)] as const)) }
+}
+
+/** Some servers trim names. */
+export const trimmedName = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
+
+function identify(declared: Declared, finder: Finder): Finding {
+  if (finder.hasMarkers) {
+    const marked = findByToken(declared, finder)
+    return marked.found === undefined ? findAdopted(declared, finder) : marked
+  }
+  const id = sourceIdOf(declared)
+  return id === undefined ? findByToken(declared, finder) : findById(declared, id, finder)
+}
+
+/** A source has no marker, so a file can give its id. */
+export const sourceIdOf = ({ value }: Declared): string | undefined => ('id' in value ? value.id : undefined)
+
+/** The key or name that the file says the object had before. */
+const previousOf = (declared: Declared): string | undefined =>
+  'previousName' in declared.value ? declared.value.previousName : previousKeyOf(declared)
+
+/** The token of the object under its key or identity, and the one under its previous one. */
+export function tokensOf(declared: Declared, { kind, project, hasMarkers }: Finder): readonly [string | undefined, string | undefined] {
+  const { key, value } = declared
+  const previous = previousOf(declared)
+  const [own, moved] = hasMarkers
+    ? [kind.markerStyle.token(project, key), kind.markerStyle.token(project, previous ?? '')]
+    : [kind.tokenOf(value), kind.tokenOf({ ...value, name: previous })]
+  return [own, previous === undefined ? undefined : moved]
+}
+
+function findByToken(declared: Declared, finder: Finder): Finding {
+  const { kind, hasMarkers } = finder
+  const [own = {}, moved = {}] = tokensOf(declared, finder).map((token) => findHolder(declared, token, finder))
+  const previous = previousOf(declared)
+  if (own.found !== undefined && moved.found !== undefined) {
+    const [now, before] = [own.found.stored.id, moved.found.stored.id]
+    const message = hasMarkers
+      ? `one ${kind.label} exists under this key (${now}) and one under its previousKey ${previous} (${before}); delete one of them, or remove previousKey`
+      : `one ${kind.label} exists with this name (${now}) and one with its previousName (${before}); remove previousName, or delete one of them`
+    return { ...own, diagnostic: diagnose(identityRules, 'moved-key', declared, message) }
+  }
+  if (own.found !== undefined) return own
+  if (moved.found !== undefined)
+    return { ...moved, takeover: { reason: 'renamed', note: `${hasMarkers ? 'the key was ' : ''}renamed from ${previous}` } }
+  return findInOtherProject(declared, finder)
+}
+
+/** The object with the token; of several, the first one with an error. */
+function findHolder(declared: Declared, token: string | undefined, { kind, index, hasMarkers, canPatch }: Finder): Finding {
+  const holders = (index.byToken.get(token) ?? []).filter(({ undeclarable }) => undeclarable === undefined)
+  const [found, second] = holders
+  if (found === undefined || second === undefined) return { found }
+  const ids = holders.map(({ stored }) => stored.id).join(', ')
+  const named = adoptedIds(declared.value.adopt).flatMap(({ id }) => holders.find(({ stored }) => stored.id === id) ?? [])
+  if (named.length === 1) {
+    const twins = holders.filter((one) => one !== named[0]).map(({ stored }) => stored.id)
+    const message = `${twins.join(', ')} ${twins.length === 1 ? 'has' : 'have'} this ownership marker, too, and ${twins.length === 1 ? 'is' : 'are'} left as it is, because adopt names ${named[0]?.stored.id}`
+    return {
+      found: named[0],
+      diagnostic: exceptionalDiagnostic(twinRules, 'duplicate-marker', declared.location, `${addressOf(declared)}: ${message}`),
+    }
+  }
+  const labels = pluralOf(kind.label)
+  if (!hasMarkers) {
+    const message = `several ${labels} have this identity (${ids}); add the id of the one to manage, or delete the other one in the web app`
+    return { found, diagnostic: diagnose(identityRules, 'ambiguous-adoption', declared, message) }
+  }
+  const advice = canRepair(kind, canPatch)
+    ? `; set ${spellVariable('repair', 'duplicates')} for one run, or delete the one that you do not need`
+    : `. No run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`
+  const message = `${holders.length} ${labels} have this ownership marker (${ids})${advice}`
+  return { found, diagnostic: diagnose(twinRules, 'duplicate-marker', declared, message) }
+}
+
+/** The object that the project of `adopt-from` owns under this key or its previousKey. */
+function findInOtherProject(declared: Declared, finder: Finder): Finding {
+  const { kind, adoptFrom: { project } = {} } = finder
+  if (project === undefined) return {}
+  const keys = [declared.key, previousOf(declared)].filter((key) => key !== undefined)
+  const holders = keys.map((key) => findHolder(declared, kind.markerStyle.token(project, key), finder))
+  const finding = holders.find(({ found }) => found !== undefined)
+  return finding === undefined
+    ? {}
+    : { ...finding, takeover: { reason: 'other-project', note: `adopts an object of the project ${project}` } }
+}
+
+function findById(declared: Declared, id: string, { kind, byId }: Finder): Finding {
+  const found = byId.get(id)
+  if (found !== undefined) return { found }
+  const message = `${kind.label} ${quote(id, 60)} does not exist; remove id to create a new one`
+  return { diagnostic: diagnose(identityRules, 'missing-object', declared, message) }
+}
+
+export const unmanaged: Match['takeover'] = { reason: 'unmanaged', note: 'adopts an unmanaged object' }
+
+function findAdopted(declared: Declared, finder: Finder): Finding {
+  const { byId, orphans } = finder
+  const known = adoptedIds(declared.value.adopt).flatMap((adopted) => {
+    const found = byId.get(adopted.id)
+    return found === undefined ? [] : [{ found, adopted }]
+  })
+  const [first, second] = known
+  if (first === undefined) return {}
+  const { found, adopted } = first
+  if (second !== undefined) {
+    const ids = known.map(({ found: { stored } }) => stored.id).join(', ')
+    const message = `adopt has several ids of this service (${ids}); keep one of them`
+    return { diagnostic: diagnose(identityRules, 'ambiguous-adoption', declared, message) }
+  }
+  if (found.marker === undefined) return { found, adopted, takeover: unmanaged }
+  if (orphans.includes(found)) {
+    const note = found.marker.key === undefined ? 'the key was renamed' : `the key was renamed from ${found.marker.key}`
+    return { found, takeover: { reason: 'renamed', note } }
+  }
+  return { diagnostic: diagnose(identityRules, 'owned-elsewhere', declared, refuseOwned(found, finder, 'remove the id from adopt')) }
+}
+
+/** Why an object with a marker is not adopted, and how to take it over. */
+export function refuseOwned(found: MarkedObject, { kind, project }: Finder, second: string): string {
+  const { stored, marker } = found
+  if (ownershipTest(project, kind.markerStyle)(marker)) {
+    const other = marker?.key === undefined ? 'another key' : addressOf({ kind: kind.name, key: marker.key })
+    return `${other} manages the ${kind.label} ${describeStored(stored)}; remove one of the two declarations, or ${second}`
+  }
+  return `${describeOwner(marker?.projectName)} owns the ${kind.label} ${describeStored(stored)}. To take it over, remove it from the files of that project, and run apply there with ${spellInput('prune', 'forget')}; to create another one, ${second}`
+}
+
+export const describeOwner = (project: string | undefined): string => (project === undefined ? 'another project' : `the project ${project}`)

@@ -1,0 +1,241 @@
+// Finds what a declaration that nothing identifies could be about: an object of its name, or for an alert without one, in its place. Nothing is
+// ever created beside such an object, and only an equal one is the same.
+
+import { adoptedIds } from '../../kinds/adopt.ts'
+import { sidesOf } from '../../kinds/compare.ts'
+import { type Body, describeStored, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
+import { type Declared, labelOf } from '../../kinds/kinds.ts'
+import { ownershipTest } from '../../kinds/marker.ts'
+import { diffSides } from '../../kinds/snapshot.ts'
+import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { pluralOf, quote } from '../../platform/core/text.ts'
+import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
+import type { Finder, Finding, Identified, Pair } from './identify.ts'
+import { describeOwner, diagnose, identityRules, refuseOwned, sourceIdOf, tokensOf, trimmedName, unmanaged } from './identify.ts'
+import { withArticle } from './twins.ts'
+
+export const matchRules = {
+  'same-name': {
+    severity: 'warning',
+    description: 'This project owns an object with this name under a key that no file declares. A second one will be created.',
+  },
+  'other-project': {
+    severity: 'error',
+    exception: 'warning',
+    description: 'Another project owns an object with this name. This is a warning if this project owns other objects.',
+  },
+  recreated: {
+    severity: 'warning',
+    description:
+      'The service does not have the object that `adopt` names. `apply` creates it from the file, without the parts that the API does not return.',
+  },
+  'adopt-done': { severity: 'note', description: 'The object is managed, so `adopt: true` can be removed.' },
+  'unknown-kind': {
+    severity: 'error',
+    description: 'The object that the files refer to has a form that this version does not know. It is not written.',
+  },
+} as const satisfies Rules
+
+/** The stored object of each declared one: the identified one, or one without a marker that is like it. */
+export function matchObjects<D extends Declared>(
+  { finder: known, findings: identified }: Identified<D>,
+  bodies: Pick<Finder<D>, 'resolve'> = {},
+) {
+  const { kind, declared, orphans } = known
+  const finder = { ...known, ...bodies }
+  const taken = new Map<StoredObject, D>()
+  for (const [one, { found }] of identified) if (found !== undefined && !taken.has(found.stored)) taken.set(found.stored, one)
+  const unidentified = declared.filter((one) => isNothing(identified.get(one)))
+  const alike = findAlike(unidentified, finder, new Set(taken.keys()))
+  const diagnostics = [...reportEqualIdentities(finder)]
+  const pairs = declared.flatMap((one): readonly Pair<D>[] => {
+    const { diagnostic, ...match } = demandKnownForm(one, alike.get(one) ?? identified.get(one) ?? {}, finder)
+    if (diagnostic !== undefined) diagnostics.push(diagnostic)
+    if (diagnostic?.rule === 'unknown-kind') return []
+    const stored = match.found?.stored
+    const other = stored && taken.get(stored)
+    if (other !== undefined && other !== one)
+      diagnostics.push(diagnose(identityRules, 'owned-elsewhere', one, `${addressOf(other)} refers to ${stored?.id}, too`))
+    if (finder.hasMarkers && one.value.adopt === true && match.found !== undefined && match.takeover === undefined) {
+      const message = `this project manages the ${kind.label} ${match.found.stored.id}; remove adopt: true`
+      diagnostics.push(diagnose(matchRules, 'adopt-done', one, message))
+    }
+    const ids = adoptedIds(one.value.adopt).map(({ id }) => id)
+    const isGone = ids.length > 0 && !ids.some((id) => finder.byId.has(id))
+    if (kind.hasHiddenParts === true && isGone && match.found === undefined && match.candidates === undefined) {
+      const message = `the service has no ${kind.label} ${ids.join(', ')}, and apply creates one from the file. Parts that the API does not return are not in the file, so alerts on it may count something else: look at it in the web app`
+      diagnostics.push(diagnose(matchRules, 'recreated', one, message))
+    }
+    return [{ declared: one, ...match, ...(match.found === undefined && diagnostic?.severity === 'error' && { isRefused: true }) }]
+  })
+  const paired = new Set(pairs.map(({ found }) => found?.stored))
+  return { pairs, orphans: orphans.filter(({ stored }) => !paired.has(stored)), diagnostics }
+}
+
+const isNothing = ({ found, diagnostic }: Finding = {}): boolean => found === undefined && diagnostic === undefined
+
+function reportEqualIdentities({ kind, declared }: Pick<Finder, 'kind' | 'declared'>): readonly Diagnostic[] {
+  if (kind.ownership === 'marker') return []
+  const unidentified = declared.filter((one) => sourceIdOf(one) === undefined)
+  return [...Map.groupBy(unidentified, ({ value }) => kind.tokenOf(value)).values()].flatMap(([, ...others]) =>
+    others.map((one) => {
+      const message = `another ${kind.label} in these files has the same identity, "${quote(labelOf(one), 60)}"`
+      return diagnose(identityRules, 'owned-elsewhere', one, message)
+    }),
+  )
+}
+
+/** An error in place of a create where the object has a form that this version does not know: it is neither written nor created again. */
+function demandKnownForm(declared: Declared, finding: Finding, finder: Finder): Finding {
+  const { kind, unknown } = finder
+  const { adopt } = declared.value
+  const name = trimmedName(declared.value)
+  if (finding.found !== undefined || finding.candidates !== undefined || unknown.length === 0) return finding
+  const ids = [sourceIdOf(declared), ...adoptedIds(adopt).map(({ id }) => id)]
+  const tokens = tokensOf(declared, finder)
+  const isMeant = ({ stored, token }: StoredIndex['all'][number]): boolean =>
+    ids.includes(stored.id) ||
+    (token !== undefined && tokens.includes(token)) ||
+    (token === undefined && finder.hasMarkers && adopt !== false && name !== '' && trimmedName(stored) === name)
+  const found = unknown.find(isMeant)
+  if (found === undefined) return finding
+  const message = `the ${kind.label} ${describeStored(found.stored)} is not written: ${found.undeclarable}. Change it in the web app, or upgrade this tool`
+  return { diagnostic: diagnose(matchRules, 'unknown-kind', declared, message) }
+}
+
+/** What becomes of declarations that nothing identifies. `taken` are the objects of the others. */
+function findAlike<D extends Declared>(
+  unidentified: readonly D[],
+  finder: Finder<D>,
+  taken: ReadonlySet<StoredObject>,
+): ReadonlyMap<D, Finding> {
+  if (!finder.hasMarkers) return new Map()
+  const wanting = unidentified.filter(({ value }) => value.adopt !== false)
+  const groups = Map.groupBy(wanting, (one) => likenessOfDeclared(one, finder))
+  const paired = [...groups].flatMap(([likeness, group]) => {
+    const free = objectsLike(likeness, finder).filter(({ stored, marker }) => marker === undefined && !taken.has(stored))
+    return free.length === 0 ? [] : pairGroup(group, free, finder)
+  })
+  const findings = new Map(paired)
+  return new Map(unidentified.map((one) => [one, findings.get(one) ?? refuseForeign(one, finder) ?? explainOwned(one, finder)] as const))
+}
+
+/** What a declaration and an object have in common that could be the same: a name, or for alerts without one what they watch. */
+export function likenessOf(
+  kind: KindIdentity,
+  named: { readonly name?: string | null | undefined },
+  body: () => Body | undefined,
+): string | undefined {
+  const name = trimmedName(named)
+  if (name !== '') return `name ${name}`
+  const place = kind.placeOf?.(body() ?? {})
+  return place && `place ${place}`
+}
+
+const likenessOfDeclared = <D extends Declared>(declared: D, { kind, resolve }: Finder<D>): string | undefined =>
+  likenessOf(kind, declared.value, () => resolve?.(declared, undefined))
+
+function objectsLike(
+  likeness: string | undefined,
+  { kind, byId, byName }: Pick<Finder, 'kind' | 'byId' | 'byName'>,
+): readonly MarkedObject[] {
+  if (likeness === undefined) return []
+  if (likeness.startsWith('name ')) return byName.get(likeness.slice('name '.length)) ?? []
+  return [...byId.values()].filter(({ stored }) => likenessOf(kind, stored, () => kind.toBody(stored)) === likeness)
+}
+
+/** Equal ones belong together. What is left on both sides could be the same, and is not: then the file has to say which one it means. */
+function pairGroup<D extends Declared>(
+  group: readonly D[],
+  free: readonly MarkedObject[],
+  finder: Finder<D>,
+): readonly (readonly [D, Finding])[] {
+  const { kind, resolve } = finder
+  const left = new Set(free)
+  const findings = new Map<D, Finding>()
+  // Before the first apply of a project, no object can have lost its marker.
+  for (const isLike of resolve === undefined ? [] : finder.ownsAnything ? [isEqual, isEqualButMarker] : [isEqual])
+    for (const declared of group.filter((one) => !findings.has(one))) {
+      const found = left.values().find(({ stored }) => isLike(kind, resolve?.(declared, stored) ?? {}, stored))
+      if (found === undefined) continue
+      left.delete(found)
+      findings.set(declared, { found, takeover: unmanaged, ...adoptedByName(declared) })
+    }
+  const rest = group.filter((one) => !findings.has(one))
+  const exact = [...left].filter(({ stored }) => stored.name === rest[0]?.value.name)
+  const candidates = exact.length === 1 ? exact : [...left]
+  const only = rest.length === 1 && candidates.length === 1 ? candidates[0] : undefined
+  const others = candidates.length === 0 ? [] : rest.map((one) => [one, findDifferent(one, only, candidates, finder)] as const)
+  return [...findings, ...others]
+}
+
+const isEqual = (kind: KindWire, body: Body, stored: StoredObject): boolean => diffSides(kind, sidesOf(kind, body, stored)).length === 0
+
+/** The marker is a part of a text or of tags, which people edit. */
+export const isEqualButMarker = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): boolean =>
+  isEqual(kind, keepMarkedField(kind, body, stored), stored)
+
+/** The body with the stored text or tags in which a marker was. */
+export const keepMarkedField = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): Body =>
+  kind.markedField === undefined ? body : { ...body, [kind.markedField]: kind.withoutMarker(kind.toBody(stored))[kind.markedField] }
+
+const adoptedByName = ({ value }: Declared): Pick<Finding, 'adopted'> => (value.adopt === true ? { adopted: true } : {})
+
+/** A declaration that equals none of the objects. `only` is the one that it is about, where nothing else could be. */
+function findDifferent<D extends Declared>(
+  declared: D,
+  only: MarkedObject | undefined,
+  candidates: readonly MarkedObject[],
+  { kind, resolve }: Finder<D>,
+): Finding {
+  const isNamed = declared.value.adopt === true
+  if (!isNamed && resolve === undefined) return {}
+  if (only !== undefined) return { found: only, takeover: unmanaged, ...adoptedByName(declared) }
+  if (!isNamed) return { candidates }
+  const ids = candidates.map(({ stored }) => stored.id).join(', ')
+  const name = trimmedName(declared.value)
+  const what = name === '' ? 'are in this place' : `are named "${quote(name, 60)}"`
+  const message = `several unmanaged ${pluralOf(kind.label)} ${what} (${ids}), or several declarations are about one; set adopt to the id of the one to manage`
+  return { diagnostic: diagnose(identityRules, 'ambiguous-adoption', declared, message) }
+}
+
+/** An error for `adopt: true` where the object that it means is of another project. */
+function refuseForeign<D extends Declared>(declared: D, finder: Finder<D>): Finding | undefined {
+  const { kind, project, adoptFrom, ownsAnything } = finder
+  // Without any object, this project was most likely renamed.
+  if (declared.value.adopt !== true || adoptFrom?.none || !ownsAnything) return undefined
+  const isOwned = ownershipTest(project, kind.markerStyle)
+  const found = objectsLike(likenessOfDeclared(declared, finder), finder).find(({ marker }) => marker !== undefined && !isOwned(marker))
+  const second = kind.hasUniqueNames ? 'choose another name' : 'set adopt to false'
+  return found && { diagnostic: diagnose(identityRules, 'owned-elsewhere', declared, refuseOwned(found, finder, second)) }
+}
+
+/** An object with this name that has a marker: of a key that was changed, or of another project, which was most likely renamed if this one owns nothing. */
+function explainOwned(declared: Declared, { kind, project, byName, orphans, adoptFrom, ownsAnything }: Finder): Finding {
+  const name = trimmedName(declared.value)
+  // No name is the name of nothing.
+  if (name === '') return {}
+  const orphan = orphans.find(({ stored }) => trimmedName(stored) === name)
+  if (orphan !== undefined) {
+    const key = orphan.marker?.key
+    const advice = key === undefined ? 'previousKey with the previous key' : `previousKey: ${key}`
+    // No file has a place for the previous key of what is made from something else.
+    const way = declared.madeFrom === undefined ? `If you changed the key, add ${advice}. Otherwise, apply` : 'Apply'
+    const message = `this project owns ${withArticle(kind.label)} with this name (${orphan.stored.id}), but no file declares its key. ${way} creates a second one, and prune deletes the existing one`
+    return { diagnostic: diagnose(matchRules, 'same-name', declared, message) }
+  }
+  const isOwned = ownershipTest(project, kind.markerStyle)
+  const other = byName.get(name)?.find(({ marker }) => marker !== undefined && !isOwned(marker))
+  if (other === undefined || adoptFrom?.none) return {}
+  if (!ownsAnything) return { ownedByOtherProject: other }
+  const hint = adoptFrom?.project === undefined ? '' : `; the project in ${spellInput('adopt-from')}, ${adoptFrom.project}, does not own it`
+  const message = `${addressOf(declared)}: ${describeOwned(other, kind)}${hint}; a second one will be created`
+  return { diagnostic: exceptionalDiagnostic(matchRules, 'other-project', declared.location, message) }
+}
+
+/** `the project shop/web owns an alert named "Errors" (65f…)`. */
+export function describeOwned({ stored, marker }: MarkedObject, { label }: KindIdentity, project = marker?.projectName): string {
+  return `${describeOwner(project)} owns ${withArticle(label)} named "${quote(trimmedName(stored), 60)}" (${stored.id})`
+}

@@ -1,0 +1,154 @@
+// Two applies at once leave objects twice under one key, and each alert watches either of two dashboards. A person can also import a copy
+// in the web app. A repair keeps one of the twins. It deletes another one only if the API shows that nothing is lost with it, and otherwise
+// removes its marker, or leaves it where no write keeps what the API hides.
+
+import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
+import {
+  type Body,
+  describeStored,
+  type KindFile,
+  type KindIdentity,
+  type KindRules,
+  type KindWire,
+  type ResolveContext,
+  type StoredObject,
+} from '../../kinds/kind.ts'
+import type { Declared, Kinds } from '../../kinds/kinds.ts'
+import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
+import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
+import { listFirst } from '../../platform/core/text.ts'
+import type { MarkedObject, StoredIndex, StoredObjects } from '../plan/stored-objects.ts'
+
+export const twinRules = {
+  'duplicate-marker': {
+    severity: 'error',
+    exception: 'note',
+    description:
+      'Two objects have the same ownership marker: two runs created them at the same time, or one is a copy. A note says how to repair them. If `adopt` names one of them, a note says that the other one is left as it is.',
+  },
+} as const satisfies Rules
+
+export const isAboutTwins = ({ rule }: Diagnostic): boolean => rule === ('duplicate-marker' satisfies keyof typeof twinRules)
+
+/** One of several objects with the same marker or identity, which is not the one to keep. */
+export interface Twin extends MarkedObject {
+  readonly declared: Declared
+  readonly kept: StoredObject
+  /** `leave`: nothing is written to it, because this server has no write that keeps all of it. */
+  readonly action: 'delete' | 'release' | 'leave'
+  /** Why it is not deleted; for a twin that is deleted, why it can be. */
+  readonly reason: string
+}
+
+type TwinKind = KindIdentity & KindWire & KindFile
+
+/** Why a repair cannot compare twins of this kind; undefined where it can, and deletes the twin that it does not need. */
+export function whyNotCompared({ ownership, label, notInFiles }: KindIdentity & KindFile): string | undefined {
+  if (ownership === 'identity') return `${withArticle(label)} is never deleted`
+  return notInFiles === undefined ? undefined : `the API hides parts of ${withArticle(label)}, so nothing shows whether someone changed it`
+}
+
+export const withArticle = (label: string): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
+
+/** Whether `repair: duplicates` leaves one object with the marker. */
+export const canRepair = (kind: TwinKind, canPatch: boolean): boolean =>
+  whyNotCompared(kind) === undefined || (canPatch && kind.hasHiddenParts === true)
+
+/** What a person can do about two objects, of which a run has released one or none. */
+export function repairByHand({ removal }: KindRules, isReleased = false): string {
+  if (removal === undefined) return 'In the web app, delete the one that you do not need, when nothing uses it any more'
+  const loss = 'this also deletes the alerts on it'
+  if (isReleased) return `In the web app, delete the duplicate if you do not need it: ${loss}, which notify until then`
+  return `In the web app, delete the one that you do not need: ${loss}. To keep both, remove the tag that begins with wk: from one of them`
+}
+
+/** How to repair the twins of these kinds: one more diagnostic after those that name them. */
+export function adviseRepair(doubled: readonly TwinKind[], canPatch: boolean, command: string | undefined): readonly Diagnostic[] {
+  const repairable = doubled.map((kind) => canRepair(kind, canPatch))
+  if (command === undefined || !repairable.includes(true)) return []
+  const which = repairable.includes(false) ? 'the others' : 'all of them'
+  const message = `to repair ${which}, run this once, when no other run is at work: ${command}`
+  return [exceptionalDiagnostic(twinRules, 'duplicate-marker', { file: 'repair' }, message)]
+}
+
+interface TwinsContext {
+  readonly project: string
+  readonly kinds: Kinds
+  readonly storedObjects: Pick<StoredObjects, 'alert'>
+  readonly canPatch: boolean
+  readonly index: StoredIndex
+  readonly context: ResolveContext
+  /** Twins of the kinds before. */
+  readonly twinsBefore: readonly Twin[]
+}
+
+/** Finds the twins of declared objects. The object to keep equals the declaration; of several, it has the smallest id. */
+export function findTwins(kind: TwinKind, declared: readonly Declared[], context: TwinsContext): readonly Twin[] {
+  const groups = declared.flatMap((one): readonly Group[] => {
+    const [first, ...others] = holdersOf(kind, one, context)
+    return first === undefined || others.length === 0 ? [] : [{ one, first, others }]
+  })
+  // It is not known yet which of the twins stays. Until then, references by name mean the first one.
+  const directory = context.context.directory.withoutNames(groups.flatMap(({ others }) => others.map(({ stored }) => stored)))
+  return groups.flatMap((group) => findTwinsOf(kind, group, { ...context, context: { ...context.context, directory } }))
+}
+
+interface Group {
+  readonly one: Declared
+  readonly first: MarkedObject
+  readonly others: readonly MarkedObject[]
+}
+
+/** The objects with the marker or the identity of the declared one, by id. */
+function holdersOf(kind: KindIdentity, { key, value }: Declared, { index, project }: TwinsContext): readonly MarkedObject[] {
+  const isMarked = kind.ownership === 'marker'
+  if (!isMarked && 'id' in value && value.id !== undefined) return []
+  const token = isMarked ? kind.markerStyle.token(project, key) : kind.tokenOf(value)
+  return (index.byToken.get(token) ?? [])
+    .filter(({ undeclarable }) => undeclarable === undefined)
+    .toSorted((a, b) => (a.stored.id < b.stored.id ? -1 : 1))
+}
+
+function findTwinsOf(
+  kind: TwinKind,
+  { one, first, others }: Group,
+  { context, twinsBefore, canPatch, ...facts }: TwinsContext,
+): readonly Twin[] {
+  const move = moverFrom(twinsBefore)
+  const alike = [first, ...others]
+  const { body } = kind.resolve(one, context)
+  const equal = alike.find(({ stored }) => equals(kind, body, move(stored)))
+  // Nothing shows whose an object without a marker is, so one that differs may be another one with the same name.
+  if (equal === undefined && kind.ownership === 'identity') return []
+  const { stored: kept } = equal ?? first
+  const decide = (twin: StoredObject): Pick<Twin, 'action' | 'reason'> => {
+    if (whyNotCompared(kind) !== undefined)
+      return { action: canRepair(kind, canPatch) ? 'release' : 'leave', reason: 'that may have parts that the API does not show' }
+    const [wanted, found] = [kept, twin].map((stored) => comparable(kind, kind.toBody(move(stored))))
+    const differing = diffFields(wanted, found).map(({ path }) => path.replace(/Id$/, ''))
+    const reason =
+      differing.length > 0 ? `that differs in ${listFirst(differing, 5, (count) => `${count} more`).join(', ')}` : findObstacle(twin, facts)
+    return reason === undefined ? { action: 'delete', reason: 'and equal to it' } : { action: 'release', reason }
+  }
+  return alike.filter(({ stored }) => stored !== kept).map((twin) => ({ ...twin, declared: one, kept, ...decide(twin.stored) }))
+}
+
+/** The alert on the twin that cannot move to the object to keep, in words: an alert of a form that this version does not know is never written. */
+function findObstacle({ id }: StoredObject, { storedObjects, kinds }: Pick<TwinsContext, 'storedObjects' | 'kinds'>): string | undefined {
+  const fixed = storedObjects.alert.find((alert) => alert.savedSearchId === id && kinds.alert.explainUndeclarable?.(alert) !== undefined)
+  return fixed && `with the alert ${describeStored(fixed)}, which cannot move`
+}
+
+function equals(kind: KindIdentity & KindWire, desired: Body, stored: StoredObject): boolean {
+  const sides = sidesOf(kind, desired, stored)
+  return diffSides(kind, sides).length === 0 || kind.readSnapshot(kind.toBody(stored))?.digest === snapshotOf(sides)
+}
+
+/** Moves an alert from a twin that is deleted, which is a saved search, to the object to keep. Other alerts stay the same object. */
+export function moverFrom(twins: readonly Twin[]): (alert: StoredObject) => StoredObject {
+  const deleted = new Map(twins.filter(({ action }) => action === 'delete').map((twin) => [twin.stored.id, twin]))
+  return (alert) => {
+    const target = deleted.get(String(alert.savedSearchId ?? ''))
+    return target === undefined ? alert : { ...alert, savedSearchId: target.kept.id }
+  }
+}

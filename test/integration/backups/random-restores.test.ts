@@ -1,0 +1,123 @@
+// Restored tables of random rows. The share that verify-restore proves must be that of the rows themselves, counted here without hashes,
+// groups or samples.
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { newestBackup, restore, verifyRestore } from '../../support/restores.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+type Row = readonly [timeMs: number, value: number]
+
+/** Runs verify-restore on a table with these rows. */
+async function verify(original: readonly Row[], restored: readonly Row[]) {
+  emulator().reset()
+  const { id } = restore(emulator())
+  const table = { database: 'shop', name: 'events', engine: 'MergeTree', timeColumn: 't', fromMs: 0, everyMs: 1 }
+  serviceOf(emulator()).tables = [{ ...table, rows: original }]
+  const copy = emulator().store.organizations[0]?.services.find((one) => one.id === id)
+  if (copy) copy.tables = [{ ...table, rows: restored }]
+  const { document } = await verifyRestore(emulator(), id)
+  const tables = document.tables as readonly { name: string; outcome: string; reason: string; rows?: number; identicalRows?: number }[]
+  return { status: document.restoreStatus, ...tables.find(({ name }) => name === 'shop.events') }
+}
+
+/** How many of the rows from before a time the others have, each as often. */
+function countKept(rows: readonly Row[], others: readonly Row[], beforeMs: number) {
+  const left = new Map<string, number>()
+  for (const row of others) left.set(row.join(), (left.get(row.join()) ?? 0) + 1)
+  const [old, kept] = [rows.filter(([timeMs]) => timeMs < beforeMs), [] as Row[]]
+  for (const row of old) {
+    const n = left.get(row.join()) ?? 0
+    left.set(row.join(), n - 1)
+    if (n > 0) kept.push(row)
+  }
+  return { rows: old.length, kept: kept.length }
+}
+
+const dayMs = 86_400_000
+
+/** Uneven, so that times are not whole seconds. */
+const row = (maxAgeMs: number, values: number) =>
+  fc
+    .tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(values))
+    .map(([age, value]): Row => [-1 - 2 * Math.floor((age ** 4 * maxAgeMs) / 2), value])
+
+const states = fc
+  .record({ maxAgeMs: fc.constantFrom(3_600_000, 2 * dayMs, 400 * dayMs), values: fc.constantFrom(0, 3, 1_000_000) })
+  .chain(({ maxAgeMs, values }) =>
+    fc.record({
+      rows: fc.array(row(maxAgeMs, values), { minLength: 1, maxLength: 300, size: 'max' }),
+      /** What becomes of each row: it is there, lost, there twice, or has another value or time. */
+      fates: fc.array(fc.constantFrom('kept', 'kept', 'kept', 'lost', 'twice', 'changed', 'moved'), {
+        minLength: 1,
+        maxLength: 300,
+        size: 'max',
+      }),
+      damage: fc.constantFrom(0, 0.02, 0.3, 1),
+      surplus: fc.array(row(maxAgeMs, values), { maxLength: 50 }),
+      /** Rows that each service gets later. */
+      later: fc.tuple(fc.nat(600), fc.nat(600)),
+    }),
+  )
+
+it('V13: the proven share of random rows is exact, and a restore with less than nine of ten is never verified, whatever else it has', async () => {
+  await fc.assert(
+    fc.asyncProperty(states, async ({ rows, fates, damage, surplus, later }) => {
+      const { startMs } = newestBackup(emulator())
+      const at = ([age, value]: Row): Row => [startMs + age, value]
+      const damaged = Math.ceil(rows.length * damage)
+      const copies = rows.flatMap(([age, value], i): readonly Row[] => {
+        const fate = i < damaged ? fates[i % fates.length] : 'kept'
+        if (fate === 'lost') return []
+        if (fate === 'changed') return [[age, value + 7]]
+        if (fate === 'moved') return [[age - 2, value]]
+        return fate === 'twice'
+          ? [
+              [age, value],
+              [age, value],
+            ]
+          : [[age, value]]
+      })
+      const nowMs = Date.now()
+      const live = (count: number): readonly Row[] => Array.from({ length: count }, (_, i) => [nowMs + 5000 + i, i])
+      const original = [...rows.map(at), ...live(later[0])]
+      const restored = [...copies.map(at), ...(damage === 0 ? [] : surplus.map(at)), ...live(later[1])]
+      const expected = countKept(original, restored, startMs)
+      const proven = await verify(original, restored)
+      const share = expected.kept / expected.rows
+      if (share < 0.9) expect(proven.status).not.toBe('verified')
+      if (share === 1) expect(proven).toMatchObject({ status: 'verified' })
+      if (proven.rows !== undefined) expect([proven.rows, proven.identicalRows]).toEqual([expected.rows, expected.kept])
+      else expect(proven.reason).toMatch(/^is empty/)
+    }),
+    { numRuns: 40 },
+  )
+})
+
+it('V13: the share of more rows than a sample has is exact to a few percent, and exact where rows are only lost', async () => {
+  const { startMs } = newestBackup(emulator())
+  const rows = Array.from({ length: 12_000 }, (_, i): Row => [startMs - 1 - 30_001 * i, i])
+  for (const share of [0.05, 0.5]) {
+    // A value that depends on the number in another way than the hash of the emulator does.
+    const copies = rows.map(([timeMs, i]): Row => [timeMs, (i * 7919) % 12_000 < share * 12_000 ? i + 1_000_000 : i])
+    const { kept } = countKept(rows, copies, startMs)
+    const { identicalRows = Number.NaN } = await verify(rows, copies)
+    expect(Math.abs(identicalRows - kept) / rows.length, String(share)).toBeLessThan(0.04)
+  }
+  for (const every of [3, 5, 7, 9, 11, 13]) {
+    const left = rows.filter((_, i) => i % every > 1)
+    expect((await verify(rows, left)).identicalRows, String(every)).toBe(left.length)
+  }
+})
+
+it('V13: needs all rows where the backup has rows from after it, because their time is not that of the row', async () => {
+  const { startMs } = newestBackup(emulator())
+  const rows = Array.from({ length: 300 }, (_, i): Row => [startMs + (i % 3 === 0 ? 3_600_000 + i : -1 - 2 * i), i])
+  expect((await verify(rows, rows)).status).toBe('verified')
+  const lost = await verify(
+    rows,
+    rows.filter(([timeMs], i) => timeMs < startMs || i % 2 === 0),
+  )
+  expect(lost).toMatchObject({ status: 'started', outcome: 'unknown' })
+})
