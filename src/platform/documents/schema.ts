@@ -8,7 +8,7 @@ declare module 'zod' {
   interface GlobalMeta {
     /** What a person may write, as text for messages. */
     accepts?: string
-    /** Other words for the fields of a map. */
+    /** Other words for the fields of a map, each with the field that it means, or with what to do instead. */
     aliases?: Readonly<Record<string, string>>
     /** What to write instead of other words, in lower case, for a value. */
     synonyms?: Readonly<Record<string, string>>

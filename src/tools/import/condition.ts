@@ -1,6 +1,6 @@
 // The condition of a rule: a chain of a query, at most one reduce expression, and a threshold. Everything else is refused.
 
-import type { ThresholdType } from '../../kinds/alert/alert.ts'
+import { comparisons, type ThresholdType } from '../../kinds/alert/alert.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import { refuse } from '../../signals/backtest/window-sql.ts'
@@ -85,16 +85,11 @@ const readReducer = (given: unknown): Reduction['reducer'] =>
   reducers.find((one) => one === (given === 'avg' ? 'mean' : given)) ??
   refuse(`the reducer ${describe(given)} has no equivalent; use one of ${reducers.join(', ')}`)
 
-const simple: Readonly<Record<string, ThresholdType>> = {
-  ...({ gt: 'above_exclusive', lt: 'below', gte: 'above', ge: 'above' } as const),
-  ...({ lte: 'below_or_equal', le: 'below_or_equal', eq: 'equal', ne: 'not_equal' } as const),
-}
-
 /** Reads an evaluator. The borders of a range can have any order in a classic condition only. */
 function readEvaluator(given: unknown, isClassic: boolean): Evaluator {
   const name = typeOf(given)
   const [first, second] = paramsOf(given)
-  const thresholdType = Object.hasOwn(simple, name) ? simple[name] : undefined
+  const thresholdType = Object.hasOwn(comparisons, name) ? comparisons[name] : undefined
   if (thresholdType !== undefined && typeof first === 'number') return { thresholdType, threshold: first }
   if (!/^(?:within_range(?:_included)?|outside_range)$/.test(name) || typeof first !== 'number' || typeof second !== 'number')
     return refuse(`the evaluator ${describe(given)} has no equivalent`)

@@ -27,8 +27,8 @@ const inWorkspace = 'a directory inside the workspace'
 const input = z.strictObject({
   files: lines(
     'Dashboards of the web app, as exported or provisioned, and alert rules of Grafana, in JSON or YAML.',
-    'files in this directory or below it: copy others here',
-    glob,
+    'paths of files, and globs for files in this directory or below it',
+    z.string().regex(/^[^\0\r\n]{1,4096}$/),
   ).min(1),
   connection: lines(
     'Connections: `UID=NAME` by the uid of a data source of Grafana, and `NAME=ID` for dashboards, which have one of the two and get the other.',
@@ -85,8 +85,18 @@ type Imported = ImportOutcome & { readonly key?: string }
 type ImportedDashboard = DashboardOutcome & { readonly key?: string }
 
 async function runImport(context: ImportContext, given: Input): Promise<Result> {
-  const { paths } = await context.files.find(given.files, 'files')
-  const read = await Promise.all(paths.map(async (path) => ({ path, ...readImportedFile(await context.files.read(path, 'files'), path) })))
+  const outside = given.files.filter((one) => !glob.safeParse(one).success)
+  const inside = await context.files.find(
+    given.files.filter((one) => !outside.includes(one)),
+    'files',
+  )
+  const paths = [...inside.paths, ...outside]
+  const read = await Promise.all(
+    paths.map(async (path) => {
+      const content = await context.files.read(path, 'files', outside.includes(path))
+      return { path, ...readImportedFile(content, path) }
+    }),
+  )
   const rules = read.flatMap((one) => one.rules)
   const choices = { connections: toMap(given.connection), webhooks: toMap(given.webhook) }
   const kinds = createKinds(context.profile, 0)

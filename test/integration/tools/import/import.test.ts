@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { demo, type RunSql, startEmulator } from '../../../../src/emulator/index.ts'
 import { createClient } from '../../../../src/index.ts'
@@ -35,6 +35,23 @@ describe('import', () => {
     const { exitCode, stderr } = await runCliInside(['import', '--files', 'rules.yml'], { directory })
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Write the files after the command: watchkeeper import <files>.')])
     expect((await runCliInside(['import', '--help'], { directory })).stdout).toContain('Usage: watchkeeper import <files> [options]')
+  })
+
+  it('S8: reads a file outside of the workspace that is named, and none that a pattern finds behind a link', async () => {
+    const elsewhere = await mkdtemp(join(tmpdir(), 'watchkeeper-downloads-'))
+    onTestFinished(() => rm(elsewhere, { recursive: true }))
+    await writeFile(join(elsewhere, 'rules.yml'), await readFile(example))
+    for (const path of [join(elsewhere, 'rules.yml'), `../${basename(elsewhere)}/rules.yml`]) {
+      const { exitCode, stdout } = await importFile(path)
+      expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2 rules of Grafana')])
+    }
+    await symlink(join(elsewhere, 'rules.yml'), join(directory, 'link.yml'))
+    for (const path of ['link.yml', 'l*.yml']) {
+      const { exitCode, stderr } = await importFile(path)
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('"link.yml" is outside of the workspace')])
+    }
+    const validated = await runCliInside(['validate', '--files', join(elsewhere, 'rules.yml')], { directory })
+    expect([validated.exitCode, validated.stderr]).toEqual([2, expect.stringContaining('is not accepted')])
   })
 
   it('writes a file for each folder, with a dashboard for each group', async () => {
@@ -285,7 +302,7 @@ describe('import of a dashboard of the web app', () => {
         ['validate'],
         ['plan', '--project', 'a/b'],
         ['create-dashboard', ...document],
-        ['update-dashboard', '--id', '65f5e4a35eedc0de0000000c', ...document, '--yes'],
+        ['update-dashboard', '65f5e4a35eedc0de0000000c', ...document, '--yes'],
       ]) {
         const { exitCode, stdout, stderr } = await runCliInside(command, { directory, env })
         const said = (stdout + stderr).split('\n').filter((line) => line.includes('web app'))
