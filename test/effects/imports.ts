@@ -28,7 +28,8 @@ export function withNames(stored: Json, nameOf: ReadonlyMap<string, string>): Js
 /** Words of a loss, for fields whose names it does not have. */
 const words: Readonly<Record<string, RegExp>> = {
   whereLanguage: /where|language/,
-  aggConditionLanguage: /language/,
+  aggCondition: /aggCondition|condition of each series/,
+  aggConditionLanguage: /language|condition of each series/,
   onClick: /click/,
   tabId: /containerId/,
 }

@@ -80,7 +80,7 @@ type Rule = Result['rules'][number]
 type ImportContext = Context<'read', 'none'>
 
 /** The key is that of the alert. */
-type Imported = ImportOutcome & { readonly key?: string }
+type Imported = ImportOutcome & { readonly key?: string; readonly check?: Comparison }
 
 type ImportedDashboard = DashboardOutcome & { readonly key?: string }
 
@@ -110,12 +110,13 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
     throw inputError('files', paths.length === 0 ? 'match no file' : 'have no dashboards and no alert rules')
   const keys = new Set<string>()
   const outcomes = await Promise.all(rules.map((rule) => translateRule(rule, choices, context.sqlFunctions)))
-  const imported = outcomes.map((outcome): Imported => {
-    if (outcome.translated === undefined) return outcome
-    return { ...outcome, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
+  const checked = given.check ? await compareAll(context, outcomes) : []
+  const imported = outcomes.map((outcome, i): Imported => {
+    const judged = withCheck(outcome, checked[i])
+    if (judged.translated === undefined) return judged
+    return { ...judged, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
   })
-  const checked = given.check ? await compareAll(context, imported) : []
-  const shown = imported.map(({ translated: _, ...one }, i): Rule => withoutUndefined({ ...one, check: checked[i] }))
+  const shown = imported.map(({ translated: _, ...one }): Rule => one)
   const numberOf = (result: Rule['result']): number => [...dashboards, ...shown].filter((one) => one.result === result).length
   const counts = { exact: numberOf('exact'), changed: numberOf('changed'), refused: numberOf('refused'), paused: numberOf('paused') }
   const differing = shown.filter(({ check }) => check?.difference !== undefined).length
@@ -128,6 +129,15 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const notes = [...read.flatMap((one) => one.notes), ...ofFields]
   const withoutDeclared = dashboards.map(({ declared: _, ...one }) => one)
   return { ...counts, differing, dashboards: withoutDeclared, rules: shown, notes, written, files }
+}
+
+/** Values decide over what the text of a query says. */
+function withCheck({ translated, ...outcome }: ImportOutcome, check: Comparison | undefined): Imported {
+  const { fails, reason, difference } = check ?? {}
+  if (fails === true) return { ...outcome, differences: [], result: 'refused', reason: `the rule fails in Grafana: ${reason}` }
+  const other =
+    difference === undefined ? {} : { result: 'changed' as const, differences: [...outcome.differences, `other values ${difference}`] }
+  return withoutUndefined({ ...outcome, translated, check, ...other })
 }
 
 const toMap = (all: readonly string[] = []): ReadonlyMap<string, string> =>
@@ -195,7 +205,7 @@ async function refuseExisting({ files }: ImportContext, wanted: Result['files'])
   }
 }
 
-async function compareAll(context: ImportContext, imported: readonly Imported[]): Promise<readonly (Comparison | undefined)[]> {
+async function compareAll(context: ImportContext, imported: readonly ImportOutcome[]): Promise<readonly (Comparison | undefined)[]> {
   // The scope of a run with `check` is that of a service, which has an API and a service.
   const { api, service, clock, files, progress } = context as Context<'read', 'none' | 'service-or-server'>
   if (api === undefined || service === undefined) throw inputError('check', 'needs a server')

@@ -234,6 +234,21 @@ function toSelect(select: unknown, web: Body, lose: Lose): Body {
   return { select: isOne ? all.slice(0, 1) : all }
 }
 
+/**
+ * A condition that the API has only for series. Queries of HyperDX have the conditions of all series in their WHERE, so these read the same
+ * rows (renderWhere of packages/common-utils). Those of metrics are made in another way, and a comment would end a bracket.
+ */
+function moveCondition(web: Body, form: z.ZodObject, lose: Lose): Body {
+  const { where, whereLanguage: language, ...others } = web
+  const series = isInForm(form, 'where') || isEmpty(where) || isEmpty(language) ? [] : listOf(web.select)
+  const conditions = series.map(({ aggCondition: own }) => (isEmpty(own) ? where : `(${where}) AND (${own})`))
+  const isOther = ({ metricName, aggCondition, aggConditionLanguage }: Body, i: number): boolean =>
+    !isEmpty(metricName) || /--|\/\*|#/.test(String(conditions[i])) || !(isEmpty(aggCondition) || aggConditionLanguage === language)
+  if (series.length === 0 || series.some(isOther)) return web
+  lose(`where ${describe(where)} becomes a condition of each series`)
+  return { ...others, select: series.map((one, i) => ({ ...one, aggCondition: conditions[i], aggConditionLanguage: language })) }
+}
+
 /** The tile in the API's fields; undefined where the API has no such tile. */
 function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: unknown) => unknown, lose: Lose): Body | undefined {
   const { id: _, x, y, w, h, config, ...others } = isMapping(tile) ? tile : {}
@@ -255,6 +270,6 @@ function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: u
     connection: (value: unknown) => ({ connectionId: connectionOf(value) }),
   }
   // A search without columns shows those of its source.
-  const chart = { ...(web.displayType === 'search' && { select: '' }), ...carry(web, form, fields, lose) }
+  const chart = { ...(web.displayType === 'search' && { select: '' }), ...carry(moveCondition(web, form, lose), form, fields, lose) }
   return { name: nameOf(tile), x, y, w, h, ...carry(others, elementOf(shape.tiles), exists, lose), config: chart }
 }

@@ -162,12 +162,14 @@ alerts:
 
   it('compares values with --check, and writes no rule whose values differ unless a part is enough', async () => {
     let original: number | undefined = 3
+    let type = 'UInt64'
     const runSql: RunSql = ({ sql }) => {
       if (original === undefined) return { error: 'Unknown table expression identifier' }
       const windows = sql.split('\nUNION ALL\n')
       // Only the translated query names its window in milliseconds.
-      const value = sql.includes("'checkout'") && !sql.includes('toInt64') ? original : 3
-      return { rows: windows.map((_, i) => ({ window__: i, value })), types: { window__: 'UInt16', value: 'UInt64' } }
+      const isOriginal = sql.includes("'checkout'") && !sql.includes('toInt64')
+      const rows = windows.map((_, i) => ({ window__: i, value: isOriginal ? original : 3 }))
+      return { rows, types: { window__: 'UInt16', value: isOriginal ? type : 'UInt64' } }
     }
     const emulator = await startEmulator({ dialect: 'hyperdx', runSql })
     onTestFinished(() => emulator.close())
@@ -189,6 +191,17 @@ alerts:
     const partial = await check('--allow-partial')
     expect([partial.exitCode, partial.stdout]).toEqual([10, expect.stringContaining('the values of 1 rule differ')])
     expect(await read('observability/checkout.yml')).toContain('checkout-has-errors:')
+    const { rules } = JSON.parse((await check('--json', '--allow-partial')).stdout)
+    expect(rules[0]).toMatchObject({ result: 'changed', differences: [expect.stringMatching(/^other values at .*: 3; Grafana had 4$/)] })
+    type = 'Bool'
+    const refused = await check('--json', '--directory', 'refused')
+    const reason = 'the rule fails in Grafana: the original query has no number'
+    expect(JSON.parse(refused.stdout)).toMatchObject({
+      refused: 1,
+      written: false,
+      rules: [{ result: 'refused', reason }, { result: 'changed' }],
+    })
+    expect(JSON.parse(refused.stdout).rules[0]).not.toHaveProperty('key')
     original = undefined
     const uncompared = await check('--directory', 'uncompared')
     expect([uncompared.exitCode, uncompared.stdout]).toEqual([0, expect.stringContaining('2 rules could not be compared')])

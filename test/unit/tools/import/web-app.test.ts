@@ -63,9 +63,11 @@ describe('a dashboard of the web app', () => {
         undefined,
         expect.stringMatching(/^savedFilterValues \{"type":"sql_ast".* is left out: type: "sql_ast" is not accepted; accepted: sql$/),
       ],
-      ['Lucene', 'where SeverityText:error is left out, so that rows without it count, too'],
-      ['SQL', "where SeverityText = 'error' is left out, so that rows without it count, too"],
-      ['Beside a series', 'where SeverityText:error is left out, so that rows without it count, too'],
+      ['Lucene', 'where SeverityText:error becomes a condition of each series'],
+      ['SQL', "where SeverityText = 'error' becomes a condition of each series"],
+      ['Beside a series', 'where SeverityText:error OR Body:x becomes a condition of each series'],
+      ['Of another language', "where SeverityText = 'error' is left out, so that rows without it count, too"],
+      ['With a comment', "where SeverityText = 'error' -- and others is left out, so that rows without it count, too"],
       ['Granularity', 'granularity 5 minute is left out, which only the editor of the web app reads'],
       ['Limit', 'limit {"limit":20} is left out, so that the tile can have more rows'],
       ['Limit of a pie', 'limit {"limit":3} is left out, so that the tile can have more rows'],
@@ -108,9 +110,20 @@ describe('a dashboard of the web app', () => {
     }
   })
 
-  it('keeps the condition of a chart out of its series', () => {
-    const declared = translate(named('Conditions of charts')).declared
-    expect(JSON.stringify(declared)).not.toContain('SeverityText')
+  it('has the condition of a chart in each of its series, beside their own', () => {
+    const { tiles } = translate(named('Conditions of charts')).declared ?? {}
+    const [lucene, sql, beside] = (tiles as readonly Json[]).map((tile) => toJson((tile.config as Json).select))
+    expect([lucene, sql]).toMatchObject([[{ where: 'SeverityText:error' }], [{ where: "SeverityText = 'error'", whereLanguage: 'sql' }]])
+    const all = 'SeverityText:error OR Body:x'
+    expect(beside).toMatchObject([{ where: `(${all}) AND (ServiceName:checkout)` }, { where: all }])
+  })
+
+  it('keeps the condition of a chart of metrics out of its series', () => {
+    const series = { aggFn: 'avg', metricName: 'a', metricType: 'gauge', valueExpression: 'Value' }
+    const chart = { name: 'A', source: 'Metrics', displayType: 'line', select: [series], where: 'a:b', whereLanguage: 'lucene' }
+    const { losses, declared } = translate({ name: 'A', tiles: [{ x: 0, y: 0, w: 6, h: 6, config: chart }] })
+    expect(losses).toEqual([{ tile: 'A', loss: 'where a:b is left out, so that rows without it count, too' }])
+    expect(JSON.stringify(declared)).not.toContain('a:b')
   })
 
   it('says of a lost condition only that it is lost', () => {
