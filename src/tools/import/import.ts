@@ -4,7 +4,7 @@ import { createKinds, type Kinds } from '../../kinds/kinds.ts'
 import { connectionCollection } from '../../kinds/source/source-wire.ts'
 import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
+import { isMapping } from '../../platform/core/keys.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { firstOf, plural, quote } from '../../platform/core/text.ts'
 import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
@@ -132,12 +132,11 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
 }
 
 /** Values decide over what the text of a query says. */
-function withCheck({ translated, ...outcome }: ImportOutcome, check: Comparison | undefined): Imported {
-  const { fails, reason, difference } = check ?? {}
-  if (fails === true) return { ...outcome, differences: [], result: 'refused', reason: `the rule fails in Grafana: ${reason}` }
-  const other =
-    difference === undefined ? {} : { result: 'changed' as const, differences: [...outcome.differences, `other values ${difference}`] }
-  return withoutUndefined({ ...outcome, translated, check, ...other })
+function withCheck(outcome: ImportOutcome, check: Comparison | undefined): Imported {
+  const { translated: _, ...common } = outcome
+  if (check?.fails) return { ...common, differences: [], result: 'refused', reason: `the rule fails in Grafana: ${check.reason}` }
+  if (check?.difference === undefined) return { ...outcome, ...(check && { check }) }
+  return { ...outcome, check, result: 'changed', differences: [...outcome.differences, `other values ${check.difference}`] }
 }
 
 const toMap = (all: readonly string[] = []): ReadonlyMap<string, string> =>
