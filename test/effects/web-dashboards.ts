@@ -241,9 +241,8 @@ export const webDashboards: readonly Json[] = [
   dashboard('Conditions of charts', [
     chart('Lucene', 'line', where('SeverityText:error')),
     chart('SQL', 'number', where("SeverityText = 'error'", 'sql')),
-    chart('Beside a series', 'table', { select: [item(ofItem('ServiceName:checkout')), item()], ...where('SeverityText:error OR Body:x') }),
-    chart('Of another language', 'table', { select: [item(ofItem('ServiceName:checkout'))], ...where("SeverityText = 'error'", 'sql') }),
-    chart('With a comment', 'line', where("SeverityText = 'error' -- and others", 'sql')),
+    chart('Of two series', 'table', { select: [item(), item({ alias: 'again' })], ...where('SeverityText:error') }),
+    chart('Beside a series', 'table', { select: [item(ofItem('ServiceName:checkout'))], ...where('SeverityText:error') }),
   ]),
   dashboard('Hidden settings', [
     chart('Granularity', 'line', { granularity: '5 minute' }),

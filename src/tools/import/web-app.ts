@@ -235,18 +235,15 @@ function toSelect(select: unknown, web: Body, lose: Lose): Body {
 }
 
 /**
- * A condition that the API has only for series. Queries of HyperDX have the conditions of all series in their WHERE, so these read the same
- * rows (renderWhere of packages/common-utils). Those of metrics are made in another way, and a comment would end a bracket.
+ * A condition that the API has only for series, where these have none. Queries of HyperDX have the conditions of all series in their WHERE
+ * (renderWhere of packages/common-utils), so they read the same rows. Those of metrics are made in another way.
  */
 function moveCondition(web: Body, form: z.ZodObject, lose: Lose): Body {
-  const { where, whereLanguage: language, ...others } = web
-  const series = isInForm(form, 'where') || isEmpty(where) || isEmpty(language) ? [] : listOf(web.select)
-  const conditions = series.map(({ aggCondition: own }) => (isEmpty(own) ? where : `(${where}) AND (${own})`))
-  const isOther = ({ metricName, aggCondition, aggConditionLanguage }: Body, i: number): boolean =>
-    !isEmpty(metricName) || /--|\/\*|#/.test(String(conditions[i])) || !(isEmpty(aggCondition) || aggConditionLanguage === language)
-  if (series.length === 0 || series.some(isOther)) return web
-  lose(`where ${describe(where)} becomes a condition of each series`)
-  return { ...others, select: series.map((one, i) => ({ ...one, aggCondition: conditions[i], aggConditionLanguage: language })) }
+  const { where, whereLanguage, ...others } = web
+  const series = isInForm(form, 'where') || isEmpty(where) || isEmpty(whereLanguage) ? [] : listOf(web.select)
+  if (series.length === 0 || series.some(({ aggCondition, metricName }) => !isEmpty(aggCondition) || !isEmpty(metricName))) return web
+  lose(`where ${describe(where)} becomes the condition of each series`)
+  return { ...others, select: series.map((one) => ({ ...one, aggCondition: where, aggConditionLanguage: whereLanguage })) }
 }
 
 /** The tile in the API's fields; undefined where the API has no such tile. */
