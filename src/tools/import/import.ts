@@ -82,7 +82,7 @@ type ImportContext = Context<'read', 'none'>
 /** The key is that of the alert. */
 type Imported = ImportOutcome & { readonly key?: string; readonly check?: Comparison }
 
-type ImportedDashboard = DashboardOutcome & { readonly key?: string }
+type ImportedDashboard = DashboardOutcome & { readonly key?: string; readonly objects?: readonly NewFields[] }
 
 async function runImport(context: ImportContext, given: Input): Promise<Result> {
   const outside = given.files.filter((one) => !glob.safeParse(one).success)
@@ -100,15 +100,23 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const rules = read.flatMap((one) => one.rules)
   const choices = { connections: toMap(given.connection), webhooks: toMap(given.webhook) }
   const kinds = createKinds(context.profile, 0)
-  const dashboardKeys = new Set<string>()
+  const [dashboardKeys, keys] = [new Set<string>(), new Set<string>()]
   const dashboards = read.flatMap(({ path, dashboard }): ImportedDashboard[] => {
     const outcome = dashboard && translateDashboard(dashboard, path, { kind: kinds.dashboard, ...choices })
     if (outcome?.declared === undefined) return outcome === undefined ? [] : [outcome]
-    return [{ ...outcome, key: claimKey({ name: outcome.title, noun: 'dashboard' }, dashboardKeys) }]
+    const key = claimKey({ name: outcome.title, noun: 'dashboard' }, dashboardKeys)
+    const alerts = (outcome.alerts ?? []).map((after): NewFields => {
+      const { name, tile, ...fields } = after
+      return {
+        kind: 'alert',
+        key: claimKey({ name: String(name ?? tile), noun: 'alert' }, keys),
+        after: { name, dashboard: key, tile, ...fields },
+      }
+    })
+    return [{ ...outcome, key, objects: [{ kind: 'dashboard', key, after: outcome.declared }, ...alerts] }]
   })
   if (rules.length + dashboards.length === 0)
     throw inputError('files', paths.length === 0 ? 'match no file' : 'have no dashboards and no alert rules')
-  const keys = new Set<string>()
   const outcomes = await Promise.all(rules.map((rule) => translateRule(rule, choices, context.sqlFunctions)))
   const checked = given.check ? await compareAll(context, outcomes) : []
   const imported = outcomes.map((outcome, i): Imported => {
@@ -126,9 +134,12 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   if (written) await refuseExisting(context, files)
   const unused = [...new Set(rules.flatMap(({ value }) => unusedFields(value)))].toSorted()
   const ofFields = unused.length === 0 ? [] : [`Without effect on an alert: ${unused.join(', ')}`]
-  const notes = [...read.flatMap((one) => one.notes), ...ofFields]
-  const withoutDeclared = dashboards.map(({ declared: _, ...one }) => one)
-  return { ...counts, differing, dashboards: withoutDeclared, rules: shown, notes, written, files }
+  const ofAlerts = dashboards.flatMap(({ location, alerts = [] }) =>
+    alerts.length === 0 ? [] : [`${location}: ${plural(alerts.length, 'alert')} of its tiles, under alerts`],
+  )
+  const notes = [...read.flatMap((one) => one.notes), ...ofAlerts, ...ofFields]
+  const shownDashboards = dashboards.map(({ declared: _, alerts: __, objects: ___, ...one }) => one)
+  return { ...counts, differing, dashboards: shownDashboards, rules: shown, notes, written, files }
 }
 
 /** Values decide over what the text of a query says. */
@@ -173,9 +184,7 @@ function toFile(name: string, objects: readonly NewFields[], { directory, names,
 }
 
 const toDashboardFiles = (dashboards: readonly ImportedDashboard[], places: Places): Result['files'] =>
-  dashboards.flatMap(({ key, declared: after = {} }) =>
-    key === undefined ? [] : [toFile(key, [{ kind: 'dashboard', key, after }], places)],
-  )
+  dashboards.flatMap(({ key = '', objects }) => (objects === undefined ? [] : [toFile(key, objects, places)]))
 
 /** One file for each folder, with a dashboard for each group. */
 function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: Set<string>): Result['files'] {

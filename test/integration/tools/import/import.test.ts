@@ -208,6 +208,21 @@ alerts:
     expect(uncompared.stdout).toContain('not compared: ')
   })
 
+  it('writes the alerts of tiles beside their dashboard', async () => {
+    const alert = { interval: '5m', threshold: 10, thresholdType: 'above', channel: { type: 'webhook', webhookName: 'oncall' } }
+    const chart = { source: 'Logs', displayType: 'line', select: [{ aggFn: 'count' }], alert }
+    const tiles = ['Errors', 'Latency'].map((name, i) => ({ id: name, x: 12 * i, y: 0, w: 12, h: 4, config: { name, ...chart } }))
+    await writeFile(join(directory, 'one.json'), JSON.stringify({ name: 'Checkout', tiles }))
+    await writeFile(join(directory, 'two.json'), JSON.stringify({ name: 'Checkout', tiles }))
+    const { exitCode, stdout } = await importFile('one.json', 'two.json')
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('- one.json: 2 alerts of its tiles, under alerts')])
+    const second = await read('observability/checkout-2.yml')
+    expect(second).toContain('alerts:\n  errors-2:\n    dashboard: checkout-2\n    tile: Errors\n')
+    expect(second).toContain('  latency-2:\n')
+    const validated = await runCliInside(['validate', '--json'], { directory, env: { WATCHKEEPER_PROFILE: 'hyperdx' } })
+    expect(validated.exitCode).toBe(0)
+  })
+
   it('refuses a file of another tool, and says what it is', () =>
     forEachEntry<[object, string]>(
       [
