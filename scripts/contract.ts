@@ -77,8 +77,8 @@ const requestsIn = (document: Json, prefix: RegExp): readonly Request[] =>
   Object.entries(mapOf(document.paths)).flatMap(([path, methods]) =>
     !prefix.test(path)
       ? []
-      : Object.entries(mapOf(methods)).map(([method, { requestBody }]: [string, Json]) => {
-          const json = mapOf(mapOf(mapOf(requestBody).content)['application/json'])
+      : Object.entries(mapOf(methods)).map(([method, operation]) => {
+          const json = mapOf(mapOf(mapOf(mapOf(operation).requestBody).content)['application/json'])
           const own = path.replace(prefix, '').replaceAll(/\{\w+\}/g, '{}')
           return { path: own, method: method.toUpperCase(), schema: mapOf(json.schema), document }
         }),

@@ -38,11 +38,8 @@ interface Choices {
 
 const { shape } = declaredDashboard
 
-export function translateDashboard(
-  { name, tiles, ...fields }: Body,
-  location: string,
-  { kind, connections, webhooks }: Choices,
-): DashboardOutcome {
+export function translateDashboard({ name, tiles, ...fields }: Body, location: string, choices: Choices): DashboardOutcome {
+  const { kind, connections, webhooks } = choices
   const losses: { tile?: string; loss: string }[] = []
   const lose: Lose = (loss) => void losses.push({ loss })
   const title = typeof name === 'string' ? name : ''
