@@ -122,11 +122,6 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
   const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
   const held = objects.filter(({ action }) => action === 'held')
   const madeFrom = new Set(objects.filter(({ action }) => action !== 'unchanged').map((one) => one.madeFrom))
-  // Before the first apply of a project, no dashboard can have lost its marker.
-  const wasApplied = objects.some(({ kind, action, isTracked }) => kind !== 'source' && action === 'unchanged' && isTracked !== true)
-  const dashboards = objects.filter(
-    ({ kind, takeover, action }) => wasApplied && kind === 'dashboard' && takeover === 'unmanaged' && action === 'adopt',
-  )
   const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => key)
   // Other objects have a marker, by which a second project or repository is noticed.
   const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
@@ -144,8 +139,6 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
       ({ length }, names) =>
         say`${length} ${trusted(length === 1 ? 'object is' : 'objects are')} as declared. apply adopts ${trusted(length === 1 ? 'it' : 'them')} by writing this project's marker: ${names}`,
     ),
-    dashboards.length > 0 &&
-      say`If apply adopted ${namesOf(dashboards)} before, the provisioner of the server may own it, and will overwrite it again. See ${trusted(provisionerPage)}`,
     aboutObjects(
       'Tracked objects',
       objects.filter(({ isTracked }) => isTracked),
@@ -170,9 +163,6 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
       say`The server did not check ${counted(uncheckedCount, 'changed dashboard')}. A plan requests 20 checks at most, and older servers have no check.`,
   ]
 }
-
-/** The API does not show which dashboards are those of the provisioner. */
-const provisionerPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/workflows.md#files-of-the-provisioner'
 
 /** A diff is a code block, which has no links. */
 function links(objects: readonly PlannedObject[]): Part {

@@ -258,21 +258,6 @@ describe('the report of a plan', () => {
     expect(many).toContain('Undeclared objects (7): see the summary of the run')
   })
 
-  it('says after the first apply of a dashboard without a marker that the provisioner may overwrite it', () => {
-    const applied = object('other', { action: 'unchanged' })
-    const about = (fields: Partial<PlannedObject>, others = [applied]) =>
-      textOf(plan, resultOf([object('shop', { kind: 'dashboard', ...fields }), ...others]))
-    const sentence = 'If apply adopted dashboard shop before, the provisioner of the server may own it, and will overwrite it again.'
-    for (const action of ['adopt'] as const) {
-      expect(about({ action, takeover: 'unmanaged' })).toContain(sentence)
-      expect(about({ action, takeover: 'unmanaged' }, [])).not.toContain('provisioner')
-      for (const other of [{ takeover: 'renamed' } as const, {}]) expect(about({ action, ...other })).not.toContain('provisioner')
-    }
-    for (const action of ['update', 'held'] as const) expect(about({ action, takeover: 'unmanaged' })).not.toContain('provisioner')
-    expect(about({ kind: 'alert', action: 'adopt', takeover: 'unmanaged' })).not.toContain('provisioner')
-    expect(about({ kind: 'alert', action: 'held' })).not.toContain('provisioner')
-  })
-
   it('counts the objects that are left as they are', () => {
     const held = { ...error, rule: 'held' }
     const reasonsOf = (...diagnostics: (typeof held)[]) => {
