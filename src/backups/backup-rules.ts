@@ -14,7 +14,6 @@ const minSlackHours = 2
 /** A backup may take this many times its typical duration. */
 const durationFactor = 2
 
-/** A longer period counts as invalid. */
 const maxPeriodHours = 366 * 24
 
 /**
@@ -60,9 +59,7 @@ interface Freshness<B> {
   /** The backup that decided the outcome. Absent for `missing` and `unknown`, and for a failed backup without a date. */
   readonly decisive?: Aged<B>
   readonly lastSuccessful?: Aged<B> | undefined
-  /** Started after the last successful backup. */
   readonly inProgress?: Aged<B> | undefined
-  /** The reason for the outcome `unknown`. */
   readonly unknownReason?: UnknownReason
   /** Until then, a service without a backup is new enough to have none. */
   readonly firstDueMs?: number
@@ -81,7 +78,13 @@ const states: ReadonlyMap<string, BackupState> = new Map([
 ])
 
 /** Some APIs report no status. Their backups are successful once they have an end. */
-export function classifyBackup({ status, finishedMs }: Pick<BackupTimes, 'status' | 'finishedMs'>): BackupState {
+export function classifyBackup({
+  status,
+  finishedMs,
+}: {
+  readonly status: string | undefined
+  readonly finishedMs: number | undefined
+}): BackupState {
   if (status === undefined) return finishedMs === undefined ? 'unknown' : 'successful'
   return states.get(status) ?? 'unknown'
 }
@@ -90,17 +93,10 @@ interface Classified<B> extends Aged<B> {
   readonly state: BackupState
 }
 
-interface FreshnessRules {
-  readonly limitMs: number
-  readonly nowMs: number
-  /** When the service was created, where that is known. */
-  readonly createdMs?: number | undefined
-}
-
 /** Judges `backups`, in any order. An age equal to the limit passes. */
 export function judgeFreshness<B extends BackupTimes>(
   backups: readonly B[],
-  { limitMs, nowMs, createdMs = Number.NaN }: FreshnessRules,
+  { limitMs, nowMs, createdMs = Number.NaN }: { readonly limitMs: number; readonly nowMs: number; readonly createdMs?: number | undefined },
 ): Freshness<B> {
   if (backups.length === 0) {
     const ageMs = nowMs - createdMs
@@ -125,23 +121,22 @@ export function judgeFreshness<B extends BackupTimes>(
 }
 
 /** A backup holds the data of its start. Estimated where the start itself is missing. */
-function estimateStart(backup: BackupTimes, nowMs: number): number | undefined {
+function estimateStart(backup: BackupTimes, nowMs: number) {
   const { startedMs, finishedMs, durationMs } = backup
   if (startedMs !== undefined) return startedMs
   if (finishedMs !== undefined) return finishedMs - (durationMs ?? 0)
   return classifyBackup(backup) === 'in-progress' && durationMs !== undefined ? nowMs - durationMs : undefined
 }
 
-const isInFuture = <B extends BackupTimes>({ backup: { finishedMs }, ageMs }: Classified<B>, nowMs: number): boolean =>
+const isInFuture = <B extends BackupTimes>({ backup: { finishedMs }, ageMs }: Classified<B>, nowMs: number) =>
   ageMs < -clockSkewMs || (finishedMs !== undefined && finishedMs > nowMs + clockSkewMs)
 
 /** Newest first. At the same age, a failure counts as the later one. */
-const byAge = (a: Classified<unknown>, b: Classified<unknown>): number =>
+const byAge = (a: Classified<unknown>, b: Classified<unknown>) =>
   a.ageMs - b.ageMs || Number(b.state === 'failed') - Number(a.state === 'failed')
 
 const unknown = <B>(unknownReason: UnknownReason): Freshness<B> => ({ outcome: 'unknown', passes: false, unknownReason, issues: [] })
 
-/** `dated` is newest first. */
 function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated: readonly B[], limitMs: number): Freshness<B> {
   const lastSuccessful = dated.find(({ state }) => state === 'successful')
   // A backup in progress may still fail, so the last completed one decides.
@@ -212,7 +207,6 @@ export type Trend = z.output<typeof trendSchema>
 interface BackupTrend {
   readonly size: Trend
   readonly duration: Trend
-  /** Number of earlier backups of the same type. */
   readonly earlierCount: number
 }
 
@@ -242,10 +236,8 @@ const roundingError = 4 * Number.EPSILON
 
 export const sizeOutcomes = ['ok', 'too-small', 'unknown-size', 'unknown-earlier-sizes', 'no-earlier-backup'] as const
 
-type SizeOutcome = (typeof sizeOutcomes)[number]
-
 /** A size equal to the ratio is ok. */
-export function judgeSize({ size, earlierCount }: BackupTrend, minRatio: number): SizeOutcome {
+export function judgeSize({ size, earlierCount }: BackupTrend, minRatio: number): (typeof sizeOutcomes)[number] {
   if (size.latest === undefined) return 'unknown-size'
   if (size.median === undefined) return earlierCount === 0 ? 'no-earlier-backup' : 'unknown-earlier-sizes'
   return size.latest < size.median * minRatio * (1 - roundingError) ? 'too-small' : 'ok'

@@ -24,7 +24,6 @@ export const backupSchema = z.looseObject({
 
 export type Backup = z.output<typeof backupSchema>
 
-/** How often a service is backed up. Every field may be missing. */
 const backupConfigurationSchema = z.looseObject({
   backupPeriodInHours: wireNumber.nullish(),
   backupRetentionPeriodInHours: wireNumber.nullish(),

@@ -1,4 +1,3 @@
-// What check-backups takes and returns.
 import * as z from 'zod'
 import { isUuid } from '../platform/api/path.ts'
 import { filePath, list, noted, positiveNumber } from '../platform/operation/inputs.ts'

@@ -113,7 +113,7 @@ export async function readChecksFile(text: string, path: string, sqlFunctions: r
 
 const placeholder = '{backup_time}'
 
-async function whyNoSelect(sql: string, sqlFunctions: readonly string[]): Promise<string | undefined> {
+async function whyNoSelect(sql: string, sqlFunctions: readonly string[]) {
   if (toTokens(sql).some((token) => /^['"`]/.test(token) && token.includes(placeholder)))
     return `has ${placeholder} in quotes; write it without quotes`
   // In the brackets of a subquery, it must stay a part.
@@ -127,4 +127,4 @@ export const backupTime = 'fromUnixTimestamp64Milli({endDateMilliseconds:Int64})
 /** Puts a query into a subquery, where the grammar of ClickHouse accepts only a SELECT. */
 export const toQuery = (sql: string): string => `SELECT * FROM (\n${withTime(sql)}\n)\nLIMIT 2`
 
-const withTime = (sql: string): string => sql.replaceAll(placeholder, backupTime)
+const withTime = (sql: string) => sql.replaceAll(placeholder, backupTime)

@@ -92,16 +92,14 @@ function judgeStructure(original: ListedTable, restored: ListedTable, backupMs: 
   const [other] = [...theirs].filter(([part, value]) => ours.has(part) && ours.get(part) !== value)
   if (lost.length === 0 && other === undefined) return pass
   const reason = other ? `its ${other[0]} is ${ours.get(other[0])}, and ${other[1]} in the original` : `lacks the ${firstOf(3, lost)}`
-  const advice = 'verify a newer backup'
   return original.changed * 1000 > backupMs
-    ? unknown(`${reason}, and the original was changed after the backup; ${advice}`)
-    : fail(`${reason}; if the original was changed after the backup, ${advice}`)
+    ? unknown(`${reason}, and the original was changed after the backup; verify a newer backup`)
+    : fail(`${reason}; if the original was changed after the backup, verify a newer backup`)
 }
 
-const sumOf = <K extends string>(groups: readonly Readonly<Record<K, number>>[], of: K): number =>
-  groups.reduce((sum, one) => sum + one[of], 0)
+const sumOf = <K extends string>(groups: readonly Readonly<Record<K, number>>[], of: K) => groups.reduce((sum, one) => sum + one[of], 0)
 
-const isDated = ({ age }: { readonly age: number }): boolean => age > otherAges.undated
+const isDated = ({ age }: { readonly age: number }) => age > otherAges.undated
 
 /**
  * The column with the times of the rows: one in a key, otherwise the one with the most rows from before the backup, because a time that
@@ -127,8 +125,6 @@ async function readTime({ original, rules, moments }: Comparison, table: ListedT
   return (await Promise.all(read)).toSorted((a, b) => b.dated - a.dated)[0]
 }
 
-type Timed = NonNullable<Awaited<ReturnType<typeof readTime>>>
-
 const none = { rows: 0, sum: '0', distinct: 0, newestMs: 0 }
 
 /** Groups of both tables with the same key. `kept` rows can be the same. A sample of `distinct` is not too large for the restored table. */
@@ -144,14 +140,11 @@ function pairGroups(original: readonly Group[], restored: readonly Group[]) {
 
 type Pairs = ReturnType<typeof pairGroups>
 
-/** Hashes up to this limit are a random sample of 2000 different rows, with a standard error of 1%, and all of them where these are fewer. */
-const sampleLimit = (distinct: number): bigint => (2n ** 64n * 2000n) / BigInt(Math.max(2000, Math.round(distinct))) - 1n
-
 /**
  * Rows that the restored table lacks, by groups of their hashes. The sample says which share of the rows is lost, and which share of the
  * restored rows is not in the original; the smaller one is more exact. Counts can show that more is lost.
  */
-function estimateLost(pairs: Pairs): number {
+function estimateLost(pairs: Pairs) {
   const sample = pairs.filter(({ key }) => key.startsWith('(1,'))
   const [rows, restoredRows] = [sumOf(pairs, 'rows'), sumOf(pairs, 'restoredRows')]
   const lostShare = 1 - sumOf(sample, 'kept') / Math.max(1, sumOf(sample, 'rows'))
@@ -162,8 +155,7 @@ function estimateLost(pairs: Pairs): number {
 /** The values of all rows are read up to this size, which takes about 2 s per GiB on two cores. A query may take 30 s. */
 const maxBytes = 2 * 1024 ** 3
 
-/** Reads which of the rows from before the backup the restored table has. */
-async function prove({ original, restored, seed }: Comparison, { reading, spanMs }: Pick<Timed, 'reading' | 'spanMs'>) {
+async function prove({ original, restored, seed }: Comparison, reading: Reading, spanMs: number) {
   const { table, time } = reading
   const readPairs = async (one: Reading): Promise<Pairs> =>
     pairGroups(...(await Promise.all([readGroups(original, one), readGroups(restored, one)])))
@@ -177,7 +169,9 @@ async function prove({ original, restored, seed }: Comparison, { reading, spanMs
   const values = whole ? reading : sampleHours(reading, spanMs, counted.filter(isDated), seed)
   const valued = whole ? counted : await readPairs(values)
   const others = valued.filter(({ isEqual }) => !isEqual)
-  const sample = byHash(onlyGroups(values, others), sampleLimit(sumOf(others, 'distinct')))
+  // Hashes up to this limit are a random sample of 2000 different rows, with a standard error of 1%, and all of them where these are fewer.
+  const limit = (2n ** 64n * 2000n) / BigInt(Math.max(2000, Math.round(sumOf(others, 'distinct')))) - 1n
+  const sample = byHash(onlyGroups(values, others), limit)
   const lost = others.length === 0 ? 0 : estimateLost(await readPairs(sample))
   const [rows, restoredRows, valuedRows] = [sumOf(counted, 'rows'), sumOf(counted, 'restoredRows'), sumOf(valued, 'rows')]
   const [impossible, ofBackup] = [ages.filter(({ age }) => age === otherAges.impossible), ages.filter(({ age }) => age !== otherAges.newer)]
@@ -210,8 +204,7 @@ function sampleHours(reading: Reading, spanMs: number, dated: Pairs, seed: strin
   return inHours(reading, spanMs, newestMs - spanMs, { oneOf, seed: Number.parseInt(digestOfText(`${seed} ${reading.table.key}`, 8), 16) })
 }
 
-/** `1000 rows from before the backup`. */
-const rowsOf = ({ rows, isTimed }: Proof): string => `${plural(rows, 'row')}${isTimed ? ' from before the backup' : ''}`
+const rowsOf = ({ rows, isTimed }: Proof) => `${plural(rows, 'row')}${isTimed ? ' from before the backup' : ''}`
 
 const identical = (proof: Proof): string => `${formatRatio(proof.kept / proof.rows)} of ${rowsOf(proof)} are identical`
 
@@ -235,11 +228,11 @@ function judgeProof(proof: Proof, { newestWithin, minRowRatio }: ChecksFile['tab
 }
 
 /** Judges rows by their times. Where a column does not have these, all rows must be there, too. */
-async function judgeRows(comparison: Comparison, timed: Timed): Promise<Judged> {
-  const proof = timed.dated === 0 ? undefined : await prove(comparison, timed)
+async function judgeRows(comparison: Comparison, timed: NonNullable<Awaited<ReturnType<typeof readTime>>>): Promise<Judged> {
+  const proof = timed.dated === 0 ? undefined : await prove(comparison, timed.reading, timed.spanMs)
   const judged = proof?.rows ? await judgeProven(comparison, proof) : undefined
   if (judged !== undefined && (!proof?.isOtherTime || judged.outcome === 'fail')) return judged
-  const all = await judgeProven(comparison, await prove(comparison, { ...timed, reading: { ...timed.reading, time: undefined, key: '0' } }))
+  const all = await judgeProven(comparison, await prove(comparison, { ...timed.reading, time: undefined, key: '0' }, timed.spanMs))
   if (timed.reading.time === undefined || all.outcome === 'skipped') return all
   const why = `by the column ${quote(timed.reading.time.name, 60)}, ${judged ? 'the backup has newer rows' : 'no row is from before the backup'}`
   const outcome = all.outcome === 'fail' && !judged ? 'unknown' : all.outcome
@@ -272,7 +265,7 @@ async function judgeProven(comparison: Comparison, proof: Proof): Promise<Judged
   const keys = columns.filter(({ isSortingKey }) => table.isMerging && isSortingKey)
   for (const left of passes(judged) ? [] : [columns.filter(({ name }) => !changed.includes(name)), keys]) {
     if (left.length === 0 || left.length === columns.length) continue
-    const second = await prove(comparison, { ...proof, reading: { ...reading, columns: left } })
+    const second = await prove(comparison, { ...reading, columns: left }, proof.spanMs)
     if (!passes(judgeProof(second, rules))) continue
     const words = left === keys ? 'in its sorting key' : `without ${firstOf(3, changed)}`
     const warning = { ...facts, ...warn(`${identical(proof)}; ${words}, ${formatRatio(second.kept / second.rows)} are`) }

@@ -19,18 +19,19 @@ const options = {
   startTime: '--backup-start-time',
 } as const
 
-interface Facts {
+interface Organization {
   readonly organizationId: string
-  readonly service: Pick<ListedService, 'id' | 'name' | 'tags'>
-  /** The limit of the age of backups, where the input sets it. */
-  readonly maxAgeHours: number | undefined
   readonly nowMs: number
-  /** The first backup is not due yet. */
+}
+
+interface Facts extends Organization {
+  readonly service: ListedService
+  readonly maxAgeHours: number | undefined
   readonly isNew: boolean
 }
 
 const isNameOf =
-  ({ id, name }: Pick<ListedService, 'id' | 'name'>) =>
+  ({ id, name }: ListedService) =>
   (given: string): boolean =>
     given === name || given.toLowerCase() === id
 
@@ -48,7 +49,13 @@ export const needConfiguration = (policies: readonly Policy[]): boolean =>
 /** All policies about the service must hold. */
 export function comparePolicies(own: readonly Policy[], read: ServiceBackups, facts: Facts) {
   const { service, maxAgeHours, organizationId, nowMs, isNew } = facts
-  const configured = configuredIn(read)
+  const { configuration } = read
+  const value = configuration !== undefined && 'value' in configuration ? configuration.value : {}
+  const configured = {
+    periodHours: effectivePeriodHours(value),
+    retentionHours: value.backupRetentionPeriodInHours,
+    startTime: value.backupStartTime || undefined,
+  }
   const changes = new Map(
     own.flatMap((policy) =>
       keysOf<keyof typeof options>(options).flatMap((name) => {
@@ -76,17 +83,6 @@ export function comparePolicies(own: readonly Policy[], read: ServiceBackups, fa
   }
 }
 
-/** A value is undefined where it is not configured, or could not be read. */
-function configuredIn({ configuration }: ServiceBackups) {
-  const value = configuration !== undefined && 'value' in configuration ? configuration.value : {}
-  return {
-    periodHours: effectivePeriodHours(value),
-    retentionHours: value.backupRetentionPeriodInHours,
-    startTime: value.backupStartTime || undefined,
-  }
-}
-
-/** The successful backups in a bucket of one's own. */
 function copiesIn({ backups }: ServiceBackups): readonly KnownBackup[] {
   const copies = 'value' in backups ? backups.value.filter(({ bucket }) => bucket?.bucketPath || bucket?.containerName) : []
   return copies.map(toKnownBackup).filter(isSuccessful)
@@ -106,7 +102,6 @@ interface Evidence extends z.output<typeof evidence> {
   readonly atMs: number
 }
 
-/** What the files say about restores. */
 interface Restores {
   /** Newest first. At the same time, a failure counts as the later one. */
   readonly results: readonly Evidence[]
@@ -115,8 +110,6 @@ interface Restores {
   /** Files that say nothing about these services, with the reason. */
   readonly leftOut: string[]
 }
-
-type Organization = Pick<Facts, 'organizationId' | 'nowMs'>
 
 /** What the files of each policy say about restores. Throws an InputError when a file is not a text. */
 export async function readAllRestores(files: Files, policies: readonly Policy[], organization: Organization) {
@@ -152,7 +145,7 @@ function readEvidence(text: string, { organizationId, nowMs }: Organization) {
 }
 
 /** A run can fail although the data is there, such as one that took too long. */
-const isVerified = ({ status, restoreStatus }: Evidence): boolean => status !== 'fail' && restoreStatus === 'verified'
+const isVerified = ({ status, restoreStatus }: Evidence) => status !== 'fail' && restoreStatus === 'verified'
 
 /** Why the restores are not enough for the policies, without full stops, and when the last one was verified. */
 export function judgeAllRestores(own: readonly Policy[], read: ReadonlyMap<Policy, Restores>, serviceId: string, nowMs: number) {

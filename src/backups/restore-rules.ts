@@ -18,7 +18,6 @@ export const usualShare = 0.98
 
 export const passes = ({ outcome }: ComparedPart): boolean => outcome === 'pass' || outcome === 'warn'
 
-/** Differences without a loss. */
 export const maybe = '; late events, merges, TTL and deletes after the backup can explain a difference'
 
 export const pass: ComparedPart = { outcome: 'pass', reason: '' }
@@ -54,13 +53,12 @@ const limits: Readonly<Record<'atLeast' | 'atMost' | 'equals', (value: Decimal, 
   equals: (value, limit) => value.eq(limit),
 }
 
-const toNumber = (text: string): Decimal | undefined =>
-  /^-?\d{1,60}(?:\.\d{1,60})?(?:e[+-]?\d{1,2})?$/i.test(text) ? fromText(text) : undefined
+const toNumber = (text: string) => (/^-?\d{1,60}(?:\.\d{1,60})?(?:e[+-]?\d{1,2})?$/i.test(text) ? fromText(text) : undefined)
 
 export const restoreStatuses = ['verified', 'different', 'started', 'not-started'] as const
 
 /** More rows that are only proven by their sorting keys would leave most values unknown. */
-export const maxKeyShare = 1 / 3
+const maxKeyShare = 1 / 3
 
 /** `rows` are those that were compared, `keyRows` those whose keys alone are equal. */
 export function judgeRestore(

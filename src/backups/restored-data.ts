@@ -1,10 +1,9 @@
 // The SQL of verify-restore: databases, tables and columns of a service, its rows and their values in groups, and the value of a query.
-
 import * as z from 'zod'
 import { ApiError } from '../platform/api/api-error.ts'
 import type { ReadApi } from '../platform/api/client.ts'
 import type { Service } from '../platform/api/path.ts'
-import { type SqlQuery, type SqlRow, whyNoRows } from '../platform/api/sql.ts'
+import { type SqlRow, whyNoRows } from '../platform/api/sql.ts'
 import { dayMs, hourMs, minuteMs } from '../platform/core/durations.ts'
 import { causeOf } from '../platform/core/errors.ts'
 import { isExactNumber } from '../platform/core/json.ts'
@@ -28,12 +27,10 @@ export interface Queried {
 export type Unread = { readonly unread: string }
 
 /** Throws an ApiError when there is no answer. */
-async function query(
-  { api, service, backupMs, ...rest }: Queried,
-  asked: Pick<SqlQuery, 'sql' | 'isOwn'>,
-): Promise<readonly SqlRow[] | Unread> {
+async function query({ api, service, backupMs, ...rest }: Queried, sql: string, isOwn?: true): Promise<readonly SqlRow[] | Unread> {
   try {
-    const answer = await api.runSql(service, { ...asked, connectionId: '', startMs: 0, endMs: backupMs, isRepeated: true, ...rest })
+    const asked = { sql, connectionId: '', startMs: 0, endMs: backupMs, isRepeated: true, ...(isOwn && { isOwn }), ...rest } as const
+    const answer = await api.runSql(service, asked)
     return answer.kind === 'rows' ? answer.rows : { unread: whyNoRows(answer) }
   } catch (thrown) {
     // A server that fails again and again may do so because of this query, such as one that needs too much memory.
@@ -46,17 +43,17 @@ async function query(
 export class NotRead extends Error {}
 
 async function readRows<T>(queried: Queried, sql: string, schema: z.ZodType<T>): Promise<T> {
-  const rows = await query(queried, { sql, isOwn: true })
+  const rows = await query(queried, sql, true)
   const { data } = schema.safeParse(rows)
   if (data !== undefined) return data
   throw new NotRead(`${queried.mayWake ? '' : 'on the original, '}${'unread' in rows ? rows.unread : 'the answer has an unexpected form'}`)
 }
 
-/** A number, also as a text. No empty answer is a zero. */
+/** No empty answer is a zero. */
 const count = z.union([z.number(), z.string().regex(/^-?\d+(?:\.\d+)?$/)]).transform(Number)
 
 /** Quotes a name with a dot or backtick, so that no two tables have the same key. */
-const keyPart = (name: string): string => (/[.`]/.test(name) ? quoteName(name) : name)
+const keyPart = (name: string) => (/[.`]/.test(name) ? quoteName(name) : name)
 
 const listedColumn = z
   .tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.string()])
@@ -87,7 +84,7 @@ const listedTable = z
  * empty. The server may not say how many bytes the rows have, uncompressed, and when it made or last changed the table, in seconds: 0.
  */
 export type ListedTable = z.output<typeof listedTable>
-export type ListedColumn = ListedTable['columns'][number]
+type ListedColumn = ListedTable['columns'][number]
 
 const own = "('system', 'information_schema', 'INFORMATION_SCHEMA')"
 
@@ -119,9 +116,9 @@ export async function listTables(queried: Queried): Promise<readonly ListedTable
 
 const timeType = /^(?:LowCardinality\()?(?:Nullable\()?Date(?<time>Time)?(?:32|64)?\b/
 
-const isDay = ({ type }: ListedColumn): boolean => timeType.exec(type)?.groups?.time === undefined
+const isDay = ({ type }: ListedColumn) => timeType.exec(type)?.groups?.time === undefined
 
-const rankOf = (column: ListedColumn): number =>
+const rankOf = (column: ListedColumn) =>
   8 * Number(column.type.includes('Nullable(')) + 4 * Number(!column.isKey) + 2 * Number(isDay(column)) + Number(!column.isPartitionKey)
 
 /** Columns that can have the time of a row. The most likely first: never NULL, in a key, with a time of day. */
@@ -136,7 +133,7 @@ const stableState =
   /^AggregateFunction\((?:count|sum|min|max|uniq|uniqExact|uniqCombined|uniqCombined64|uniqHLL12|groupBitmap|argMin|argMax|sumMap)\b(?!.*Float)/
 
 /** A column of the table that is read. Without the name of the source, one of the aliases in the same query could be meant. */
-const columnSql = ({ name }: ListedColumn): string => `__source.${quoteName(name)}`
+const columnSql = ({ name }: ListedColumn) => `__source.${quoteName(name)}`
 
 /** What is compared of a column. Undefined where nothing stays the same in a restore. */
 export function comparedValue(column: ListedColumn, value = columnSql(column)): string | undefined {
@@ -176,20 +173,20 @@ export const onlyGroups = (reading: Reading, groups: readonly { readonly key: st
 export const byHash = (reading: Reading, upTo: bigint): Reading => ({ ...reading, key: `if(__h <= ${upTo}, (1, __h), (0, __h % 1024))` })
 
 /** By its type and not by its text, so that no time zone takes part. */
-function timeSql({ time }: Reading): string {
+function timeSql({ time }: Reading) {
   if (time === undefined) return '0'
   const value = columnSql(time)
   return isDay(time) ? `toInt64(toInt32(toDate32(${value}))) * ${dayMs}` : `toUnixTimestamp64Milli(toDateTime64(${value}, 3, 'UTC'))`
 }
 
 /** Without the tuple, the hash of a row with a NULL is NULL, which is not in a sum. */
-function hashSql(values: readonly (string | undefined)[]): string {
+function hashSql(values: readonly (string | undefined)[]) {
   const known = values.filter((value) => value !== undefined)
   return known.length === 0 ? '0' : `cityHash64(tuple(${known.join(', ')}))`
 }
 
 /** Rows are read as they are after a merge. */
-const rowsSql = ({ table, where }: Reading): string =>
+const rowsSql = ({ table, where }: Reading) =>
   `FROM ${nameOfTable({ database: table.database, table: table.name })} AS __source${table.isMerging ? ' FINAL' : ''}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`}`
 
 const [monthMs, weekMs] = [30 * dayMs, 7 * dayMs]
@@ -206,7 +203,7 @@ export function startOfStep(ms: number, stepMs: number): number {
 }
 
 // One row, also for an empty table.
-const groupsSql = (reading: Reading): string =>
+const groupsSql = (reading: Reading) =>
   `SELECT sum(__n) AS total, groupArray([toString(__k), toString(__n), toString(__s), toString(__d), toString(__m), toString(__p)]) AS groups
 FROM (
   WITH ${timeSql(reading)} AS __t, ${hashSql(reading.columns.map((column) => comparedValue(column)))} AS __h
@@ -251,12 +248,12 @@ export async function readChanges(queried: Queried): Promise<z.output<typeof cha
   const sql = `SELECT database, table, command FROM system.mutations WHERE create_time > ${backupTime}
 UNION ALL
 SELECT database, table, concat('UPDATE ', column) FROM system.parts_columns WHERE name LIKE 'patch-%' AND modification_time > ${backupTime}`
-  return changes.safeParse(await query(queried, { sql, isOwn: true })).data ?? []
+  return changes.safeParse(await query(queried, sql, true)).data ?? []
 }
 
 /** The value of a query with one row and one column, or why there is none. */
 export async function readValue(queried: Queried, sql: string): Promise<{ readonly value: string } | Unread> {
-  const rows = await query(queried, { sql })
+  const rows = await query(queried, sql)
   if ('unread' in rows) return rows
   const [value, ...more] = rows.flatMap((row) => Object.values(row))
   if (more.length > 0) return { unread: 'the query returns more than one row or column' }

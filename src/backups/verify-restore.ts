@@ -88,10 +88,9 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
   }
 }
 
-const toIso = (ms: number): string => new Date(ms).toISOString()
+const toIso = (ms: number) => new Date(ms).toISOString()
 
-/** Two decimals. */
-const toMinutes = (ms: number): number => Math.round((ms / minuteMs) * 100) / 100
+const toMinutes = (ms: number) => Math.round((ms / minuteMs) * 100) / 100
 
 /** The times of the data and of the request. Throws an error where the service cannot be a restore of this backup, or might not be one. */
 function requireRestore(restored: ListedService, original: ListedService, backup: Backup) {
@@ -110,12 +109,9 @@ function requireRestore(restored: ListedService, original: ListedService, backup
   return { backupMs, endMs: Math.max(backupMs, known.finishedMs ?? 0), requestedMs }
 }
 
-const pollMs = 30_000
+/** How often the service is read, and the time of the run that is left for queries. */
+const [pollMs, reservedMs] = [30_000, 60_000]
 
-/** Time of the run that is left for queries. */
-const reservedMs = 60_000
-
-/** Waits until the service runs, has ended, or one of the limits is reached. */
 async function waitForService({ api, service, clock, stop, progress }: RestoreContext, first: ListedService, untilMs: number) {
   let restored = first
   while (meaningOf(restored.state) === 'waiting') {
@@ -138,17 +134,13 @@ async function findRunning({ api, organizationId, clock }: RestoreContext, { id,
   return activities.find(({ type, serviceId }) => type === 'service_running' && serviceId === id)?.atMs ?? seenMs
 }
 
-type Both = Readonly<Record<'original' | 'restored', Queried>>
-
-async function runChecks({ original, restored }: Both, { checks }: ChecksFile): Promise<RanCheck[]> {
+async function runChecks({ original, restored }: Readonly<Record<'original' | 'restored', Queried>>, { checks }: ChecksFile) {
   const ran: RanCheck[] = []
   for (const check of checks) {
     const value = await readValue(restored, toQuery(check.sql))
     const expected = check.tolerance === undefined ? undefined : await readValue(original, toQuery(check.sql))
-    ran.push({ ...check, ...judgeCheck(check, value, expected), restored: valueIn(value), original: valueIn(expected) })
+    const values = [value, expected].map((read) => (read && 'value' in read ? read.value : undefined))
+    ran.push({ ...check, ...judgeCheck(check, value, expected), restored: values[0], original: values[1] })
   }
   return ran
 }
-
-const valueIn = (read: Awaited<ReturnType<typeof readValue>> | undefined) =>
-  read !== undefined && 'value' in read ? read.value : undefined

@@ -80,7 +80,7 @@ export type Fault = Readonly<z.output<typeof faultSchema>>
 
 export type Effect = Fault['effect']
 
-function areHeaders(given: FaultHeaders): boolean {
+function areHeaders(given: FaultHeaders) {
   try {
     for (const [name, value] of Object.entries(given)) {
       validateHeaderName(name)

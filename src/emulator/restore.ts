@@ -50,8 +50,7 @@ export function restoreBackup({ store, ids, settings }: EmulatorContext, restore
   return service
 }
 
-const addActivity = (organization: Organization, activity: Activity): unknown =>
-  organization.activities.push({ actorType: 'api', ...activity })
+const addActivity = (organization: Organization, activity: Activity) => organization.activities.push({ actorType: 'api', ...activity })
 
 function restoreTables(tables: readonly Table[], backupMs: number, fault: Restore['fault']): Table[] {
   const existing = tables.filter(({ createdMs = 0 }) => createdMs <= backupMs)

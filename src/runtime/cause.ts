@@ -11,7 +11,11 @@ export function causeOfVerdict({ status, cause, sentence: whole, reasons }: Verd
   if (cause !== undefined) return cause
   const [error] = errorsIn(diagnostics)
   if (error !== undefined) return causeOfDiagnostic(error)
-  const found = withoutFigures(whole ?? reasons[0] ?? [])
+  const line = whole ?? reasons[0] ?? []
+  const first = firstSentence(line)
+  const own = ownText(first)
+  const figure = own.search(/\d/)
+  const found = figure === -1 ? first : cut(first, own.slice(0, figure).search(/[:,(][^:,(]*$/))
   return found.length > 0 ? found : [trusted(status === 'fail' ? 'failed' : 'did not complete')]
 }
 
@@ -22,7 +26,7 @@ export function causeOfError(error: WatchkeeperError): Line {
 }
 
 /** `budget is not a number`, `observability/checkout.yml: unknown field treshold`. */
-function causeOfDiagnostic({ rule, message: text, location: { file, line } }: Diagnostic): Line {
+function causeOfDiagnostic({ rule, message: text, location: { file, line } }: Diagnostic) {
   const variable = emptyVariable(text)
   if (variable !== undefined) return say`${variable} is empty`
   const isInput = line === undefined && /^[a-z-]+$/.test(file)
@@ -36,9 +40,9 @@ function causeOfDiagnostic({ rule, message: text, location: { file, line } }: Di
 }
 
 /** The text of this project in a line, by position. Text of servers and files is masked, because it has signs and figures of its own. */
-const ownText = (line: Line): string => line.map(({ kind, text }) => (kind === 'trusted' ? text : '_'.repeat(text.length))).join('')
+const ownText = (line: Line) => line.map(({ kind, text }) => (kind === 'trusted' ? text : '_'.repeat(text.length))).join('')
 
-function cut(line: Line, end: number): Line {
+function cut(line: Line, end: number) {
   let left = end
   return line.flatMap((part) => {
     const text = part.text.slice(0, Math.max(0, left))
@@ -47,17 +51,9 @@ function cut(line: Line, end: number): Line {
   })
 }
 
-function firstSentence(line: Line, ends = /[.;](?:\s|$)/): Line {
+function firstSentence(line: Line, ends = /[.;](?:\s|$)/) {
   const end = ownText(line).search(ends)
   return end === -1 ? line : cut(line, end)
-}
-
-/** The clauses before the first figure. */
-function withoutFigures(line: Line): Line {
-  const first = firstSentence(line)
-  const own = ownText(first)
-  const figure = own.search(/\d/)
-  return figure === -1 ? first : cut(first, own.slice(0, figure).search(/[:,(][^:,(]*$/))
 }
 
 /** The cause within a sentence: `Budget exceeded` becomes `budget exceeded`. */

@@ -147,7 +147,7 @@ function refuseAddress(url: string | undefined, problem: string | undefined, set
   return missingInput('api-url', `is missing; set the address of the server, as the input or as ${toEnvironmentName('api-url')}`)
 }
 
-function describeAddress(url: string, problem: string | undefined): string {
+function describeAddress(url: string, problem: string | undefined) {
   // A URL with a user or a query in it may hold a password or a token.
   return `${/[@?#]/.test(url) ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
 }

@@ -17,7 +17,6 @@ export const randomPart = (): string =>
 
 export const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
-/** Largest file that is read. */
 const maxBytes = 5 * 1024 * 1024
 
 /** The real paths of the files that a run has read or written, which no report replaces. */
@@ -66,7 +65,9 @@ async function findWorkspaceFiles(root: string, globs: readonly string[], input:
 const patternsOf = (root: string, globs: readonly string[]): Promise<readonly string[]> =>
   Promise.all(
     globs.map((one) =>
-      isDirectory(join(root, one)).then((is) => (is ? `${escapeGlob(one.replace(/(?<!\/)\/+$/, ''))}/**/*.{yml,yaml,json}` : one)),
+      isDirectory(join(root, one)).then((is) =>
+        is ? `${one.replace(/(?<!\/)\/+$/, '').replace(/[*?[(]/g, '[$&]')}/**/*.{yml,yaml,json}` : one,
+      ),
     ),
   )
 
@@ -80,13 +81,9 @@ export async function createReadTest(root: string, { globs, paths }: ReadFiles):
   return (file) => read.has(file) || isMatch(relative(root, file).split(sep).join('/'))
 }
 
-/** The pattern of one path. Node reads a backslash as a slash, so a class of one character escapes it. */
-const escapeGlob = (path: string): string => path.replace(/[*?[(]/g, '[$&]')
-
 interface Search {
   readonly root: string
   readonly patterns: readonly string[]
-  /** What the patterns found. */
   readonly paths: readonly string[]
 }
 
@@ -104,14 +101,14 @@ async function findSkipped(search: Search): Promise<readonly SkippedDirectory[]>
 }
 
 /** The directory below which wildcards of the pattern name directories. None when they name only files. */
-function searchedDirectory(pattern: string): readonly string[] {
+function searchedDirectory(pattern: string) {
   const parts = pattern.split('/')
   const first = parts.findIndex((part) => /[*?[\]{}()!+@\\]/.test(part))
   return first === -1 || (first === parts.length - 1 && !parts[first]?.includes('**')) ? [] : [parts.slice(0, first).join('/')]
 }
 
 /** Undefined when no file is missed because of the link. */
-async function whySkipped(path: string, search: Search): Promise<string | undefined> {
+async function whySkipped(path: string, search: Search) {
   // A link whose own name matches is read, or is an error.
   if (search.paths.includes(path)) return undefined
   const target = await realPathOf(join(search.root, path))
@@ -125,7 +122,7 @@ async function whySkipped(path: string, search: Search): Promise<string | undefi
 const maxEntries = 10_000
 
 /** Whether a file behind the link matches by its path through the link, and was not read. */
-async function missesFiles(link: { readonly path: string; readonly target: string }, { root, patterns, paths }: Search): Promise<boolean> {
+async function missesFiles(link: { readonly path: string; readonly target: string }, { root, patterns, paths }: Search) {
   // A file that is read under another name is not missed, such as those of a mounted ConfigMap.
   const read = new Set(await Promise.all(paths.map((one) => realPathOf(join(root, one)))))
   const isMissed = (path: string, real: string | undefined): boolean =>
@@ -178,7 +175,7 @@ const isDirectory = (path: string): Promise<boolean> =>
   )
 
 /** In a workflow, this is why no file is there. */
-async function demandCheckout(root: string, { GITHUB_ACTIONS }: Variables, input: string): Promise<void> {
+async function demandCheckout(root: string, { GITHUB_ACTIONS }: Variables, input: string) {
   if (GITHUB_ACTIONS === 'true' && (await readdir(root)).length === 0)
     throw inputError(input, 'the workspace is empty. Add a step with actions/checkout before this one')
 }
@@ -215,7 +212,6 @@ function readRanBy(env: Variables): Files['ranBy'] {
 /** The config file, unless `config` names another one. */
 export const defaultConfigFile = '.watchkeeper.yml'
 
-/** Does not look above the root of a repository. */
 async function configAbove(root: string, way = ''): Promise<string | undefined> {
   const directory = resolve(root, way)
   if ((await realPathOf(join(directory, defaultConfigFile))) !== undefined) return way === '' ? undefined : `${way}${defaultConfigFile}`
@@ -231,12 +227,12 @@ export interface Remote {
   address(): Promise<string | undefined>
 }
 
-function repositoryOfRun(env: Variables): string | undefined {
+function repositoryOfRun(env: Variables) {
   const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: name } = env
   return name ? `${server.replace(/^https?:\/\//, '').replace(/(?<!\/)\/+$/, '') || 'github.com'}/${name}` : undefined
 }
 
-async function mayBeFromFork(env: Variables): Promise<boolean> {
+async function mayBeFromFork(env: Variables) {
   const { GITHUB_EVENT_NAME: eventName = '', GITHUB_EVENT_PATH: file, GITHUB_REPOSITORY: repository = '', GITHUB_REF: ref = '' } = env
   if (eventName === '' && file === undefined) return false
   const { mayConcernFork, readEvent } = await import('../delivery/github/run.ts')
@@ -249,9 +245,9 @@ export async function readOptionalFile(root: string, path: string, isRequired: b
   return exists || isRequired ? readWorkspaceFile(root, path, 'config', used) : undefined
 }
 
-const realPathOf = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined)
+const realPathOf = (path: string) => realpath(path).catch(() => undefined)
 
-function isInside(root: string, path: string): boolean {
+function isInside(root: string, path: string) {
   const way = relative(root, path)
   return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
 }
@@ -281,7 +277,6 @@ export async function writeFileFrom(
   await writeWholeFile(target, content)
 }
 
-/** The directory itself, or the nearest one above it that exists. */
 async function nearestDirectory(directory: string): Promise<string> {
   const parent = dirname(directory)
   return parent === directory || (await realPathOf(directory)) !== undefined ? directory : nearestDirectory(parent)
@@ -298,7 +293,7 @@ export async function writeWorkspaceFile(root: string, path: string, content: Ou
 }
 
 /** Throws an Error when the path exists and is not a regular file: a device, a pipe or a link would be lost. */
-async function requireReplaceable(path: string): Promise<void> {
+async function requireReplaceable(path: string) {
   const stats = await lstat(path).catch(() => undefined)
   if (stats !== undefined && !stats.isFile()) throw new Error(`it is ${fileTypeOf(stats)}, not a regular file`)
 }
@@ -310,13 +305,12 @@ export function fileTypeOf(stats: Stats): string {
   return stats.isSocket() ? 'a socket' : 'a device'
 }
 
-/** Lists the directories from the outermost to the one that holds the file. */
-function directoriesBetween(root: string, target: string): readonly string[] {
+function directoriesBetween(root: string, target: string) {
   const parts = relative(root, dirname(target)).split(sep).filter(Boolean)
   return parts.map((_, i) => join(root, ...parts.slice(0, i + 1)))
 }
 
-async function makeOwnDirectory(path: string): Promise<void> {
+async function makeOwnDirectory(path: string) {
   await mkdir(path).catch((thrown: unknown) => {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown
   })
@@ -325,7 +319,7 @@ async function makeOwnDirectory(path: string): Promise<void> {
 }
 
 /** Writes a new file next to the target and renames it. Readers see the old file or the new one, and a link is replaced, not followed. */
-async function writeWholeFile(path: string, content: OutputFile['content']): Promise<void> {
+async function writeWholeFile(path: string, content: OutputFile['content']) {
   const temporary = join(dirname(path), `.watchkeeper-${randomPart()}`)
   try {
     await writeFile(temporary, content, { flag: 'wx' })

@@ -29,11 +29,10 @@ function gateReasons(result: AuditResult): readonly Reason[] {
   return [{ level: 'fail', line, cause: joinSome(named, maxInCause) }, ...named.map((one) => ({ level: 'fail' as const, line: one }))]
 }
 
-/** Number of findings that a title names. */
 const maxInCause = 2
 
 /** `3 findings on checkout, search could save up to 210.00 CHC a month.` */
-function headlineOf({ findings, findingCount, services, savingsHigh, savingsLow, unit = '' }: AuditResult): Line {
+function headlineOf({ findings, findingCount, services, savingsHigh, savingsLow, unit = '' }: AuditResult) {
   if (findingCount === 0) return say`No findings on ${counted(services.length, 'service')}.`
   const names = joinFirst(2, [...new Set(findings.map(({ name }) => name))])
   const savings =
@@ -44,7 +43,7 @@ function headlineOf({ findings, findingCount, services, savingsHigh, savingsLow,
 }
 
 /** `up to 84.00`, `70.0–95.0`. */
-const amountWords = (low: Decimal, high: Decimal): string => (low.lte(0) ? `up to ${formatMoney(high)}` : formatRange(low, high))
+const amountWords = (low: Decimal, high: Decimal) => (low.lte(0) ? `up to ${formatMoney(high)}` : formatRange(low, high))
 
 export const reportAudit = (result: AuditResult): Report => ({
   headline: headlineOf(result),
@@ -63,20 +62,20 @@ export const findingLines = ({ findings }: AuditResult): readonly Line[] =>
   findings.slice(0, 3).map((one) => say`${one.name}: ${evidenceOf(one)}`)
 
 /** `1 alert evaluated at least once in the idle timeout of 15 min: Catalog errors.` */
-const evidenceOf = ({ evidence, names = [] }: AuditFinding): Line =>
+const evidenceOf = ({ evidence, names = [] }: AuditFinding) =>
   names.length === 0 ? [trusted(`${evidence}.`)] : say`${trusted(evidence)}: ${joinFirst(3, names)}.`
 
-const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]): Line =>
+const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]) =>
   say`Not checked: ${trusted(what)}${name === undefined ? [] : say` of ${name}`}: ${untrustedSentence(reason)}`
 
-const limitsOf = ({ unit = '', maxSavings }: AuditResult): Line => [
+const limitsOf = ({ unit = '', maxSavings }: AuditResult) => [
   trusted(
     `Estimates in ${unitWords(unit) ?? unit}, for a month of 30 days like the last final days. Activities do not say who woke a service, so findings about awake time have no lower limit. Findings about the same awake hours count once in the sum.${maxSavings === undefined ? '' : ' max-savings is compared with "at least", the sum of the lower limits.'}`,
   ),
 ]
 
 /** The headline has the other figures. */
-const factsOf = ({ savingsLow, unit = '', maxSavings }: AuditResult): Part =>
+const factsOf = ({ savingsLow, unit = '', maxSavings }: AuditResult) =>
   maxSavings &&
   facts({
     'Savings a month, at least': shown(savingsLow, (value) => creditWords(value, unit)),
@@ -102,7 +101,6 @@ interface Row {
   readonly service?: AuditResult['services'][number] | undefined
 }
 
-/** Services with findings first. */
 function rowsOf({ findings, services }: AuditResult): readonly Row[] {
   const found = [...Map.groupBy(findings, ({ serviceId, name }) => serviceId ?? name)].map(([key, same]) => ({
     name: same[0]?.name ?? '',
@@ -113,7 +111,7 @@ function rowsOf({ findings, services }: AuditResult): readonly Row[] {
   return [...found, ...others.map((service) => ({ name: service.name, findings: [], service }))]
 }
 
-const worstOf = ({ findings }: Row): AuditFinding['severity'] | undefined =>
+const worstOf = ({ findings }: Row) =>
   (['error', 'warning', 'note'] as const).find((wanted) => findings.some(({ severity }) => severity === wanted))
 
 function serviceTable(result: AuditResult): Part {
@@ -144,7 +142,7 @@ function serviceTable(result: AuditResult): Part {
 }
 
 /** `idling-off, up to 145.44 CHC a month: Idling is off.` The amount does not break, so that a narrow window keeps the column readable. */
-function findingWords(finding: AuditFinding, unit: string): Line {
+function findingWords(finding: AuditFinding, unit: string) {
   const { rule, low, high, notEstimable } = finding
   const amount = notEstimable !== undefined ? ', not estimable' : low && high ? `, ${amountWords(low, high)} ${unit} a month` : ''
   return say`${strong(rule)}${trusted(amount.replaceAll(' ', '\u00a0'))}: ${evidenceOf(finding)}`

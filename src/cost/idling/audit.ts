@@ -23,11 +23,9 @@ import { intersect, lengthMs } from './intervals.ts'
 import { monthDays } from './price.ts'
 import { type Reason, reasons, type ServiceProfile } from './profile.ts'
 
-/** Something that was not checked. */
 interface Unchecked {
   /** Trusted. */
   readonly what: string
-  /** The service, where it is only one. */
   readonly name?: string
   readonly reason: string
   /** Whether it is a failure, and not a choice of the user. */
@@ -68,7 +66,7 @@ export function auditServices(options: AuditOptions): Audit {
   }
 }
 
-const highOf = ({ estimate }: Finding): number => (estimate === undefined || 'reason' in estimate ? -1 : estimate.high)
+const highOf = ({ estimate }: Finding) => (estimate === undefined || 'reason' in estimate ? -1 : estimate.high)
 
 /** Two findings about the same awake hours count once, with the higher limits. */
 export function sumSavings(findings: readonly Finding[]): { readonly low: number; readonly high: number } {
@@ -129,7 +127,7 @@ function withSeverity(rule: AuditRule, found: UnratedFinding, settings: LintSett
 }
 
 /** Explains why there are too few final days to find an unused service. */
-function tooFewDays(usage: Usage): readonly string[] {
+function tooFewDays(usage: Usage) {
   const count = dailyCompute(usage, '').filter(({ isFinal }) => isFinal).length
   return count >= unusedDays ? [] : [`there are ${plural(count, 'final day')} of usage, and the check needs ${unusedDays}`]
 }

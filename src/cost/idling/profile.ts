@@ -8,7 +8,6 @@ import { type Timeline, timeIn } from './timeline.ts'
 export interface DailyCompute {
   readonly day: Day
   readonly credits: number
-  /** Whether the record can no longer change. */
   readonly isFinal: boolean
 }
 
@@ -77,7 +76,7 @@ export function profileService({ timeline, usage, idleTimeoutMinutes, smallestSh
   }
 }
 
-const startOf = (day: Day): number => Date.parse(day)
+const startOf = (day: Day) => Date.parse(day)
 
 /** A day with less awake time has too coarse a rate, because usage is billed by the minute or coarser. */
 const minRatedMs = hourMs

@@ -21,7 +21,9 @@ export const amountInput = (description: string) =>
   z
     .union([z.string(), z.number()])
     .transform((value, context): Decimal => {
-      const decimal = parseAmount(typeof value === 'number' ? plainText(value) : value)
+      const decimal = parseAmount(
+        typeof value === 'number' ? (Number.isFinite(value) ? fromText(String(value)).toFixed() : String(value)) : value,
+      )
       if (decimal !== undefined) return decimal
       context.addIssue({ code: 'custom', message: 'is not a valid amount' })
       return z.NEVER
@@ -60,6 +62,3 @@ export const creditPriceInput = variable(
     })
     .optional(),
 )
-
-/** A number without an exponent: 0.0000001 instead of 1e-7. */
-const plainText = (value: number): string => (Number.isFinite(value) ? fromText(String(value)).toFixed() : String(value))

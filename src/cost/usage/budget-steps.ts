@@ -10,7 +10,7 @@ import type { UsageRecord } from './records.ts'
 /** Percent of a budget that are worth a message. */
 const steps = [100, 90, 75, 50]
 
-export type BudgetStep = z.output<ReturnType<typeof budgetStepSchema>>
+type BudgetStep = z.output<ReturnType<typeof budgetStepSchema>>
 
 export const budgetStepSchema = () =>
   z.object({
@@ -42,4 +42,4 @@ export function findBudgetStep({ days, records, period, limit, today }: StepInpu
   return percent === undefined || isAtLeast(usedBefore, limit, percent) ? undefined : { percent, reachedOn, used }
 }
 
-const isAtLeast = (used: Decimal, limit: Decimal, percent: number): boolean => used.times(100).gte(limit.times(percent))
+const isAtLeast = (used: Decimal, limit: Decimal, percent: number) => used.times(100).gte(limit.times(percent))

@@ -32,7 +32,7 @@ const tag = z.string().regex(/^[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
 
 const maxTags = 20
 
-const toList = (given: string | readonly string[]): readonly string[] => (typeof given === 'string' ? [given] : given)
+const toList = (given: string | readonly string[]) => (typeof given === 'string' ? [given] : given)
 
 const namesIn = (description: string) =>
   z
@@ -132,7 +132,6 @@ export interface Budget {
 interface BudgetDates {
   readonly today: Day
   readonly billingCycleDay: number | undefined
-  /** Period of budgets that have none. */
   readonly period: CurrentPeriod
 }
 

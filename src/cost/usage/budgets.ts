@@ -27,15 +27,11 @@ export function checkLimit(used: Decimal, limit: Decimal | undefined, warnAbove:
   return { status: warnAbove !== undefined && used.gt(warnAbove) ? 'warn' : 'within', usedPercent }
 }
 
-/** Usage of each day: by its records, and as expected, which is more for days whose records are not complete. */
-interface Days {
-  readonly recorded: readonly DayTotal[]
-  readonly expected: readonly DayTotal[]
-  readonly today: Day
-}
-
 /** The first day on which usage exceeds the limit: by its records, or as expected, from today on. Undefined when it stays within the limit. */
-export function runOutDay({ recorded, expected, today }: Days, limit: Decimal): Day | undefined {
+export function runOutDay(
+  { recorded, expected, today }: { readonly recorded: readonly DayTotal[]; readonly expected: readonly DayTotal[]; readonly today: Day },
+  limit: Decimal,
+): Day | undefined {
   const past = firstAbove(recorded, limit)
   if (past !== undefined) return past
   const ahead = firstAbove(expected, limit)
@@ -43,7 +39,7 @@ export function runOutDay({ recorded, expected, today }: Days, limit: Decimal): 
   return ahead !== undefined && ahead < today ? today : ahead
 }
 
-function firstAbove(days: readonly DayTotal[], limit: Decimal): Day | undefined {
+function firstAbove(days: readonly DayTotal[], limit: Decimal) {
   let used = zero
   return days.find(({ total }) => {
     used = used.plus(total)
@@ -53,7 +49,6 @@ function firstAbove(days: readonly DayTotal[], limit: Decimal): Day | undefined 
 
 type BudgetIssue = z.output<ReturnType<typeof budgetIssueSchema>>
 
-/** A reason to distrust the figure of one budget. */
 function budgetIssueSchema() {
   const level = z.enum(issueLevels)
   return z.discriminatedUnion('kind', [
@@ -112,7 +107,8 @@ const recordsOf = (readings: readonly UsageReading[]): readonly UsageRecord[] =>
 function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly UsageRecord[]): BudgetOutcome {
   const { readings, today } = options
   const { name, scope, period, limit, warnAbove, judgesForecast, waiver } = budget
-  const { read, history, unusedTags } = readingsFor(scope, readings)
+  const own = readingsFor(scope, readings)
+  const { read, history } = own
   const inScope = recordsInScope(recordsOf(read), scope, everything)
   const records = inScope.filter(({ date }) => isWithin(date, period))
   const used = totalOf(records)
@@ -129,7 +125,7 @@ function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly
   const { status: limitStatus, usedPercent } = checkLimit(used, limit, warnAbove)
   const isForecastAbove = judgesForecast && expected?.status === 'expected' && expected.total.gt(limit)
   const isForecastMissing = judgesForecast && expected?.status === 'unavailable' && limitStatus !== 'exceeded'
-  const issue = findIssue(budget, options, { read, everything, inScope, unusedTags })
+  const issue = findIssue(budget, options, { ...own, everything, inScope })
   const status = worstOf(limitStatus, isForecastAbove || isForecastMissing, issue?.level)
   const isWaived = status === 'fail' && waiver !== undefined
   return {
@@ -191,22 +187,17 @@ function withoutRepeats(answers: readonly (readonly UsageReading[])[]): readonly
   })
 }
 
-const recordKey = (record: UsageRecord): string => `${record.date}\n${entityKey(record)}`
+const recordKey = (record: UsageRecord) => `${record.date}\n${entityKey(record)}`
 
 function worstOf(limit: BudgetOutcome['limitStatus'], failsByForecast: boolean, issue: IssueLevel | undefined): BudgetOutcome['status'] {
   if (limit === 'exceeded' || failsByForecast || issue === 'fail') return 'fail'
   return limit === 'warn' || issue === 'warn' ? 'warn' : 'pass'
 }
 
-interface Counted extends Pick<BudgetReadings, 'read' | 'unusedTags'> {
-  readonly everything: readonly UsageRecord[]
-  readonly inScope: readonly UsageRecord[]
-}
-
 function findIssue(
   { scope, period, limit }: Budget,
   { today, onMissing }: JudgeOptions,
-  { read, everything, inScope, unusedTags }: Counted,
+  { read, everything, inScope, unusedTags }: BudgetReadings & Readonly<Record<'everything' | 'inScope', readonly UsageRecord[]>>,
 ): BudgetIssue | undefined {
   const issue = (kind: Exclude<BudgetIssue['kind'], 'nothing-in-scope'>): BudgetIssue => ({ kind, level: issueLevel(kind, onMissing) })
   const ofPeriod = recordsOf(read).filter(({ date }) => isWithin(date, period))

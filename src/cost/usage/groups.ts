@@ -36,9 +36,7 @@ export function groupByEntity(records: readonly UsageRecord[]): Group[] {
   return groups.sort(largestFirst)
 }
 
-const byName = (a: Group, b: Group): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
-
-const largestFirst = (a: Group, b: Group): number => b.total.cmp(a.total) || byName(a, b)
+const largestFirst = (a: Group, b: Group) => b.total.cmp(a.total) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
 /** Largest first, without metrics whose total is zero. */
 export function groupByMetric(records: readonly UsageRecord[]): Group[] {

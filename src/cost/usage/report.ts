@@ -1,5 +1,3 @@
-// What a report of usage decides, and how it shows that.
-
 import { drillTag } from '../../platform/api/services.ts'
 import { type Day, formatDay, formatDays, formatMoment } from '../../platform/core/dates.ts'
 import { type Decimal, formatRounded, percentOf, sum } from '../../platform/core/decimal.ts'
@@ -34,24 +32,21 @@ import { usageChart } from './usage-chart.ts'
 export const judgeUsage = (result: UsageResult): Verdict =>
   verdictOf([...gateReasons(result), ...limitReasons(result), ...increaseReasons(result), ...issueReasons(result)])
 
-function gateReasons({ gate, ...limits }: UsageResult): readonly Reason[] {
-  if (gate === 'required' && !canFail(limits)) {
-    const checked = limits.warnBudget === undefined ? 'nothing' : 'only the warning level'
+function gateReasons(result: UsageResult): readonly Reason[] {
+  const { gate, warnBudget } = result
+  if (canFail(result)) return []
+  if (gate === 'required') {
+    const checked = warnBudget === undefined ? 'nothing' : 'only the warning level'
     const advice = `With ${spellInput('gate', 'required')}, set ${['budget', 'budgets', 'forecast-budget'].map((name) => spellInput(name)).join(', ')} or ${spellInput('max-increase')}.`
     return [{ level: 'fail', line: [trusted(`No budget is set: ${checked} was checked. ${advice}`)] }]
   }
-  return gate === 'auto' && !hasLimit(limits) ? [{ level: 'warn', line: [trusted('No budget is set: nothing was checked.')] }] : []
+  return gate === 'auto' && warnBudget === undefined ? [{ level: 'warn', line: [trusted('No budget is set: nothing was checked.')] }] : []
 }
 
-type Limits = Pick<UsageResult, 'budget' | 'warnBudget' | 'forecastBudget' | 'budgets' | 'comparison'>
-
 /** An expression that evaluates to an empty text means no limit. */
-const canFail = ({ budget, forecastBudget, budgets, comparison }: Limits): boolean =>
+const canFail = ({ budget, forecastBudget, budgets, comparison }: UsageResult) =>
   [budget, forecastBudget, comparison?.maxIncrease].some((limit) => limit !== undefined) || budgets.length > 0
 
-const hasLimit = (limits: Limits): boolean => canFail(limits) || limits.warnBudget !== undefined
-
-/** A limit of an input, or a budget of the file. */
 interface JudgedLimit extends Partial<BudgetOutcome> {
   readonly used: Decimal
   /** Within a sentence: `the budget`, `budget checkout`. */
@@ -120,6 +115,12 @@ const withWaiver = (reason: Reason, { isWaived, waiver }: Partial<BudgetOutcome>
     ? { ...reason, level: 'warn', line: say`${reason.line} Waived until ${day(waiver.until)}: ${untrustedSentence(waiver.reason)}` }
     : reason
 
+/** Formats with as many decimals as the value needs to look different from the limit. */
+function differentPercent(value: Decimal, limit: Decimal) {
+  const places = [0, 1, 2, 3, 4, 5].find((count) => !value.round(count).eq(limit)) ?? 6
+  return `${formatRounded(value, places)}%`
+}
+
 function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
   if (comparison?.status !== 'compared' || comparison.maxIncrease === undefined || !comparison.isAboveMaxIncrease) return []
   const { change, changePercent, maxIncrease } = comparison
@@ -132,12 +133,6 @@ function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
       : ` (${isPercent ? differentPercent(changePercent, maxIncrease.percent) : formatPercent(changePercent)})`
   const line = [trusted(`Usage increased by ${amount} ${unit}${share} from ${comparedWords[comparison.with]}. The limit is ${allowed}.`)]
   return [{ level: 'fail', line, cause: say`usage increased too much` }]
-}
-
-/** Formats with as many decimals as the value needs to look different from the limit. */
-function differentPercent(value: Decimal, limit: Decimal): string {
-  const places = [0, 1, 2, 3, 4, 5].find((count) => !value.round(count).eq(limit)) ?? 6
-  return `${formatRounded(value, places)}%`
 }
 
 function issueReasons(result: UsageResult): readonly Reason[] {
@@ -173,7 +168,16 @@ function describeBudgetIssue({ name, fromDate, toDate, scope, dataQualityIssue: 
 
 export const reportUsage = (result: UsageResult): Report => ({
   headline: headlineOf(result),
-  milestones: milestonesOf(result),
+  milestones: [
+    { what: say`the budget`, budgetStep: result.budgetStep, limit: result.budget },
+    ...result.budgets.map((one) => ({ ...one, what: say`budget ${one.name}` })),
+  ].flatMap(({ what, budgetStep: step, limit }) =>
+    step === undefined || limit === undefined
+      ? []
+      : [
+          say`Usage reached ${step.percent}% of ${what} on ${day(step.reachedOn)}: ${trusted(`${ofLimit(step.used, limit, result.unit)}.`)}`,
+        ],
+  ),
   blocks: [
     nextStep(result),
     factsOf(result),
@@ -197,7 +201,6 @@ export const reportUsage = (result: UsageResult): Report => ({
   ],
 })
 
-/** What to do about a budget that is exceeded. */
 function nextStep(result: UsageResult): Part {
   const { organizationId, budgetStatus, budgets, byEntity, grandTotalCredits: total } = result
   const isTotal = budgetStatus === 'exceeded'
@@ -231,23 +234,12 @@ export function usageLines(result: UsageResult): readonly Line[] {
   ]
 }
 
-/** Entities that a message names. */
 const maxLargest = 3
 
-const rangeWords = ({ low, high }: { readonly low: Decimal; readonly high: Decimal }, unit: string): string =>
+const rangeWords = ({ low, high }: { readonly low: Decimal; readonly high: Decimal }, unit: string) =>
   `80% range ${formatRange(low, high)} ${unit}`
 
-/** Steps of budgets that usage has just reached. */
-const milestonesOf = ({ budgetStep, budget, budgets, unit }: UsageResult): readonly Line[] =>
-  [{ what: say`the budget`, budgetStep, limit: budget }, ...budgets.map((one) => ({ ...one, what: say`budget ${one.name}` }))].flatMap(
-    ({ what, budgetStep: step, limit }) =>
-      step === undefined || limit === undefined
-        ? []
-        : [say`Usage reached ${step.percent}% of ${what} on ${day(step.reachedOn)}: ${trusted(`${ofLimit(step.used, limit, unit)}.`)}`],
-  )
-
-/** Headline of a run that passes. The verdict has sentences for the others. */
-function headlineOf(result: UsageResult): Line {
+function headlineOf(result: UsageResult) {
   const { grandTotalCredits, unit, fromDate, toDate, budget, budgets, dataQualityIssues, records } = result
   if (records.length === 0)
     return say`No usage records for ${period(fromDate, toDate)}. The API's total is ${trusted(`${amountWords(grandTotalCredits, unit)}.`)}`
@@ -273,7 +265,7 @@ function factsOf(result: UsageResult): Part {
       : `, ${ofLimit(used.times(creditPrice.amount), budget.times(creditPrice.amount), creditPrice.currency)}`
   return facts({
     Used: trusted(budget === undefined ? withPrice(used, unit, creditPrice) : `${ofLimit(used, budget, unit)}${share}${money}`),
-    Budget: budget === undefined && gate !== 'off' && !hasLimit(result) ? trusted('none') : undefined,
+    Budget: budget === undefined && gate !== 'off' && !canFail(result) && warnBudget === undefined ? trusted('none') : undefined,
     'Warning level': shown(warnBudget, amount),
     Provisional: trusted(`${amount(provisionalCredits)}${inBrackets(provisionalCredits, used)}`),
     ...(forecast && { [`Forecast by ${formatShortDay(forecast.untilDate, toDate)}`]: trusted(forecastWords(forecast, result)) }),
@@ -288,7 +280,7 @@ function factsOf(result: UsageResult): Part {
 }
 
 /** `412.00 CHC (80% range 383–427 CHC, from 79 days with a weekday pattern; no budget judges it)`. */
-function forecastWords(forecast: Forecast, result: UsageResult): string {
+function forecastWords(forecast: Forecast, result: UsageResult) {
   if (forecast.status === 'unavailable') return 'not available: the usage before the period could not be read or is inconsistent'
   if (forecast.status === 'too-early') return 'not available yet: too early in the period'
   const { total, learnedFromDays, isWeekdayAware } = forecast
@@ -299,14 +291,14 @@ function forecastWords(forecast: Forecast, result: UsageResult): string {
 }
 
 /** A budget of the file may be for the same usage: all of it, in the same period. */
-const isForecastJudged = ({ forecastBudget, budgets, fromDate, endDate }: UsageResult): boolean =>
+const isForecastJudged = ({ forecastBudget, budgets, fromDate, endDate }: UsageResult) =>
   forecastBudget !== undefined ||
   budgets.some(
     ({ judgesForecast, scope, forecast, ...budget }) =>
       judgesForecast && Object.keys(scope).length === 0 && budget.fromDate === fromDate && forecast?.untilDate === endDate,
   )
 
-function changeWords(comparison: UsageComparison, unit: string): string {
+function changeWords(comparison: UsageComparison, unit: string) {
   if (comparison.status === 'no-complete-days') return 'not available: no day is complete in both periods'
   const { change, changePercent, total, ofTotal, maxIncrease } = comparison
   const sign = change.gt(0) ? '+' : ''
@@ -362,7 +354,6 @@ function comparisonNotices({ leftOut, added, removed, ...compared }: Compared, l
   ]
 }
 
-/** Failures first. */
 const statusOrder: readonly BudgetOutcome['status'][] = ['fail', 'warn', 'pass']
 
 function budgetTable({ budgets: inFile, unit, toDate }: UsageResult): Part {
@@ -376,7 +367,8 @@ function budgetTable({ budgets: inFile, unit, toDate }: UsageResult): Part {
       '>Limit': ({ used, limit }) => trusted(formatMoneyPair(used, limit)[1]),
       Share: shareCell,
       '>Forecast': forecastCell,
-      'Exceeded on': (budget) => exceededCell(budget, toDate),
+      'Exceeded on': (budget) =>
+        budget.runsOutOn && trusted(`${formatShortDay(budget.runsOutOn, toDate)}${budget.limitStatus === 'exceeded' ? '' : ' (forecast)'}`),
       '>Provisional': ({ provisional }) => provisional,
       Period: (budget) => trusted(formatDays(budget.fromDate, budget.toDate)),
     },
@@ -384,17 +376,13 @@ function budgetTable({ budgets: inFile, unit, toDate }: UsageResult): Part {
   )
 }
 
-/** `13 Nov`, or `27 Nov (forecast)` for a budget that is not exceeded yet. */
-const exceededCell = ({ runsOutOn, limitStatus }: BudgetOutcome, reference: Day): Cell =>
-  runsOutOn && trusted(`${formatShortDay(runsOutOn, reference)}${limitStatus === 'exceeded' ? '' : ' (forecast)'}`)
-
 function shareCell({ usedPercent, dataQualityIssue }: BudgetOutcome): Cell {
   if (dataQualityIssue !== undefined) return trusted('uncertain')
   return usedPercent && trusted(`${progressBar(Number(usedPercent))}\u00a0${formatShare(usedPercent)}`)
 }
 
 /** ` (service checkout, search; metric compute)`. */
-function scopeWords(scope: BudgetOutcome['scope']): Line {
+function scopeWords(scope: BudgetOutcome['scope']) {
   const parts = Object.entries(scope).map(([kind, wanted]) => say`${trusted(kind)} ${join(wanted, ', ')}`)
   return parts.length === 0 ? [] : say` (${join(parts, '; ')})`
 }
@@ -404,7 +392,6 @@ function forecastCell({ forecast, judgesForecast }: BudgetOutcome): Cell {
   return forecast && trusted(forecast.status === 'too-early' ? 'too early' : 'not available')
 }
 
-/** Labels of entities and of groups of their records. */
 function labelsOf({ records, otherRecords }: UsageResult): (one: Labeled, isTypeShown?: boolean) => string {
   const labelOf = createLabels([...otherRecords, ...records])
   return ({ name = '', entityName = name, entityId = '', entityType = '' }, isTypeShown) =>
@@ -427,7 +414,7 @@ function spikeTable(result: UsageResult): Part {
   })
 }
 
-const excess = ({ total, usual }: UsageResult['spikes'][number]): number => Number(total) - Number(usual)
+const excess = ({ total, usual }: UsageResult['spikes'][number]) => Number(total) - Number(usual)
 
 /** A coincidence, and not a cause: the API does not know what uses credits. */
 function aroundSpikes<Row extends { readonly spike: Day; readonly at: string }>(
@@ -476,16 +463,13 @@ function shareTable(
 /** Smaller changes, as a share of the total, are summed up in one row. */
 const minMove = '0.005'
 
-/** Changes with a row of their own. */
 const maxMovers = 10
 
-/** The largest changes, whatever their sign. */
 function moverTable(result: UsageResult): Part {
   const { comparison, unit } = result
   if (comparison?.status !== 'compared') return undefined
   const labelOf = labelsOf(result)
   const minChange = comparison.ofTotal.abs().times(minMove)
-  // The largest is the first.
   const named = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(minChange)).slice(0, maxMovers)
   const rest = comparison.movers.slice(named.length)
   const rows = [

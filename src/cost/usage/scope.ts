@@ -25,10 +25,9 @@ export function recordsInScope(records: readonly UsageRecord[], scope: BudgetSco
     .flatMap((record) => countMetrics(record, scope.metric))
 }
 
-const holds = (wanted: readonly string[] | undefined, having: readonly string[]): boolean =>
+const holds = (wanted: readonly string[] | undefined, having: readonly string[]) =>
   wanted === undefined || wanted.some((one) => having.includes(one))
 
-/** The given names and ids, and the ids that belong to the names. */
 function idsOf(
   wanted: readonly string[] | undefined,
   all: readonly UsageRecord[],
@@ -39,9 +38,8 @@ function idsOf(
   return [...new Set([...wanted, ...named])]
 }
 
-const labelIf = (record: UsageRecord, isOfKind: boolean): readonly string[] => (isOfKind ? [entityLabel(record)] : [])
+const labelIf = (record: UsageRecord, isOfKind: boolean) => (isOfKind ? [entityLabel(record)] : [])
 
-/** The names of a record that a field of a scope can have. */
 const namesOf: Readonly<Record<Exclude<keyof BudgetScope, 'tag'>, (record: UsageRecord) => readonly string[]>> = {
   entity: (record) => labelIf(record, true),
   entityType: ({ entityType }) => [entityType],

@@ -118,11 +118,10 @@ interface WeekdayValue {
   readonly value: number
 }
 
-const valuesOn = (days: readonly WeekdayValue[], weekday: number): readonly number[] =>
-  days.flatMap((one) => (one.weekday === weekday ? one.value : []))
+const valuesOn = (days: readonly WeekdayValue[], weekday: number) => days.flatMap((one) => (one.weekday === weekday ? one.value : []))
 
 /** Weekdays are compared with the same weekday. A new level is usual as soon as it lasted for most of a week. */
-const usualOn = (before: readonly WeekdayValue[], weekday: number): number =>
+const usualOn = (before: readonly WeekdayValue[], weekday: number) =>
   Math.max(median(valuesOn(before, weekday)), shareOfWeek(before, weekday) * median(before.slice(-7).map(({ value }) => value)))
 
 function usualBefore(before: readonly WeekdayValue[], weekday: number): { readonly value: number; readonly max: number } {
@@ -134,7 +133,7 @@ function usualBefore(before: readonly WeekdayValue[], weekday: number): { readon
 }
 
 /** How the weekday compares with the week around it. Of two weeks, the larger share counts, because one may have a holiday. */
-function shareOfWeek(before: readonly WeekdayValue[], weekday: number): number {
+function shareOfWeek(before: readonly WeekdayValue[], weekday: number) {
   const shares = before.flatMap((one, i) => {
     if (one.weekday !== weekday) return []
     const start = Math.min(Math.max(0, i - 3), before.length - 7)

@@ -43,8 +43,7 @@ function inGroups<T>(days: readonly T[], isWeekly: boolean): readonly (readonly 
   return days.filter((_, i) => i % length === 0).map((_, i) => days.slice(i * length, (i + 1) * length))
 }
 
-/** The first day of the group. */
-const chartLabel = ([first]: readonly { readonly date: Day }[], reference: Day): string =>
+const chartLabel = ([first]: readonly { readonly date: Day }[], reference: Day) =>
   first === undefined ? '' : formatShortDay(first.date, reference)
 
 function chartForecast({ forecast, byDay, toDate }: UsageResult, isWeekly: boolean): { readonly forecast?: readonly Point[] } {
@@ -57,7 +56,6 @@ function chartForecast({ forecast, byDay, toDate }: UsageResult, isWeekly: boole
   }
 }
 
-/** A chart has a color for each of so many. */
 const maxLimits = 3
 
 function chartLimits({ budget, warnBudget, forecastBudget, budgets, fromDate, endDate, unit }: UsageResult): {

@@ -7,14 +7,8 @@ import { GitHubError } from './failure.ts'
 import { createRequests, type Limits, listAll, parseAnswer, perPage } from './requests.ts'
 import type { GitHubRun } from './run.ts'
 
-interface FetchInit {
-  readonly method: Exchange['method']
-  readonly headers: { readonly authorization: string }
-  readonly body: string | undefined
-}
-
 // Octokit would print text of the server to a stream in which the runner executes commands.
-const nothing = (): undefined => undefined
+const nothing = () => undefined
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
 /** What changes of an issue. An absent field stays as it is. */
@@ -33,7 +27,14 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
   const { getOctokit } = await import('@actions/github')
   const { request, close } = createRequests(run, deps, limits)
   /** Sends a request in the form of the global `fetch`, as far as octokit uses it, whose own parser takes minutes for some answers. */
-  const fetch = async (url: string, { method, headers: { authorization }, body }: FetchInit) => {
+  const fetch = async (
+    url: string,
+    {
+      method,
+      headers: { authorization },
+      body,
+    }: { readonly method: Exchange['method']; readonly headers: { readonly authorization: string }; readonly body: string | undefined },
+  ) => {
     const { status, headers, text } = await request({ method, url: new URL(url), authorization, body })
     // Octokit would print text of other headers.
     const kept = headers.link === undefined ? [] : [['link', headers.link]]
@@ -48,7 +49,6 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
   const { git, issues, pulls, repos } = octokit.rest
   const latest = { sort: 'updated', direction: 'desc', per_page: perPage } as const
   return {
-    /** The account that the token belongs to. */
     author: async (): Promise<Author> => parseAnswer(viewerSchema, await octokit.graphql('query { viewer { login databaseId } }')),
     pullRequestsWith: (commit: string) =>
       listAll(pullSchema, (page) => repos.listPullRequestsAssociatedWithCommit({ ...repository, commit_sha: commit, ...page })),
@@ -63,9 +63,7 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
       const { data } = await repos.listCommits({ ...repository, sha: commit, per_page: perPage })
       return new Map(parseAnswer(commitSchema.array(), data))
     },
-    /** The newest first. */
     deployments: () => listAll(deploymentSchema, (page) => repos.listDeployments({ ...repository, ...page })),
-    /** The last commit of a branch. */
     headOf: async (branch: string) => parseAnswer(refSchema, (await git.getRef({ ...repository, ref: `heads/${branch}` })).data).object.sha,
     /** The ids of the files of a commit, by path. Throws a GitHubError for a list that is not complete. */
     async filesOf(commit: string): Promise<ReadonlyMap<string, string>> {
@@ -81,7 +79,6 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
     async updateComment(id: number, body: string): Promise<void> {
       await issues.updateComment({ ...repository, comment_id: id, body })
     },
-    /** Lists open issues, and pull requests. */
     openIssuesOf: ({ login }: Author) =>
       listAll(issueSchema, (page) => issues.listForRepo({ ...repository, state: 'open', creator: login, ...page })),
     async createIssue({ title, body, label }: { readonly title: string; readonly body: string; readonly label: string }): Promise<Issue> {

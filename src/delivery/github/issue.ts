@@ -40,7 +40,7 @@ async function openIssues(context: SyncContext): Promise<readonly Issue[]> {
   return issues.filter((issue) => isOwn('issue', context, issue)).toSorted((a, b) => a.number - b.number)
 }
 
-const isLabeled = ({ labels }: Issue): boolean => labels.some((name) => name.toLowerCase() === issueLabel)
+const isLabeled = ({ labels }: Issue) => labels.some((name) => name.toLowerCase() === issueLabel)
 
 async function updateOrClose(context: SyncContext, { number, body: old }: Issue): Promise<SyncedIssue> {
   const { content, label, client, deps } = context
@@ -64,7 +64,7 @@ async function updateOrClose(context: SyncContext, { number, body: old }: Issue)
   return { transition: isOver ? 'closed' : 'none', number }
 }
 
-const comment = (context: SyncContext, number: number, sentence: string): Promise<void> =>
+const comment = (context: SyncContext, number: number, sentence: string) =>
   context.client.createComment(number, writeIssueComment(sentence, context))
 
 async function open(context: SyncContext): Promise<SyncedIssue> {
@@ -86,7 +86,7 @@ async function open(context: SyncContext): Promise<SyncedIssue> {
 }
 
 /** `Cost gate: budget exceeded`, and `Apply, environment staging: the API is down`. */
-function titleOf({ name, content: { cause, environment }, redact }: SyncContext): string {
+function titleOf({ name, content: { cause, environment }, redact }: SyncContext) {
   const where = environment === undefined ? '' : `, environment ${redact(environment)}`
   return `${quote(redact(capitalize(name)), maxNameCharacters)}${where}: ${quote(redact(cause), maxCauseCharacters)}`
 }
@@ -94,7 +94,7 @@ function titleOf({ name, content: { cause, environment }, redact }: SyncContext)
 // GitHub accepts 256 characters. A cut adds up to 30, and an environment up to 77.
 const [maxNameCharacters, maxCauseCharacters] = [60, 120]
 
-async function closeDuplicates({ client, deps }: SyncContext, found: readonly Issue[]): Promise<void> {
+async function closeDuplicates({ client, deps }: SyncContext, found: readonly Issue[]) {
   for (const { number } of found.filter(isLabeled).slice(1)) {
     await client.updateIssue(number, { close: 'not_planned' })
     deps.note(`issue: closed #${number} as a duplicate`)

@@ -12,7 +12,6 @@ import type { GitHubRun } from './run.ts'
 export interface Limits {
   /** Limit for one request; GitHub's own limit is 10 s. */
   readonly requestMs: number
-  /** Limit for all requests together. */
   readonly totalMs: number
 }
 
@@ -70,15 +69,13 @@ export const perPage = 100
 /** Longer lists are an error. */
 const maxPages = 200
 
-interface Page {
-  readonly data: unknown
-  readonly headers: { readonly link?: string | undefined }
-}
-
 /** The items of all pages, requested by number: the token is not sent to an address from an answer. */
 export async function* listAll<T>(
   item: z.ZodType<T>,
-  ask: (page: { readonly page: number; readonly per_page: number }) => Promise<Page>,
+  ask: (page: {
+    readonly page: number
+    readonly per_page: number
+  }) => Promise<{ readonly data: unknown; readonly headers: { readonly link?: string | undefined } }>,
 ): AsyncGenerator<T> {
   for (let page = 1; page <= maxPages; page++) {
     const { data, headers } = await ask({ page, per_page: perPage })

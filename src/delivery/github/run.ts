@@ -38,12 +38,10 @@ export async function readEvent(file = ''): Promise<RunEvent> {
 
 /** The facts about the job that is running. */
 export interface GitHubRun {
-  /** Base URL of the API. */
   readonly apiUrl: URL
   readonly proxy: ProxySettings
   readonly owner: string
   readonly repository: string
-  /** Page of this run. Undefined when variables are missing. */
   readonly url: string | undefined
   readonly job: string
   /** What distinguishes this job from others, for the default label. */
@@ -52,7 +50,6 @@ export interface GitHubRun {
   readonly commit: string
   /** The branch whose files are checked out. Empty for a tag and an open pull request. */
   readonly branch: string
-  /** The branch or the tag. */
   readonly refName: string
   /** The repository as the option `--repo` of `gh` has it. */
   readonly ghRepository: string
@@ -63,7 +60,6 @@ export interface GitHubRun {
   readonly isFromFork: boolean
 }
 
-/** The id of a commit. */
 const commitGrammar = /^[0-9a-f]{40,64}$/
 
 /** Reads the variables of the runner, and the event. `checkedOut` is the commit in the workspace, if it is known. */
@@ -119,19 +115,14 @@ function subjectOf({ pull_request: pull, issue, workflow_run: tested }: RunEvent
   }
 }
 
-/** What the runner says about the event. */
-interface EventOrigin {
-  readonly eventName: string
-  readonly repository: string
-  /** `refs/heads/main`. */
-  readonly ref: string
-}
-
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
 const mergeQueue = /^refs\/heads\/gh-readonly-queue\//
 
 /** Whether the files may be those of a fork: the event is about one, or does not say it. */
-export function mayConcernFork({ eventName, repository, ref }: EventOrigin, event: RunEvent): boolean {
+export function mayConcernFork(
+  { eventName, repository, ref }: { readonly eventName: string; readonly repository: string; readonly ref: string },
+  event: RunEvent,
+): boolean {
   const isOther = (head: z.output<typeof repositoryOfEvent> | null | undefined): boolean =>
     head?.full_name?.toLowerCase() !== repository.toLowerCase()
   if (eventName.startsWith('pull_request') || event.pull_request !== undefined) return isOther(event.pull_request?.head?.repo)
@@ -143,7 +134,7 @@ export function mayConcernFork({ eventName, repository, ref }: EventOrigin, even
 }
 
 // The runner uses the id of a step. Without an id, it uses the name of the action, with a number from the second step on.
-function stepWord(step: string): string {
+function stepWord(step: string) {
   if (!step.startsWith('__')) return step
   const [, number] = /_(\d+)$/.exec(step) ?? []
   return number === undefined ? '' : `step ${number}`

@@ -12,7 +12,6 @@ import { formats } from './formats.ts'
 import type { Message } from './message.ts'
 
 interface NotificationOptions {
-  /** Accepted by `isWebhookUrl`. */
   readonly url: string
   readonly format: keyof typeof formats
   readonly message: Message
@@ -39,13 +38,6 @@ export async function sendNotification(
   return failure === undefined ? undefined : `notification: not delivered: ${failure}`
 }
 
-interface Delivery {
-  readonly url: URL
-  readonly body: string
-  readonly proxy: ProxySettings
-  readonly redact: Redact
-}
-
 /** Limit for one attempt. */
 const requestMs = 10_000
 
@@ -58,7 +50,10 @@ const maxAttempts = 3
  * Sends a message with POST. Follows no redirect. It is sent again only when it certainly did not arrive, so that no message arrives twice.
  * Resolves to the reason when it was not accepted.
  */
-async function deliver({ url, body, proxy, redact }: Delivery, deps: SendDeps): Promise<string | undefined> {
+async function deliver(
+  { url, body, proxy, redact }: { readonly url: URL; readonly body: string; readonly proxy: ProxySettings; readonly redact: Redact },
+  deps: SendDeps,
+) {
   const { clock, cancellation } = deps
   const transport = createTransport(url, proxy, clock)
   const remainingMs = startDeadline(clock, totalMs)
@@ -78,7 +73,13 @@ async function deliver({ url, body, proxy, redact }: Delivery, deps: SendDeps): 
     const { answer } = outcome
     return answer.status < 300
       ? { value: undefined }
-      : { failure: failureOfStatus(answer, wordsIn(redact(answer.text.slice(0, maxAnswerLength))), clock.now()) }
+      : {
+          failure: failureOfStatus(
+            answer,
+            quote(redact(answer.text.slice(0, maxAnswerLength)).replace(/\s+/g, ' ').trim(), 100).replace(/\.$/, ''),
+            clock.now(),
+          ),
+        }
   }
 
   const policyOf = (failure: Failure): RetryPolicy => (failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('POST', failure))
@@ -95,9 +96,7 @@ async function deliver({ url, body, proxy, redact }: Delivery, deps: SendDeps): 
 /** The beginning of an answer shows what is wrong. */
 const maxAnswerLength = 2000
 
-const wordsIn = (text: string): string => quote(text.replace(/\s+/g, ' ').trim(), 100).replace(/\.$/, '')
-
-function explain(failure: Failure, { host }: URL): string {
+function explain(failure: Failure, { host }: URL) {
   const { cause, writeOutcome, waitMs } = failure
   const answer = describeFailedRequest(failure, host)
   if (cause === 'redirect') return `${answer}. Redirects are not followed. Check notify-url`

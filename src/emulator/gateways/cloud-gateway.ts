@@ -13,7 +13,7 @@ import {
   queryOf,
 } from '../http.ts'
 import type { Settings } from '../options.ts'
-import { findRoute, type Route } from '../product/product.ts'
+import { findRoute } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
 import { evaluateSql, toJsonFormat, UnsupportedQuery } from '../product/sql.ts'
 import { isJsonObject, type JsonObject, type Organization, type Permission, type Service } from '../store.ts'
@@ -34,17 +34,7 @@ import {
   stateOf,
 } from './cloud-platform.ts'
 import { findUndocumented } from './documented-fields.ts'
-import {
-  badRequest,
-  callProduct,
-  type Gateway,
-  GatewayError,
-  type Identity,
-  isUsable,
-  notFound,
-  type Quota,
-  toSqlContext,
-} from './gateway.ts'
+import { badRequest, callProduct, type Gateway, GatewayError, type Identity, isUsable, notFound, toSqlContext } from './gateway.ts'
 
 const maxBodyBytes = 5 * 1024 * 1024
 
@@ -95,7 +85,7 @@ export function createCloudGateway(settings: Settings): Gateway {
     if (match === undefined) return undefined
     const path = match.param('path')
     const route = findRoute(method, path)
-    if (route === undefined || !isServed(route)) return undefined
+    if (route === undefined || !(route.resource !== 'connections' && route.resource !== 'charts')) return undefined
     authorize(context, match, identity, 'control-plane:service:manage-clickstack-api')
     const service = requireService(toPlatformCall(context, match, request))
     const hasBody = method === 'POST' || method === 'PUT'
@@ -108,7 +98,14 @@ export function createCloudGateway(settings: Settings): Gateway {
     maxBodyBytes,
     identify,
     isLimited: () => true,
-    toLimitHeaders,
+    // Source of form and names: the server code quoted in terraform-provider-clickhouse#148.
+    toLimitHeaders: ({ limit, remaining, resetMs, windowMs }) => ({
+      'X-RateLimit-Limit': String(limit),
+      'X-RateLimit-Remaining': String(remaining),
+      // Fractional seconds that remain, not an epoch.
+      'X-RateLimit-Reset': String(resetMs / 1000),
+      'X-RateLimit-Policy': `${limit};w=${windowMs / 1000};comment="fixed window"`,
+    }),
     // The body has no status and no request id: terraform-provider-clickhouse PR#366.
     toTooManyRequests: () => jsonResponse(429, { error: 'TOO_MANY_REQUESTS' }),
     handle,
@@ -173,7 +170,7 @@ function createPlatformRoutes(): readonly PlatformRoute[] {
   ]
 }
 
-const route = (pathname: string, permission: Permission, handle: PlatformRoute['handle']): PlatformRoute => ({
+const route = (pathname: string, permission: Permission, handle: PlatformRoute['handle']) => ({
   pattern: new URLPattern({ pathname }),
   permission,
   handle,
@@ -196,9 +193,9 @@ function matchPath(pattern: URLPattern, path: string): Match | undefined {
 }
 
 // URLPattern resolves dot segments, as a browser does. The API's server does not, so that such a path must not reach a handler.
-const isRewrittenByUrlPattern = (pathname: string): boolean => !pathname.startsWith('/') || /(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(pathname)
+const isRewrittenByUrlPattern = (pathname: string) => !pathname.startsWith('/') || /(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(pathname)
 
-const toPlatformCall = (context: EmulatorContext, match: Match, { path }: HttpRequest): PlatformCall => ({
+const toPlatformCall = (context: EmulatorContext, match: Match, { path }: HttpRequest) => ({
   context,
   organization: requireOrganization(context, match),
   query: queryOf(path),
@@ -230,7 +227,7 @@ function identify({ store, settings }: EmulatorContext, authorization: string | 
   return { credentials: 'valid', keyId, key }
 }
 
-function authorize({ store }: EmulatorContext, match: Match, { key, credentials }: Identity, permission: Permission): void {
+function authorize({ store }: EmulatorContext, match: Match, { key, credentials }: Identity, permission: Permission) {
   if (key === undefined) {
     const reason =
       credentials === 'absent' ? 'credentials are missing' : 'the API key is unknown, disabled or expired, or its secret is wrong'
@@ -242,8 +239,6 @@ function authorize({ store }: EmulatorContext, match: Match, { key, credentials 
   const isOther = store.organizations.some(({ id }) => id === organizationId) && key.organizationId !== organizationId
   if (isOther) throw new GatewayError(403, 'FORBIDDEN', 'the API key belongs to another organization')
 }
-
-const isServed = ({ resource }: Route): boolean => resource !== 'connections' && resource !== 'charts'
 
 function requireObject(request: HttpRequest): JsonObject {
   if (request.isTooLarge) throw new GatewayError(413, 'PAYLOAD_TOO_LARGE', `request body is larger than ${maxBodyBytes} bytes`)
@@ -269,25 +264,20 @@ function requireDocumented(body: JsonObject, { variant }: Settings, method: stri
 }
 
 function toResourceResponse(ids: Ids, { status, body, total }: ProductResponse): HttpResponse {
-  if (status !== 200) return toError(ids, status, codeOf(status), String(isJsonObject(body) ? body.message : body))
+  if (status !== 200)
+    return toError(
+      ids,
+      status,
+      { 400: 'BAD_REQUEST', 404: 'NOT_FOUND', 409: 'CONFLICT' }[status] ?? 'INTERNAL_ERROR',
+      String(isJsonObject(body) ? body.message : body),
+    )
   const result = !isJsonObject(body) || Object.keys(body).length === 0 ? undefined : 'data' in body ? body.data : body
   return toEnvelope(ids, result, total === undefined ? {} : { 'X-Total-Count': String(total) })
 }
 
-const codeOf = (status: number): string => ({ 400: 'BAD_REQUEST', 404: 'NOT_FOUND', 409: 'CONFLICT' })[status] ?? 'INTERNAL_ERROR'
-
 /** A deletion has no result. */
-const toEnvelope = (ids: Ids, result: unknown, headers: Headers = {}): HttpResponse =>
+const toEnvelope = (ids: Ids, result: unknown, headers: Headers = {}) =>
   jsonResponse(200, { status: 200, requestId: ids.uuid(), result }, headers)
 
-const toError = (ids: Ids, status: number, code: string, message: string): HttpResponse =>
+const toError = (ids: Ids, status: number, code: string, message: string) =>
   jsonResponse(status, { status, error: `${code}: ${message}`, requestId: ids.uuid() })
-
-/** Source of form and names: the server code quoted in terraform-provider-clickhouse#148. */
-const toLimitHeaders = ({ limit, remaining, resetMs, windowMs }: Quota): Headers => ({
-  'X-RateLimit-Limit': String(limit),
-  'X-RateLimit-Remaining': String(remaining),
-  // Fractional seconds that remain, not an epoch.
-  'X-RateLimit-Reset': String(resetMs / 1000),
-  'X-RateLimit-Policy': `${limit};w=${windowMs / 1000};comment="fixed window"`,
-})

@@ -1,4 +1,4 @@
-import { addDays, countDays, type Day, dayOf, isDay } from '../../platform/core/dates.ts'
+import { addDays, countDays, dayOf, isDay } from '../../platform/core/dates.ts'
 import type { ExactNumber } from '../../platform/core/json.ts'
 import type { EmulatorContext } from '../context.ts'
 import type { ApiKey, Backup, CreditBalance, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
@@ -89,7 +89,7 @@ function toServiceView(service: Service, nowMs: number): JsonObject {
 
 export const listBackups = ({ service }: ServiceCall): unknown => service.backups.toSorted((a, b) => startMsOf(b) - startMsOf(a))
 
-const startMsOf = ({ startedAt }: Backup): number => (startedAt === undefined ? 0 : Date.parse(startedAt))
+const startMsOf = ({ startedAt }: Backup) => (startedAt === undefined ? 0 : Date.parse(startedAt))
 
 export function getBackup({ service, param }: ServiceCall): unknown {
   const id = param('id')
@@ -115,7 +115,7 @@ export function listActivities({ organization, query }: PlatformCall): unknown {
     .map(({ activity }) => ({ organizationId: organization.id, ...activity }))
 }
 
-function toInstant(query: URLSearchParams, name: string): number | undefined {
+function toInstant(query: URLSearchParams, name: string) {
   const text = query.get(name)
   if (text === null) return undefined
   const ms = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN
@@ -152,7 +152,7 @@ export function getCreditBalances({ organization, context }: PlatformCall): unkn
 export const listKeys = ({ context, organization }: PlatformCall): unknown =>
   context.store.keys.filter(({ organizationId }) => organizationId === organization.id).map(toKeyView)
 
-const toKeyView = ({ id, name, state, expireAt }: ApiKey): JsonObject => ({ name, state, keySuffix: id.slice(-4), expireAt })
+const toKeyView = ({ id, name, state, expireAt }: ApiKey) => ({ name, state, keySuffix: id.slice(-4), expireAt })
 
 /** Source: "Resolve the caller identity" in the vendor's API reference of October 2026, which has no example of an answer. */
 export const getWhoami = (key: ApiKey): unknown => ({ actorType: 'key', organizationId: key.organizationId, ...toKeyView(key) })
@@ -174,16 +174,10 @@ export function getUsageCost({ organization, query, context }: PlatformCall): un
   }
 }
 
-interface UsageQuery {
-  readonly from: Day
-  readonly to: Day
-  readonly filters: readonly Tag[]
-}
-
 // to_date is at most 30 days after from_date, both inclusive.
 const maxDays = 31
 
-function toUsageQuery(query: URLSearchParams): UsageQuery {
+function toUsageQuery(query: URLSearchParams) {
   const from = requireDay(query, 'from_date')
   const to = requireDay(query, 'to_date')
   if (to < from) throw badRequest('to_date must not be before from_date')
@@ -191,7 +185,7 @@ function toUsageQuery(query: URLSearchParams): UsageQuery {
   return { from, to, filters: query.getAll('filter').map(toFilter) }
 }
 
-function requireDay(query: URLSearchParams, name: string): Day {
+function requireDay(query: URLSearchParams, name: string) {
   const [text, ...more] = query.getAll(name)
   if (text === undefined) throw badRequest(`${name} is required`)
   if (more.length > 0) throw badRequest(`${name} must be given once`)
@@ -207,7 +201,7 @@ function toFilter(text: string): Tag {
 }
 
 // A record has the tags of its service. All filters must match. Records of a warehouse have no service and match none.
-function isTagged({ services }: Organization, { serviceId }: UsageRecord, filters: readonly Tag[]): boolean {
+function isTagged({ services }: Organization, { serviceId }: UsageRecord, filters: readonly Tag[]) {
   const tags = services.find(({ id }) => id === serviceId)?.tags ?? []
   return filters.every(({ key, value }) => tags.some((tag) => tag.key === key && (value === undefined || tag.value === value)))
 }
@@ -222,7 +216,7 @@ function toUsageView(record: UsageRecord, firstOpenDay: string): JsonObject {
   }
 }
 
-const sumMicro = (amounts: readonly number[]): bigint => amounts.reduce((total, amount) => total + BigInt(amount), 0n)
+const sumMicro = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + BigInt(amount), 0n)
 
 /** Millionths of a credit as an exact decimal, without a float in between: 1250000 → 1.25, 3 → 0.000003. */
 function toCredits(micro: bigint): ExactNumber {

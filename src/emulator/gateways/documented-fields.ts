@@ -152,8 +152,6 @@ const sourcesOf: Readonly<Record<string, Fields>> = {
   promql: sourceBase,
 }
 
-const source = ({ kind }: JsonObject): Shape => sourcesOf[String(kind)] ?? 'any'
-
 const shapes: Readonly<Record<string, Shape>> = {
   'POST dashboards': { ...dashboard, filters: [filter] },
   'POST dashboards/validate': { ...dashboard, filters: [filter] },
@@ -165,28 +163,37 @@ const shapes: Readonly<Record<string, Shape>> = {
     filters: [fields('type condition')],
   },
   'POST webhooks': fields('name service url description body headers queryParams'),
-  'POST sources': source,
+  'POST sources': ({ kind }) => sourcesOf[String(kind)] ?? 'any',
 }
 
 const sameAsPost = ['saved-searches', 'webhooks', 'sources']
 
-interface BodyContext {
-  readonly method: string
-  readonly resource: string
-  readonly isValidation: boolean
-  readonly acceptsField: (name: string) => boolean
-}
-
 /** The first property of the body that the document does not have, as a path such as `tiles.0.config.nonsense`. */
-export function findUndocumented(body: JsonObject, { method, resource, isValidation, acceptsField }: BodyContext): string | undefined {
+export function findUndocumented(
+  body: JsonObject,
+  {
+    method,
+    resource,
+    isValidation,
+    acceptsField,
+  }: {
+    readonly method: string
+    readonly resource: string
+    readonly isValidation: boolean
+    readonly acceptsField: (name: string) => boolean
+  },
+): string | undefined {
   const verb = method === 'PUT' && sameAsPost.includes(resource) ? 'POST' : method
   const name = `${verb} ${resource}${isValidation ? '/validate' : ''}`
   return findIn(body, shapes[name] ?? 'any', [], acceptsField)
 }
 
-type Path = readonly (string | number)[]
-
-function findIn(value: unknown, shape: Shape, path: Path, acceptsField: (name: string) => boolean): string | undefined {
+function findIn(
+  value: unknown,
+  shape: Shape,
+  path: readonly (string | number)[],
+  acceptsField: (name: string) => boolean,
+): string | undefined {
   if (shape === 'any') return undefined
   if (typeof shape === 'function') return isJsonObject(value) ? findIn(value, shape(value), path, acceptsField) : undefined
   if (isList(shape)) {
@@ -202,7 +209,7 @@ function findIn(value: unknown, shape: Shape, path: Path, acceptsField: (name: s
 
 const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
 
-function findFirst<T>(items: Iterable<T>, find: (item: T) => string | undefined): string | undefined {
+function findFirst<T>(items: Iterable<T>, find: (item: T) => string | undefined) {
   for (const item of items) {
     const found = find(item)
     if (found !== undefined) return found

@@ -23,8 +23,7 @@ export function runAlertTask(service: Service, nowMs: number): void {
   }
 }
 
-/** The compared values, one for each group; 0 without rows. */
-function evaluate(alert: Alert, service: Service, nowMs: number): readonly number[] {
+function evaluate(alert: Alert, service: Service, nowMs: number) {
   const series = alert.source === 'tile' ? seriesOfTile(alert, service) : seriesOfSavedSearch(alert, service)
   const [first] = series
   if (first === undefined) return []
@@ -78,7 +77,7 @@ function seriesOfSavedSearch({ savedSearchId, groupBy }: Alert, { savedSearches 
   return [{ sourceId, aggFn: 'count', where, storedLanguage, groupBy: groupBy ? [groupBy] : [] }]
 }
 
-function isBreach({ threshold, thresholdMax, thresholdType }: Alert, value: number): boolean {
+function isBreach({ threshold, thresholdMax, thresholdType }: Alert, value: number) {
   const isInRange = value >= threshold && value <= (thresholdMax ?? threshold)
   const breaches: Readonly<Record<string, boolean>> = {
     above: value >= threshold,

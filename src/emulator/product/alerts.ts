@@ -70,17 +70,18 @@ const createAlertSchema = (nowMs: number) =>
 
 export type AlertBody = z.output<ReturnType<typeof createAlertSchema>>
 
-interface ChannelFields {
-  readonly channel?: WebhookChannel | undefined
-  readonly channels?: readonly WebhookChannel[] | undefined
-}
-
-function checkChannels({ channel: single, channels: list }: ChannelFields, context: z.RefinementCtx): void {
+function checkChannels(
+  {
+    channel: single,
+    channels: list,
+  }: { readonly channel?: WebhookChannel | undefined; readonly channels?: readonly WebhookChannel[] | undefined },
+  context: z.RefinementCtx,
+) {
   const problem = findChannelProblem(single, list)
   if (problem !== undefined) addIssue(context, problem, ['channels'])
 }
 
-function findChannelProblem(single: WebhookChannel | undefined, list: readonly WebhookChannel[] | undefined): string | undefined {
+function findChannelProblem(single: WebhookChannel | undefined, list: readonly WebhookChannel[] | undefined) {
   if (single === undefined && list === undefined) return 'Provide either "channel" or "channels"'
   if (single !== undefined && list !== undefined && !isDeepStrictEqual(single, list[0]))
     return 'When both "channel" and "channels" are provided, "channel" must match the first entry of "channels"'
@@ -88,13 +89,18 @@ function findChannelProblem(single: WebhookChannel | undefined, list: readonly W
   return isRepeated ? 'Duplicate notification channels are not allowed' : undefined
 }
 
-interface ScheduleFields {
-  readonly interval: Interval
-  readonly scheduleOffsetMinutes?: number | undefined
-  readonly scheduleStartAt?: string | null | undefined
-}
-
-function checkSchedule({ interval, scheduleOffsetMinutes = 0, scheduleStartAt }: ScheduleFields, context: z.RefinementCtx): void {
+function checkSchedule(
+  {
+    interval,
+    scheduleOffsetMinutes = 0,
+    scheduleStartAt,
+  }: {
+    readonly interval: Interval
+    readonly scheduleOffsetMinutes?: number | undefined
+    readonly scheduleStartAt?: string | null | undefined
+  },
+  context: z.RefinementCtx,
+) {
   const minutes = minutesOf[interval]
   const path = ['scheduleOffsetMinutes']
   if (scheduleStartAt != null && scheduleOffsetMinutes > 0)
@@ -103,13 +109,14 @@ function checkSchedule({ interval, scheduleOffsetMinutes = 0, scheduleStartAt }:
     addIssue(context, `scheduleOffsetMinutes must be less than ${minutes} minute${minutes === 1 ? '' : 's'}`, path)
 }
 
-interface RangeFields {
-  readonly thresholdType: string
-  readonly threshold: number
-  readonly thresholdMax?: number | undefined
-}
-
-function checkRange({ thresholdType: type, threshold, thresholdMax }: RangeFields, context: z.RefinementCtx): void {
+function checkRange(
+  {
+    thresholdType: type,
+    threshold,
+    thresholdMax,
+  }: { readonly thresholdType: string; readonly threshold: number; readonly thresholdMax?: number | undefined },
+  context: z.RefinementCtx,
+) {
   if (type !== 'between' && type !== 'not_between') return
   if (thresholdMax === undefined) addIssue(context, 'thresholdMax is required for between/not_between threshold types', ['thresholdMax'])
   else if (thresholdMax < threshold) addIssue(context, 'thresholdMax must be greater than or equal to threshold', ['thresholdMax'])
@@ -138,7 +145,7 @@ export const alerts = routesOf<Alert>({
   },
 })
 
-function checkReferences(service: Service, body: AlertBody): void {
+function checkReferences(service: Service, body: AlertBody) {
   if (body.source === 'tile') checkTile(requireTile(service, body))
   else {
     if (!isObjectId(body.savedSearchId)) throw badRequest('Invalid saved search ID')
@@ -159,7 +166,7 @@ function requireTile(service: Service, { dashboardId, tileId }: Extract<AlertBod
 }
 
 /** Checks SQL tiles only. An alert on a table or a text is accepted, and the next update of the dashboard deletes it. */
-function checkTile({ config: { configType, displayType, sqlTemplate } }: Tile): void {
+function checkTile({ config: { configType, displayType, sqlTemplate } }: Tile) {
   if (configType !== 'sql') return
   const isOverTime = displayType === 'line' || displayType === 'stacked_bar'
   if (!isOverTime && displayType !== 'number')
@@ -175,33 +182,29 @@ const plainFields = ['name', 'message', 'note', 'threshold', 'interval', 'numCon
 
 type PlainPart = Pick<Alert, (typeof plainFields)[number]>
 
-const plainPart = (fields: { readonly [Field in keyof PlainPart]?: unknown }): PlainPart =>
+const plainPart = (fields: { readonly [Field in keyof PlainPart]?: unknown }) =>
   Object.fromEntries(plainFields.map((field) => [field, fields[field] ?? null])) as unknown as PlainPart // A stored alert was validated.
 
 /** The fields that a body sets. An update keeps the other fields. */
 export const toFields = (body: AlertBody) =>
   ({
-    ...toTarget(body),
+    ...(body.source === 'tile'
+      ? { source: body.source, dashboardId: toObjectId(body.dashboardId), tileId: body.tileId, savedSearchId: null, groupBy: null }
+      : {
+          source: body.source,
+          dashboardId: null,
+          tileId: null,
+          savedSearchId: toObjectId(body.savedSearchId),
+          groupBy: body.groupBy ?? null,
+        }),
     channels: channelsOf(body).map((channel) => ({ ...channel })),
     ...plainPart(body),
     ...(body.thresholdMax !== undefined && { thresholdMax: body.thresholdMax }),
     ...toSchedule(body),
   }) satisfies Partial<Alert>
 
-/** The ids of the other source are cleared. */
-const toTarget = (body: AlertBody) =>
-  body.source === 'tile'
-    ? { source: body.source, dashboardId: toObjectId(body.dashboardId), tileId: body.tileId, savedSearchId: null, groupBy: null }
-    : {
-        source: body.source,
-        dashboardId: null,
-        tileId: null,
-        savedSearchId: toObjectId(body.savedSearchId),
-        groupBy: body.groupBy ?? null,
-      }
-
 /** Setting or clearing the start also clears an older offset. */
-function toSchedule({ scheduleStartAt, scheduleOffsetMinutes }: AlertBody): Pick<Alert, 'scheduleStartAt' | 'scheduleOffsetMinutes'> {
+function toSchedule({ scheduleStartAt, scheduleOffsetMinutes }: AlertBody) {
   if (scheduleStartAt === undefined) return scheduleOffsetMinutes === undefined ? {} : { scheduleOffsetMinutes }
   if (scheduleStartAt === null) return { scheduleStartAt, scheduleOffsetMinutes: scheduleOffsetMinutes ?? 0 }
   return { scheduleStartAt: new Date(scheduleStartAt).toISOString(), scheduleOffsetMinutes: 0 }
@@ -221,15 +224,15 @@ function toAlertView(alert: Alert): JsonObject {
     state,
     ...(channel !== undefined && { channel, channels }),
     teamId,
-    ...withoutNulls({ dashboardId, tileId, savedSearchId, groupBy, scheduleOffsetMinutes, silenced }),
+    ...Object.fromEntries(
+      Object.entries({ dashboardId, tileId, savedSearchId, groupBy, scheduleOffsetMinutes, silenced }).filter(([, value]) => value != null),
+    ),
     executionErrors,
     createdAt,
     updatedAt,
     ...alert.newer,
   }
 }
-
-const withoutNulls = (fields: JsonObject): JsonObject => Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 
 export function deleteAlertsWhere(service: Service, isDeleted: (alert: Alert) => boolean): void {
   service.alerts = service.alerts.filter((alert) => !isDeleted(alert))

@@ -110,14 +110,15 @@ export function checkConditions(conditions: readonly SeriesInput[], kind: string
   if (kind !== undefined && isTelemetryKind(kind)) for (const condition of conditions) readCondition(condition, kind)
 }
 
-/** The given length of buckets, or the shortest with at most 60 buckets. */
-function bucketLength({ granularity: given = 'auto', startTime, endTime }: ChartRequest): number {
+function bucketLength({ granularity: given = 'auto', startTime, endTime }: ChartRequest) {
   if (given !== 'auto') return granularities[given]
   const lengths = Object.values(granularities)
   return lengths.find((length) => (endTime - startTime) / length <= 60) ?? granularities['30d']
 }
 
-interface Query extends Pick<ChartRequest, 'startTime' | 'endTime'> {
+interface Query {
+  readonly startTime: number
+  readonly endTime: number
   readonly lengthMs: number
   readonly stored: Stored
 }
@@ -159,13 +160,11 @@ function querySingle({ lengthMs, stored, startTime, endTime }: Query, input: Ser
   return rows
 }
 
-interface Buckets {
-  readonly fromMs: number
-  readonly toMs: number
-  readonly lengthMs: number
-}
-
-function countRows({ lengthMs, ...range }: Buckets, input: SeriesInput, { index, kind }: Position): readonly ResultRow[] {
+function countRows(
+  { lengthMs, ...range }: { readonly fromMs: number; readonly toMs: number; readonly lengthMs: number },
+  input: SeriesInput,
+  { index, kind }: Position,
+): readonly ResultRow[] {
   if (kind === undefined) throw new ChartError(404, `Source not found for series ${index}`)
   if (kind === 'metric' && input.metricDataType === undefined) throw new ChartError(500, 'no query support for metric type=undefined')
   if (!isTelemetryKind(kind) || (kind === 'metric' && input.metricDataType !== 'gauge')) return []
@@ -191,7 +190,11 @@ function countRows({ lengthMs, ...range }: Buckets, input: SeriesInput, { index,
   })
   const toValue = readValue(input, kind)
   return buckets.map(({ startMs, group, rows }) => ({
-    [`series_${index}`]: aggregate(input, (kind === 'metric' ? lastOfEach(rows) : rows).map(toValue)),
+    // The last row of each service: a gauge has its last value in a bucket.
+    [`series_${index}`]: aggregate(
+      input,
+      (kind === 'metric' ? [...new Map(rows.map((row) => [row.ServiceName, row])).values()] : rows).map(toValue),
+    ),
     ...Object.fromEntries(columns.map((column, i) => [column, group[i] ?? null])),
     __hdx_time_bucket: new Date(startMs).toISOString().replace('.000Z', 'Z'),
   }))
@@ -216,11 +219,6 @@ function matchingRows(input: SeriesInput, kind: TelemetryKind): MatchingRows {
   knownConditions.set(key, rows)
   return rows
 }
-
-/** The last row of each service: a gauge has its last value in a bucket. */
-const lastOfEach = (rows: readonly TelemetryRow[]): readonly TelemetryRow[] => [
-  ...new Map(rows.map((row) => [row.ServiceName, row])).values(),
-]
 
 function aggregate({ aggFn, level = 0.5 }: SeriesInput, values: readonly number[]): Column {
   const sum = () => values.reduce((total, value) => total + value, 0)
@@ -248,14 +246,13 @@ function aggregate({ aggFn, level = 0.5 }: SeriesInput, values: readonly number[
   }
 }
 
-function quantile(values: readonly number[], level: number): number {
+function quantile(values: readonly number[], level: number) {
   const sorted = values.toSorted((a, b) => a - b)
   const position = (sorted.length - 1) * level
   const low = sorted[Math.floor(position)] ?? 0
   return low + ((sorted[Math.ceil(position)] ?? low) - low) * (position % 1)
 }
 
-/** One object for each bucket and group, with the series side by side. */
 function mergeSeries(rows: readonly ResultRow[], { series: [first] }: ChartRequest): readonly JsonObject[] {
   const merged = new Map<string, JsonObject>()
   for (const { __hdx_time_bucket: bucket, ...columns } of rows) {
@@ -273,7 +270,7 @@ type Matcher = (row: TelemetryRow) => boolean
 // The product translates any Lucene and passes on any SQL. This emulator knows comparisons of columns that are joined by AND.
 
 /** The status is not 500, because the product could answer. */
-const unsupported = (text: string): ChartError => new ChartError(501, `The emulator cannot evaluate: ${text}`)
+const unsupported = (text: string) => new ChartError(501, `The emulator cannot evaluate: ${text}`)
 
 function readCondition({ where, whereLanguage = 'lucene' }: SeriesInput, kind: TelemetryKind): Matcher {
   if (where.trim() === '') return () => true
@@ -375,7 +372,7 @@ const otherColumns: readonly string[] = [
 export const hasColumn = (name: string, kind: string): boolean =>
   otherColumns.includes(name) || !isTelemetryKind(kind) || columnsOf[kind].includes(name)
 
-function knownColumn(name: string, kind: TelemetryKind): string {
+function knownColumn(name: string, kind: TelemetryKind) {
   if (columnsOf[kind].includes(name)) return name
   if (!/^\w+$/.test(name) || otherColumns.includes(name)) throw unsupported(name)
   throw new ChartError(500, `Unknown expression or function identifier \`${name}\`.`)

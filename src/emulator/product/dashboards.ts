@@ -1,7 +1,7 @@
 import * as z from 'zod/v3'
 import { isSame } from '../../platform/core/equality.ts'
 import type { Ids } from '../deterministic.ts'
-import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Source, type Tile } from '../store.ts'
+import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Tile } from '../store.ts'
 import { deleteAlertsOfTiles, deleteAlertsWhere } from './alerts.ts'
 import { addIssue, badRequest, findById, objectId, type ProductRequest, type ProductResponse, plainNotFound, validate } from './request.ts'
 import { routesOf } from './resource.ts'
@@ -106,7 +106,7 @@ interface CrossFields {
   readonly filters?: readonly Filter[] | undefined
 }
 
-function checkCrossFields({ savedQuery, savedQueryLanguage, containers = [], filters = [] }: CrossFields, context: z.RefinementCtx): void {
+function checkCrossFields({ savedQuery, savedQueryLanguage, containers = [], filters = [] }: CrossFields, context: z.RefinementCtx) {
   if (savedQuery != null && savedQueryLanguage === null)
     addIssue(context, 'savedQueryLanguage cannot be null when savedQuery is provided', ['savedQueryLanguage'])
   checkContainers(containers, context)
@@ -115,7 +115,7 @@ function checkCrossFields({ savedQuery, savedQueryLanguage, containers = [], fil
   checkFilterModes(filters, context)
 }
 
-function checkContainers(containers: readonly Container[], context: z.RefinementCtx): void {
+function checkContainers(containers: readonly Container[], context: z.RefinementCtx) {
   const seen = new Set<string>()
   for (const [index, { id, tabs = [] }] of containers.entries()) {
     if (seen.has(id)) addIssue(context, `Container IDs must be unique: "${id}"`, ['containers', index, 'id'])
@@ -129,7 +129,7 @@ function checkContainers(containers: readonly Container[], context: z.Refinement
   }
 }
 
-function checkVariableNames(filters: readonly Filter[], context: z.RefinementCtx): void {
+function checkVariableNames(filters: readonly Filter[], context: z.RefinementCtx) {
   const seen = new Set<string>()
   for (const [index, filter] of filters.entries()) {
     if (filter.isVariableEnabled !== true) continue
@@ -142,7 +142,7 @@ function checkVariableNames(filters: readonly Filter[], context: z.RefinementCtx
 }
 
 /** The filter `Deploy env` has the variable `Deploy_env` by default. */
-function deriveVariableName(filterName: string): string {
+function deriveVariableName(filterName: string) {
   const name = filterName
     .trim()
     .replace(/\s+/g, '_')
@@ -150,7 +150,7 @@ function deriveVariableName(filterName: string): string {
   return /^[0-9_]/.test(name) ? `v${name}` : name
 }
 
-function checkFilterEffects(filters: readonly Filter[], context: z.RefinementCtx): void {
+function checkFilterEffects(filters: readonly Filter[], context: z.RefinementCtx) {
   for (const [index, { name, isBroadcastEnabled, isVariableEnabled }] of filters.entries()) {
     if (isBroadcastEnabled !== false || isVariableEnabled === true) continue
     const path = ['filters', index, 'isBroadcastEnabled']
@@ -158,7 +158,7 @@ function checkFilterEffects(filters: readonly Filter[], context: z.RefinementCtx
   }
 }
 
-function checkFilterModes(filters: readonly Filter[], context: z.RefinementCtx): void {
+function checkFilterModes(filters: readonly Filter[], context: z.RefinementCtx) {
   for (const [index, { name, isBroadcastEnabled, isVariableEnabled, variableName, appliesToSourceIds = [] }] of filters.entries()) {
     if (variableName !== undefined && isVariableEnabled !== true)
       addIssue(
@@ -232,7 +232,7 @@ export const dashboards = routesOf<Dashboard>({
   afterDelete: (service, { id }) => deleteAlertsWhere(service, ({ source, dashboardId }) => source === 'tile' && dashboardId === id),
 })
 
-function demandReferences(...args: Parameters<typeof findReferenceProblem>): void {
+function demandReferences(...args: Parameters<typeof findReferenceProblem>) {
   const problem = findReferenceProblem(...args)
   if (problem !== undefined) throw badRequest(problem)
 }
@@ -263,7 +263,6 @@ export function patchDashboard(service: Service, { dashboardId, name, tags: give
   return { id: dashboard.id, name: dashboard.name, tags: dashboard.tags, ...patched }
 }
 
-/** Replaces the first tile with the id. */
 function patchTile(service: Service, dashboard: Dashboard, tileId: string, patch: NonNullable<Patch['tile']>): JsonObject | string {
   const index = dashboard.tiles.findIndex(({ id }) => id === tileId)
   const before = dashboard.tiles[index]
@@ -347,8 +346,7 @@ const toTiles = ({ tiles }: DashboardBody, ids: Ids, { before, missingLanguage }
 const toFilters = ({ filters = [] }: DashboardBody, ids: Ids, before: readonly DashboardFilter[]): DashboardFilter[] =>
   filters.map((filter) => ({ ...filter, id: ('id' in filter ? keptId(before, filter.id) : undefined) ?? ids.objectId() }))
 
-const keptId = (before: readonly { readonly id: string }[], id: string | undefined): string | undefined =>
-  before.find((one) => one.id === id)?.id
+const keptId = (before: readonly { readonly id: string }[], id: string | undefined) => before.find((one) => one.id === id)?.id
 
 function toSavedQueryLanguage({ savedQuery, savedQueryLanguage }: DashboardBody): string | null | undefined {
   if (savedQueryLanguage !== undefined) return savedQueryLanguage
@@ -360,7 +358,7 @@ function toSavedQueryLanguage({ savedQuery, savedQueryLanguage }: DashboardBody)
 const alertTypes: readonly unknown[] = ['line', 'stacked_bar', 'number']
 
 /** Deletes alerts of removed tiles, hidden tiles included, and of tiles that cannot have alerts any more. Keeps alerts of unknown tiles. */
-function deleteLostAlerts({ service }: ProductRequest, dashboard: Dashboard, before: readonly Tile[]): void {
+function deleteLostAlerts({ service }: ProductRequest, dashboard: Dashboard, before: readonly Tile[]) {
   const kept = new Set(dashboard.tiles.map(({ id }) => id))
   const lost = [
     ...before.filter(({ id }) => !kept.has(id)),
@@ -377,11 +375,7 @@ function deleteLostAlerts({ service }: ProductRequest, dashboard: Dashboard, bef
  * The first missing or unsuitable reference of a dashboard, in the product's words and order. `existing` is the dashboard that is updated:
  * a tile may keep a source that does not fit any more.
  */
-function findReferenceProblem(
-  service: Service,
-  { tiles, filters = [], containers }: DashboardBody,
-  existing?: Dashboard,
-): string | undefined {
+function findReferenceProblem(service: Service, { tiles, filters = [], containers }: DashboardBody, existing?: Dashboard) {
   const configs = tiles.flatMap(({ config }): JsonObject[] => (config === undefined ? [] : [config]))
   const before = new Map(existing?.tiles.map((tile) => [tile.id, tile]))
   const containerProblems = findContainerProblems(tiles, containers ?? existing?.containers ?? [])
@@ -395,7 +389,13 @@ function findReferenceProblem(
 
   const problems: [string, readonly string[]][] = [
     ['Could not find the following source IDs', missing(sources, service.sources)],
-    ['Could not find the following connection IDs', missing(configs.filter(isSql).map(connectionOf), service.connections)],
+    [
+      'Could not find the following connection IDs',
+      missing(
+        configs.filter(isSql).map(({ connectionId }) => String(connectionId)),
+        service.connections,
+      ),
+    ],
     ['The following source IDs do not match the specified connections', findConnectionMismatches(configs, service)],
     [
       'Heatmap tiles require a Trace source. The following source IDs are not Trace sources',
@@ -429,9 +429,9 @@ function findReferenceProblem(
   return found && `${found[0]}: ${found[1].join(', ')}`
 }
 
-const unique = (ids: readonly string[]): string[] => [...new Set(ids)]
+const unique = (ids: readonly string[]) => [...new Set(ids)]
 
-function findContainerProblems(tiles: readonly TileBody[], containers: readonly JsonObject[]): string[] {
+function findContainerProblems(tiles: readonly TileBody[], containers: readonly JsonObject[]) {
   const byId = new Map(containers.map((container) => [container.id, container]))
   return tiles.flatMap(({ containerId, tabId }, index): string[] => {
     const container = byId.get(containerId)
@@ -444,7 +444,7 @@ function findContainerProblems(tiles: readonly TileBody[], containers: readonly 
   })
 }
 
-function sourcesOf({ config }: TileBody): string[] {
+function sourcesOf({ config }: TileBody) {
   const own = 'sourceId' in config && config.sourceId ? [config.sourceId] : []
   const clicked = clickTargetOf(config).flatMap(({ type, id }) => (type === 'search' ? [id] : []))
   return [...own, ...clicked]
@@ -455,19 +455,17 @@ function clickTargetOf({ onClick }: JsonObject): { readonly type: unknown; reado
   return [{ type: onClick.type, id: String(onClick.target.id) }]
 }
 
-const isSql = ({ configType }: JsonObject): boolean => configType === 'sql'
+const isSql = ({ configType }: JsonObject) => configType === 'sql'
 
-const connectionOf = ({ connectionId }: JsonObject): string => String(connectionId)
-
-const findConnectionMismatches = (configs: readonly JsonObject[], { sources }: Service): string[] =>
+const findConnectionMismatches = (configs: readonly JsonObject[], { sources }: Service) =>
   configs.filter(isSql).flatMap(({ sourceId, connectionId }) => {
     const source = sources.find(({ id }) => id === sourceId)
     return source !== undefined && source.connection !== connectionId ? [source.id] : []
   })
 
-const kindOf = ({ sources }: Service, sourceId: string): Source['kind'] | undefined => sources.find(({ id }) => id === sourceId)?.kind
+const kindOf = ({ sources }: Service, sourceId: string) => sources.find(({ id }) => id === sourceId)?.kind
 
-function findWrongKinds(service: Service, tiles: readonly TileBody[], kinds: readonly string[]): string[] {
+function findWrongKinds(service: Service, tiles: readonly TileBody[], kinds: readonly string[]) {
   const ids = tiles.flatMap(({ config }) => (config !== undefined && 'sourceId' in config && config.sourceId ? [config.sourceId] : []))
   return unique(ids).filter((id) => {
     const kind = kindOf(service, id)
@@ -475,17 +473,17 @@ function findWrongKinds(service: Service, tiles: readonly TileBody[], kinds: rea
   })
 }
 
-const isHeatmap = (config: JsonObject | undefined): boolean => config?.displayType === 'heatmap'
+const isHeatmap = (config: JsonObject | undefined) => config?.displayType === 'heatmap'
 
-const hasFormulas = (config: JsonObject | undefined): boolean => Array.isArray(config?.formulas) && config.formulas.length > 0
+const hasFormulas = (config: JsonObject | undefined) => Array.isArray(config?.formulas) && config.formulas.length > 0
 
-const hasSource = (tile: Tile, { config }: TileBody): boolean =>
+const hasSource = (tile: Tile, { config }: TileBody) =>
   config !== undefined && 'sourceId' in config && tile.config.sourceId === config.sourceId
 
-const isNewHeatmap = (tile: TileBody, before: Tile | undefined): boolean =>
+const isNewHeatmap = (tile: TileBody, before: Tile | undefined) =>
   before === undefined || isSql(before.config) || !isHeatmap(before.config) || !hasSource(before, tile)
 
-const isNewFormula = (tile: TileBody, before: Tile | undefined): boolean =>
+const isNewFormula = (tile: TileBody, before: Tile | undefined) =>
   before === undefined ||
   before.config.configType !== undefined ||
   // Most display types have no formulas.

@@ -23,7 +23,7 @@ export function findFormulaProblems(expression: string, seriesCount: number): re
   }
 }
 
-function findReferenceProblems(letters: readonly string[], seriesCount: number): string[] {
+function findReferenceProblems(letters: readonly string[], seriesCount: number) {
   if (letters.length === 0) return ['Expression must reference at least one series (A, B, C, ...)']
   const last = String.fromCharCode('A'.charCodeAt(0) + seriesCount - 1)
   const known = seriesCount > 0 ? `this chart only has series A through ${last}` : 'this chart has no series'
@@ -50,7 +50,7 @@ function tokenize(expression: string): readonly Token[] {
 }
 
 /** The letters of the referenced series, in order. Throws a FormulaError for a syntax error. */
-function parse(tokens: readonly Token[]): readonly string[] {
+function parse(tokens: readonly Token[]) {
   const letters: string[] = []
   let at = 0
   let depth = 0
@@ -92,7 +92,7 @@ function parse(tokens: readonly Token[]): readonly string[] {
   return letters
 }
 
-function describe({ kind, text }: Token): string {
+function describe({ kind, text }: Token) {
   if (kind === 'open') return 'opening parenthesis'
   if (kind === 'close') return 'closing parenthesis'
   return `${kind === 'series' ? 'series reference' : kind} "${text}"`

@@ -35,7 +35,6 @@ export function callTool(body: unknown, context: SqlContext): JsonObject | undef
   return { result: runTool(params.name, params.arguments, context), jsonrpc: '2.0', id }
 }
 
-/** Some of the product's tools. */
 const tools: Readonly<Record<string, (given: unknown, context: SqlContext) => JsonObject>> = {
   clickstack_patch_dashboard: (given, { service }) => {
     const answer = patchDashboard(service, patchSchema.parse(given))
@@ -71,17 +70,18 @@ function runQuery({ connectionId, sql, startTime, endTime }: z.output<typeof que
   if (!context.service.connections.some((one) => one.id === connectionId))
     return toolError(`Connection not found: ${connectionId}. Call clickstack_list_sources to discover available connection IDs.`)
   const result = evaluateSql({ sql, startMs, endMs }, context)
-  return 'error' in result ? toolError(withHint(result.error)) : toContent(toJsonFormat(result))
+  return 'error' in result
+    ? toolError(
+        result.error.startsWith('Unknown expression identifier')
+          ? `${result.error}\n\nHINT: Call clickstack_describe_source to discover available columns and map attribute keys before retrying.`
+          : result.error,
+      )
+    : toContent(toJsonFormat(result))
 }
 
 const malformedConnection = [{ code: 'custom', message: 'Invalid ObjectId', path: ['config', 'connectionId'] }]
 
-const withHint = (error: string): string =>
-  error.startsWith('Unknown expression identifier')
-    ? `${error}\n\nHINT: Call clickstack_describe_source to discover available columns and map attribute keys before retrying.`
-    : error
-
-const toolError = (text: string): JsonObject => ({ content: [{ type: 'text', text }], isError: true })
+const toolError = (text: string) => ({ content: [{ type: 'text', text }], isError: true })
 
 function toContent(result: JsonObject): JsonObject {
   const isTrimmed = JSON.stringify(result).length > maxLength
@@ -97,11 +97,11 @@ function toContent(result: JsonObject): JsonObject {
   return toText(answer)
 }
 
-const toText = (answer: JsonObject): JsonObject => ({ content: [{ type: 'text', text: JSON.stringify(answer, null, 2) }] })
+const toText = (answer: JsonObject) => ({ content: [{ type: 'text', text: JSON.stringify(answer, null, 2) }] })
 
 const maxLength = 50_000
 
-const lengthOf = (value: unknown): number => JSON.stringify(value).length
+const lengthOf = (value: unknown) => JSON.stringify(value).length
 
 /** Each field gets an equal share of the length. A text over its share is replaced, a list is cut. */
 function trimObject(object: JsonObject, limit: number): JsonObject {

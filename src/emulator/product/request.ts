@@ -9,17 +9,10 @@ export interface ProductRequest {
   readonly service: Service
   readonly ids: Ids
   readonly nowMs: number
-  readonly settings: PagingSettings
-  /** The last part of the path, for routes that have one. */
+  readonly settings: { readonly pageLimit: number | undefined }
   readonly id: string
   readonly query: Readonly<Record<string, unknown>>
-  /** Parsed, but not validated. */
   readonly body: unknown
-}
-
-interface PagingSettings {
-  /** The longest list of a response, whatever the request asks for. Undefined: the product's own limits. */
-  readonly pageLimit: number | undefined
 }
 
 export interface ProductResponse {
@@ -115,7 +108,7 @@ export function validate<Body extends z.ZodTypeAny>(request: ProductRequest, { b
   return parsedBody?.data
 }
 
-const describeIssues = (issues: readonly z.ZodIssue[]): string =>
+const describeIssues = (issues: readonly z.ZodIssue[]) =>
   issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message)).join('; ')
 
 export const addIssue = (context: z.RefinementCtx, message: string, path: (string | number)[] = []): void =>

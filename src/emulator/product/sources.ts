@@ -64,7 +64,6 @@ const metadataMaterializedViews = z
 
 const textIndex = z.nativeEnum({ auto: 'auto', enabled: 'enabled', disabled: 'disabled' } as const).optional()
 
-/** The common fields of logs and traces. */
 const events = {
   highlightedTraceAttributeExpressions: highlights,
   highlightedRowAttributeExpressions: highlights,
@@ -146,8 +145,6 @@ const promql = z.object(kind('promql'))
 
 const source = z.discriminatedUnion('kind', [log, trace, session, metric, promql])
 
-type SourceBody = z.output<typeof source>
-
 /** The list leaves out a source that the product cannot read. An update replaces the source. A delete succeeds also when something uses it. */
 export const sources = routesOf<Source>({
   name: 'sources',
@@ -171,13 +168,13 @@ export const sources = routesOf<Source>({
   },
 })
 
-function checkConnection({ connections }: Service, { connection }: SourceBody): void {
+function checkConnection({ connections }: Service, { connection }: z.output<typeof source>) {
   if (!isObjectId(connection)) throw badRequest('connection must be a valid connection id')
   requireById(connections, connection, () => badRequest('connection must be an existing connection id'))
 }
 
 /** Defaults of the database for fields that a body leaves out. */
-const defaultsOf = ({ kind }: Source): JsonObject => ({
+const defaultsOf = ({ kind }: Source) => ({
   disabled: false,
   querySettings: [],
   ...((kind === 'log' || kind === 'trace') && {
@@ -189,12 +186,19 @@ const defaultsOf = ({ kind }: Source): JsonObject => ({
   ...(kind === 'session' && { timestampValueExpression: 'TimestampTime' }),
 })
 
-function toSourceView(stored: Source): JsonObject | undefined {
+function toSourceView(stored: Source) {
   const parsed = source.safeParse(mapIntervals({ ...defaultsOf(stored), ...stored }, toSqlInterval))
-  return parsed.success ? { ...mapIntervals(parsed.data, toShortInterval), id: stored.id } : undefined
+  return parsed.success
+    ? {
+        ...mapIntervals(parsed.data, (text) =>
+          text.replace(/^(\d+) (second|minute|hour|day)$/, (_, amount, unit) => `${amount}${unit[0]}`),
+        ),
+        id: stored.id,
+      }
+    : undefined
 }
 
-const withSqlIntervals = (request: ProductRequest): ProductRequest => ({
+const withSqlIntervals = (request: ProductRequest) => ({
   ...request,
   body: isJsonObject(request.body) ? mapIntervals(request.body, toSqlInterval) : request.body,
 })
@@ -212,10 +216,7 @@ function mapIntervals(body: JsonObject, toInterval: (text: string) => string): J
 
 const unitOf: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: 'hour', d: 'day' }
 
-function toSqlInterval(text: string): string {
+function toSqlInterval(text: string) {
   const [, amount, letter = ''] = /^(\d+)([smhd])$/.exec(text) ?? []
   return amount === undefined ? text : `${amount} ${unitOf[letter]}`
 }
-
-const toShortInterval = (text: string): string =>
-  text.replace(/^(\d+) (second|minute|hour|day)$/, (_, amount, unit) => `${amount}${unit[0]}`)

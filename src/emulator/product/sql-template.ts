@@ -1,6 +1,5 @@
 // Macros of SQL tiles, as far as they matter for alerts: an alert on a line or a stacked bar needs a query in buckets of its interval.
 
-/** The number of arguments of macros that check it. */
 const argumentCounts: Readonly<Record<string, number>> = {
   timeFilter: 1,
   timeFilter_ms: 1,
@@ -51,8 +50,7 @@ function mentionsInterval(template: string): boolean {
   return found || /intervalSeconds|intervalMilliseconds/.test(plain + template.slice(end))
 }
 
-/** Whether the expanded macro mentions the interval. */
-function expand(name: string, args: readonly string[]): boolean {
+function expand(name: string, args: readonly string[]) {
   const inArguments = args.map(mentionsInterval).includes(true)
   // The product has no source to look up here.
   if (name === 'sourceTable') throw new ExpansionError()
@@ -62,7 +60,7 @@ function expand(name: string, args: readonly string[]): boolean {
 }
 
 /** The position of the parenthesis that closes the one at `open`; undefined when none opens there. */
-function closingParenthesis(text: string, open: number): number | undefined {
+function closingParenthesis(text: string, open: number) {
   if (text[open] !== '(') return undefined
   const marks = new RegExp(`${quoted}|[()]`, 'g')
   marks.lastIndex = open
@@ -74,8 +72,7 @@ function closingParenthesis(text: string, open: number): number | undefined {
   throw new ExpansionError()
 }
 
-/** Splits at commas outside of brackets and quotes. */
-function splitArguments(text: string): readonly string[] {
+function splitArguments(text: string) {
   const parts: string[] = []
   let depth = 0
   let start = 0

@@ -68,18 +68,19 @@ export const toJsonFormat = ({ rows, types = {}, elapsedMs = 1 }: Exclude<SqlRes
 
 type Found = Readonly<Record<string, string | undefined>>
 
-interface Range extends Pick<ChartRequest, 'granularity' | 'startTime' | 'endTime'> {
+interface Range {
+  readonly granularity: ChartRequest['granularity']
+  readonly startTime: number
+  readonly endTime: number
   readonly conditions: readonly string[]
 }
 
-/** Events of one bucket and group, counted for each condition. */
 interface Counted {
   readonly startMs: number
   readonly group: string
   readonly counts: readonly number[]
 }
 
-/** Counts the events of a table. */
 type Count = (range: Range, group?: string) => readonly Counted[]
 
 /** Undefined for a query that is none of these. Throws UnsupportedQuery. */
@@ -182,7 +183,6 @@ const burnRateShape = new RegExp(
   ].join('\n'),
 )
 
-/** One row, or one for each group. */
 function answerBurnRate({ group, good, where = '', least, multiplier, divisor, short, long }: Found, count: Count, { endMs }: SqlRequest) {
   const condition = where.replaceAll('\n', ' ')
   const conditions = [condition, `${condition} AND ${good}`]

@@ -3,12 +3,6 @@ import type { JsonObject, Service, Table } from '../store.ts'
 
 // The queries of verify-restore: the list of tables and their columns, rows in groups, and the number of rows of a table.
 
-interface TableQuery {
-  readonly sql: string
-  readonly endMs: number
-}
-
-/** Rows, or the message of the database. */
 type TableAnswer = { readonly rows: readonly JsonObject[]; readonly elapsedMs?: number } | { readonly error: string }
 
 const backupTime = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\}\)`
@@ -26,7 +20,11 @@ const checkShape = new RegExp(
 )
 
 /** Undefined for another query. */
-export function answerTables({ sql, endMs }: TableQuery, { tables }: Pick<Service, 'tables'>, nowMs: number): TableAnswer | undefined {
+export function answerTables(
+  { sql, endMs }: { readonly sql: string; readonly endMs: number },
+  { tables }: Service,
+  nowMs: number,
+): TableAnswer | undefined {
   if (sql.startsWith('SELECT tables.database AS database,')) return { rows: listTables(tables) }
   if (sql.startsWith('SELECT database, table, command FROM system.mutations')) return { rows: [] }
   const check = checkShape.exec(sql)?.groups
@@ -45,7 +43,7 @@ export function answerTables({ sql, endMs }: TableQuery, { tables }: Pick<Servic
 
 type Found = Readonly<Record<string, string | undefined>>
 
-const timeColumnIn = (time = ''): string | undefined => /`([^`]*)`/.exec(time)?.[1]
+const timeColumnIn = (time = '') => /`([^`]*)`/.exec(time)?.[1]
 
 function findTable(tables: readonly Table[], { database, name }: Found, column: string | undefined): Table | { readonly error: string } {
   const table = tables.find((one) => one.database === database && one.name === name)

@@ -24,7 +24,7 @@ const baseMs = Date.parse('2026-11-09T00:00:00Z')
 const weekMinutes = 7 * 1440
 const weekMs = weekMinutes * minuteMs
 
-const at = (day: number, hour: number, minute = 0): number => day * 1440 + hour * 60 + minute
+const at = (day: number, hour: number, minute = 0) => day * 1440 + hour * 60 + minute
 
 /** Something that happens to some services for some minutes, perhaps in every nth one only. */
 interface Incident {
@@ -36,7 +36,6 @@ interface Incident {
 
 interface Burst extends Incident {
   readonly severity: string
-  /** Rows in a minute. */
   readonly count: number
 }
 
@@ -65,13 +64,12 @@ const failures: Incident = { services: ['payment'], start: at(3, 9), minutes: 60
 
 const load: Incident = { services: ['cart'], start: at(4, 11), minutes: 20 }
 
-const hits = (incident: Incident, service: ServiceName, minute: number): boolean =>
+const hits = (incident: Incident, service: ServiceName, minute: number) =>
   incident.services.includes(service) &&
   minute >= incident.start &&
   minute < incident.start + incident.minutes &&
   (minute - incident.start) % (incident.every ?? 1) === 0
 
-/** The rows of each minute of the week. */
 type RowsAt = (minute: number) => readonly TelemetryRow[]
 
 const allRowsAt =
@@ -105,10 +103,7 @@ export function visitTelemetry(
   }
 }
 
-type RowsOfMinute = (service: ServiceName, minute: number) => readonly TelemetryRow[]
-
-/** The rows of each minute. */
-const weekOf = (rowsOf: RowsOfMinute): readonly (readonly TelemetryRow[])[] =>
+const weekOf = (rowsOf: (service: ServiceName, minute: number) => readonly TelemetryRow[]): readonly (readonly TelemetryRow[])[] =>
   Array.from({ length: weekMinutes }, (_, minute) =>
     services.flatMap((service) => (gaps.some((gap) => hits(gap, service, minute)) ? [] : rowsOf(service, minute))),
   )

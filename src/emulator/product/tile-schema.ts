@@ -224,14 +224,12 @@ const sqlConfig = z.discriminatedUnion('displayType', [
   z.object({ ...sql, displayType: z.literal('bar') }),
 ])
 
-type TileConfig = z.output<typeof builderConfig> | z.output<typeof sqlConfig>
-
 const schemaOf = (config: unknown) =>
   typeof config === 'object' && config !== null && 'configType' in config && config.configType === 'sql' ? sqlConfig : builderConfig
 
 /** Rules between fields see the config as it was sent, as in the product. Unknown fields are stripped after them. */
 export const tileConfig = z
-  .custom<TileConfig>()
+  .custom<z.output<typeof builderConfig> | z.output<typeof sqlConfig>>()
   .superRefine((config, context) => {
     const parsed = schemaOf(config).safeParse(config)
     if (!parsed.success) {
@@ -298,7 +296,7 @@ function refuseValues(value: unknown, path: Path, context: z.RefinementCtx): voi
 }
 
 /** Rules between the fields of a series: `getMetricSelectIssues` in packages/api/src/mcp/tools/query/schemas.ts of HyperDX 2.36. */
-function refuseItem({ aggFn, level, metricName, metricType }: JsonObject, path: Path, context: z.RefinementCtx): void {
+function refuseItem({ aggFn, level, metricName, metricType }: JsonObject, path: Path, context: z.RefinementCtx) {
   const refuse = (field: string, message: string): void => addIssue(context, message, [...path, field])
   if (metricType && !metricName)
     refuse(
@@ -331,7 +329,7 @@ export function refuseMacros(name: string, { configType, sourceId, sqlTemplate }
   return `Raw SQL tiles that use the $__filters or $__sourceTable macro must set a sourceId. Without a source, $__filters cannot resolve dashboard filters against the source's columns and $__sourceTable fails at query time. Add a sourceId to the following tiles (call clickstack_list_sources to find it), or remove the macro if the query reads from multiple tables: ${name} (uses ${used.join(', ')})`
 }
 
-function checkFormulas(config: z.input<typeof builderConfig>, context: z.RefinementCtx): void {
+function checkFormulas(config: z.input<typeof builderConfig>, context: z.RefinementCtx) {
   const given = 'formulas' in config ? (config.formulas ?? []) : []
   const isNumber = config.displayType === 'number'
   const seriesCount = 'select' in config && Array.isArray(config.select) ? config.select.length : 0

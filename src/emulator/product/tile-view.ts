@@ -5,12 +5,25 @@ import { aggregateFunction, type ChartColor, color, colorRule, isTimeSeries, qua
  * A tile as the API shows it, or undefined for a hidden tile. Shows the fields of the display type, with the product's defaults. Other
  * fields that the web app saved stay hidden, and an update with this view drops them.
  */
-export function toTileView(tile: Tile, { containers }: Pick<Dashboard, 'containers'>): JsonObject | undefined {
+export function toTileView(tile: Tile, { containers }: Dashboard): JsonObject | undefined {
   const { id, name, x, y, w, h, config } = tile
   // This API has no form for PromQL tiles.
   if (config.configType === 'promql') return undefined
   const shown = config.configType === 'sql' ? toSqlView(config) : toBuilderView(config)
-  return { id, x, y, w, h, name, config: shown ?? placeholderOf(config), ...toContainer(tile, containers) }
+  return {
+    id,
+    x,
+    y,
+    w,
+    h,
+    name,
+    config:
+      shown ??
+      (config.configType === 'sql'
+        ? { configType: config.configType, displayType: 'line', connectionId: config.connectionId, sqlTemplate: config.sqlTemplate }
+        : { displayType: 'line', sourceId: config.sourceId ?? '', select: [anyCount] }),
+    ...toContainer(tile, containers),
+  }
 }
 
 /** Leaves out references to deleted containers and tabs, so that the view can be sent back. */
@@ -23,12 +36,6 @@ function toContainer({ containerId, tabId }: Tile, containers: readonly JsonObje
 export const hasTab = ({ tabs }: JsonObject, tabId: string): boolean =>
   Array.isArray(tabs) && tabs.some((tab) => isJsonObject(tab) && tab.id === tabId)
 
-/** The config that is shown of a tile that cannot be converted. */
-const placeholderOf = ({ configType, connectionId, sqlTemplate, sourceId }: JsonObject): JsonObject =>
-  configType === 'sql'
-    ? { configType, displayType: 'line', connectionId, sqlTemplate }
-    : { displayType: 'line', sourceId: sourceId ?? '', select: [anyCount] }
-
 const anyCount = { aggFn: 'count', where: '' }
 
 const sqlFields: Readonly<Record<string, readonly string[]>> = {
@@ -40,7 +47,7 @@ const sqlFields: Readonly<Record<string, readonly string[]>> = {
   bar: [],
 }
 
-function toSqlView(config: JsonObject): JsonObject | undefined {
+function toSqlView(config: JsonObject) {
   const displayType = String(config.displayType)
   const fields = sqlFields[displayType]
   if (fields === undefined) return undefined
@@ -53,7 +60,7 @@ function toSqlView(config: JsonObject): JsonObject | undefined {
   }
 }
 
-function toBuilderView(config: JsonObject): JsonObject | undefined {
+function toBuilderView(config: JsonObject) {
   const head = { displayType: config.displayType, sourceId: config.sourceId ?? '' }
   const text = (field: string): JsonObject => (typeof config[field] === 'string' ? { [field]: config[field] } : {})
   const filter = { where: config.where ?? '', whereLanguage: config.whereLanguage ?? 'lucene' }
@@ -141,11 +148,11 @@ function toColor(config: JsonObject): JsonObject {
 }
 
 /** The web app stores null for the default limit. */
-const toLimit = (config: JsonObject, field: string): JsonObject => (config[field] == null ? {} : { [field]: config[field] })
+const toLimit = (config: JsonObject, field: string) => (config[field] == null ? {} : { [field]: config[field] })
 
-const hasFormulas = ({ formulas }: JsonObject): boolean => Array.isArray(formulas) && formulas.length > 0
+const hasFormulas = ({ formulas }: JsonObject) => Array.isArray(formulas) && formulas.length > 0
 
-const toFormulas = (config: JsonObject): JsonObject => (hasFormulas(config) ? { formulas: config.formulas } : {})
+const toFormulas = (config: JsonObject) => (hasFormulas(config) ? { formulas: config.formulas } : {})
 
 /** Several items side by side, as a ratio, or as operands of formulas. */
 function toCombination(config: JsonObject): JsonObject {
@@ -160,7 +167,7 @@ function toCombination(config: JsonObject): JsonObject {
 const itemsOf = ({ select }: JsonObject): readonly unknown[] =>
   Array.isArray(select) ? select.filter(isJsonObject).map(toItemView) : [anyCount]
 
-const firstItemOf = (config: JsonObject): unknown => itemsOf(config)[0] ?? anyCount
+const firstItemOf = (config: JsonObject) => itemsOf(config)[0] ?? anyCount
 
 /** Leaves out fields that do not fit the aggregation: the editor of the web app keeps them when the aggregation is changed. */
 function toItemView(item: JsonObject): JsonObject {
@@ -185,5 +192,5 @@ function toHeatmapItem({ select }: JsonObject): JsonObject {
   return pick(item, ['valueExpression', 'countExpression', 'heatmapScaleType'])
 }
 
-const pick = (from: JsonObject, fields: readonly string[]): JsonObject =>
+const pick = (from: JsonObject, fields: readonly string[]) =>
   Object.fromEntries(fields.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])))

@@ -4,7 +4,7 @@ import type { JsonObject, Webhook } from '../store.ts'
 import { addIssue, badRequest, notFound, nowOf, ProductError, type ProductRequest, validate } from './request.ts'
 import { routesOf } from './resource.ts'
 
-const isPlainText = (text: string): boolean => !/[\x00-\x1F\x7F]/.test(text)
+const isPlainText = (text: string) => !/[\x00-\x1F\x7F]/.test(text)
 
 const headerName = z
   .string()
@@ -23,7 +23,7 @@ const parameterName = z
 
 const parameterValue = z.string().max(4096).refine(isPlainText, 'Query parameter values cannot contain control characters')
 
-const hasFew = (map: Readonly<Record<string, string>>): boolean => Object.keys(map).length <= 100
+const hasFew = (map: Readonly<Record<string, string>>) => Object.keys(map).length <= 100
 
 const webhook = z
   .object({
@@ -84,12 +84,12 @@ export const webhooks = routesOf<Webhook>({
   },
 })
 
-function checkUrl({ service, url }: WebhookBody): void {
+function checkUrl({ service, url }: WebhookBody) {
   const problem = findUrlProblem(service, url)
   if (problem !== undefined) throw badRequest(problem)
 }
 
-function checkName({ service: { webhooks } }: ProductRequest, { name, service }: WebhookBody, own?: Webhook): void {
+function checkName({ service: { webhooks } }: ProductRequest, { name, service }: WebhookBody, own?: Webhook) {
   if (webhooks.some((other) => other !== own && other.name === name && other.service === service))
     throw badRequest('A webhook with this service and name already exists')
 }
@@ -110,7 +110,7 @@ for (const network of networks.split(' ')) {
 }
 
 /** The text must be a URL. */
-function findUrlProblem(service: string, text: string): string | undefined {
+function findUrlProblem(service: string, text: string) {
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'Webhook URL must use HTTP or HTTPS'
   if (service === 'slack' && url.hostname.split('.').slice(-2).join('.') !== 'slack.com')

@@ -1,7 +1,7 @@
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import type { DemoIds } from '../deterministic.ts'
 import { type AlertBody, toFields } from '../product/alerts.ts'
-import type { Alert, Dashboard, JsonObject, SavedSearch, Service, Source, Tile } from '../store.ts'
+import type { Alert, Dashboard, JsonObject, SavedSearch, Service, Source } from '../store.ts'
 import type { ServiceName } from './demo.ts'
 
 export function createDashboards(ids: DemoIds, service: ServiceName, sources: readonly Source[]): Dashboard[] {
@@ -16,7 +16,15 @@ export function createDashboards(ids: DemoIds, service: ServiceName, sources: re
     name,
     tiles: tiles.map((spec, index) => createTile(ids, spec, index)),
     tags: ['shop', service],
-    filters: [createFilter(ids, sourceIds.logs)],
+    filters: [
+      {
+        id: ids.objectId(),
+        type: 'QUERY_EXPRESSION',
+        name: 'Environment',
+        expression: "ResourceAttributes['deployment.environment']",
+        sourceId: sourceIds.logs,
+      },
+    ],
     savedQuery: null,
     savedQueryLanguage: null,
     savedFilterValues: [],
@@ -25,7 +33,7 @@ export function createDashboards(ids: DemoIds, service: ServiceName, sources: re
 }
 
 // Two tiles side by side on the grid's 24 columns.
-const createTile = (ids: DemoIds, [name, w, config]: TileSpec, index: number): Tile => ({
+const createTile = (ids: DemoIds, [name, w, config]: TileSpec, index: number) => ({
   id: ids.objectId(),
   name,
   x: index % 2 === 0 ? 0 : 12,
@@ -35,17 +43,8 @@ const createTile = (ids: DemoIds, [name, w, config]: TileSpec, index: number): T
   config,
 })
 
-const createFilter = (ids: DemoIds, sourceId: string) => ({
-  id: ids.objectId(),
-  type: 'QUERY_EXPRESSION',
-  name: 'Environment',
-  expression: "ResourceAttributes['deployment.environment']",
-  sourceId,
-})
+const idOf = (sources: readonly Source[], name: string) => sources.find((source) => source.name === name)?.id ?? ''
 
-const idOf = (sources: readonly Source[], name: string): string => sources.find((source) => source.name === name)?.id ?? ''
-
-/** Ids of the sources and of their connection. */
 interface SourceIds {
   readonly logs: string
   readonly traces: string
@@ -54,11 +53,6 @@ interface SourceIds {
 }
 
 type TileSpec = readonly [name: string, width: number, config: JsonObject]
-
-interface DashboardSpec {
-  readonly name: string
-  readonly tiles: readonly TileSpec[]
-}
 
 const count = (where: string, alias?: string): JsonObject => ({ aggFn: 'count', where, whereLanguage: 'lucene', ...(alias && { alias }) })
 
@@ -85,17 +79,6 @@ const number = (sourceId: string, item: JsonObject, more: JsonObject = {}): Json
   ...more,
 })
 
-const table = (sourceId: string, item: JsonObject, groupBy: string): JsonObject => ({
-  displayType: 'table',
-  sourceId,
-  select: [item],
-  groupBy,
-  orderBy: 'count() DESC',
-})
-
-const notes = (markdown: string): JsonObject => ({ displayType: 'markdown', markdown })
-
-/** The common tiles of all services. */
 const overviewTiles = ({ logs, traces }: SourceIds, service: ServiceName): TileSpec[] => {
   const own = `ServiceName:${service}`
   return [
@@ -121,16 +104,23 @@ const overviewTiles = ({ logs, traces }: SourceIds, service: ServiceName): TileS
   ]
 }
 
-const gauge = (metricName: string): JsonObject => ({ aggFn: 'avg', valueExpression: 'Value', metricName, metricType: 'gauge' })
-
-const dashboardsOf: Readonly<Record<ServiceName, (sourceIds: SourceIds) => DashboardSpec[]>> = {
+const dashboardsOf: Readonly<
+  Record<ServiceName, (sourceIds: SourceIds) => { readonly name: string; readonly tiles: readonly TileSpec[] }[]>
+> = {
   checkout: (all) => [
     {
       name: 'Checkout overview',
       tiles: [
         ...overviewTiles(all, 'checkout'),
         ['Orders', 6, number(all.traces, count('SpanName:PlaceOrder'), { color: 'chart-green' })],
-        ['How to read this', 12, notes('Error rate above 2% for 5 minutes pages the on-call person.\n\nRunbook: `runbooks/checkout.md`')],
+        [
+          'How to read this',
+          12,
+          {
+            displayType: 'markdown',
+            markdown: 'Error rate above 2% for 5 minutes pages the on-call person.\n\nRunbook: `runbooks/checkout.md`',
+          },
+        ],
       ],
     },
     {
@@ -138,11 +128,25 @@ const dashboardsOf: Readonly<Record<ServiceName, (sourceIds: SourceIds) => Dashb
       tiles: [
         ['Payments by provider', 12, line(all.traces, [count('SpanName:Charge')], { groupBy: "SpanAttributes['payment.provider']" })],
         ['Declined payments', 12, line(all.logs, [count('LogAttributes.event:payment_declined')])],
-        ['Declines by reason', 12, table(all.logs, count('LogAttributes.event:payment_declined'), "LogAttributes['reason']")],
+        [
+          'Declines by reason',
+          12,
+          {
+            displayType: 'table',
+            sourceId: all.logs,
+            select: [count('LogAttributes.event:payment_declined')],
+            groupBy: "LogAttributes['reason']",
+            orderBy: 'count() DESC',
+          },
+        ],
         [
           'Payment queue',
           12,
-          number(all.metrics, gauge('payments.queue.depth'), { colorRules: [{ operator: 'gt', value: 500, color: 'chart-red' }] }),
+          number(
+            all.metrics,
+            { aggFn: 'avg', valueExpression: 'Value', metricName: 'payments.queue.depth', metricType: 'gauge' },
+            { colorRules: [{ operator: 'gt', value: 500, color: 'chart-red' }] },
+          ),
         ],
       ],
     },
@@ -302,7 +306,7 @@ export function createAlerts(ids: DemoIds, service: Service, atMs: number): Aler
   return alerts
 }
 
-function createAlert(ids: DemoIds, { dashboards, webhooks, teamId }: Service, spec: AlertSpec): Omit<Alert, 'createdAt' | 'updatedAt'> {
+function createAlert(ids: DemoIds, { dashboards, webhooks, teamId }: Service, spec: AlertSpec) {
   const [name, dashboardName, tileName, threshold, interval, message, { thresholdType = 'above', state = 'OK', webhook = 'oncall' } = {}] =
     spec
   const dashboard = dashboards.find((one) => one.name === dashboardName)

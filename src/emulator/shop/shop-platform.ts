@@ -40,7 +40,6 @@ export function createUsage(atMs: number): UsageRecord[] {
 interface UsageSpec {
   readonly entityName: string
   readonly date: Day
-  /** The part of the day that has passed. */
   readonly passed: number
   readonly base: Readonly<Record<string, number>>
   readonly service?: ServiceName
@@ -49,7 +48,7 @@ interface UsageSpec {
 function createRecord({ entityName, date, passed, base, service }: UsageSpec): UsageRecord {
   const serviceId = service === undefined ? null : demo.services[service]
   // Services use less at the weekend, and the warehouse does not.
-  const activity = service !== undefined && isWeekend(date) ? 0.9 : 1
+  const activity = service !== undefined && [0, 6].includes(new Date(date).getUTCDay()) ? 0.9 : 1
   const amounts = Object.entries(base).map(([metric, micro]) => {
     const jitter = 0.96 + 0.08 * (hashOf(`${entityName} ${metric} ${date}`) / 2 ** 32)
     return [metric, Math.round(micro * activity * jitter * passed)]
@@ -64,8 +63,6 @@ function createRecord({ entityName, date, passed, base, service }: UsageSpec): U
     micro: Object.fromEntries(amounts),
   }
 }
-
-const isWeekend = (date: Day): boolean => [0, 6].includes(new Date(date).getUTCDay())
 
 const backupCount = 10
 

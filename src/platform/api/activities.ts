@@ -33,8 +33,6 @@ const activity = z.object({
   actorType: z.string().optional().catch(undefined),
 })
 
-type Listed = z.output<typeof activity>
-
 /** An activity with a time. */
 export interface Activity {
   readonly type: string
@@ -78,7 +76,7 @@ export async function listActivities(api: ReadApi, organizationId: string, fromM
   }
 }
 
-function sortActivities(items: readonly Listed[]): Activities {
+function sortActivities(items: readonly z.output<typeof activity>[]): Activities {
   const timed = items.flatMap(({ createdAt, ...rest }): readonly Activity[] =>
     createdAt === undefined ? [] : [{ type: rest.type, atMs: createdAt, serviceId: rest.serviceId, actorType: rest.actorType }],
   )

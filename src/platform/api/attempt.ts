@@ -30,7 +30,6 @@ interface AttemptOptions<T> {
   readonly read: Reader<T>
   /** Removes secrets from the server's text before it is shortened: half a secret would not be recognized. */
   readonly redact: Redact
-  /** Milliseconds since the epoch. */
   nowMs(): number
 }
 
@@ -67,16 +66,15 @@ function judge<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOpti
 }
 
 // Outputs and messages contain the request id unchanged, so an id that holds a secret is dropped.
-function requestIdIn({ headers }: Answer, json: unknown, redact: Redact): string | undefined {
+function requestIdIn({ headers }: Answer, json: unknown, redact: Redact) {
   const requestId = requestIdOf(json, headers['x-request-id'])
   return requestId === undefined || redact(requestId) !== requestId ? undefined : requestId
 }
 
-const withWords = (mismatch: string, words: string): string =>
-  words === '' ? mismatch : `${mismatch}; message of the API: ${quote(words)}`
+const withWords = (mismatch: string, words: string) => (words === '' ? mismatch : `${mismatch}; message of the API: ${quote(words)}`)
 
 /** The data of the only event of a stream (WHATWG HTML, section 9.2.6); the text of another answer. */
-function dataOf({ text, headers }: Answer): string {
+function dataOf({ text, headers }: Answer) {
   if (!/^text\/event-stream\b/i.test(headers['content-type'] ?? '')) return text
   const lines = text.split(/\r\n|[\r\n]/).flatMap((line) => /^data: ?(.*)$/.exec(line)?.[1] ?? [])
   return lines.join('\n')
@@ -95,10 +93,10 @@ function parse(text: string, redact: Redact): { readonly json: unknown } | { rea
 /** A message is at the beginning of a text, and only its beginning is quoted. A text can have 16 MiB. */
 const maxTextLength = 20_000
 
-const messageIn = (json: unknown, redact: Redact): string => redact((errorMessageOf(json) ?? '').slice(0, maxTextLength))
+const messageIn = (json: unknown, redact: Redact) => redact((errorMessageOf(json) ?? '').slice(0, maxTextLength))
 
 // The text of an HTML page. It is quoted like all untrusted text, so it does not matter if a tag is left.
-function bareText(whole: string, redact: Redact): string {
+function bareText(whole: string, redact: Redact) {
   const text = redact(whole.slice(0, maxTextLength))
   return /^\s*</.test(text) ? `an HTML page, ${text.replace(/<[^<>]*>/g, ' ')}`.replace(/\s+/g, ' ') : text
 }

@@ -53,7 +53,6 @@ export interface ObjectUpdate<T, Body> {
   readonly reading?: Reading<T> | undefined
   /** What to store; undefined to leave the object as it is. Throws to refuse. Called for every reading of the object. */
   compose(current: T): Body | undefined | Promise<Body | undefined>
-  /** Another request than a PUT of the body. */
   readonly via?: { readonly request: () => ApiRequest; readonly read: Reader<T> }
 }
 
@@ -88,7 +87,6 @@ interface CollectionOptions<T> {
   readonly noun: string
   /** Whether the server pages this list. */
   readonly listing: 'paged' | 'whole'
-  /** One object, as answered. */
   readonly schema: z.ZodType<T>
   /** The part of an answered object that may be sent again; for what can be written. */
   readonly toBody?: (object: T) => unknown
@@ -130,7 +128,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     demandResourceId(id, noun)
     return `${all(api, service)}${path`/${id}`}` as ApiPath // Two paths, one after the other, are a path.
   }
-  async function get(api: ReadApi, service: Target, id: string, rules?: SendOptions & Pick<RequestRules<T>, 'onAnswer'>): Promise<T> {
+  async function get(api: ReadApi, service: Target, id: string, rules?: RequestRules<T>): Promise<T> {
     if (reads === 'one') return api.read({ request: { method: 'GET', path: one(api, service, id) }, read, about, rules })
     const { items, readAtMs } = await list(api, service, rules)
     const found = items.find((item) => item.id === id)
@@ -215,24 +213,24 @@ function unlessNotFound(thrown: unknown): undefined {
 }
 
 /** Ids from users were checked when they were read. This one came from the API. */
-function demandResourceId(id: string, noun: string): void {
+function demandResourceId(id: string, noun: string) {
   if (isResourceId(id)) return
   const message = `The API returned "${quote(id, 80)}" as the id of this ${noun}. It is not safe in a URL path, so no request was sent.`
   throw new WatchkeeperError('bad-answer', message)
 }
 
-const withoutFields = (body: unknown, fields: readonly string[]): unknown =>
+const withoutFields = (body: unknown, fields: readonly string[]) =>
   typeof body === 'object' && body !== null && fields.length > 0
     ? Object.fromEntries(Object.entries(body).filter(([field]) => !fields.includes(field)))
     : body
 
-interface Listing<T> extends Pick<CollectionOptions<T>, 'listing'> {
+interface Listing<T> {
+  readonly listing: 'paged' | 'whole'
   readonly readPage: ReturnType<typeof readList<T>>
   readonly about: Subject
   readonly path: ApiPath
 }
 
-/** Reads a list, page by page where the product pages it. */
 async function readObjects<T extends { readonly id: string }>(
   api: ReadApi,
   { listing, readPage, about, path }: Listing<T>,
@@ -296,5 +294,5 @@ async function readPages<T extends { readonly id: string }>(page: ReadPage<T>, n
   return result(shortfall(total, ids.size, noun))
 }
 
-const shortfall = (total: number | undefined, count: number, noun: string): string | undefined =>
+const shortfall = (total: number | undefined, count: number, noun: string) =>
   total !== undefined && count < total ? `The API counts ${total} ${pluralOf(noun)} and lists ${count}` : undefined

@@ -22,7 +22,6 @@ const listedService = z.looseObject({
   clickhouseVersion: optional(z.string()),
   createdAt: optional(z.string()),
   dataWarehouseId: optional(z.string()),
-  /** The cloud, such as `aws`. */
   provider: optional(z.string()),
   region: optional(z.string()),
   isPrimary: optional(z.boolean()),
@@ -81,8 +80,8 @@ export async function findServices(api: ReadApi, organizationId: string, isRepea
 export const drillTag = 'restore-drill'
 
 /** Whether a restore drill created the service. */
-export const isOfDrill = ({ tags = [] }: Pick<ListedService, 'tags'>): boolean => tags.some(({ key }) => key === drillTag)
+export const isOfDrill = ({ tags = [] }: ListedService): boolean => tags.some(({ key }) => key === drillTag)
 
 /** Whether the service has a tag, given as `Key=Value` or `Key`. */
-export const hasTag = ({ tags = [] }: Pick<ListedService, 'tags'>, tag: string): boolean =>
+export const hasTag = ({ tags = [] }: ListedService, tag: string): boolean =>
   tags.some(({ key, value }) => tag === key || tag === `${key}=${String(value)}`)

@@ -23,9 +23,7 @@ export interface SqlQuery {
   readonly isOwn?: true
   /** Appended after the check, which refuses settings of users. No map of names: the value of another setting can be SQL, or name a file. */
   readonly settings?: { readonly max_execution_time: number }
-  /** Connection of a source. A self-hosted server needs it to find the database. */
   readonly connectionId: string
-  /** Start of the range, before `endMs`. */
   readonly startMs: number
   readonly endMs: number
   /** Whether the query may wake the service, whatever the connection lets others do. */
@@ -58,7 +56,6 @@ export type SqlAnswer =
   | { readonly kind: 'too-slow' }
   /** The server left out a part of the answer. A shorter period may work. Without columns where they are unknown. */
   | { readonly kind: 'too-large'; readonly columns: readonly SqlColumn[] }
-  /** The query is wrong, or not allowed. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** A query would wake the service. */
   | { readonly kind: 'asleep' }
@@ -89,13 +86,9 @@ export const sqlTimeoutMs = maxQueryMs + 5_000
 
 interface SqlOptions {
   readonly clock: Clock
-  /** Reads from the API itself. */
   read<T>(call: Call<T>): Promise<T>
-  /** Sends to the address of queries. */
   request<T>(call: Call<T>): Promise<T>
-  /** Lets a query wake a sleeping service. */
   readonly mayWake: boolean
-  /** Functions of the user, which queries may call. */
   readonly sqlFunctions: readonly string[]
 }
 

@@ -8,7 +8,7 @@ export type Day = string & { readonly __day: unique symbol }
 
 const grammar = /^[2-9]\d{3}-\d{2}-\d{2}$/
 
-const startOf = (day: string): Date => new Date(`${day}T00:00:00Z`)
+const startOf = (day: string) => new Date(`${day}T00:00:00Z`)
 
 /** The UTC day of an instant. Throws a RangeError for an invalid one. */
 export const dayOf = (epochMs: number): Day => new Date(Math.floor(epochMs)).toISOString().replace(/T.*$/, '') as Day // Every day is made here.
@@ -20,7 +20,7 @@ export const isDay = (text: string): text is Day =>
 export const addDays = (day: Day, days: number): Day => dayOf(startOf(day).getTime() + days * dayMs)
 
 /** A day of the month that is `months` after that of `day`; in a shorter month, its last day. */
-function dayInMonth(day: Day, months: number, dayOfMonth: number): Day {
+function dayInMonth(day: Day, months: number, dayOfMonth: number) {
   const [year, month] = [startOf(day).getUTCFullYear(), startOf(day).getUTCMonth() + months]
   const length = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
   return dayOf(Date.UTC(year, month, Math.min(dayOfMonth, length)))
@@ -80,7 +80,7 @@ export function formatMoment(at: number | string): string {
   return `${plainDay(dayOf(time.getTime()))} ${time.toISOString().slice(11, 16)} UTC`
 }
 
-const withPlainSpaces = (text: string): string => text.replaceAll(noBreak, ' ')
+const withPlainSpaces = (text: string) => text.replaceAll(noBreak, ' ')
 
 /** Days as a user gives them, both included. Without `to`, they end today. */
 export interface GivenDays {

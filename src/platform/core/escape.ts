@@ -1,10 +1,9 @@
-// One function for each medium in which some characters have a meaning.
 import { clip, printable } from './text.ts'
 
 /** Longer untrusted texts are cut in reports; the result file has all of them. */
 const maxShownLength = 200
 
-const shown = (text: string, maxLength = maxShownLength): string => printable(clip(text, maxLength))
+const shown = (text: string, maxLength = maxShownLength) => printable(clip(text, maxLength))
 
 /** Untrusted text in Markdown, as a code span: nothing in it is markup, a mention, a link or a reference. */
 export function markdownUntrusted(text: string, maxLength?: number): string {

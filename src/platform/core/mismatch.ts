@@ -1,4 +1,3 @@
-// Says in one line why an answer or a document of a machine does not match its schema.
 import type * as z from 'zod'
 import { quote } from './text.ts'
 
@@ -11,7 +10,7 @@ export function describeMismatch({ issues: [first, ...others] }: z.ZodError, who
 export const formatPlace = (path: readonly PropertyKey[], whole: string): string =>
   path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${quote(String(key), 60)}`), whole)
 
-function describeIssue(issue: z.core.$ZodIssue | undefined): string {
+function describeIssue(issue: z.core.$ZodIssue | undefined) {
   if (issue?.code === 'custom') return issue.message
   if (issue?.code !== 'invalid_type') return 'is not valid'
   return issue.message.endsWith('received undefined') ? 'is missing' : `is not of type ${issue.expected}`

@@ -30,7 +30,7 @@ export function createRedact(secrets: Iterable<string>, findOther?: Search): Red
   }
 }
 
-const isLongEnough = ({ length }: string): boolean => length >= minSecretLength
+const isLongEnough = ({ length }: string) => length >= minSecretLength
 
 /** Decimals have no text of their own. */
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -69,7 +69,7 @@ export const basicPair = (keyId: string, keySecret: string): string => Buffer.fr
 export const formsOf = (secrets: readonly string[]): readonly string[] =>
   [...new Set(secrets.flatMap(encode))].filter(isLongEnough).sort((a, b) => b.length - a.length)
 
-function encode(secret: string): readonly string[] {
+function encode(secret: string) {
   const text = secret.toWellFormed()
   const url = encodeURIComponent(text)
   const html = text.replace(/[&<>"']/g, (mark) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[mark] ?? '&#39;')
@@ -144,7 +144,7 @@ export const withoutEscapes = (text: string): string =>
   })
 
 /** The text without its escapes, and what its parts stand for in base64 or hex, wherever they were cut. */
-function decodings(text: string): readonly string[] {
+function decodings(text: string) {
   const plain = withoutEscapes(text)
   const unpack = (parts: readonly string[], encoding: 'base64' | 'hex', width: number): readonly string[] =>
     parts.flatMap((part) => Array.from({ length: width }, (_, cut) => Buffer.from(part.slice(cut), encoding).toString('latin1')))

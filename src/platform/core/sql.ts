@@ -34,7 +34,7 @@ export function refuseForm(text: string, isPart = true): string | undefined {
 }
 
 /** Not closed, or read in several ways: $texts$, typographic quotation marks, escapes in names. HyperDX replaces macros in quoted texts, too. */
-function isUnreadable(token: string): boolean {
+function isUnreadable(token: string) {
   if (token.includes('$__')) return true
   if (token.startsWith('--')) return false
   if (!isClosed(token)) return true
@@ -56,7 +56,7 @@ export function isClosed(token: string): boolean {
 }
 
 /** What ClickHouse ends elsewhere: ` .5FROM` is .5 and FROM, `1e--` is a number and a sign, and `x'\'` has no escape. */
-function isUnreadableThere(all: readonly string[], i: number): boolean {
+function isUnreadableThere(all: readonly string[], i: number) {
   const [token = '', before = ''] = [all[i], all[i - 1]]
   if (token.startsWith('/')) return before === '/'
   if (token.startsWith('--')) return /[ep]$/i.test(before) && (/^\d/.test(before) || all[i - 2] === '.')
@@ -83,10 +83,9 @@ const isAggregate = (name: string, names: SqlNames): boolean =>
   names.aggregates.has(name) || names.combinators.some((one) => name.endsWith(one) && isAggregate(name.slice(0, -one.length), names))
 
 /** The name in a word or in quotation marks, in small letters; undefined for texts, signs and the end. */
-const nameOf = (word = ''): string | undefined =>
-  (/^["`]/.test(word) ? word.slice(1, -1) : /^\w/.test(word) ? word : undefined)?.toLowerCase()
+const nameOf = (word = '') => (/^["`]/.test(word) ? word.slice(1, -1) : /^\w/.test(word) ? word : undefined)?.toLowerCase()
 
-const isWord = (word = '', ...names: readonly string[]): boolean => names.includes(word.toLowerCase())
+const isWord = (word = '', ...names: readonly string[]) => names.includes(word.toLowerCase())
 
 /**
  * Why a server must not run this SQL, as a sentence without its end; undefined where it may. `isPart`: a condition or an expression. `own`:
@@ -111,7 +110,7 @@ export async function refuseSql(text: string, isPart = false, own: readonly stri
 const afterColumn =
   /^(?:[()[\],.+\-*/%=<>!?:^]|\|\||and|as|asc|between|desc|else|end|from|group|having|i?like|in|is|not|or|order|then|union|when|where)$/i
 
-function refuseClause(words: readonly string[], i: number): string | undefined {
+function refuseClause(words: readonly string[], i: number) {
   const [word = '', before, after = ''] = [words[i], words[i - 1], words[i + 1]]
   if ((isWord(word, 'explain') && before === '(') || (isWord(word, 'parallel') && isWord(after, 'with')))
     return `its SQL has ${word.toUpperCase()}; write one SELECT without it`
@@ -125,7 +124,7 @@ const tableArguments = {
   cluster: /^[nst],(?:n\.n[,)]|view\(|merge\()/,
 }
 
-function formOf(word: string): string {
+function formOf(word: string) {
   if (word.startsWith("'")) return /^'(?!system')[\w-]+'$/.test(word) ? 's' : 't'
   const name = nameOf(word)
   return name === undefined || ['currentdatabase', 'view', 'merge'].includes(name) ? (name ?? word) : 'n'
@@ -134,7 +133,7 @@ function formOf(word: string): string {
 const systemTables = ['tables', 'columns', 'parts', 'functions']
 
 /** Tables of the server, and tables whose names expressions could make. */
-function refuseTable(words: readonly string[], i: number): string | undefined {
+function refuseTable(words: readonly string[], i: number) {
   const [name = '', after] = [nameOf(words[i]), words[i + 1]]
   const isOfColumn = words[i - 1] === '.' && /^["`a-z_]/i.test(words[i - 2] ?? '')
   if (name === 'system' && after === '.' && !isOfColumn && !systemTables.includes(nameOf(words[i + 2]) ?? ''))
@@ -145,7 +144,7 @@ function refuseTable(words: readonly string[], i: number): string | undefined {
 }
 
 /** Whether a word calls something: before a bracket, after APPLY, or where arrayMap and others take a function. */
-function isCalled(words: readonly string[], i: number, { keywords, higherOrder }: SqlNames): boolean {
+function isCalled(words: readonly string[], i: number, { keywords, higherOrder }: SqlNames) {
   const [word = '', before, after] = [words[i], words[i - 1], words[i + 1]]
   if (keywords.has(word.toLowerCase())) return false
   if (after === '(' && !/^[([,.+\-*/%=<>!?:^|)]/.test(word)) return true
@@ -154,7 +153,7 @@ function isCalled(words: readonly string[], i: number, { keywords, higherOrder }
 }
 
 /** Whether a name is the first argument of a function that takes others, and another argument follows. ClickHouse ignores brackets and signs. */
-function isFunction(words: readonly string[], i: number, higherOrder: ReadonlySet<string>): boolean {
+function isFunction(words: readonly string[], i: number, higherOrder: ReadonlySet<string>) {
   let [at, depth] = [i - 1, 0]
   // The arguments may follow empty parameters: `arrayMap()(file, …)`.
   const isOpened = (): boolean => higherOrder.has(nameOf(words[words[at - 1] === ')' ? at - 3 : at - 1]) ?? '')
@@ -166,7 +165,7 @@ function isFunction(words: readonly string[], i: number, higherOrder: ReadonlySe
   return depth === 0 && words[at] === ','
 }
 
-function refuseCall(words: readonly string[], i: number, names: SqlNames, hasTables: boolean): string | undefined {
+function refuseCall(words: readonly string[], i: number, names: SqlNames, hasTables: boolean) {
   const [name, shown] = [nameOf(words[i]) ?? words[i] ?? '', quote(words[i] ?? '', 60)]
   if (!isCalled(words, i, names) || names.functions.has(name) || (name.length <= 128 && isAggregate(name, names))) return undefined
   if (names.leftOut.has(name)) return `its SQL uses ${shown}, which does more than read the data of the database`

@@ -71,7 +71,12 @@ export function readDocument(text: string, name: string): ReadDocument | UnreadD
     const errors = document === undefined ? [] : [...document.errors, ...document.warnings]
     if (errors.length > 0) return { diagnostics: describeErrors(errors, at) }
     if (second !== undefined) return refuse('holds more than one document')
-    if (document === undefined || document.contents === null || isNothing(document.contents)) return refuse('is empty')
+    if (
+      document === undefined ||
+      document.contents === null ||
+      (isScalar(document.contents) && document.contents.value === null && !document.contents.source)
+    )
+      return refuse('is empty')
     const { value, scalars } = expand(document.contents)
     const wrongNumbers = scalars.flatMap((node) => {
       const message = whyNoNumber(node)
@@ -116,7 +121,7 @@ export const documentRules = {
   syntax: { severity: 'error', description: 'The file is not valid YAML or JSON.' },
 } as const satisfies Rules
 
-const toDiagnostic = (location: Location, message: string): Diagnostic => diagnosticOf(documentRules, 'syntax', location, message)
+const toDiagnostic = (location: Location, message: string) => diagnosticOf(documentRules, 'syntax', location, message)
 
 /** Ends reading where the text exceeds a limit, or has no meaning. */
 class ReadError extends Error {
@@ -134,10 +139,7 @@ const limitExceeded = {
   depth: `is nested deeper than ${maxDepth} levels`,
 } as const
 
-/** Comments only, or a bare `---`. An explicit `null` is a value, though never a valid one. */
-const isNothing = (node: Node): boolean => isScalar(node) && node.value === null && !node.source
-
-const startOf = (node: unknown): number => (isNode(node) ? node.range?.[0] : undefined) ?? 0
+const startOf = (node: unknown) => (isNode(node) ? node.range?.[0] : undefined) ?? 0
 
 // Tags and merge keys beyond JSON's kinds of value are errors, whichever version of YAML the text asks for. The parser's own search
 // for repeated keys compares each with each; keysOf finds them in one pass.
@@ -170,7 +172,6 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
 
 interface Expanded {
   readonly value: unknown
-  /** Every scalar in the text. */
   readonly scalars: readonly Node[]
 }
 
@@ -181,7 +182,6 @@ function expand(root: Node): Expanded {
   const scalars: Node[] = []
   const anchors = new Map<string, Node>()
   const targets = new Map<Alias, Node>()
-  /** The collections around a node. */
   const around = new Set<Node>()
   let size = 0
   let textLength = 0
@@ -229,7 +229,7 @@ function expand(root: Node): Expanded {
 }
 
 /** `1` and `"1"` are two keys in YAML and one here; a list can be a key in YAML, and not here. */
-function keysOf(map: YAMLMap): readonly string[] {
+function keysOf(map: YAMLMap) {
   const seen = new Set<string>()
   for (const { key } of map.items) {
     if (!isScalar(key)) throw new ReadError(startOf(key ?? map), 'a key must be a plain word')
@@ -243,7 +243,7 @@ function keysOf(map: YAMLMap): readonly string[] {
 }
 
 /** A number that lost digits differs from the written one. It must not decide about money or alerts. */
-function whyNoNumber(node: Node): string | undefined {
+function whyNoNumber(node: Node) {
   if (!isScalar(node) || typeof node.value !== 'number') return undefined
   const source = node.source ?? ''
   if (/^[-+]?\.(?:inf|nan)$/i.test(source)) return 'is not a finite number'
@@ -253,7 +253,7 @@ function whyNoNumber(node: Node): string | undefined {
 /** A longer one cannot be exact, and takes long to compare. */
 const maxNumberLength = 400
 
-function isExact(value: number, source: string): boolean {
+function isExact(value: number, source: string) {
   if (!Number.isFinite(value) || source.length > maxNumberLength) return false
   if (/^0[ox]/.test(source)) return Number.isSafeInteger(value)
   // The exponent is bounded before anything is computed from it; a number with a longer one became zero or infinite.
@@ -264,15 +264,13 @@ function isExact(value: number, source: string): boolean {
 /** Keys are compared as the text that they become: a file may say `404:`. */
 type PairsByKey = ReadonlyMap<string, Pair>
 
-const pairsByKey = (map: YAMLMap): PairsByKey =>
-  new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])))
-
-function locationsIn(document: Document.Parsed, at: At): Pick<ReadDocument, 'locationOf' | 'locationOfKey'> {
+function locationsIn(document: Document.Parsed, at: At): Readonly<Record<'locationOf' | 'locationOfKey', (path: ValuePath) => Location>> {
   // Each map is indexed once: a file may declare thousands of objects, and be wrong in each of them.
   const indexes = new Map<YAMLMap, PairsByKey>()
   const pairOf = (map: unknown, key: PropertyKey | undefined): Pair | undefined => {
     if (!isMap(map)) return undefined
-    const index = indexes.get(map) ?? pairsByKey(map)
+    const index =
+      indexes.get(map) ?? new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])))
     indexes.set(map, index)
     return index.get(String(key))
   }

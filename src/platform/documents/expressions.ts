@@ -79,7 +79,7 @@ export function escapeExpressions(value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('${{', () => escaped) : mapItems(value, escapeExpressions)
 }
 
-const nameAfter = (prefix: string, inside: string): string | undefined => {
+const nameAfter = (prefix: string, inside: string) => {
   const name = inside.startsWith(prefix) ? inside.slice(prefix.length) : ''
   return variableName.test(name) ? name : undefined
 }

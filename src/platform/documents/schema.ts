@@ -1,4 +1,3 @@
-// Questions about a zod schema: its description, the parts below it, and which form of a union a value has.
 import * as z from 'zod'
 import { oncePer } from '../core/concurrency.ts'
 import { isMapping } from '../core/keys.ts'
@@ -169,7 +168,7 @@ type Fields = Readonly<Record<string, unknown>>
 export function mapForms<Beside>(value: Fields, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): Fields
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown {
-  const { into = same } = walk
+  const { into = (same: Beside) => same } = walk
   if (Array.isArray(value)) {
     const element = elementOf(schema)
     return value.map((item: unknown, i) => mapForms(item, element, walk, into(beside, i, item)))
@@ -179,8 +178,6 @@ export function mapForms<Beside>(value: unknown, schema: Schema | undefined, wal
   const inner = (key: string): unknown => mapForms(value[key], form && fieldOf(form, key), walk, into(beside, key, value[key]))
   return walk.map({ map: value, form, schema, beside, inner })
 }
-
-const same = <T>(value: T): T => value
 
 /** The option that was most likely meant by a wrong value; undefined where the value is not a map, or no option is one. */
 export function nearestOption(union: z.ZodUnion, value: unknown): Schema | undefined {

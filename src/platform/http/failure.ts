@@ -28,9 +28,7 @@ export interface Failure {
   readonly writeOutcome: WriteOutcome
   /** What happened, printable and without a full stop. Empty where an answer has no message. */
   readonly detail: string
-  /** Status of the answer, or of the proxy's refusal. */
   readonly status?: number | undefined
-  /** Code of a failed exchange. */
   readonly code?: string
   /** `host[:port]` of the proxy of a failed exchange. */
   readonly proxyHost?: string | undefined
@@ -96,7 +94,7 @@ const neverConnected = new Set([
 ])
 
 /** The codes with which Node and OpenSSL refuse a certificate or a handshake: no request was sent yet. */
-const isTlsCode = (code: string): boolean =>
+const isTlsCode = (code: string) =>
   /^(?:ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH)/.test(
     code,
   )
@@ -137,7 +135,7 @@ export function failureOfExchange(failure: ExchangeFailure, timeoutMs: number, p
   }
 }
 
-function describe({ code, bytes, message }: ExchangeFailure, timeoutMs: number): string {
+function describe({ code, bytes, message }: ExchangeFailure, timeoutMs: number) {
   const cause = causeOf(code)
   if (cause === 'canceled' || cause === 'proxy' || cause === 'too-large' || cause === 'unreadable') return message
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {

@@ -7,7 +7,6 @@ import type { Variables } from '../core/variables.ts'
 const grammar = /^https?:\/\/[^\s\\?#@]+$/i
 
 interface ApiAddress {
-  /** Address without a trailing slash. */
   readonly url: URL
   /** Plain http to another machine. */
   readonly isUnencrypted: boolean
@@ -90,7 +89,7 @@ function choose(env: Variables, lowerCase: string): { readonly name: string; rea
 const notProxyUrl =
   'is not a proxy URL; accepted: http://[user:password@]host:port, with special characters of the password encoded, such as %25 for %'
 
-function problemOf(text: string): string | undefined {
+function problemOf(text: string) {
   if (!URL.canParse(text)) return notProxyUrl
   const { protocol, username, password } = new URL(text)
   const decoded = tryDecode(password)
@@ -106,7 +105,7 @@ const credentialsOf = ({ httpProxy, httpsProxy }: ProxySettings) =>
     .filter(({ username, password }) => username || password)
     .map(({ username, password }) => ({ user: decodedOr(username), password: decodedOr(password), written: password || username }))
 
-const decodedOr = (text: string): string => tryDecode(text) ?? text
+const decodedOr = (text: string) => tryDecode(text) ?? text
 
 /** The passwords of proxies, or users without one, as written and decoded, and what HTTP Basic makes of them. */
 export const proxySecrets = (settings: ProxySettings): readonly string[] =>
@@ -133,7 +132,7 @@ function proxyUrlFor(origin: URL, { httpProxy, httpsProxy, noProxy = '' }: Proxy
 }
 
 /** Judges as undici's EnvHttpProxyAgent does: hosts, their subdomains, an optional port, and `*` for all. */
-function isExempt({ hostname, port, protocol }: URL, noProxy: string): boolean {
+function isExempt({ hostname, port, protocol }: URL, noProxy: string) {
   const ownPort = port || (protocol === 'https:' ? '443' : '80')
   return noProxy
     .split(/[,\s]+/)

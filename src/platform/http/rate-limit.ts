@@ -11,14 +11,13 @@ export type Headers = Readonly<Record<string, string | undefined>>
 interface RateLimitWindow {
   readonly limit: number
   readonly remaining: number
-  /** Time until the window ends. */
   readonly resetMs: number
   /** Length of a whole window, where the policy header gives it. */
   readonly windowMs: number | undefined
 }
 
 /** The cloud sends `X-RateLimit-…`, the self-hosted server `RateLimit-…`. */
-const limitHeader = (headers: Headers, name: 'limit' | 'remaining' | 'reset' | 'policy'): string | undefined =>
+const limitHeader = (headers: Headers, name: 'limit' | 'remaining' | 'reset' | 'policy') =>
   headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`]
 
 // The header holds the remaining seconds, with decimals, and not a point in time (terraform-provider-clickhouse#148).
@@ -48,19 +47,19 @@ export function serverWaitMs(status: number, headers: Headers, nowMs: number): n
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 /** `answeredAt` is the server's own time where the answer has a date: our clock may be a day off. */
-function retryAfterMs(value: string | undefined, answeredAt: number): number | undefined {
+function retryAfterMs(value: string | undefined, answeredAt: number) {
   const delaySeconds = seconds(value)
   if (delaySeconds !== undefined) return delaySeconds * 1000
   const until = instantOf(value)
   return until !== undefined && until > answeredAt ? until - answeredAt : undefined
 }
 
-function instantOf(value: string | undefined): number | undefined {
+function instantOf(value: string | undefined) {
   const instant = value !== undefined && httpDate.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(instant) ? undefined : instant
 }
 
-function seconds(value: string | undefined): number | undefined {
+function seconds(value: string | undefined) {
   return value !== undefined && /^\d{1,12}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined
 }
 
@@ -105,7 +104,6 @@ export interface Pacer {
 interface Window {
   endsAfter: number
   endsBefore: number
-  /** Requests in it. */
   count: number
 }
 
@@ -182,14 +180,14 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
     if (stated === undefined) {
       // A server that states its limit does not limit what it answers without it. What got no answer, or one of a gateway, may count.
       const isUnlimited = isLimitStated && answer !== undefined && answer.status < 500
-      if (!isUnlimited) place({ endsAfter: sentAt, endsBefore: now + windowMs + marginMs }).count += 1
+      if (!isUnlimited) place(sentAt, now + windowMs + marginMs).count += 1
     } else {
       ;({ limit } = stated)
       windowMs = stated.windowMs ?? windowMs
       // The first statement covers everything before it.
       if (!isLimitStated) windows = []
       isLimitStated = true
-      const window = place({ endsAfter: sentAt + stated.resetMs - roundingMs, endsBefore: now + stated.resetMs + marginMs })
+      const window = place(sentAt + stated.resetMs - roundingMs, now + stated.resetMs + marginMs)
       window.count += 1
       // More than this client sent are requests of others.
       window.count += Math.max(0, limit - stated.remaining - countUsed())
@@ -199,7 +197,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   }
 
   /** The known window that this one certainly is, or a new one. The ends of two windows are at least one window apart. */
-  function place({ endsAfter, endsBefore }: Omit<Window, 'count'>): Window {
+  function place(endsAfter: number, endsBefore: number): Window {
     const same = windows.find(
       (known) =>
         Math.max(known.endsAfter, endsAfter) <= Math.min(known.endsBefore, endsBefore) &&
@@ -235,7 +233,6 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
 function createAnswerNews() {
   let next: AbortController | undefined
   return {
-    /** Wakes the requests that wait, because a request that ended may have changed what is known of the quota. */
     announce(): void {
       next?.abort()
       next = undefined
@@ -251,14 +248,11 @@ function createAnswerNews() {
 // One pacer per clock, address and key: the limit belongs to the key, and several clients of one process may share it.
 const pacers = new WeakMap<Clock, Map<string, Pacer>>()
 
-interface PacerOptions {
-  readonly origin: string
-  readonly key: string
-  readonly documented: RateLimit
-}
-
 /** The shared pacer of a clock, an origin and a key. */
-export function pacerFor(clock: Clock, { origin, key, documented }: PacerOptions): Pacer {
+export function pacerFor(
+  clock: Clock,
+  { origin, key, documented }: { readonly origin: string; readonly key: string; readonly documented: RateLimit },
+): Pacer {
   const ofClock = pacers.get(clock) ?? new Map<string, Pacer>()
   pacers.set(clock, ofClock)
   const name = `${key} ${origin}`

@@ -1,6 +1,5 @@
 /** Files inside the workspace that match globs. */
 export interface FoundFiles {
-  /** Sorted. */
   readonly paths: readonly string[]
   /** Directories that wildcards did not enter, and that may have more files that match. Sorted. */
   readonly skipped: readonly SkippedDirectory[]

@@ -137,7 +137,7 @@ const addressForm = 'https://host[:port][/path]; http for loopback addresses, an
 
 const keyId = z.string().regex(keyIdGrammar).optional()
 
-const passSecret = (variableName: string): string => `Pass a secret, or set ${variableName}.`
+const passSecret = (variableName: string) => `Pass a secret, or set ${variableName}.`
 
 const keySecret = (description: string, variableName: string) =>
   z

@@ -1,4 +1,3 @@
-// The input `select`: which objects a run is about.
 import * as z from 'zod'
 import { inputError } from '../core/errors.ts'
 import { didYouMean } from '../core/names.ts'
@@ -51,7 +50,7 @@ export function parseCondition(text: string): Condition | undefined {
 export const isSelected = (conditions: readonly Condition[] = [], item: Selectable): boolean =>
   conditions.every((condition) => holds(condition, item))
 
-function holds({ field, values, isPart }: Condition, item: Selectable): boolean {
+function holds({ field, values, isPart }: Condition, item: Selectable) {
   const isOne = (text: string | null | undefined): boolean => typeof text === 'string' && values.includes(text)
   switch (field) {
     case 'all':
@@ -101,7 +100,7 @@ export const describeConditions = (conditions: readonly Condition[]): string =>
 export type Choices = Readonly<Partial<Record<SelectField, readonly string[]>>>
 
 /** How a condition on the field is written, for messages and help. */
-function formsOf(field: SelectField, choices: Choices): readonly string[] {
+function formsOf(field: SelectField, choices: Choices) {
   const own = choices[field]
   if (flags.includes(field)) return [field]
   if (own !== undefined) return [`${field}=${own.join('|')}`]
@@ -109,7 +108,6 @@ function formsOf(field: SelectField, choices: Choices): readonly string[] {
 }
 
 interface SelectRules {
-  /** All values that a field can have. */
   readonly choices?: Choices | undefined
   /** What an operation is about without a condition, if it is not everything. */
   readonly without?: string

@@ -20,7 +20,7 @@ export function* renderCsv(rows: Iterable<readonly CsvCell[]>): Generator<string
 
 const plainNumber = /^-?\d+(?:\.\d+)?$/
 
-function toCell(cell: CsvCell): string {
+function toCell(cell: CsvCell) {
   if (cell === undefined) return ''
   if (typeof cell !== 'string') return plainNumber.test(cell.number) ? cell.number : quoted(cell.number)
   return quoted(cell)
@@ -29,7 +29,7 @@ function toCell(cell: CsvCell): string {
 // Spreadsheets run a cell that begins with one of these as a formula, quoted or not (OWASP, CSV injection). Some accept the wide forms, too.
 const startsFormula = /^[=+\-@\t\r＝＋－＠]/
 
-function quoted(text: string): string {
+function quoted(text: string) {
   const safe = startsFormula.test(text) ? `'${text}` : text
   const shown = printable(safe)
   return /[",\r\n]|^\s|\s$/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown

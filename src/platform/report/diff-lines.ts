@@ -78,7 +78,7 @@ function shortenPairs(lines: readonly DiffLine[]): readonly DiffLine[] {
   return lines.map(({ sign }, i) => ({ sign, text: texts[i] ?? '' }))
 }
 
-function runLength(lines: readonly DiffLine[], from: number, sign: DiffLine['sign']): number {
+function runLength(lines: readonly DiffLine[], from: number, sign: DiffLine['sign']) {
   let end = from
   while (lines[end]?.sign === sign) end++
   return end - from
@@ -108,7 +108,7 @@ function pairLines(
     })
 }
 
-const countSame = (before: string, after: string): number => before.length - lengthOf(trimSame(before, after).before)
+const countSame = (before: string, after: string) => before.length - lengthOf(trimSame(before, after).before)
 
 /** What stays is shown up to this far around a change. A narrow window shows the start of a line, so the change is near it. */
 const contextLength = 16
@@ -127,7 +127,6 @@ function aroundChanges(before: string, after: string): readonly [string, string]
   return changes.length === 0 ? [clipped(before), clipped(after)] : [show(before, 'before'), show(after, 'after')]
 }
 
-/** The most changes of a long line that are shown. The others are counted. */
 const maxChanges = 5
 
 /** Start and end in a text. */
@@ -138,9 +137,9 @@ interface Change {
   readonly after: Range
 }
 
-const lengthOf = ([start, end]: Range): number => end - start
+const lengthOf = ([start, end]: Range) => end - start
 
-function showRanges(text: string, ranges: readonly Range[]): string {
+function showRanges(text: string, ranges: readonly Range[]) {
   let [shownText, shownTo] = ['', 0]
   for (const [i, [start, end]] of ranges.entries()) {
     const near = start > 2 * contextLength ? start - contextLength : 0
@@ -180,7 +179,7 @@ function findChanges(before: string, after: string): readonly Change[] {
   return changes.map((change) => trimSame(before, after, change))
 }
 
-const toWords = (text: string): string[] => text.match(/[\p{L}\p{N}_]+|\s+|./gsu) ?? []
+const toWords = (text: string) => text.match(/[\p{L}\p{N}_]+|\s+|./gsu) ?? []
 
 /** A change without what is the same at its start and at its end. */
 function trimSame(
@@ -199,12 +198,12 @@ function trimSame(
   }
 }
 
-const isInsidePair = (text: string, at: number): boolean => /^[\udc00-\udfff]/.test(text.charAt(at))
+const isInsidePair = (text: string, at: number) => /^[\udc00-\udfff]/.test(text.charAt(at))
 
 /** Never inside a surrogate pair. */
-const toStart = (text: string, at: number): number => (isInsidePair(text, at) ? at - 1 : at)
+const toStart = (text: string, at: number) => (isInsidePair(text, at) ? at - 1 : at)
 
-const toEnd = (text: string, at: number): number => (isInsidePair(text, at) ? at + 1 : at)
+const toEnd = (text: string, at: number) => (isInsidePair(text, at) ? at + 1 : at)
 
 /** Breaks a line that is too long, between words where it has any. */
 function broken(sign: DiffLine['sign'], start: string, text: string): readonly DiffLine[] {
@@ -244,11 +243,11 @@ function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLi
 }
 
 /** Spells a value as YAML does: without quotes where the text is unambiguous. */
-function toText(value: unknown): string {
+function toText(value: unknown) {
   const isPlain = typeof value === 'string' && /^[\p{L}\p{N}_][^\n]*$/u.test(value) && value.trim() === value && Number.isNaN(Number(value))
   return isPlain ? value : (JSON.stringify(value) ?? '')
 }
 
-const clipped = (text: string): string => clip(text, maxValueLength)
+const clipped = (text: string) => clip(text, maxValueLength)
 
-const shown = (text: string): string => printable(clipped(text))
+const shown = (text: string) => printable(clipped(text))

@@ -53,7 +53,7 @@ type Column = (charge: Charge, provider: Provider) => CsvCell
 
 const number = (value: Decimal): CsvCell => ({ number: value.toFixed() })
 
-const instant = (day: Day): string => `${day}T00:00:00Z`
+const instant = (day: Day) => `${day}T00:00:00Z`
 
 /** What the customer pays. All columns of costs have this currency, so a list price in another one cannot be shown. */
 const contractedPrice = ({ contractedPrice, listPrice }: Provider): Price =>
@@ -82,7 +82,6 @@ const priceAt =
 /** A unit of account costs 1 in its own currency. */
 const unitPrice: Column = () => ({ number: '1' })
 
-/** The columns in the order of the file. */
 const columns: Readonly<Record<string, Column>> = {
   BilledCost: cost,
   BillingAccountId: (_, { billingAccountId }) => billingAccountId,

@@ -70,7 +70,7 @@ export function formatDuration(ms: number): string {
   return minutes < 24 * 60 ? twoUnits(minutes, 60, 'h', 'min') : twoUnits(hours, 24, 'd', 'h')
 }
 
-function twoUnits(total: number, perLarge: number, large: string, small: string): string {
+function twoUnits(total: number, perLarge: number, large: string, small: string) {
   const rest = total % perLarge
   return `${Math.floor(total / perLarge)} ${large}${rest === 0 ? '' : ` ${rest} ${small}`}`
 }
@@ -99,5 +99,4 @@ export function formatShortDay(day: Day, reference: Day): string {
   return (day.slice(0, 4) === reference.slice(0, 4) ? words.slice(0, 2) : words).join(' ')
 }
 
-/** Date, month and year. */
-const wordsOf = (day: Day): readonly string[] => formatDay(day).split('\u00a0')
+const wordsOf = (day: Day) => formatDay(day).split('\u00a0')

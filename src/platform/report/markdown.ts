@@ -1,6 +1,6 @@
 import { formatLocation, type Location } from '../core/diagnostics.ts'
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
-import { type Inline, joinFirst, type Line, say, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
+import { type Inline, joinFirst, type Line, say, toPlainText, untrustedSentence } from '../core/line.ts'
 import { plural, printable } from '../core/text.ts'
 import { type Block, type BlockOf, fold, locationText, statusLooks, toTable } from './blocks.ts'
 import { renderChart } from './mermaid.ts'
@@ -73,14 +73,13 @@ function renderFitting(blocks: readonly Block[], { room, ...surroundings }: Spac
 }
 
 interface Space {
-  /** Limit of the text, in bytes. */
   readonly room: number
   readonly rest: string
   readonly linkTo: LinkTo | undefined
 }
 
 /** Undefined when no part of the block fits. */
-function renderBlock(block: BlockBody, space: Space): string | undefined {
+function renderBlock(block: BlockBody, space: Space) {
   if (block.kind === 'table') return renderTable(block, space)
   if (block.kind === 'diagnostics') return renderTable(toTable(block), space)
   if (block.kind === 'diff') return renderDiff(block, space)
@@ -89,7 +88,7 @@ function renderBlock(block: BlockBody, space: Space): string | undefined {
   return byteLength(text) + 2 <= space.room ? text : undefined
 }
 
-function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>, linkTo?: LinkTo): string {
+function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>, linkTo?: LinkTo) {
   switch (block.kind) {
     case 'verdict':
       return `### ${statusLooks[block.status].sign} ${renderLine(block.line, linkTo)}`
@@ -117,16 +116,16 @@ function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' |
 const maxRowWidth = 90
 
 // A row of facts is easiest to read. A row that is too wide becomes a column.
-function renderFacts({ facts }: BlockOf<'facts'>, linkTo: LinkTo | undefined): string {
+function renderFacts({ facts }: BlockOf<'facts'>, linkTo: LinkTo | undefined) {
   const width = facts.reduce((sum, { label, value }) => sum + Math.max(label.length, toPlainText(value).length) + 3, 0)
   const [labels, values] = [facts.map(({ label }) => markdownTrusted(label)), facts.map(({ value }) => renderCell(value, linkTo))]
   if (width <= maxRowWidth) return [row(labels), row(labels.map(() => '---')), row(values)].join('\n')
   return ['| Field | Value |', '| --- | --- |', ...labels.map((label, i) => row([label, values[i] ?? '']))].join('\n')
 }
 
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
 
-function renderTable({ title, columns, rows }: BlockOf<'table'>, { room, rest, linkTo }: Space): string | undefined {
+function renderTable({ title, columns, rows }: BlockOf<'table'>, { room, rest, linkTo }: Space) {
   const head = [
     ...(title === undefined ? [] : [`**${markdownTrusted(title)}**\n`]),
     row(columns.map((column) => markdownTrusted(column.title))),
@@ -140,7 +139,7 @@ function renderTable({ title, columns, rows }: BlockOf<'table'>, { room, rest, l
 }
 
 /** Renders as many items as fit, with room for a note about the others. */
-function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: number): readonly string[] {
+function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: number) {
   const lines: string[] = []
   let size = noteBytes
   for (const item of items) {
@@ -155,10 +154,9 @@ function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: 
 /** GitHub colors lines that begin with an exclamation mark. */
 const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
 
-/** More links would hide the rest of the report. */
 const maxPlaces = 20
 
-function renderDiff({ lines, places = [] }: BlockOf<'diff'>, { room, rest, linkTo }: Space): string | undefined {
+function renderDiff({ lines, places = [] }: BlockOf<'diff'>, { room, rest, linkTo }: Space) {
   const linked = places.filter((line) => line.some((part) => addressOf(part, linkTo) !== undefined))
   const links = linked.length === 0 ? '' : `\n\n${renderLine(say`In the files: ${joinFirst(maxPlaces, linked)}`, linkTo)}`
   const aroundBytes = 20 + byteLength(links)
@@ -172,7 +170,7 @@ function renderDiff({ lines, places = [] }: BlockOf<'diff'>, { room, rest, linkT
   return byteLength(text) + 2 <= room ? text : undefined
 }
 
-function renderDetails({ title, blocks }: BlockOf<'details'>, { room, rest, linkTo }: Space): string | undefined {
+function renderDetails({ title, blocks }: BlockOf<'details'>, { room, rest, linkTo }: Space) {
   const head = `<details><summary>${htmlText(title)}</summary>\n\n`
   const tail = '</details>'
   const { text, leftOut } = renderFitting(blocks, { room: room - noteBytes - byteLength(head) - byteLength(tail), rest, linkTo })
@@ -185,23 +183,21 @@ const renderWith =
   (line: Line, linkTo: LinkTo | undefined): string =>
     line
       .map((part) => {
-        if (part.kind === 'trusted') return renderTrusted(part)
+        if (part.kind === 'trusted') return part.strong ? `**${markdownTrusted(part.text)}**` : markdownTrusted(part.text)
         const text = renderUntrusted(part.text, part.maxLength)
         const address = addressOf(part, linkTo)
-        return address === undefined ? text : `[${text}](${markdownTarget(address)})`
+        return address === undefined
+          ? text
+          : `[${text}](${new URL(address).href.replace(/[()[\]<>|`*_\\]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)})`
       })
       .join('')
 
-const addressOf = (part: Inline, linkTo: LinkTo | undefined): string | undefined =>
+const addressOf = (part: Inline, linkTo: LinkTo | undefined) =>
   part.kind === 'trusted' ? undefined : (part.href ?? (part.location && linkTo?.(part.location)))
-
-/** No character of it ends a link or a cell of a table. */
-const markdownTarget = (href: string): string =>
-  new URL(href).href.replace(/[()[\]<>|`*_\\]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
 
 const renderLine = renderWith(markdownUntrusted)
 
-const renderMessageLine = (text: string, locations: readonly Location[] = [], linkTo?: LinkTo): string => {
+const renderMessageLine = (text: string, locations: readonly Location[] = [], linkTo?: LinkTo) => {
   const [, bullet = '', words = ''] = /^ *(- )?(.*)$/s.exec(text) ?? []
   if (words === '') return ''
   const location = locations.find((one) => words.startsWith(`${formatLocation(one)}: `))
@@ -213,6 +209,4 @@ const renderMessageLine = (text: string, locations: readonly Location[] = [], li
 }
 
 /** A row of a table is one line. Untrusted text has no line breaks here. */
-const renderCell = (line: Line, linkTo: LinkTo | undefined): string => renderWith(markdownCellUntrusted)(line, linkTo).replaceAll('\n', ' ')
-
-const renderTrusted = ({ text, strong }: Trusted): string => (strong ? `**${markdownTrusted(text)}**` : markdownTrusted(text))
+const renderCell = (line: Line, linkTo: LinkTo | undefined) => renderWith(markdownCellUntrusted)(line, linkTo).replaceAll('\n', ' ')

@@ -42,7 +42,7 @@ export function renderChart(block: BlockOf<'chart'>): string {
   return `**${markdownTrusted(unit)}, running total:** ${legend.join(' ')}\n\n${xyChart(labels, unit, plots)}`
 }
 
-function addUp(values: readonly number[]): readonly number[] {
+function addUp(values: readonly number[]) {
   let sum = 0
   return values.map((value) => {
     sum += value
@@ -71,18 +71,16 @@ function xyChart(labels: readonly string[], unit: string, plots: readonly Plot[]
 }
 
 /** More labels than this overlap. The axis is 820 pixels wide, a character about 8, and a gap is 16. */
-const maxLabels = (labels: readonly string[]): number =>
-  Math.min(12, Math.floor(820 / (8 * Math.max(...labels.map((label) => label.length)) + 16)))
+const maxLabels = (labels: readonly string[]) => Math.min(12, Math.floor(820 / (8 * Math.max(...labels.map((label) => label.length)) + 16)))
 
 // Mermaid draws every label, and one bar for each different label. Omitted labels are numbers in zero-width digits, because Mermaid
 // trims ordinary spaces, which makes such labels equal.
-function axisLabels(labels: readonly string[]): readonly string[] {
+function axisLabels(labels: readonly string[]) {
   const step = Math.ceil(labels.length / Math.max(1, maxLabels(labels)))
-  return labels.map((label, i) => (i % step === 0 ? `"${label}"` : `"${invisibleNumber(i)}"`))
+  return labels.map((label, i) =>
+    i % step === 0 ? `"${label}"` : `"${i.toString(2).replaceAll('0', '\u200b').replaceAll('1', '\u200c')}"`,
+  )
 }
 
-const invisibleNumber = (value: number): string => value.toString(2).replaceAll('0', '\u200b').replaceAll('1', '\u200c')
-
 // Mermaid does not support exponents, and toFixed writes one from 1e21 on. All numbers of that size are whole.
-const shortNumber = (value: number): string =>
-  value < 1e21 ? value.toFixed(value < 1 ? 6 : 3).replace(/\.?0+$/, '') : String(BigInt(value))
+const shortNumber = (value: number) => (value < 1e21 ? value.toFixed(value < 1 ? 6 : 3).replace(/\.?0+$/, '') : String(BigInt(value)))

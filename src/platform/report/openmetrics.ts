@@ -1,13 +1,12 @@
 import { printable } from '../core/text.ts'
 
 export interface MetricFamily {
-  /** `usage_credits`, without the prefix. */
   readonly name: string
   readonly help: string
   readonly samples: readonly MetricSample[]
 }
 
-export interface MetricSample {
+interface MetricSample {
   readonly labels: Readonly<Record<string, string>>
   /** A plain decimal. */
   readonly value: string
@@ -31,13 +30,13 @@ export function renderOpenMetrics(families: readonly MetricFamily[]): string {
   return `${[...lines, '# EOF'].join('\n')}\n`
 }
 
-function labelsOf({ labels }: MetricSample): string {
+function labelsOf({ labels }: MetricSample) {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
 // The format allows all control characters except the newline, but readers that split lines at others would fail.
-const escaped = (text: string): string =>
+const escaped = (text: string) =>
   text
     .split('\n')
     .map((line) => printable(line).replaceAll('\\', '\\\\').replaceAll('"', '\\"'))

@@ -1,7 +1,7 @@
 import { htmlText, htmlUntrusted } from '../core/escape.ts'
 import { type Line, toPlainText, untrustedSentence } from '../core/line.ts'
 import { version } from '../core/version.ts'
-import { type Block, type BlockOf, type LayoutTile, markSigns, type Status, statusLooks, tileMarks, toTable } from './blocks.ts'
+import { type Block, type BlockOf, type LayoutTile, markSigns, statusLooks, tileMarks, toTable } from './blocks.ts'
 import { type ChartSeries, hasRunningTotal, toSeries, undrawnLimits } from './chart-series.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
@@ -26,19 +26,14 @@ export function renderPage(title: string, blocks: readonly Block[]): string {
 ${html}
 </main>
 <footer>Watchkeeper ${version}. All days are UTC days.</footer>
-<script type="application/json" id="charts">${scriptJson(charts)}</script>
+<script type="application/json" id="charts">${JSON.stringify(charts).replace(/[<>&\u2028\u2029]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)}</script>
 <script>${pageScript}</script>
 </body>
 </html>
 `
 }
 
-/** JSON without characters that end an HTML element. */
-const scriptJson = (value: unknown): string =>
-  JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
-
-const renderBlocks = (blocks: readonly Block[], charts: ChartSeries[]): string =>
-  blocks.map((block) => renderBlock(block, charts)).join('\n')
+const renderBlocks = (blocks: readonly Block[], charts: ChartSeries[]) => blocks.map((block) => renderBlock(block, charts)).join('\n')
 
 function renderBlock(block: Block, charts: ChartSeries[]): string {
   switch (block.kind) {
@@ -49,13 +44,13 @@ function renderBlock(block: Block, charts: ChartSeries[]): string {
     case 'list':
       return `<ul>${block.items.map((item) => `<li>${lineToHtml(item)}</li>`).join('')}</ul>`
     case 'facts':
-      return `<dl class="facts">${block.facts.map(({ label, value }) => `<div${isLong(value) ? ' class="long"' : ''}><dt>${htmlText(label)}</dt><dd>${lineToHtml(value)}</dd></div>`).join('')}</dl>`
+      return `<dl class="facts">${block.facts.map(({ label, value }) => `<div${toPlainText(value).length > 35 ? ' class="long"' : ''}><dt>${htmlText(label)}</dt><dd>${lineToHtml(value)}</dd></div>`).join('')}</dl>`
     case 'table':
       return renderTable(block)
     case 'diagnostics':
       return renderTable(toTable(block))
     case 'diff':
-      return `<pre>${block.lines.map(({ sign, text }) => wrapped(diffTags[sign], htmlText(`${sign} ${text}`))).join('\n')}</pre>`
+      return `<pre>${block.lines.map(({ sign, text }) => `<${diffTags[sign]}>${htmlText(`${sign} ${text}`)}</${diffTags[sign]}>`).join('\n')}</pre>`
     case 'chart':
       return renderChart(block, charts)
     case 'layout':
@@ -74,15 +69,10 @@ function renderBlock(block: Block, charts: ChartSeries[]): string {
   }
 }
 
-/** Would be much higher than the others in a box of the same width. */
-const isLong = (value: Line): boolean => toPlainText(value).length > 35
-
 /** Tags that show without color which lines are added and removed. */
 const diffTags = { '+': 'ins', '-': 'del', '~': 'mark', ' ': 'span' } as const
 
-const wrapped = (tag: string, html: string): string => `<${tag}>${html}</${tag}>`
-
-function renderTable({ title, columns, rows, statuses = [] }: BlockOf<'table'>): string {
+function renderTable({ title, columns, rows, statuses = [] }: BlockOf<'table'>) {
   const side = (column: number, cell: Line = []): string => {
     if (columns[column]?.align === 'right') return ' class="right"'
     return isShort(cell) ? ' class="short"' : ''
@@ -90,23 +80,20 @@ function renderTable({ title, columns, rows, statuses = [] }: BlockOf<'table'>):
   const head = columns.map((column, i) => `<th scope="col"${side(i)}>${htmlText(column.title)}</th>`).join('')
   const body = rows.map(
     (cells, row) =>
-      `<tr${rowClass(statuses[row])}>${cells.map((cell, i) => `<td${side(i, cell)}${sortKey(cell)}>${lineToHtml(cell)}</td>`).join('')}</tr>`,
+      `<tr${statuses[row] === undefined || statuses[row] === 'pass' ? '' : ` class="${statuses[row]}"`}>${cells.map((cell, i) => `<td${side(i, cell)}${sortKey(cell)}>${lineToHtml(cell)}</td>`).join('')}</tr>`,
   )
   const heading = title === undefined ? '' : `<h2>${htmlText(title)}</h2>\n`
   return `${heading}<div class="scroll" tabindex="0"><table class="sortable"><thead><tr>${head}</tr></thead>\n<tbody>${body.join('\n')}</tbody></table></div><p class="hint more">Scroll sideways for more columns →</p>`
 }
 
-/** Rows that passed have no color, so that the others stand out. */
-const rowClass = (status: Status | undefined): string => (status === undefined || status === 'pass' ? '' : ` class="${status}"`)
-
 /** A day or a number from this project, which must not break at its dashes. */
-const isShort = (cell: Line): boolean => {
+const isShort = (cell: Line) => {
   const { length } = toPlainText(cell)
   return length > 0 && length <= 32 && cell.every(({ kind }) => kind === 'trusted')
 }
 
 // `1,234.5`, `<0.01`, `12.3%` and `█░ 12.3%` sort as numbers, `1 – 21 Nov 2026` by its last day, and untrusted text as text.
-function sortKey(cell: Line): string {
+function sortKey(cell: Line) {
   if (cell.some(({ kind }) => kind === 'untrusted')) return ''
   const text = toPlainText(cell).replaceAll('\u00a0', ' ')
   const number = /^(?:[█░]+ )?[<>]?([+-]?[\d,]+(?:\.\d+)?)%?$/.exec(text)?.[1]?.replaceAll(',', '')
@@ -121,7 +108,7 @@ const rowHeight = 14
 const gridColumns = 24
 const columnWidth = 20
 
-function renderLayout({ layout: { grids, undrawn } }: BlockOf<'layout'>): string {
+function renderLayout({ layout: { grids, undrawn } }: BlockOf<'layout'>) {
   const used = new Set(grids.flatMap(({ before, after }) => [...before, ...after].flatMap(({ marks }) => marks)))
   const keys = tileMarks.filter((mark) => used.has(mark)).map((mark) => keyOf(`tile ${mark}`, `${markSigns[mark]} ${mark}`))
   const pictures = grids.map(
@@ -132,7 +119,7 @@ function renderLayout({ layout: { grids, undrawn } }: BlockOf<'layout'>): string
   return `${pictures.join('\n')}\n${legend(keys)}${rest}`
 }
 
-function drawTiles(caption: string, tiles: readonly LayoutTile[]): string {
+function drawTiles(caption: string, tiles: readonly LayoutTile[]) {
   const height = Math.max(1, ...tiles.map(({ y, h }) => y + h)) * rowHeight
   const boxes = tiles.map(({ name, x, y, w, h, marks }) => {
     const [left, top, width, tall] = [x * columnWidth, y * rowHeight, w * columnWidth, h * rowHeight]
@@ -142,7 +129,7 @@ function drawTiles(caption: string, tiles: readonly LayoutTile[]): string {
   return `<figure><figcaption>${caption}</figcaption><svg viewBox="0 0 ${gridColumns * columnWidth} ${height}" role="img" aria-label="${htmlText(`Layout ${caption.toLowerCase()}`)}">${boxes.join('')}</svg></figure>`
 }
 
-function renderChart(block: BlockOf<'chart'>, charts: ChartSeries[]): string {
+function renderChart(block: BlockOf<'chart'>, charts: ChartSeries[]) {
   const { title, unit, valueName = 'Used' } = block
   const chart = toSeries(block)
   charts.push(chart)
@@ -171,11 +158,11 @@ function renderChart(block: BlockOf<'chart'>, charts: ChartSeries[]): string {
 /** Colors of the first limits, as in the page's script. */
 const limitColors = ['fail', 'warn'] as const
 
-const keyOf = (kind: string, text: string): string => `<span class="key ${kind}">${htmlText(text)}</span>`
+const keyOf = (kind: string, text: string) => `<span class="key ${kind}">${htmlText(text)}</span>`
 
 const legend = (keys: readonly string[]): string => `<p class="hint legend">${keys.join(' ')}</p>`
 
-const lineToHtml = (line: Line): string =>
+const lineToHtml = (line: Line) =>
   line
     .map((part) => {
       if (part.kind === 'untrusted') {

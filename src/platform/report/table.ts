@@ -6,7 +6,7 @@ import { formatMoney } from './format.ts'
 /** A text is untrusted, and a number or an amount is text of this project. An empty cell is a dash. */
 export type Cell = Line | Inline | Decimal | string | number | undefined
 
-const toCell = (cell: Cell): Line =>
+const toCell = (cell: Cell) =>
   cell === undefined || cell === '' ? [trusted('–')] : isDecimal(cell) ? [trusted(formatMoney(cell))] : toLine(cell)
 
 /** A title that begins with `>` is aligned to the right: a column of numbers. A column that does not apply is left out. */

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { eastAsianWidth } from 'get-east-asian-width'
 import { formatLocation, mostSevere } from '../core/diagnostics.ts'
 import { terminalUntrusted } from '../core/escape.ts'
-import { clipSentence, type Line, type Untrusted } from '../core/line.ts'
+import { clipSentence, type Line } from '../core/line.ts'
 import { printable, sparkline } from '../core/text.ts'
 import { type Block, type BlockOf, severityLooks, statusLooks } from './blocks.ts'
 
@@ -14,14 +14,12 @@ interface TerminalStyle {
   readonly width?: number
 }
 
-const widthOf = ({ width = Number.POSITIVE_INFINITY }: TerminalStyle): number => width
+const widthOf = ({ width = Number.POSITIVE_INFINITY }: TerminalStyle) => width
 
-const restOf = ({ rest = 'the summary of the run' }: TerminalStyle): string => rest
-
-type Format = Parameters<typeof styleText>[0]
+const restOf = ({ rest = 'the summary of the run' }: TerminalStyle) => rest
 
 /** Word by word, so that a line can be broken between two of them. */
-const paint = (style: TerminalStyle, format: Format, text: string): string =>
+const paint = (style: TerminalStyle, format: Parameters<typeof styleText>[0], text: string) =>
   style.color ? text.replaceAll(/[^ ]+/g, (word) => styleText(format, word, { validateStream: false })) : text
 
 /** Renders a report as lines for terminals and logs. Color is never the only sign of a status. */
@@ -30,7 +28,7 @@ export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): 
   return shown.flatMap((block, i) => [...(i === 0 ? [] : ['']), ...renderBlock(block, style)])
 }
 
-function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
+function renderBlock(block: Block, style: TerminalStyle) {
   switch (block.kind) {
     case 'verdict': {
       const { terminal, color } = statusLooks[block.status]
@@ -69,11 +67,10 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
 }
 
 /** `lead` begins the first line, and the others are below its text. */
-const indented = (lead: string, lines: readonly string[]): readonly string[] =>
-  lines.map((line, i) => `${i === 0 ? lead : ' '.repeat(lead.length)}${line}`)
+const indented = (lead: string, lines: readonly string[]) => lines.map((line, i) => `${i === 0 ? lead : ' '.repeat(lead.length)}${line}`)
 
 /** The bars in rows that fit. */
-function renderChart(block: BlockOf<'chart'>, style: TerminalStyle): readonly string[] {
+function renderChart(block: BlockOf<'chart'>, style: TerminalStyle) {
   const bars = sparkline(block.points.map(({ value }) => value))
   const width = widthOf(style)
   const range = wrap(rangeOf(block), width)
@@ -82,7 +79,7 @@ function renderChart(block: BlockOf<'chart'>, style: TerminalStyle): readonly st
   return [block.title, ...rows, ...range]
 }
 
-function rangeOf({ points, unit }: BlockOf<'chart'>): string {
+function rangeOf({ points, unit }: BlockOf<'chart'>) {
   const values = points.map(({ value }) => value)
   const range = `lowest ${Math.min(...values).toFixed(2)}, highest ${Math.max(...values).toFixed(2)} ${unit}`
   return `${points[0]?.label} to ${points.at(-1)?.label}: ${range}`
@@ -91,7 +88,7 @@ function rangeOf({ points, unit }: BlockOf<'chart'>): string {
 /** Longer tables would scroll the verdict out of sight. */
 const maxRows = 40
 
-function renderTable({ title, columns, rows }: BlockOf<'table'>, style: TerminalStyle): readonly string[] {
+function renderTable({ title, columns, rows }: BlockOf<'table'>, style: TerminalStyle) {
   const head = columns.map((column) => paint(style, 'dim', column.title))
   const body = rows.slice(0, maxRows).map((cells) => cells.map((cell) => renderLine(cell, style)))
   const right = columns.map(({ align }) => align === 'right')
@@ -108,7 +105,7 @@ const between = '  '
 type Rows = readonly (readonly string[])[]
 
 /** Aligned columns. If they are too wide, columns without values are left out, and cells are wrapped between words. */
-function renderColumns(all: Rows, rightOfAll: readonly boolean[], style: TerminalStyle): readonly string[] {
+function renderColumns(all: Rows, rightOfAll: readonly boolean[], style: TerminalStyle) {
   const widthsOfAll = naturalWidths(all)
   // In a log, nothing limits the width of a table.
   if (widthOf(style) === Number.POSITIVE_INFINITY && all.flat().some((cell) => cell.includes('\n'))) return flowRows(all, style)
@@ -117,37 +114,44 @@ function renderColumns(all: Rows, rightOfAll: readonly boolean[], style: Termina
   const rows = all.map((cells) => cells.filter((_, i) => hasValues[i]))
   const right = rightOfAll.filter((_, i) => hasValues[i])
   const [room, natural] = [roomFor(rows, style), naturalWidths(rows)]
-  const minimal = natural.map((width, i) => (right[i] ? width : minWidth(rows, i, width)))
+  const minimal = natural.map((width, i) =>
+    right[i] ? width : Math.max(Math.min(width, narrowest), ...rows.flatMap((cells) => (cells[i] ?? '').split(/[ \n]/).map(displayWidth))),
+  )
   if (sum(minimal) > room)
     return isTable(right) ? flowRows(rows, style) : rows.flatMap((cells) => wrap(cells.join(between), widthOf(style)))
   return wrapColumns(rows, widen(minimal, natural, room), right)
 }
 
-const wrapColumns = (rows: Rows, widths: readonly number[], right: readonly boolean[]): readonly string[] =>
+const wrapColumns = (rows: Rows, widths: readonly number[], right: readonly boolean[]) =>
   rows.flatMap((cells) => {
     const wrapped = cells.map((cell, i) => cell.split('\n').flatMap((item) => wrap(item, widths[i] ?? 0)))
     const height = Math.max(...wrapped.map(({ length }) => length))
     const lines = Array.from({ length: height }, (_, i) => wrapped.map((lines) => lines[i] ?? ''))
-    return alignColumns(lines, widths, right)
+    return lines.map((cells) =>
+      cells
+        .map((cell, column) => {
+          const blanks = ' '.repeat((widths[column] ?? 0) - displayWidth(cell))
+          return right[column] ? `${blanks}${cell}` : `${cell}${blanks}`
+        })
+        .join(between)
+        .trimEnd(),
+    )
   })
 
 /** Facts have no header. */
-const isTable = (right: readonly boolean[]): boolean => right.length > 0
+const isTable = (right: readonly boolean[]) => right.length > 0
 
-const isBlank = (cell = ''): boolean => cell === '' || cell === '–'
+const isBlank = (cell = '') => cell === '' || cell === '–'
 
-const roomFor = ([cells = []]: Rows, style: TerminalStyle): number => widthOf(style) - between.length * (cells.length - 1)
+const roomFor = ([cells = []]: Rows, style: TerminalStyle) => widthOf(style) - between.length * (cells.length - 1)
 
-const naturalWidths = (rows: Rows): readonly number[] =>
+const naturalWidths = (rows: Rows) =>
   (rows[0] ?? []).map((_, i) => Math.max(...rows.flatMap((cells) => (cells[i] ?? '').split('\n').map(displayWidth))))
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
-
-const minWidth = (rows: Rows, column: number, natural: number): number =>
-  Math.max(Math.min(natural, narrowest), ...rows.flatMap((cells) => (cells[column] ?? '').split(/[ \n]/).map(displayWidth)))
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
 /** Gives the room that is left to the narrowest columns that need it. */
-function widen(minimal: readonly number[], natural: readonly number[], room: number): readonly number[] {
+function widen(minimal: readonly number[], natural: readonly number[], room: number) {
   const widths = [...minimal]
   for (let left = Math.min(room, sum(natural)) - sum(minimal); left > 0; left--) {
     const wanting = widths.map((width, i) => (width < (natural[i] ?? 0) ? width : Number.POSITIVE_INFINITY))
@@ -161,7 +165,7 @@ function widen(minimal: readonly number[], natural: readonly number[], room: num
  * If that is not enough, each row becomes a short paragraph: `checkout`, and below it `Used (CHC) 12.00 · Limit 10.00`. Before these, each
  * item of a column with several has its own line.
  */
-function flowRows([head = [], ...rows]: Rows, style: TerminalStyle): readonly string[] {
+function flowRows([head = [], ...rows]: Rows, style: TerminalStyle) {
   const isList = head.map((_, i) => rows.some((cells) => cells[i]?.includes('\n')))
   const width = widthOf(style) - between.length
   return rows.flatMap(([first = '', ...cells]) => {
@@ -177,7 +181,7 @@ export const wrap = (text: string, width: number): readonly string[] =>
   width === Number.POSITIVE_INFINITY || displayWidth(text) <= width ? [text] : wrapParts(text.split(' '), ' ', width)
 
 /** Puts as many parts into each line as fit. */
-function wrapParts(parts: readonly string[], separator: string, width: number): readonly string[] {
+function wrapParts(parts: readonly string[], separator: string, width: number) {
   const lines: string[] = []
   for (const part of parts) {
     const joined = lines.length === 0 ? part : `${lines.at(-1)}${separator}${part}`
@@ -192,7 +196,7 @@ const diffColors = { '+': 'green', '-': 'red', '~': 'yellow' } as const
 const maxDiagnostics = 100
 
 /** One line for each diagnostic in the format of compilers, so that terminals and editors turn the locations into links. */
-function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: TerminalStyle): readonly string[] {
+function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: TerminalStyle) {
   const shown = mostSevere(diagnostics, maxDiagnostics)
   const locations = shown.map(({ location }) => terminalUntrusted(formatLocation(location)))
   const width = Math.max(...locations.map(displayWidth))
@@ -206,22 +210,16 @@ function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: Termi
   return rest === 0 ? lines : [...lines, `… ${rest} more: see ${restOf(style)}`]
 }
 
-function renderLine(line: Line, style: TerminalStyle): string {
+function renderLine(line: Line, style: TerminalStyle) {
   return line
-    .map((part) => (part.kind === 'untrusted' ? withAddress(part) : part.strong ? paint(style, 'bold', part.text) : part.text))
+    .map((part) =>
+      part.kind === 'untrusted'
+        ? [terminalUntrusted(part.text, part.maxLength), ...(part.href === undefined ? [] : [printable(part.href)])].join(' ')
+        : part.strong
+          ? paint(style, 'bold', part.text)
+          : part.text,
+    )
     .join('')
-}
-
-function alignColumns(rows: readonly (readonly string[])[], widths: readonly number[], right: readonly boolean[]): readonly string[] {
-  return rows.map((cells) =>
-    cells
-      .map((cell, column) => {
-        const blanks = ' '.repeat((widths[column] ?? 0) - displayWidth(cell))
-        return right[column] ? `${blanks}${cell}` : `${cell}${blanks}`
-      })
-      .join(between)
-      .trimEnd(),
-  )
 }
 
 const styling = /\u001b\[[0-9;]*m/g
@@ -246,6 +244,3 @@ export function displayWidth(text: string): number {
   const bare = text.replace(styling, '')
   return singleColumns.test(bare) ? bare.length : graphemesOf(bare).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0)
 }
-
-const withAddress = ({ text, maxLength, href }: Untrusted): string =>
-  [terminalUntrusted(text, maxLength), ...(href === undefined ? [] : [printable(href)])].join(' ')

@@ -6,7 +6,7 @@ import { summaries } from './summaries.ts'
 const [width, column] = [80, 26]
 
 /** The text in lines that begin with the prefix, or are indented. Nothing is cut. */
-function fill(text: string, prefix = '', indent = prefix.length): readonly string[] {
+function fill(text: string, prefix = '', indent = prefix.length) {
   const lines: string[] = []
   let line = prefix
   let isEmpty = true
@@ -23,11 +23,11 @@ function fill(text: string, prefix = '', indent = prefix.length): readonly strin
 }
 
 /** A term and its text, which begins in the same column for most terms. */
-const row = (term: string, text: string, start = column): readonly string[] => fill(text, `  ${term}  `.padEnd(start), start)
+const row = (term: string, text: string, start = column) => fill(text, `  ${term}  `.padEnd(start), start)
 
 export const firstSentence = (text: string): string => (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/\s+/g, ' ').replace(/\.$/, '')
 
-function termOf({ name, kind, placeholder = '' }: CommandOption): string {
+function termOf({ name, kind, placeholder = '' }: CommandOption) {
   if (placeholder === '') return `--${name}`
   return `--${name} ${kind === 'flag' ? `[${placeholder}]` : `<${placeholder}>`}`
 }
@@ -56,7 +56,7 @@ export function helpOf({ name, summary, words, examples = [], options, notes = [
 
 /** The list of commands. Loads no operation. */
 export function mainHelp(tools: readonly Command[]): string {
-  const rows = (commands: readonly Pick<Command, 'name' | 'summary'>[]): readonly string[] =>
+  const rows = (commands: readonly { readonly name: string; readonly summary: string }[]): readonly string[] =>
     commands.flatMap(({ name, summary }) => row(name, firstSentence(summary), 18))
   const lines = [
     ...fill('Alerts and dashboards as code, a cost gate and backup checks for ClickHouse Cloud and ClickStack.'),

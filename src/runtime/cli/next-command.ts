@@ -14,7 +14,6 @@ interface GivenCommand {
   readonly positional?: string | undefined
   readonly yes: boolean
   readonly isWrite: boolean
-  /** Whether the operation works without a server. */
   readonly isOffline?: boolean
 }
 
@@ -23,7 +22,6 @@ const settingShape: Shape = settingsSchema.shape
 /** The inputs of apply that plan has, too. */
 const planInputs: readonly string[] = ['files', 'env', 'project', 'adoptFrom', 'prune', 'repair', 'allowEmpty', 'maxDeletes']
 
-/** The list that shows the objects which the operation is about. */
 const lists: readonly (readonly [RegExp, OperationName])[] = [
   [/alert/, 'list-alerts'],
   [/dashboard/, 'list-dashboards'],
@@ -60,25 +58,24 @@ export function nextCommand(given: GivenCommand, { kind, diagnostics }: Pick<Res
 }
 
 /** The same command again. Its confirmation still holds, because the inputs are the same. */
-const again = (given: GivenCommand): string => write(given.name, given, () => true, given.yes)
+const again = (given: GivenCommand) => write(given.name, given, () => true, given.yes)
 
-/** A read that shows what was written. */
-const look = (given: GivenCommand): string =>
+const look = (given: GivenCommand) =>
   given.name === 'apply'
     ? write('plan', given, (name) => isKept(name) || planInputs.includes(name))
     : (listOf(given) ?? ofService('doctor', given))
 
-function listOf(given: GivenCommand): string | undefined {
+function listOf(given: GivenCommand) {
   const [, name] = lists.find(([noun]) => noun.test(given.name)) ?? []
   return name === undefined ? undefined : ofService(name, given)
 }
 
-const ofService = (name: OperationName, given: GivenCommand): string => write(name, given, isKept)
+const ofService = (name: OperationName, given: GivenCommand) => write(name, given, isKept)
 
 /** Whether another operation gets the input. Its reports would overwrite those of the command that failed. */
-const isKept = (input: string): boolean => Object.hasOwn(settingShape, input) && input !== 'reports'
+const isKept = (input: string) => Object.hasOwn(settingShape, input) && input !== 'reports'
 
-function write(name: OperationName, { inputs, positional }: GivenCommand, isWanted: (name: string) => boolean, yes = false): string {
+function write(name: OperationName, { inputs, positional }: GivenCommand, isWanted: (name: string) => boolean, yes = false) {
   const options = Object.entries(inputs).flatMap(([input, text]) => {
     const setting = settingShape[input]
     // The secret comes from a variable the next time.

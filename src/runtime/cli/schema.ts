@@ -1,4 +1,3 @@
-// The operations as JSON, for `watchkeeper schema`.
 import * as z from 'zod'
 import { isOperationName, type OperationName, operationNames, operations } from '../../operations.ts'
 import { inputError } from '../../platform/core/errors.ts'
@@ -43,7 +42,7 @@ export const toJsonSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'
   withoutOwnMetadata(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as JsonSchema // A JSON Schema is a map.
 
 /** The schema of the result of an operation: its own fields, and those of every result. */
-export const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
+const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
   z.looseObject({ ...commonResultSchema.shape, ...output.shape, ...details.shape })
 
 /** An input for programs. The type is that of JSON; a list is given by several options, or by several lines. */

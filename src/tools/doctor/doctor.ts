@@ -1,4 +1,3 @@
-// Finds out with real requests why requests fail: the address, the key, its role, or a limit.
 import * as z from 'zod'
 import { fetchBackups } from '../../backups/backups-api.ts'
 import { readUsageCost } from '../../cost/usage/usage-api.ts'
@@ -19,7 +18,7 @@ import { isServer, path, type Target } from '../../platform/api/path.ts'
 import { readOne } from '../../platform/api/wire.ts'
 import { dayOf, plainDay } from '../../platform/core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../../platform/core/errors.ts'
-import { type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural, pluralOf } from '../../platform/core/text.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
 import { type Block, skippedSign, statusLooks } from '../../platform/report/blocks.ts'
@@ -118,7 +117,7 @@ export const doctor = defineOperation({
 })
 
 /** What failed: one text for each cause, with all requests that it made fail. */
-function describeCauses(checks: readonly Check[]): readonly string[] {
+function describeCauses(checks: readonly Check[]) {
   const parts = checks
     .filter(({ outcome }) => outcome === 'failed' || outcome === 'warning')
     .map(({ detail }) => Object.groupBy(detail.split('\n'), (line) => (line.startsWith('Request: ') ? 'requests' : 'cause')))
@@ -242,10 +241,10 @@ const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
 ])
 
 /** Whether the first request of ClickHouse Cloud did not reach the API: the address is wrong, and not what the check is about. */
-const isWithoutServer = (kind: string | undefined): boolean => kind === 'not-served' || (fatalKinds.has(kind) && kind !== 'authentication')
+const isWithoutServer = (kind: string | undefined) => kind === 'not-served' || (fatalKinds.has(kind) && kind !== 'authentication')
 
 /** A self-hosted server has a single address for everything. */
-const isFatal = (kind: string | undefined, { profile }: DoctorContext): boolean =>
+const isFatal = (kind: string | undefined, { profile }: DoctorContext) =>
   fatalKinds.has(kind) || (profile.isSelfHosted && (kind === 'not-served' || kind === 'bad-answer'))
 
 const skip = (name: string, detail: string): Check => ({ name, outcome: 'skipped', detail })
@@ -264,17 +263,16 @@ async function runProbe({ name, run }: Probe): Promise<Check> {
   }
 }
 
-const countOf = (checks: readonly Check[], outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length
+const countOf = (checks: readonly Check[], outcome: Check['outcome']) => checks.filter((one) => one.outcome === outcome).length
 
-/** First line of a run that passes. */
-function headlineOf(checks: readonly Check[]): Line {
+function headlineOf(checks: readonly Check[]) {
   const skipped = countOf(checks, 'skipped')
   return [trusted(`${countOf(checks, 'ok')} checks passed${skipped === 0 ? '' : `, ${skipped} skipped`}`)]
 }
 
 const signs = { ok: statusLooks.pass.sign, warning: statusLooks.warn.sign, failed: statusLooks.fail.sign, skipped: skippedSign } as const
 
-const checkTable = (checks: readonly Check[]): Block =>
+const checkTable = (checks: readonly Check[]) =>
   table(undefined, checks, {
     Check: ({ name }) => trusted(name),
     Outcome: ({ outcome }) => trusted(`${signs[outcome]} ${outcome}`),

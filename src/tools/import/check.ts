@@ -22,7 +22,7 @@ export const queryComparisonSchema = z.object({
 
 export type Comparison = z.output<typeof queryComparisonSchema>
 
-export interface CheckAccess {
+interface CheckAccess {
   readonly api: ReadApi
   readonly service: Target
   readonly nowMs: number
@@ -61,7 +61,7 @@ export async function compareQueries(access: CheckAccess, { alert, condition, is
   }
 }
 
-function describe(values: Values = new Map()): string {
+function describe(values: Values = new Map()) {
   const shown = [...values].slice(0, 3).map(([label, value]) => (label === '' ? String(value) : `${label}: ${value}`))
   return shown.length === 0 ? 'no value' : shown.join(', ')
 }
@@ -73,7 +73,7 @@ function toOne(values: Values, worst: (...numbers: number[]) => number): Values 
 }
 
 /** A value that is missing counts as 0, and a group without one as absent. Sums of floating-point numbers depend on the order. */
-function isSame(now: Values = new Map(), before: Values = new Map(), isGrouped: boolean): boolean {
+function isSame(now: Values = new Map(), before: Values = new Map(), isGrouped: boolean) {
   const missing = isGrouped ? Number.NEGATIVE_INFINITY : 0
   const valueIn = (values: Values, label: string): number =>
     Number.isNaN(values.get(label) ?? Number.NaN) ? missing : (values.get(label) ?? missing)
@@ -99,11 +99,11 @@ async function readValues(access: CheckAccess, queries: readonly string[], toVal
 }
 
 /** Whole numbers of 64 bits are texts of digits, and NaN is null. */
-const toNumber = (value: unknown): number => (value === null || value === undefined ? Number.NaN : Number(value))
+const toNumber = (value: unknown) => (value === null || value === undefined ? Number.NaN : Number(value))
 
-const isTime = ({ type }: SqlColumn): boolean => kindOfType(type) === 'time'
+const isTime = ({ type }: SqlColumn) => kindOfType(type) === 'time'
 
-const labelOf = (row: SqlRow, labels: readonly SqlColumn[]): string => labels.map(({ name }) => String(row[name] ?? '')).join(', ')
+const labelOf = (row: SqlRow, labels: readonly SqlColumn[]) => labels.map(({ name }) => String(row[name] ?? '')).join(', ')
 
 /** The last number of the row for a number tile, and one number for each group for a tile over time. */
 function toProductValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], isGrouped: boolean): Values {
@@ -131,7 +131,7 @@ function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[],
 }
 
 /** Reduces as pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go of grafana/grafana do. */
-function reduceNumbers(all: readonly number[], { reducer, mode }: Reduction): number {
+function reduceNumbers(all: readonly number[], { reducer, mode }: Reduction) {
   const isDropped = mode === 'dropNN' || (mode === 'classic' && reducer !== 'count')
   const replaced = all.map((value) => (typeof mode === 'object' && Number.isNaN(value) ? mode.replaceBy : value))
   const numbers = replaced.filter((value) => !isDropped || !Number.isNaN(value))

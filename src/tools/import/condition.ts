@@ -66,7 +66,7 @@ function readLast(last: GrafanaQuery, follow: Follow): RuleCondition {
   return { ...reduced, isClassic, evaluator: readEvaluator(evaluator, isClassic), differences }
 }
 
-function readReduce(reduce: GrafanaQuery, follow: Follow): Pick<RuleCondition, 'query' | 'reduction'> {
+function readReduce(reduce: GrafanaQuery, follow: Follow): { query: GrafanaQuery; reduction: Reduction | undefined } {
   const { type, expression, settings, reducer } = reduce.model ?? {}
   if (type !== 'reduce') return refuseExpression(reduce)
   const query = follow(expression)
@@ -81,7 +81,7 @@ function readReduce(reduce: GrafanaQuery, follow: Follow): Pick<RuleCondition, '
 
 const reducers = ['last', 'mean', 'min', 'max', 'sum', 'count'] as const
 
-const readReducer = (given: unknown): Reduction['reducer'] =>
+const readReducer = (given: unknown) =>
   reducers.find((one) => one === (given === 'avg' ? 'mean' : given)) ??
   refuse(`the reducer ${describe(given)} has no equivalent; use one of ${reducers.join(', ')}`)
 
@@ -110,13 +110,13 @@ function refuseExpression({ refId, model }: GrafanaQuery): never {
   return refuse(`the expression ${what}. Write it in the SQL of one query`)
 }
 
-const typeOf = (value: unknown): string => (isMapping(value) ? textOrEmpty(value.type) : '')
+const typeOf = (value: unknown) => (isMapping(value) ? textOrEmpty(value.type) : '')
 
 const paramsOf = (value: unknown): readonly unknown[] => (isMapping(value) && Array.isArray(value.params) ? value.params : [])
 
-function describeClassic({ evaluator, query, reducer, operator }: Model): string {
+function describeClassic({ evaluator, query, reducer, operator }: Model) {
   const paramsIn = (value: unknown): string => JSON.stringify(paramsOf(value)).slice(1, -1)
   return quote(`${typeOf(operator)} ${typeOf(reducer)}(${paramsIn(query)}) ${typeOf(evaluator)} ${paramsIn(evaluator)}`.trim(), 120)
 }
 
-const describe = (value: unknown): string => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), 120)
+const describe = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), 120)

@@ -53,9 +53,7 @@ export interface RuleInFile {
   readonly value: unknown
   readonly group: string
   readonly folder: string
-  /** A duration, or a number of seconds. */
   readonly interval: unknown
-  /** `file:line:column`. */
   readonly location: string
 }
 
@@ -65,12 +63,11 @@ const accepted = 'import reads alert rules of Grafana, and dashboards of the web
 
 const noRules = `has no groups of alert rules; ${accepted}. Export rules in Grafana at Alerting, Alert rules, Export rules, or from /api/v1/provisioning/alert-rules/export`
 
-const has = (value: unknown, ...fields: readonly string[]): boolean => isMapping(value) && fields.every((field) => !isEmpty(value[field]))
+const has = (value: unknown, ...fields: readonly string[]) => isMapping(value) && fields.every((field) => !isEmpty(value[field]))
 
 const some = (list: unknown, test: (item: unknown) => boolean): boolean => Array.isArray(list) && list.some(test)
 
-/** What a file of another tool is. */
-function describeOther(root: Readonly<Record<string, unknown>>): string | undefined {
+function describeOther(root: Readonly<Record<string, unknown>>) {
   const { kind, groups, spec, dashboard = root, tiles } = root
   const isRule = (rule: unknown): boolean => has(rule, 'expr') && !has(rule, 'data')
   if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
@@ -87,7 +84,6 @@ const provisioned =
 
 interface ImportedFile {
   readonly rules: readonly RuleInFile[]
-  /** What stays in Grafana, and what to know about the file. */
   readonly notes: readonly string[]
   /** The document of the web app that the file is. */
   readonly dashboard?: Readonly<Record<string, unknown>>

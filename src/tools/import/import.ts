@@ -5,7 +5,7 @@ import { connectionCollection } from '../../kinds/source/source-wire.ts'
 import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
-import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { counted, join, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { firstOf, plural, quote } from '../../platform/core/text.ts'
 import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
@@ -111,7 +111,12 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const differing = shown.filter(({ check }) => check?.difference !== undefined).length
   const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)
   const places = { directory: given.directory.replace(/(?<!\/)\/+$/, ''), names: new Set<string>(), kinds }
-  const files = [...toDashboardFiles(dashboards, places), ...toRuleFiles(imported, places, dashboardKeys)]
+  const files = [
+    ...dashboards.flatMap(({ key, declared: after = {} }) =>
+      key === undefined ? [] : [toFile(key, [{ kind: 'dashboard', key, after }], places)],
+    ),
+    ...toRuleFiles(imported, places, dashboardKeys),
+  ]
   if (written) await refuseExisting(context, files)
   const unused = [...new Set(rules.flatMap(({ value }) => unusedFields(value)))].toSorted()
   const ofFields = unused.length === 0 ? [] : [`Without effect on an alert: ${unused.join(', ')}`]
@@ -120,14 +125,14 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   return { ...counts, differing, dashboards: withoutDeclared, rules: shown, notes, written, files }
 }
 
-const toMap = (all: readonly string[] = []): ReadonlyMap<string, string> =>
+const toMap = (all: readonly string[] = []) =>
   new Map(all.map((one) => [one.slice(0, one.indexOf('=')).trim(), one.slice(one.indexOf('=') + 1).trim()]))
 
 /** What the data source reads, and what expressions do. */
 const usedInQuery = /^(?:rawSql|format|intervalMs|table|column|datasource|fillMode)$/
 const usedInExpression = /^(?:type|expression|conditions|reducer|settings|datasource)$/
 
-function unusedFields(rule: unknown): readonly string[] {
+function unusedFields(rule: unknown) {
   const { data, ...fields } = isMapping(rule) ? rule : {}
   const inModels = (Array.isArray(data) ? data : []).flatMap((one: unknown) => {
     if (!isMapping(one) || !isMapping(one.model)) return []
@@ -137,7 +142,6 @@ function unusedFields(rule: unknown): readonly string[] {
   return [...Object.keys(fields).filter((key) => withoutEffect.test(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
 }
 
-/** The longest name of a dashboard that files accept. */
 const maxNameLength = 1024
 
 interface Places {
@@ -152,11 +156,6 @@ function toFile(name: string, objects: readonly NewFields[], { directory, names,
   const content = writeNewFile(path, objects, kinds)
   return { path, content, size: Buffer.byteLength(content) }
 }
-
-const toDashboardFiles = (dashboards: readonly ImportedDashboard[], places: Places): Result['files'] =>
-  dashboards.flatMap(({ key, declared: after = {} }) =>
-    key === undefined ? [] : [toFile(key, [{ kind: 'dashboard', key, after }], places)],
-  )
 
 /** One file for each folder, with a dashboard for each group. */
 function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: Set<string>): Result['files'] {
@@ -177,7 +176,7 @@ function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: 
 }
 
 /** A file may have been edited since the last import. */
-async function refuseExisting({ files }: ImportContext, wanted: Result['files']): Promise<void> {
+async function refuseExisting({ files }: ImportContext, wanted: Result['files']) {
   for (const { path, content } of wanted) {
     const { paths } = await files.find([path], 'directory').catch(() => ({ paths: [] }))
     if (paths.length > 0 && (await files.read(path, 'directory')) !== content)
@@ -224,7 +223,7 @@ const order: readonly string[] = ['refused', 'changed', 'paused', 'exact']
 
 const statuses = { exact: 'pass', changed: 'warn', refused: 'fail', paused: 'warn' } as const
 
-function describeCheck({ check }: Rule): Line {
+function describeCheck({ check }: Rule) {
   if (check === undefined) return []
   if (check.reason !== undefined) return untrustedSentence(`not compared: ${check.reason}`)
   return untrustedSentence(check.difference ?? `equal in ${plural(check.windows, 'window')}, ${check.withValues} of them with a value`)

@@ -5,15 +5,10 @@ import { expandWith, type PrintTime, refuse, timeMacros } from '../../signals/ba
 import { type GrafanaQuery, toSeconds } from './grafana-file.ts'
 import type { TimeTexts } from './time.ts'
 
-const startOf = (column: string, seconds: number): string => `toStartOfInterval(toDateTime(${column}), INTERVAL ${seconds} second)`
+const startOf = (column: string, seconds: number) => `toStartOfInterval(toDateTime(${column}), INTERVAL ${seconds} second)`
 
 /** Macros of the data source only. */
-function expandOwn(
-  name: string,
-  [first = '', second = '']: readonly string[],
-  print: PrintTime,
-  { model }: GrafanaQuery,
-): string | undefined {
+function expandOwn(name: string, [first = '', second = '']: readonly string[], print: PrintTime, { model }: GrafanaQuery) {
   // Rules without a step have one of a second.
   const stepMs = typeof model?.intervalMs === 'number' && model.intervalMs >= 1 ? Math.floor(model.intervalMs) : 1000
   const step = Math.max(1, Math.floor(stepMs / 1000))
@@ -32,7 +27,7 @@ function expandOwn(
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-const expand = (name: string, args: readonly string[], print: PrintTime, query: GrafanaQuery): string | undefined =>
+const expand = (name: string, args: readonly string[], print: PrintTime, query: GrafanaQuery) =>
   expandWith(timeMacros, name, args, print) ?? expandOwn(name, args, print, query)
 
 /** The time of the query in an alert. `onRange` is called for a range that is not the evaluated window. */

@@ -12,7 +12,6 @@ export interface Reduction {
 
 export interface AlertSql {
   readonly sql: string
-  /** Whether columns name groups. */
   readonly isGrouped: boolean
   /** `never`: always one number. `number`: one row, maybe without a number. `rows`: maybe no row. */
   readonly missing: 'never' | 'number' | 'rows'
@@ -51,7 +50,12 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   if (has('GROUP')) return refuse(`the query has several rows without labels; ${advice}`)
   const isRow = has('FROM') && !isAggregate(value)
   const shape = { isGrouped: false, missing: missingOf(select, value), isWhole, mayHaveRows: isRow && !has('LIMIT 1') } as const
-  return { ...shape, sql: isNumber(value.expression) ? sql : withFloat(select, value) }
+  return {
+    ...shape,
+    sql: isNumber(value.expression)
+      ? sql
+      : `${select.head} toFloat64(${value.expression})${value.name === undefined ? '' : ` AS ${value.name}`}${select.tail}`,
+  }
 }
 
 /** What the query answers where no row of the window matches. */
@@ -92,9 +96,6 @@ function readOrder({ columns, order, has }: Select, { time, labels }: Roles, red
   return { isDescending, unsorted: isAffected ? unsorted : undefined }
 }
 
-const withFloat = ({ head, tail }: Select, { expression, name: alias }: Column): string =>
-  `${head} toFloat64(${expression})${alias === undefined ? '' : ` AS ${alias}`}${tail}`
-
 /** Reduces a series, and gives each group the time that a tile over time needs. */
 function combineRows(
   { head, columns, tail }: Select,
@@ -126,7 +127,7 @@ function combineRows(
 const windowStart = 'toStartOfInterval(fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - 1), INTERVAL {intervalSeconds:Int64} second)'
 
 /** Reduces a series as Grafana does in pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go. */
-function reduceSql({ reducer, mode }: Reduction, value: string, time: string, last: 'argMin' | 'argMax'): string {
+function reduceSql({ reducer, mode }: Reduction, value: string, time: string, last: 'argMin' | 'argMax') {
   const number = `toFloat64(${value})`
   const orNan = `ifNull(${number}, nan)`
   if (reducer === 'count') return mode === 'dropNN' ? `countIf(isFinite(${orNan}))` : 'count()'
@@ -189,25 +190,25 @@ const timeName =
   /^(?:t|ts|dt|(?:\w*_)?(?:time|timestamp|date|datetime|bucket|minute|hour|day|at)|\w*[a-z](?:Time|Timestamp|Date|Bucket|At))$/
 
 /** Decides by the function or the name of a column, because its type is not known. */
-function isTime(column: Column, all: readonly Column[]): boolean {
+function isTime(column: Column, all: readonly Column[]) {
   const hasTimeName = timeName.test((column.name ?? '').replace(/["`]/g, ''))
   if (isAggregate(column)) return hasTimeName && /^(?:min|max)\b/i.test(column.expression) && all.filter(isAggregate).length > 1
   return hasTimeName || timeCall.test(column.expression)
 }
 
-const isAggregate = ({ expression }: Column): boolean =>
+const isAggregate = ({ expression }: Column) =>
   /\b(?:count|sum|avg|min|max|any|uniq|quantile|median|arg(?:min|max)|stddev|var(?:pop|samp)|corr|group(?:array|uniq)|topk|first_value|last_value)\w*\s*\(/i.test(
     expression,
   ) && !/\b(?:over|select)\b/i.test(expression)
 
 /** One call that counts: always a whole number, also without rows. */
-function isCount(expression: string): boolean {
+function isCount(expression: string) {
   const tokens = toTokens(expression)
   return /^(?:count|uniq)(?!.*OrNull)\w*$/i.test(tokens[0] ?? '') && tokens[1] === '(' && closingBracket(tokens, 1) === tokens.length - 1
 }
 
 /** Whether the server takes the result for a number. It does not take a decimal for one. */
-function isNumber(expression: string): boolean {
+function isNumber(expression: string) {
   const tokens = toTokens(expression)
   let depth = 0
   return tokens.every((token, i) => {

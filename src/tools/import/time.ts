@@ -39,7 +39,7 @@ const call =
 const everyCall = new RegExp(call, 'gi')
 
 /** The end of the window with the type of the function, as ClickHouse 26.9 states it. */
-function toFixed(text: string, end: string): string {
+function toFixed(text: string, end: string) {
   const [, name = '', args = ''] = /^(\w+)\s*\(?([^()]*)/s.exec(text) ?? []
   const and = args.trim() === '' ? '' : `, ${args.trim()}`
   if (/^(?:today|curdate|current_date)$/i.test(name)) return `toDate(${end})`
@@ -68,7 +68,7 @@ const lags = [
 ].map((lag) => new RegExp(lag, 'gi'))
 
 /** The values of calls in these places count no rows: upper limits, and columns of the result. */
-function countsNothing(text: string, from: number, to: number): boolean {
+function countsNothing(text: string, from: number, to: number) {
   const before = text.slice(Math.max(0, from - 500), from).replace(/(?:\w+\s*\(\s*)+$/, '')
   if (/(?:<=?|\bbetween|\bbetween\s(?:(?!\band\b)[^()]|\([^()]*\))*\band)\s*$/i.test(before)) return true
   const list = before.slice(before.toLowerCase().lastIndexOf('select'))
@@ -79,14 +79,14 @@ function countsNothing(text: string, from: number, to: number): boolean {
 }
 
 /** Whether a row for which the comparison is false counts nothing: it is not negated, compared, or an argument of another function. */
-function isCondition(text: string, { 0: whole, index }: RegExpExecArray): boolean {
+function isCondition(text: string, { 0: whole, index }: RegExpExecArray) {
   const [rest = ''] = text.slice(index + whole.length).split(/\bend\b/i)
   const isOther = /\bwhen\s*$/i.test(text.slice(0, index)) && /\belse\s+(?!(?:0|null)\s*$)/i.test(rest)
   return !isOther && bracketsAround(text, index).every(([open, close]) => isPlain(text.slice(0, open), text.slice(close + 1)))
 }
 
 /** Whether a bracket has the condition of an aggregation, or is a part of a condition. */
-const isPlain = (before: string, after: string): boolean =>
+const isPlain = (before: string, after: string) =>
   /\b(?:sum|(?!multi)\w+if)\s*$/i.test(before.slice(-100)) ||
   (/(?:^|[(,]|\b(?:where|prewhere|having|on|when|and|or|then|else|select))\s*$/i.test(before.slice(-100)) &&
     !/^\s*(?:[=!<>+*/%-]|(?:is|in|not|between|i?like|xor)\b)/i.test(after.slice(0, 100)))

@@ -26,14 +26,13 @@ import { type AlertSql, toAlertSql } from './shape.ts'
 import { translateTime } from './time.ts'
 
 /** What the person who imports decides, by the names in Grafana. */
-export interface ImportChoices {
+interface ImportChoices {
   readonly connections: ReadonlyMap<string, string>
   /** `*` is for rules without a contact point of their own. */
   readonly webhooks: ReadonlyMap<string, string>
 }
 
 export interface Translated {
-  /** The fields of a file, without the dashboard. */
   readonly alert: Body & { readonly interval: AlertInterval; readonly query: { readonly sql: string; readonly connection: string } }
   readonly condition: RuleCondition
   readonly isGrouped: boolean
@@ -130,7 +129,7 @@ function readSchedule(rule: GrafanaRule, { interval: given }: RuleInFile, differ
   return { interval, windows }
 }
 
-function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connections }: ImportChoices): string {
+function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connections }: ImportChoices) {
   const { type, uid } = isMapping(model?.datasource) ? model.datasource : {}
   const name = datasourceUid ?? textOrEmpty(uid)
   if (isGiven(type) && type !== 'grafana-clickhouse-datasource')
@@ -139,7 +138,7 @@ function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connectio
   return connections.get(name) ?? refuse(`the data source ${quote(name, 60)} has no connection; ${advice}`)
 }
 
-function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: ImportChoices): string {
+function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: ImportChoices) {
   const name = own?.receiver ?? '*'
   const contact = own == null ? 'a rule without a contact point' : `the contact point ${quote(name, 60)}`
   return webhooks.get(name) ?? refuse(`${contact} has no webhook; set ${spellInput('webhook', `${quote(name, 60)}=NAME`)}`)
@@ -172,7 +171,7 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
   return { ...found, sql: tidy(found.sql).trim() }
 }
 
-function sqlOf({ refId, model }: GrafanaQuery): string {
+function sqlOf({ refId, model }: GrafanaQuery) {
   const { rawSql, format } = model ?? {}
   if (/^(?:2|3|logs|traces?)$/i.test(textOrEmpty(format))) return refuse('the query returns logs or traces, and no number')
   if (textOrEmpty(rawSql).length > 30_000) return refuse('the query has more than 30,000 characters')
@@ -182,8 +181,7 @@ function sqlOf({ refId, model }: GrafanaQuery): string {
 const worstOf: Readonly<Record<string, 'max' | 'min'>> = { above: 'max', below: 'min' }
 
 /** A block of YAML has no tabs, and no blanks at the ends of lines. A text keeps its own. */
-const tidy = (sql: string): string =>
-  /'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/(?<![ \t\r])[ \t\r]+$/gm, '').replace(/\t/g, '  ')
+const tidy = (sql: string) => (/'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/(?<![ \t\r])[ \t\r]+$/gm, '').replace(/\t/g, '  '))
 
 function toThreshold({ evaluator: { withoutBorders, ...fields } }: RuleCondition, { isWhole }: AlertSql, differences: string[]) {
   const { threshold, thresholdMax } = fields
@@ -197,7 +195,7 @@ function toThreshold({ evaluator: { withoutBorders, ...fields } }: RuleCondition
 }
 
 /** The server counts a number that is missing as 0. */
-function describeMissing({ noDataState }: GrafanaRule, { evaluator }: RuleCondition, sql: AlertSql, differences: string[]): void {
+function describeMissing({ noDataState }: GrafanaRule, { evaluator }: RuleCondition, sql: AlertSql, differences: string[]) {
   const state = noDataState?.trim() || 'NoData'
   if (sql.missing === 'never') return
   const fires = isBreach({ thresholdMax: undefined, ...evaluator, interval: '1m', consecutive: 1, isGrouped: false }, 0)
@@ -241,8 +239,7 @@ function toTexts(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql,
 /** Fields without effect on an alert. */
 export const withoutEffect = /^(?:org(?:Id|ID)|id|updated|provenance|folderUID|ruleGroup|guid|version)$/
 
-/** A failing query, notifications, and fields without an equivalent. */
-function describeOthers(rule: GrafanaRule, differences: string[]): void {
+function describeOthers(rule: GrafanaRule, differences: string[]) {
   const state = rule.execErrState?.trim() || 'Alerting'
   if (!/^keeplast$/i.test(state)) differences.push(`a failing query keeps the last state; Grafana had another one (execErrState: ${state})`)
   const { receiver: _, ...timing } = rule.notification_settings ?? {}

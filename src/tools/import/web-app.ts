@@ -22,15 +22,13 @@ export type DashboardOutcome = z.output<typeof dashboardOutcome> & { readonly de
 
 type Lose = (loss: string) => void
 
-interface Choices {
-  readonly kind: Kind
-  /** Pairs of a name and an id, of which the file has one and the declaration gets the other. */
-  readonly connections: ReadonlyMap<string, string>
-}
-
 const { shape } = declaredDashboard
 
-export function translateDashboard({ name, tiles, ...fields }: Body, location: string, { kind, connections }: Choices): DashboardOutcome {
+export function translateDashboard(
+  { name, tiles, ...fields }: Body,
+  location: string,
+  { kind, connections }: { readonly kind: Kind; readonly connections: ReadonlyMap<string, string> },
+): DashboardOutcome {
   const losses: { tile?: string; loss: string }[] = []
   const lose: Lose = (loss) => void losses.push({ loss })
   const title = typeof name === 'string' ? name : ''
@@ -67,12 +65,12 @@ export function translateDashboard({ name, tiles, ...fields }: Body, location: s
   return { ...common, result: losses.length === 0 ? 'exact' : 'changed', declared }
 }
 
-const nameOf = (tile: Body): string => String(ownValue(ownValue(tile, 'config'), 'name') ?? '')
+const nameOf = (tile: Body) => String(ownValue(ownValue(tile, 'config'), 'name') ?? '')
 
-const describe = (value: unknown): string => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
+const describe = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
 
 /** Whether files can declare the value. */
-function isAccepted(schema: Schema | undefined, value: unknown, what: string, lose: Lose): boolean {
+function isAccepted(schema: Schema | undefined, value: unknown, what: string, lose: Lose) {
   const error = schema && z.safeParse(schema, value).error
   if (schema === undefined || error === undefined) return true
   const place = { file: '' }
@@ -90,7 +88,7 @@ const namesAsIds: Directory = {
   nameOf: (id) => (typeof id === 'string' && !isId(id) ? id : undefined),
 }
 
-const isId = (text: unknown): boolean => /^[0-9a-f]{24}$/.test(String(text))
+const isId = (text: unknown) => /^[0-9a-f]{24}$/.test(String(text))
 
 /** The fields of the API for a field of the web app: none where every reader assumes the value, and one that no schema has for a loss. */
 type Convert = (value: unknown, web: Body, lose: Lose) => Body
@@ -170,9 +168,9 @@ const itemFields = {
   },
 } satisfies Readonly<Record<string, Readonly<Record<string, Convert>>>>
 
-const isRanked = ({ displayType }: Body): boolean => displayType === 'pie' || displayType === 'bar'
+const isRanked = ({ displayType }: Body) => displayType === 'pie' || displayType === 'bar'
 
-const schemaOf = ({ configType }: Body): Schema => (configType === 'sql' ? writtenConfig : builtConfig)
+const schemaOf = ({ configType }: Body) => (configType === 'sql' ? writtenConfig : builtConfig)
 
 const chartFields: Readonly<Record<string, Convert>> = {
   name: drop,

@@ -70,7 +70,7 @@ function filesOf(chosen: readonly Kit[]): readonly KitFile[] {
   return chosen.flatMap(({ selfHosted = [] }) => selfHosted)
 }
 
-async function requireRoot(directory: string): Promise<void> {
+async function requireRoot(directory: string) {
   const root = await repositoryRoot(directory)
   if (root === undefined || root === directory) return
   const message = `this directory is not the root of its repository, and GitHub reads workflows only at the root; run init in ${quote(root)}`
@@ -78,7 +78,7 @@ async function requireRoot(directory: string): Promise<void> {
 }
 
 /** The config file with the owner of alerts and dashboards. */
-const projectConfig = (project: string | undefined): KitFile & { readonly text: string } => ({
+const projectConfig = (project: string | undefined) => ({
   example: defaultConfigFile,
   target: defaultConfigFile,
   ...(project === undefined && { check: 'set the name of your project' }),
@@ -87,8 +87,7 @@ ${project === undefined ? '# project: owner/repo' : `project: ${project}`}
 `,
 })
 
-/** Whether the file did not exist. */
-async function writeNewFile(root: string, { target, text }: { readonly target: string; readonly text: string }): Promise<boolean> {
+async function writeNewFile(root: string, { target, text }: { readonly target: string; readonly text: string }) {
   try {
     await mkdir(dirname(join(root, target)), { recursive: true })
     await writeFile(join(root, target), text, { flag: 'wx' })

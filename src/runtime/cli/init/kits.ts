@@ -1,5 +1,4 @@
 export interface KitFile {
-  /** Path under examples/. */
   readonly example: string
   /** Path in the repository. Workflows have a prefix, as repositories may have an apply.yml of their own. */
   readonly target: string
@@ -18,7 +17,7 @@ export interface Kit {
   readonly hasProject?: true
 }
 
-const workflow = (name: string, check?: string): KitFile => ({
+const workflow = (name: string, check?: string) => ({
   example: `workflows/${name}.yml`,
   target: `.github/workflows/watchkeeper-${name}.yml`,
   ...(check !== undefined && { check }),

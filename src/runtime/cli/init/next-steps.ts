@@ -6,7 +6,6 @@ import { type KitFile, starter } from './kits.ts'
 
 export interface NewFile extends KitFile {
   readonly text: string
-  /** Whether init wrote it. A file that existed is kept. */
   readonly isNew: boolean
 }
 
