@@ -111,7 +111,7 @@ export function judgeFreshness<B extends BackupTimes>(
     else dated.push({ backup, state: classifyBackup(backup), ageMs: nowMs - startMs })
   }
   // A wrong date or a wrong clock makes every age unreliable: a backup that looks fresh may be a day older.
-  if (dated.some((one) => isInFuture(one, nowMs))) return unknown('future-date')
+  if (dated.some((one) => isInFuture(one, nowMs))) return unknownOutcome('future-date')
   // Sorted before ages are raised to zero, so that slightly future times keep their order.
   return decide(
     dated.toSorted(byAge).map((one) => ({ ...one, ageMs: Math.max(0, one.ageMs) })),
@@ -135,7 +135,7 @@ const isInFuture = <B extends BackupTimes>({ backup: { finishedMs }, ageMs }: Cl
 const byAge = (a: Classified<unknown>, b: Classified<unknown>) =>
   a.ageMs - b.ageMs || Number(b.state === 'failed') - Number(a.state === 'failed')
 
-const unknown = <B>(unknownReason: UnknownReason): Freshness<B> => ({ outcome: 'unknown', passes: false, unknownReason, issues: [] })
+const unknownOutcome = <B>(unknownReason: UnknownReason): Freshness<B> => ({ outcome: 'unknown', passes: false, unknownReason, issues: [] })
 
 function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated: readonly B[], limitMs: number): Freshness<B> {
   const lastSuccessful = dated.find(({ state }) => state === 'successful')
@@ -145,7 +145,7 @@ function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated:
   const context = {
     lastSuccessful,
     inProgress: newer.find(({ state }) => state === 'in-progress'),
-    issues: findIssues(newer, undated, lastSuccessful),
+    issues: dataIssuesOf(newer, undated, lastSuccessful),
   }
   if (lastCompleted?.state === 'failed') return { outcome: 'failed', passes: false, decisive: lastCompleted, ...context }
   if (lastSuccessful !== undefined) {
@@ -153,14 +153,14 @@ function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated:
     return { outcome: passes ? 'fresh' : 'stale', passes, decisive: lastSuccessful, ...context }
   }
   if (undated.some((backup) => classifyBackup(backup) === 'failed')) return { outcome: 'failed', passes: false, ...context }
-  if (undated.length > 0) return unknown('missing-date')
+  if (undated.length > 0) return unknownOutcome('missing-date')
   // The limit counts from the oldest one: a backup should exist since then.
   const oldest = dated.findLast(({ state }) => state === 'in-progress')
-  if (oldest === undefined) return unknown('unknown-status')
+  if (oldest === undefined) return unknownOutcome('unknown-status')
   return { outcome: 'in-progress', passes: oldest.ageMs <= limitMs, decisive: oldest, ...context }
 }
 
-function findIssues<B extends BackupTimes>(
+function dataIssuesOf<B extends BackupTimes>(
   newer: readonly Classified<B>[],
   undated: readonly B[],
   lastSuccessful: Classified<B> | undefined,
@@ -176,14 +176,14 @@ function findIssues<B extends BackupTimes>(
 /** Worst first. A known problem comes before a service that could not be checked. */
 const severityOrder: readonly BackupOutcome[] = ['missing', 'failed', 'stale', 'in-progress', 'unknown', 'fresh']
 
-interface Judged {
+interface JudgedOutcome {
   readonly outcome: BackupOutcome
   readonly passes: boolean
   readonly ageMs?: number | undefined
 }
 
 /** Sorts failing services before passing ones, then by outcome, then the oldest first. */
-export const byWorst = (a: Judged, b: Judged): number =>
+export const byWorst = (a: JudgedOutcome, b: JudgedOutcome): number =>
   Number(a.passes) - Number(b.passes) ||
   severityOrder.indexOf(a.outcome) - severityOrder.indexOf(b.outcome) ||
   (b.ageMs ?? 0) - (a.ageMs ?? 0)

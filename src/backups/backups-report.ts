@@ -17,45 +17,45 @@ export function needsNames(checks: readonly JudgedService[]): boolean {
 }
 
 /** The name of a service, with the id where two services have that name. The id where the name is unknown. */
-interface Check extends JudgedService {
+interface LabeledCheck extends JudgedService {
   readonly label: string
 }
 
-const labelChecks = (checks: readonly JudgedService[]): readonly Check[] =>
+const labelChecks = (checks: readonly JudgedService[]): readonly LabeledCheck[] =>
   checks.map((check) => {
     const { serviceId, name = serviceId } = check
     const isUnique = checks.every((other) => other === check || other.name !== check.name)
     return { ...check, label: isUnique || name === serviceId ? name : `${name} (${serviceId})` }
   })
 
-const maxNamed = 10
+const maxServiceNames = 10
 
 export function judgeChecks(result: BackupsResult): Verdict {
   const services = labelChecks(result.services)
   const failed = services.filter(({ passes }) => !passes).toSorted(byWorst)
-  const failures = linesOf(failed, (check) => [
+  const failures = groupedLines(failed, (check) => [
     ...(isFreshEnough(check) ? [] : [describeState(check)]),
     ...check.problems.map((problem) => say`${untrustedSentence(problem)}.`),
   ])
   const cause = joinSome(
-    failed.map((check) => say`${check.label} ${trusted(isFreshEnough(check) ? 'fails the check' : causes[check.outcome])}`),
-    maxInCause,
+    failed.map((check) => say`${check.label} ${trusted(isFreshEnough(check) ? 'fails the check' : outcomeCauses[check.outcome])}`),
+    3,
   )
   return verdictOf([
     ...(services.length > 1 && failed.length > 0 ? [countFailed(failed, services.length)] : [])
       .concat(failures)
       .map((line) => ({ level: 'fail' as const, line, cause })),
-    ...linesOf(services, listWarnings).map((line) => ({ level: 'warn' as const, line })),
+    ...groupedLines(services, listWarnings).map((line) => ({ level: 'warn' as const, line })),
   ])
 }
 
 /** A sentence about several services is one line with their names. Their errors differ in ids. */
-function linesOf(checks: readonly Check[], toLines: (check: Check) => readonly Line[]) {
+function groupedLines(checks: readonly LabeledCheck[], toLines: (check: LabeledCheck) => readonly Line[]) {
   const all = checks.flatMap((check) => toLines(check).map((line) => ({ ...check, line })))
   const alike = Map.groupBy(all, ({ line, serviceId }) => toPlainText(line).replaceAll(serviceId, ''))
   return [...alike.values()].map((same) => {
     const names = joinFirst(
-      maxNamed,
+      maxServiceNames,
       same.map(({ label }) => label),
     )
     return say`${trusted(same.length === 1 ? 'Service' : 'Services')} ${names}: ${same[0]?.line ?? []}`
@@ -63,18 +63,18 @@ function linesOf(checks: readonly Check[], toLines: (check: Check) => readonly L
 }
 
 /** `2 of 3 services have no fresh backup: search, catalog.` */
-function countFailed(failed: readonly Check[], count: number) {
+function countFailed(failed: readonly LabeledCheck[], count: number) {
   const [has, fails] = failed.length === 1 ? ['has', 'fails'] : ['have', 'fail']
   const isUnknown = failed.every(({ outcome }) => outcome === 'unknown')
   const verb = isUnknown ? 'could not be checked' : failed.some(isFreshEnough) ? `${fails} the check` : `${has} no fresh backup`
   const names = joinFirst(
-    maxNamed,
+    maxServiceNames,
     failed.map(({ label }) => label),
   )
   return say`${failed.length} of ${count} services ${trusted(verb)}: ${names}.`
 }
 
-const causes: Readonly<Record<JudgedService['outcome'], string>> = {
+const outcomeCauses: Readonly<Record<JudgedService['outcome'], string>> = {
   stale: 'is stale',
   missing: 'has no backup',
   failed: 'has a failed backup',
@@ -82,8 +82,6 @@ const causes: Readonly<Record<JudgedService['outcome'], string>> = {
   unknown: 'could not be checked',
   fresh: 'is fresh',
 }
-
-const maxInCause = 3
 
 const isFreshEnough = ({ outcome, ageMs = 0, limit, firstBackupDueAt }: JudgedService) =>
   outcome === 'fresh' || firstBackupDueAt !== undefined || (outcome === 'in-progress' && ageMs <= limit.hours * hourMs)
@@ -165,8 +163,8 @@ function sizeWarnings({ sizeOutcome, size, minSizeRatio = 0 }: JudgedService) {
   }
 }
 
-function headlineOf(services: readonly Check[]) {
-  const [only] = linesOf(services, (check) => [describeState(check)])
+function backupHeadline(services: readonly LabeledCheck[]) {
+  const [only] = groupedLines(services, (check) => [describeState(check)])
   if (services.length === 1 && only !== undefined) return only
   const fresh = services.filter(({ outcome }) => outcome === 'fresh').length
   const first = services.filter((check) => check.outcome !== 'fresh' && isFreshEnough(check)).length
@@ -182,7 +180,7 @@ export function reportChecks(result: BackupsResult): Report {
   const first = services.find(({ needsRestore }) => needsRestore)
   const command = `watchkeeper verify-restore --service-id NEW --original ${first?.serviceId} --id BACKUP --reports json=restore.json`
   return {
-    headline: headlineOf(services),
+    headline: backupHeadline(services),
     services: only !== undefined && services.length === 1 ? say`service ${only.label}` : say`${services.length} services`,
     blocks: [
       worst &&
@@ -192,13 +190,13 @@ export function reportChecks(result: BackupsResult): Report {
         { kind: 'preformatted', text: commands.join('\n') },
       ],
       first &&
-        say`To verify a restore of ${first.label}: restore a backup to a new service, run ${command}, and add the file to results of the policy. See ${trusted(restoresPage)}`,
-      factsOf(result, services),
+        say`To verify a restore of ${first.label}: restore a backup to a new service, run ${command}, and add the file to results of the policy. See ${trusted('https://github.com/watchkeeper/watchkeeper/blob/main/docs/backups.md#restores')}`,
+      backupFacts(result, services),
       serviceTable(services),
       trendTable(services),
       failureBlocks(services),
-      result.drills.length > 0 && say`Left out, because they belong to restore drills: ${firstOf(maxNamed, result.drills)}.`,
-      result.leftOutFiles && say`Files without a result about these services: ${firstOf(maxNamed, result.leftOutFiles)}.`,
+      result.drills.length > 0 && say`Left out, because they belong to restore drills: ${firstOf(maxServiceNames, result.drills)}.`,
+      result.leftOutFiles && say`Files without a result about these services: ${firstOf(maxServiceNames, result.leftOutFiles)}.`,
       services.map(
         ({ backups, count = 0, label }): Part => ({
           ...fold(
@@ -212,12 +210,13 @@ export function reportChecks(result: BackupsResult): Report {
   }
 }
 
-const restoresPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/backups.md#restores'
-
 /** Facts name at most this many limits. The table has all of them. */
 const maxLimits = 3
 
-function factsOf({ worstServiceId, backupId, backupName = backupId, ...result }: BackupsResult, services: readonly Check[]): Part {
+function backupFacts(
+  { worstServiceId, backupId, backupName = backupId, ...result }: BackupsResult,
+  services: readonly LabeledCheck[],
+): Part {
   const limits = [...new Set(services.filter(isRead).map(({ limit }) => `${formatHours(limit.hours)} (${explainLimit(limit)})`))]
   const limitText = limits.length > maxLimits ? `${limits.length} different limits, see the table` : limits.join('; ')
   const worst = services.find(({ serviceId }) => serviceId === worstServiceId)
@@ -251,7 +250,7 @@ const defaultWords = {
   unreadable: 'the backup configuration could not be read',
 } as const
 
-const serviceTable = (services: readonly Check[]) =>
+const serviceTable = (services: readonly LabeledCheck[]) =>
   table('Services', services, {
     Service: ({ label }) => label,
     Outcome: ({ firstBackupDueAt: due, ...check }) => {
@@ -270,7 +269,7 @@ function iconOf(check: JudgedService) {
   return statusLooks[listWarnings(check).length > 0 ? 'warn' : 'pass'].sign
 }
 
-const trendTable = (services: readonly Check[]) =>
+const trendTable = (services: readonly LabeledCheck[]) =>
   table(
     'Last successful backup compared with earlier backups of its type',
     services.filter(({ size, duration }) => size !== undefined && duration !== undefined),
@@ -296,7 +295,7 @@ const sparklineOf = (trend: Trend | undefined) =>
 /** Errors that the report shows in full. The result document has all of them. */
 const maxFailures = 5
 
-const failureBlocks = (services: readonly Check[]): Part => {
+const failureBlocks = (services: readonly LabeledCheck[]): Part => {
   const failed = services.flatMap(({ failure, configurationFailure = failure, ...check }) =>
     configurationFailure === undefined ? [] : [{ ...check, failure: failure ?? configurationFailure }],
   )

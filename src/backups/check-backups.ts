@@ -21,7 +21,7 @@ export const checkBackups = defineOperation({
   output: backupsOutput,
   details: backupsDetails,
   example: { maxAgeHours: 26, checks: 'backups.yml' },
-  check: (given) => checkInput(given),
+  check: (given) => requireServices(given),
   async run(context, { maxAgeHours, services, checks }) {
     const { api, organizationId, service, clock, files } = context
     // The YAML parser takes longer to load than the rest of a run without a file.
@@ -102,7 +102,7 @@ function createdMsOf({ createdAt = '' }: ListedService) {
 const withoutDrills = (ids: readonly string[], listed: readonly ListedService[] = []) =>
   ids.filter((id) => !listed.some((one) => one.id === id && isOfDrill(one)))
 
-const checkInput = ({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] =>
+const requireServices = ({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] =>
   names.has('services') || hasServiceId
     ? []
     : [

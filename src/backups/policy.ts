@@ -19,12 +19,12 @@ const options = {
   startTime: '--backup-start-time',
 } as const
 
-interface Organization {
+interface EvidenceScope {
   readonly organizationId: string
   readonly nowMs: number
 }
 
-interface Facts extends Organization {
+interface PolicyFacts extends EvidenceScope {
   readonly service: ListedService
   readonly maxAgeHours: number | undefined
   readonly isNew: boolean
@@ -39,7 +39,7 @@ const isNameOf =
 export const findUnknownService = (policies: readonly Policy[], listed: readonly ListedService[]): string | undefined =>
   policies.flatMap(({ services = [] }) => services).find((given) => !listed.some((one) => isNameOf(one)(given)))
 
-export const policiesOf = (policies: readonly Policy[], service: Facts['service']): readonly Policy[] =>
+export const policiesOf = (policies: readonly Policy[], service: PolicyFacts['service']): readonly Policy[] =>
   policies.filter(({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)))
 
 /** Whether the policies are compared with the backup configuration. */
@@ -47,7 +47,7 @@ export const needConfiguration = (policies: readonly Policy[]): boolean =>
   policies.some((policy) => keysOf<keyof typeof options>(options).some((name) => policy[name] !== undefined))
 
 /** All policies about the service must hold. */
-export function comparePolicies(own: readonly Policy[], read: ServiceBackups, facts: Facts) {
+export function comparePolicies(own: readonly Policy[], read: ServiceBackups, facts: PolicyFacts) {
   const { service, maxAgeHours, organizationId, nowMs, isNew } = facts
   const { configuration } = read
   const value = configuration !== undefined && 'value' in configuration ? configuration.value : {}
@@ -112,13 +112,13 @@ interface Restores {
 }
 
 /** What the files of each policy say about restores. Throws an InputError when a file is not a text. */
-export async function readAllRestores(files: Files, policies: readonly Policy[], organization: Organization) {
+export async function readAllRestores(files: Files, policies: readonly Policy[], organization: EvidenceScope) {
   const read = new Map<Policy, Restores>()
   for (const policy of policies) if (policy.results !== undefined) read.set(policy, await readRestores(files, policy.results, organization))
   return read
 }
 
-async function readRestores(files: Files, globs: readonly string[], organization: Organization): Promise<Restores> {
+async function readRestores(files: Files, globs: readonly string[], organization: EvidenceScope): Promise<Restores> {
   const results: Evidence[] = []
   const unusable: string[] = []
   const leftOut: string[] = []
@@ -133,7 +133,7 @@ async function readRestores(files: Files, globs: readonly string[], organization
 }
 
 /** Undefined for the result of another operation. */
-function readEvidence(text: string, { organizationId, nowMs }: Organization) {
+function readEvidence(text: string, { organizationId, nowMs }: EvidenceScope) {
   const json = parseJsonOrUndefined(text)
   const [operation, status] = isMapping(json) ? [json.operation, json.status] : []
   if (operation !== 'verify-restore') return typeof operation === 'string' ? undefined : { unusable: 'is not a result of verify-restore' }

@@ -24,8 +24,6 @@ export async function resolveServices(
   return { ids: [...new Set(ids)], listed }
 }
 
-const maxListed = 5
-
 function findByName(name: string, listed: readonly ListedService[]): string | Diagnostic {
   const [first, ...others] = listed.filter((one) => one.name === name).map(({ id }) => id)
   const shown = `"${quote(name, 80)}"`
@@ -37,6 +35,6 @@ function findByName(name: string, listed: readonly ListedService[]): string | Di
     return inputDiagnostic('services', `no service has the id or name ${shown}${suggestion}`)
   }
   if (others.length === 0) return first
-  const ids = [first, ...others].slice(0, maxListed).join(', ')
+  const ids = [first, ...others].slice(0, 5).join(', ')
   return inputDiagnostic('services', `${shown} is the name of ${others.length + 1} services. Use an id instead: ${ids}`)
 }

@@ -24,12 +24,12 @@ const comparedTable = z.object({
   valuedRows: rowCount.describe('Rows whose values were compared.'),
   leftOutColumns: z.array(z.string()).optional().describe('Columns whose values were not compared.'),
 })
-const limit = z.number().optional()
+const limitField = z.number().optional()
 const known = z.string().optional()
 const ranCheck = z.object({
   ...compared,
   sql: z.string(),
-  ...{ atLeast: limit, atMost: limit, equals: limit, tolerance: z.string().optional() },
+  ...{ atLeast: limitField, atMost: limitField, equals: limitField, tolerance: z.string().optional() },
   original: z.string().optional().describe('The value on the original, for a check with `tolerance`.'),
   restored: z.string().optional().describe('The value on the restored service.'),
 })
@@ -71,7 +71,7 @@ export const restoreSchemas = { output, details }
 
 export type RestoreResult = z.output<typeof output> & z.output<typeof details>
 
-const minutes = (value: number) => formatDuration(value * minuteMs)
+const minuteWords = (value: number) => formatDuration(value * minuteMs)
 const hours = (value: number) => formatDuration(value * hourMs)
 
 export function judgeVerification(result: RestoreResult, { maxAgeHours }: { readonly maxAgeHours?: number | undefined }): Verdict {
@@ -83,7 +83,7 @@ export function judgeVerification(result: RestoreResult, { maxAgeHours }: { read
   if (restoreStatus === 'not-started') reasons.push(say`its state is ${state}, ${trusted(waited)} after the request`)
   const unproven = result.rows === 0 ? 'no rows from before the backup were compared' : 'too many rows are identical in their keys only'
   if (restoreStatus === 'started' && failed.length === 0) reasons.push([trusted(unproven)])
-  if (isSlow) reasons.push(say`it ran after ${trusted(minutes(restoreMinutes))}, and maxRestoreMinutes is ${maxRestoreMinutes}`)
+  if (isSlow) reasons.push(say`it ran after ${trusted(minuteWords(restoreMinutes))}, and maxRestoreMinutes is ${maxRestoreMinutes}`)
   if (maxAgeHours !== undefined && dataAgeHours > maxAgeHours)
     reasons.push(say`the backup was ${trusted(hours(dataAgeHours))} old at the request, and max-age-hours is ${maxAgeHours}`)
   const late = isSlow ? 'the restore took too long' : 'the backup was too old'
@@ -98,10 +98,10 @@ const nameReasons = (all: readonly (ComparedPart & { readonly name: string })[])
   return listFirst(lines, 10, (rest) => say`${rest} more`)
 }
 
-const order: readonly ComparedPart['outcome'][] = ['fail', 'unknown', 'warn', 'pass', 'skipped']
+const outcomeOrder: readonly ComparedPart['outcome'][] = ['fail', 'unknown', 'warn', 'pass', 'skipped']
 
 const sorted = <T extends ComparedPart>(all: readonly T[]): readonly T[] =>
-  all.toSorted((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome))
+  all.toSorted((a, b) => outcomeOrder.indexOf(a.outcome) - outcomeOrder.indexOf(b.outcome))
 
 const headlines: Readonly<Record<RestoreResult['restoreStatus'], string>> = {
   verified: 'was restored, and its data is verified',
@@ -137,7 +137,7 @@ function scopeOf({ tables, rows, identicalRows, keyRows }: RestoreResult) {
   return parts.filter(Boolean).join('')
 }
 
-const statuses = { fail: 'fail', unknown: 'warn', warn: 'warn', pass: 'pass', skipped: 'pass' } as const
+const outcomeStatus = { fail: 'fail', unknown: 'warn', warn: 'warn', pass: 'pass', skipped: 'pass' } as const
 
 const outcomeTable = <Row extends ComparedPart>(
   title: string,
@@ -150,11 +150,11 @@ const outcomeTable = <Row extends ComparedPart>(
     {
       ...columns,
       Outcome: ({ outcome, reason }) => [
-        trusted(`${outcome === 'skipped' ? skippedSign : statusLooks[statuses[outcome]].sign} ${outcome}`),
+        trusted(`${outcome === 'skipped' ? skippedSign : statusLooks[outcomeStatus[outcome]].sign} ${outcome}`),
         ...(reason === '' ? [] : say`: ${untrustedSentence(reason)}`),
       ],
     },
-    ({ outcome }) => statuses[outcome],
+    ({ outcome }) => outcomeStatus[outcome],
   )
 
 export function reportVerification(result: RestoreResult): Report {
@@ -167,8 +167,8 @@ export function reportVerification(result: RestoreResult): Report {
         Backup: result.backupName ?? result.backupId,
         'Data of': shown(result.backupStartedAt, formatMoment),
         'Age of the data at the request (RPO)': shown(result.dataAgeHours, hours),
-        'Running after': shown(result.restoreMinutes, minutes),
-        'Verified after (RTO)': shown(result.verifyMinutes, minutes),
+        'Running after': shown(result.restoreMinutes, minuteWords),
+        'Verified after (RTO)': shown(result.verifyMinutes, minuteWords),
         'Rows compared': shown(result.rows),
         'ClickHouse, original and restored': [versions.original, versions.restored].map((version) => version ?? 'unknown').join(', '),
         'Run by': Object.values(ranBy).filter(Boolean).join(', ') || undefined,

@@ -31,13 +31,15 @@ type Value = { readonly value: string } | Unread
 /** `original` is undefined for a check without `tolerance`. */
 export function judgeCheck(check: Check, restored: Value, original: Value | undefined): ComparedPart {
   if ('unread' in restored) return unknown(restored.unread)
-  const value = toNumber(restored.value)
+  const value = exactNumber(restored.value)
   if (value === undefined) return fail(`is ${restored.value}, which is not a number`)
-  const broken = keysOf<keyof typeof limits>(limits).find((name) => check[name] !== undefined && !limits[name](value, String(check[name])))
+  const broken = keysOf<keyof typeof expectations>(expectations).find(
+    (name) => check[name] !== undefined && !expectations[name](value, String(check[name])),
+  )
   if (broken !== undefined) return fail(`is ${restored.value}, and ${broken} is ${check[broken]}`)
   if (check.tolerance === undefined) return pass
   if (original === undefined || 'unread' in original) return unknown(`not compared with the original: ${original?.unread ?? 'not read'}`)
-  const expected = toNumber(original.value)
+  const expected = exactNumber(original.value)
   if (expected === undefined) return unknown(`on the original, it is ${original.value}, which is not a number`)
   // Two tables without rows are equal, too.
   if (value.eq(0) && expected.eq(0)) return unknown('is 0 on both services, so that no row was compared')
@@ -47,13 +49,13 @@ export function judgeCheck(check: Check, restored: Value, original: Value | unde
     : fail(`is ${restored.value}, and ${original.value} on the original, with a tolerance of ${check.tolerance}${maybe}`)
 }
 
-const limits: Readonly<Record<'atLeast' | 'atMost' | 'equals', (value: Decimal, limit: string) => boolean>> = {
+const expectations: Readonly<Record<'atLeast' | 'atMost' | 'equals', (value: Decimal, limit: string) => boolean>> = {
   atLeast: (value, limit) => value.gte(limit),
   atMost: (value, limit) => value.lte(limit),
   equals: (value, limit) => value.eq(limit),
 }
 
-const toNumber = (text: string) => (/^-?\d{1,60}(?:\.\d{1,60})?(?:e[+-]?\d{1,2})?$/i.test(text) ? fromText(text) : undefined)
+const exactNumber = (text: string) => (/^-?\d{1,60}(?:\.\d{1,60})?(?:e[+-]?\d{1,2})?$/i.test(text) ? fromText(text) : undefined)
 
 export const restoreStatuses = ['verified', 'different', 'started', 'not-started'] as const
 

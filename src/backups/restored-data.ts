@@ -42,7 +42,7 @@ async function query({ api, service, backupMs, ...rest }: Queried, sql: string, 
 /** Why tables or rows were not read. */
 export class NotRead extends Error {}
 
-async function readRows<T>(queried: Queried, sql: string, schema: z.ZodType<T>): Promise<T> {
+async function queryRows<T>(queried: Queried, sql: string, schema: z.ZodType<T>): Promise<T> {
   const rows = await query(queried, sql, true)
   const { data } = schema.safeParse(rows)
   if (data !== undefined) return data
@@ -50,7 +50,7 @@ async function readRows<T>(queried: Queried, sql: string, schema: z.ZodType<T>):
 }
 
 /** No empty answer is a zero. */
-const count = z.union([z.number(), z.string().regex(/^-?\d+(?:\.\d+)?$/)]).transform(Number)
+const countField = z.union([z.number(), z.string().regex(/^-?\d+(?:\.\d+)?$/)]).transform(Number)
 
 /** Quotes a name with a dot or backtick, so that no two tables have the same key. */
 const keyPart = (name: string) => (/[.`]/.test(name) ? quoteName(name) : name)
@@ -70,7 +70,7 @@ const withoutRows =
 const merging = /(?:Replacing|Summing|Aggregating|Collapsing|Coalescing|Graphite)MergeTree$/
 
 const listedTable = z
-  .object({ database: z.string(), name: z.string(), engine: z.string(), storage: z.string(), bytes: count, changed: count })
+  .object({ database: z.string(), name: z.string(), engine: z.string(), storage: z.string(), bytes: countField, changed: countField })
   .extend({ columns: z.array(listedColumn) })
   .transform((row) => ({
     ...row,
@@ -110,16 +110,19 @@ UNION ALL
 SELECT name, '', engine, '', 0, 0, [] FROM system.databases WHERE name NOT IN ${own}`
 
 export async function listTables(queried: Queried): Promise<readonly ListedTable[]> {
-  const tables = await readRows(queried, listSql, z.array(listedTable))
+  const tables = await queryRows(queried, listSql, z.array(listedTable))
   return tables.toSorted((a, b) => compareText(a.key, b.key))
 }
 
 const timeType = /^(?:LowCardinality\()?(?:Nullable\()?Date(?<time>Time)?(?:32|64)?\b/
 
-const isDay = ({ type }: ListedColumn) => timeType.exec(type)?.groups?.time === undefined
+const isDateOnly = ({ type }: ListedColumn) => timeType.exec(type)?.groups?.time === undefined
 
 const rankOf = (column: ListedColumn) =>
-  8 * Number(column.type.includes('Nullable(')) + 4 * Number(!column.isKey) + 2 * Number(isDay(column)) + Number(!column.isPartitionKey)
+  8 * Number(column.type.includes('Nullable(')) +
+  4 * Number(!column.isKey) +
+  2 * Number(isDateOnly(column)) +
+  Number(!column.isPartitionKey)
 
 /** Columns that can have the time of a row. The most likely first: never NULL, in a key, with a time of day. */
 export const timeColumnsOf = (columns: readonly ListedColumn[]): readonly ListedColumn[] =>
@@ -176,7 +179,7 @@ export const byHash = (reading: Reading, upTo: bigint): Reading => ({ ...reading
 function timeSql({ time }: Reading) {
   if (time === undefined) return '0'
   const value = columnSql(time)
-  return isDay(time) ? `toInt64(toInt32(toDate32(${value}))) * ${dayMs}` : `toUnixTimestamp64Milli(toDateTime64(${value}, 3, 'UTC'))`
+  return isDateOnly(time) ? `toInt64(toInt32(toDate32(${value}))) * ${dayMs}` : `toUnixTimestamp64Milli(toDateTime64(${value}, 3, 'UTC'))`
 }
 
 /** Without the tuple, the hash of a row with a NULL is NULL, which is not in a sum. */
@@ -213,22 +216,22 @@ FROM (
 )`
 
 const group = z
-  .tuple([z.string(), count, z.string(), count, count, count])
+  .tuple([z.string(), countField, z.string(), countField, countField, countField])
   .transform(([key, rows, sum, distinct, newestMs, stepMs]) => ({ key, age: Number(key), rows, sum, distinct, newestMs, stepMs }))
 
 /** Rows with a key, the sum of their hashes, how many different ones there are (about), the newest time, and the longest step of all times. */
 export type Group = z.output<typeof group>
 
 const groupsAnswer = z
-  .tuple([z.object({ total: count, groups: z.array(group) })])
+  .tuple([z.object({ total: countField, groups: z.array(group) })])
   // An answer that lost its groups is not that of an empty table.
   .refine(([{ total, groups }]) => total === groups.reduce((sum, { rows }) => sum + rows, 0))
   .transform(([{ groups }]) => groups)
 
 export const readGroups = (queried: Queried, reading: Reading): Promise<readonly Group[]> =>
-  readRows(queried, groupsSql(reading), groupsAnswer)
+  queryRows(queried, groupsSql(reading), groupsAnswer)
 
-const sharesAnswer = z.tuple([z.object({ shares: z.array(count.nullable()) })]).transform(([{ shares }]) => shares)
+const sharesAnswer = z.tuple([z.object({ shares: z.array(countField.nullable()) })]).transform(([{ shares }]) => shares)
 
 /** The share of rows in which each of the columns has the default value of its type. Null without rows. */
 export function readDefaults(queried: Queried, reading: Reading): Promise<readonly (number | null)[]> {
@@ -237,18 +240,18 @@ export function readDefaults(queried: Queried, reading: Reading): Promise<readon
     return `avg(${hashSql([comparedValue(column)])} = ${hashSql([byDefault])})`
   })
   const sql = `WITH ${timeSql(reading)} AS __t\nSELECT [${shares.join(', ')}] AS shares\n${rowsSql(reading)}`
-  return readRows(queried, sql, sharesAnswer)
+  return queryRows(queried, sql, sharesAnswer)
 }
 
-const changes = z.array(z.object({ database: z.string(), table: z.string(), command: z.string() }))
+const changeRows = z.array(z.object({ database: z.string(), table: z.string(), command: z.string() }))
 
 /** Updates and deletes of rows after the backup. None where the server does not list them. */
-export async function readChanges(queried: Queried): Promise<z.output<typeof changes>> {
+export async function readChanges(queried: Queried): Promise<z.output<typeof changeRows>> {
   // A lightweight update is no mutation, and leaves parts with its columns.
   const sql = `SELECT database, table, command FROM system.mutations WHERE create_time > ${backupTime}
 UNION ALL
 SELECT database, table, concat('UPDATE ', column) FROM system.parts_columns WHERE name LIKE 'patch-%' AND modification_time > ${backupTime}`
-  return changes.safeParse(await query(queried, sql, true)).data ?? []
+  return changeRows.safeParse(await query(queried, sql, true)).data ?? []
 }
 
 /** The value of a query with one row and one column, or why there is none. */

@@ -84,15 +84,15 @@ export function readServices(
     serviceIds.map(async (serviceId) => {
       const service = { organizationId, serviceId }
       const [backups, configuration] = await Promise.all([
-        settle(fetchBackups(api, service)),
-        needsConfiguration ? settle(fetchBackupConfiguration(api, service)) : undefined,
+        attempt(fetchBackups(api, service)),
+        needsConfiguration ? attempt(fetchBackupConfiguration(api, service)) : undefined,
       ])
       return { serviceId, backups, configuration }
     }),
   )
 }
 
-async function settle<T>(request: Promise<T>): Promise<Attempt<T>> {
+async function attempt<T>(request: Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await request }
   } catch (thrown) {
@@ -121,9 +121,9 @@ export function checkService({ serviceId, backups, configuration }: ServiceBacku
     serviceId,
     limit,
     backups: answers.slice(0, maxListedBackups),
-    configurationFailure: isUnreadable ? toFailure(configuration.error) : undefined,
+    configurationFailure: isUnreadable ? failureOf(configuration.error) : undefined,
   }
-  if ('error' in backups) return { ...common, outcome: 'unknown', passes: false, dataQualityIssues: [], failure: toFailure(backups.error) }
+  if ('error' in backups) return { ...common, outcome: 'unknown', passes: false, dataQualityIssues: [], failure: failureOf(backups.error) }
   return { ...common, count: answers.length, ...judgeBackups(known, limit.hours, options) }
 }
 
@@ -161,7 +161,7 @@ export function effectivePeriodHours({ backupPeriodInHours, backupStartTime }: B
   return backupStartTime ? Math.max(hours ?? 0, 24) : hours
 }
 
-function toFailure(error: WatchkeeperError): NonNullable<ServiceCheck['failure']> {
+function failureOf(error: WatchkeeperError): NonNullable<ServiceCheck['failure']> {
   const advice = error instanceof ApiError && error.advice !== '' ? error.advice : undefined
   return { kind: error.kind, message: error.message, advice }
 }

@@ -18,7 +18,7 @@ import { judgeVerification, type RanCheck, type RestoreResult, reportVerificatio
 import { judgeCheck, judgeRestore, meaningOf } from './restore-rules.ts'
 import { type Queried, readValue } from './restored-data.ts'
 
-const input = z.strictObject({
+const restoreInput = z.strictObject({
   original: uuid('Id of the service that was backed up. `service-id` is the restored one.'),
   id: noted(backupId, 'It is the backup that was restored.'),
   checks: noted(checksInput, 'Without it, all tables are compared by the default rules.'),
@@ -30,7 +30,7 @@ export const verifyRestore = defineOperation({
   summary: 'Verifies a restored backup: the new service runs, and holds the data that the original had at that time.',
   effect: 'read',
   scope: 'service',
-  input,
+  input: restoreInput,
   ...restoreSchemas,
   example: { original: 'c0ffee00-0000-4000-8000-0000000000c1', id: '00000001-5eed-4000-8000-00000000c0de', checks: 'backups.yml' },
   run: verify,
@@ -40,7 +40,7 @@ export const verifyRestore = defineOperation({
 
 type RestoreContext = Context<'read', 'service'>
 
-async function verify(context: RestoreContext, given: z.output<typeof input>): Promise<RestoreResult> {
+async function verify(context: RestoreContext, given: z.output<typeof restoreInput>): Promise<RestoreResult> {
   const { api, service, organizationId, clock, files } = context
   if (given.checks !== undefined && (await files.mayBeFromFork()))
     throw new WatchkeeperError('refused', 'The file of checks may be that of a fork, and the services would run its SQL.')
@@ -61,7 +61,7 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
   const isRunning = runningMs !== undefined
   const moments = { backupMs, endMs, requestedMs, nowMs: clock.now() }
   const [tables, checks] = isRunning
-    ? [await compareTables({ ...both, rules: rules.tables, seed: backup.id, moments }), await runChecks(both, rules)]
+    ? [await compareTables({ ...both, rules: rules.tables, seed: backup.id, moments }), await runFileChecks(both, rules)]
     : [[], []]
   const { totals } = sumUp(tables)
   const restoreStatus = judgeRestore(isRunning, [...tables, ...checks], totals)
@@ -75,20 +75,20 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
     restoredName: restored.name || restored.id,
     state: restored.state ?? 'unknown',
     ...(maxRestoreMinutes !== undefined && { maxRestoreMinutes }),
-    requestedAt: toIso(requestedMs),
-    ...(isRunning && { runningAt: toIso(runningMs), restoreMinutes: toMinutes(runningMs - requestedMs) }),
-    ...(restoreStatus === 'verified' && { verifiedAt: toIso(nowMs), verifyMinutes: toMinutes(nowMs - requestedMs) }),
+    requestedAt: isoOf(requestedMs),
+    ...(isRunning && { runningAt: isoOf(runningMs), restoreMinutes: toMinutes(runningMs - requestedMs) }),
+    ...(restoreStatus === 'verified' && { verifiedAt: isoOf(nowMs), verifyMinutes: toMinutes(nowMs - requestedMs) }),
     dataAgeHours: toHours(requestedMs - backupMs),
     versions: { original: original.clickhouseVersion, restored: restored.clickhouseVersion },
     ranBy: { ...files.ranBy, key: api.keySuffix && `key …${api.keySuffix}` },
-    checkedAt: toIso(nowMs),
+    checkedAt: isoOf(nowMs),
     ...totals,
     tables,
     checks,
   }
 }
 
-const toIso = (ms: number) => new Date(ms).toISOString()
+const isoOf = (ms: number) => new Date(ms).toISOString()
 
 const toMinutes = (ms: number) => Math.round((ms / minuteMs) * 100) / 100
 
@@ -134,7 +134,7 @@ async function findRunning({ api, organizationId, clock }: RestoreContext, { id,
   return activities.find(({ type, serviceId }) => type === 'service_running' && serviceId === id)?.atMs ?? seenMs
 }
 
-async function runChecks({ original, restored }: Readonly<Record<'original' | 'restored', Queried>>, { checks }: ChecksFile) {
+async function runFileChecks({ original, restored }: Readonly<Record<'original' | 'restored', Queried>>, { checks }: ChecksFile) {
   const ran: RanCheck[] = []
   for (const check of checks) {
     const value = await readValue(restored, toQuery(check.sql))

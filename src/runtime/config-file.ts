@@ -59,7 +59,7 @@ export function readConfig(text: string, file: string): Config {
     diagnostics: [
       ...lint.diagnostics,
       ...functions.diagnostics,
-      ...rejected.map(([key]) => inputDiagnosticAt(document.locationOfKey([key]), `"${quote(key, 60)}" ${whyRejected(toCamel(key))}`)),
+      ...rejected.map(([key]) => inputDiagnosticAt(document.locationOfKey([key]), `"${quote(key, 60)}" ${whyNotInFile(toCamel(key))}`)),
     ],
     locationOf(name) {
       const [key] = entries.find(([one]) => toCamel(one) === name) ?? []
@@ -87,7 +87,7 @@ const isSetting = (key: string) => fileSettings.some((name) => name === toCamel(
 
 const isInput = (key: string) => fileInputs.some((name) => name === key)
 
-function whyRejected(name: string) {
+function whyNotInFile(name: string) {
   if (name === 'env') return `cannot be set here, because it would apply to every job; set ${spellInput('env')}`
   return Object.hasOwn(settingsSchema.shape, name)
     ? notInRepository

@@ -7,13 +7,11 @@ import { explainIssue } from '../platform/documents/validate.ts'
 /** Values by camelCase name. */
 export type Values = Readonly<Record<string, unknown>>
 
-const numberGrammar = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/
-
 /** Turns the text of an input, flag or variable into a native value. A text that cannot be decoded stays text, which the schema rejects. */
 export function decode(schema: z.core.$ZodType, text: string): unknown {
   const core = coreOf(schema)
   if (isFlag(core)) return decodeBoolean(text)
-  if (core instanceof z.ZodNumber) return numberGrammar.test(text) ? Number(text) : text
+  if (core instanceof z.ZodNumber) return /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/.test(text) ? Number(text) : text
   if (core instanceof z.ZodArray)
     return text
       .split(metaOf(schema).commas ? /[\n,]/ : '\n')

@@ -34,8 +34,6 @@ interface GitHubOutcome {
   readonly issueNumber?: number | undefined
 }
 
-const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const
-
 /** Updates comment and issue. Load this file only for settings that ask for them: see `writesToGitHub`. */
 export async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
   const { comment = 'off', issue = 'off', commentLabel: label, prNumber, project, environment } = result.publishSettings
@@ -84,7 +82,11 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
     { env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
   )
   // A user who cancels a run knows that it did not finish.
-  return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition], issueNumber }
+  return {
+    failures: cancellation.stop.aborted ? [] : failures,
+    change: ({ opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const)[issueTransition],
+    issueNumber,
+  }
 }
 
 /** A plan that is saved is applied by another job, which cannot say that it was canceled. */

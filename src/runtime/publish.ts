@@ -134,7 +134,7 @@ export async function withReports<R extends PublishableResult>(result: R): Promi
 /** `usage-cost` → `Usage cost`. */
 const nameInWords = (operation: string) => (isOperationName(operation) ? capitalize(operation).replaceAll('-', ' ') : 'Watchkeeper')
 
-async function titleOf({ operation }: ResultDocument): Promise<Inline> {
+async function pageTitle({ operation }: ResultDocument): Promise<Inline> {
   if (!isOperationName(operation)) return untrusted(operation || 'watchkeeper')
   const { title = nameInWords(operation) } = await operations[operation]()
   return trusted(title)
@@ -155,7 +155,7 @@ export async function sendMessage(result: PublishableResult, context: MessageCon
   const { env, secrets, cancellation, note, change, issueNumber } = context
   if (url === undefined || cancellation.stop.aborted) return undefined
   const { messageOf, isDue, originOf } = await import('../delivery/notifications/message.ts')
-  const title = await titleOf(result.document)
+  const title = await pageTitle(result.document)
   const message = messageOf(result, { title, change, project, environment, ...originOf(env, issueNumber) })
   if (!isDue(notifyOn, message)) return undefined
   const { sendNotification } = await import('../delivery/notifications/send-notification.ts')

@@ -94,7 +94,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
   ]
   if (all.length > 0)
-    throw new InputError([...withoutRepeats(all).map((one) => explainEmpty(one, request)), ...(await adviseOnConfig(all, files))])
+    throw new InputError([...firstOfEach(all).map((one) => explainEmpty(one, request)), ...(await adviseOnConfig(all, files))])
   const complete = settings.values as Settings // A value that is missing or wrong is a diagnostic.
   return {
     name,
@@ -207,7 +207,7 @@ const emptyInputs = (request: RunRequest): readonly Diagnostic[] =>
   )
 
 // A wrong value is also missing. Only the first diagnostic helps.
-function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+function firstOfEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const seen = new Set<string>()
   return diagnostics.filter((one) => {
     const where = formatLocation(one.location)

@@ -60,7 +60,7 @@ export async function toRunResult({
   return {
     document,
     outputs: {
-      ...commonOutputs(document),
+      ...outputsOfAll(document),
       ...Object.fromEntries(
         own.map((key) => [toKebab(key), typeof fields[key] === 'object' ? JSON.stringify(fields[key]) : String(fields[key])]),
       ),
@@ -160,7 +160,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
   }
   return {
     document,
-    outputs: commonOutputs(document),
+    outputs: outputsOfAll(document),
     blocks: [
       {
         kind: 'verdict',
@@ -185,7 +185,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
   }
 }
 
-const commonOutputs = ({ status, failureReason }: ResultDocument) => ({
+const outputsOfAll = ({ status, failureReason }: ResultDocument) => ({
   status,
   'failure-reason': failureReason,
 })

@@ -91,7 +91,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     input = await readInput(request, files)
     const note = (line: string): void => deps.note(redact(line))
     const debug = debugLog(deps, redact)
-    debug?.(describeInput(input))
+    debug?.(describeSources(input))
     if (input.connection?.isUnencrypted) note(`The key travels unencrypted to ${input.connection.baseUrl.host}, because allow-http is set`)
     for (const line of input.warnings) (deps.warn ?? deps.note)(redact(line))
     for (const name of paddedCredentials(request.env)) note(`${name} has leading or trailing white space, which is ignored`)
@@ -109,7 +109,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
     const publishSettings = input === undefined ? await validSettings(request, files) : publishSettingsOf(input, files)
-    const subject = input === undefined ? {} : subjectOf(input, session)
+    const subject = input === undefined ? {} : targetOf(input, session)
     const result = toErrorResult(request.operation, error, subject, [footerOf(subject, startedAtMs)])
     const exitCode = writes.mayHaveWritten() ? exitCodes.partlyApplied : result.exitCode
     return { ...result, exitCode, publishSettings }
@@ -139,7 +139,7 @@ function aboutOf(operation: Operation | undefined, { project, planFile }: Values
 const debugLog = ({ debug }: RunDeps, redact: Redact): ((line: string) => void) | undefined => debug && ((line) => debug(redact(line)))
 
 /** The source of each setting, without the values, because one of them may be a secret. */
-function describeInput({ name, operation, profile, connection, sources }: RunInput) {
+function describeSources({ name, operation, profile, connection, sources }: RunInput) {
   const where = connection === undefined ? 'no requests' : connection.baseUrl.href
   const settings = Object.entries(sources).map(([setting, source]) => `${toKebab(setting)} (${source})`)
   return `${name} (${operation.effect}), profile ${profile.name}, ${where}; settings given: ${settings.join(', ') || 'none'}`
@@ -184,12 +184,12 @@ async function judgeAndReport(
     report: operation.report(result),
     isWarnOnly: input.settings.warnOnly,
     reports: input.settings.reports ?? [],
-    subject: subjectOf(input, session),
+    subject: targetOf(input, session),
     startedAtMs: deps.startedAtMs,
   })
 }
 
-function subjectOf({ operation: { scope }, organizationId, target }: RunInput, session: ApiSession | undefined): RunSubject {
+function targetOf({ operation: { scope }, organizationId, target }: RunInput, session: ApiSession | undefined): RunSubject {
   const requestId = session?.lastRequestId()
   const lastRequest = requestId === undefined ? {} : { requestId }
   if (target !== undefined && isServer(target)) return { ...lastRequest, ...target }
@@ -230,7 +230,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     debug: debugLog(deps, redact) ?? (() => undefined),
     async progress({ done, total, line, result }) {
       if (deps.onProgress === undefined) return
-      const { requestId: _, ...subject } = subjectOf(input, session)
+      const { requestId: _, ...subject } = targetOf(input, session)
       const document = async () => ({ ...unfinished(input.name), ...subject, ...redactDeep(await result(), redact) })
       await deps.onProgress({ done, total, text: redact(toPlainText(line)), document }, input.settings)
     },
@@ -257,7 +257,7 @@ const withoutCredentials = (files: Files, redact: Redact): Files => ({
 
 async function demandConfirmation({ blocks, question }: Confirmation, input: RunInput, { confirm, clock }: RunDeps, redact: Redact) {
   // The server or the service: it decides whether this is staging or production.
-  const footer = footerOf(subjectOf(input, undefined), clock.now())
+  const footer = footerOf(targetOf(input, undefined), clock.now())
   if (await confirm?.(redactDeep({ blocks: [...composeBlocks(blocks), footer], question }, redact))) return
   throw new WatchkeeperError('canceled', 'Not confirmed. Nothing was written.')
 }

@@ -75,10 +75,10 @@ export async function readSettings(request: RunRequest, files: Files) {
     environment,
     isEnvironmentBroken: diagnostics.length > 0,
     sources: {
-      ...sourceOf(config.values, configFile),
-      ...sourceOf(ofEnvironment, environment?.path ?? ''),
-      ...sourceOf(fromVariables, 'environment'),
-      ...sourceOf(own, 'input'),
+      ...settingOrigin(config.values, configFile),
+      ...settingOrigin(ofEnvironment, environment?.path ?? ''),
+      ...settingOrigin(fromVariables, 'environment'),
+      ...settingOrigin(own, 'input'),
     },
     diagnostics: [
       ...config.diagnostics,
@@ -129,7 +129,7 @@ const findContradictions = ({ path, settings, project }: NamedEnvironment, commo
     return [inputDiagnostic(toKebab(name), message)]
   })
 
-const sourceOf = (values: Values, source: string) => Object.fromEntries(Object.keys(values).map((name) => [name, source]))
+const settingOrigin = (values: Values, source: string) => Object.fromEntries(Object.keys(values).map((name) => [name, source]))
 
 /** Whether the input has a variable. */
 export const hasInputVariable = (name: string): boolean =>

@@ -10,7 +10,7 @@ import { inputNames, variableInputs } from './input-names.ts'
 /** Set to 1, it turns the debug log on. */
 export const debugVariable = 'WATCHKEEPER_DEBUG'
 
-const prefix = toEnvironmentName('')
+const variablePrefix = toEnvironmentName('')
 
 const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).map(toKebab), ...variableInputs, ...fileInputs, 'debug']
 
@@ -29,13 +29,13 @@ const kubernetesVariable = /^WATCHKEEPER_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_\w+)?
 export function checkVariables(env: Variables) {
   const given = Object.keys(env).filter(
     (variable) =>
-      variable.startsWith(prefix) &&
+      variable.startsWith(variablePrefix) &&
       env[variable]?.trim() &&
       !kubernetesVariable.test(variable) &&
       !(variable.startsWith(fileVariablePrefix) && variableName.test(variable.slice(fileVariablePrefix.length))),
   )
   const unread = given
-    .map((variable) => ({ variable, name: variable.slice(prefix.length).toLowerCase().replaceAll('_', '-') }))
+    .map((variable) => ({ variable, name: variable.slice(variablePrefix.length).toLowerCase().replaceAll('_', '-') }))
     .filter(({ variable, name }) => !variableNames.includes(name) || variable !== toEnvironmentName(name))
     .map(({ variable, name }) => ({ variable, problem: describeUnread(variable, name) }))
   const unknown = unread.filter(({ problem }) => problem === undefined).map(({ variable }) => variable)
@@ -45,7 +45,7 @@ export function checkVariables(env: Variables) {
     warnings:
       unknown.length === 0
         ? []
-        : [`Unknown variables with the prefix ${prefix} are ignored: ${firstOf(10, named)}. No input has such a name.`],
+        : [`Unknown variables with the prefix ${variablePrefix} are ignored: ${firstOf(10, named)}. No input has such a name.`],
   }
 }
 

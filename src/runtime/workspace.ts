@@ -17,7 +17,7 @@ export const randomPart = (): string =>
 
 export const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
-const maxBytes = 5 * 1024 * 1024
+const maxReadBytes = 5 * 1024 * 1024
 
 /** The real paths of the files that a run has read or written, which no report replaces. */
 export type UsedFiles = Set<string>
@@ -34,7 +34,7 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
   try {
     const stats = await handle.stat()
     if (!stats.isFile()) throw refuse('is not a file')
-    if (stats.size > maxBytes) throw refuse('is larger than 5 MiB')
+    if (stats.size > maxReadBytes) throw refuse('is larger than 5 MiB')
     used?.add(real)
     // A file that pull edits keeps its byte order mark.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: input === 'files' }).decode(await handle.readFile())
@@ -81,19 +81,19 @@ export async function createReadTest(root: string, { globs, paths }: ReadFiles):
   return (file) => read.has(file) || isMatch(relative(root, file).split(sep).join('/'))
 }
 
-interface Search {
+interface FileSearch {
   readonly root: string
   readonly patterns: readonly string[]
   readonly paths: readonly string[]
 }
 
 /** Directories with files that would match, and that the search did not enter: wildcards do not follow links. */
-async function findSkipped(search: Search): Promise<readonly SkippedDirectory[]> {
+async function findSkipped(search: FileSearch): Promise<readonly SkippedDirectory[]> {
   const reasons = new Map<string, string>()
   for (const base of new Set(search.patterns.flatMap(searchedDirectory))) {
     for await (const { path: inside, kind } of walk(join(search.root, base))) {
       const path = posix.join(base, inside)
-      const reason = kind === 'unreadable' ? 'cannot be read' : kind === 'link' ? await whySkipped(path, search) : undefined
+      const reason = kind === 'unreadable' ? 'cannot be read' : kind === 'link' ? await whyNotEntered(path, search) : undefined
       if (reason !== undefined) reasons.set(path, reason)
     }
   }
@@ -108,7 +108,7 @@ function searchedDirectory(pattern: string) {
 }
 
 /** Undefined when no file is missed because of the link. */
-async function whySkipped(path: string, search: Search) {
+async function whyNotEntered(path: string, search: FileSearch) {
   // A link whose own name matches is read, or is an error.
   if (search.paths.includes(path)) return undefined
   const target = await realPathOf(join(search.root, path))
@@ -122,7 +122,7 @@ async function whySkipped(path: string, search: Search) {
 const maxEntries = 10_000
 
 /** Whether a file behind the link matches by its path through the link, and was not read. */
-async function missesFiles(link: { readonly path: string; readonly target: string }, { root, patterns, paths }: Search) {
+async function missesFiles(link: { readonly path: string; readonly target: string }, { root, patterns, paths }: FileSearch) {
   // A file that is read under another name is not missed, such as those of a mounted ConfigMap.
   const read = new Set(await Promise.all(paths.map((one) => realPathOf(join(root, one)))))
   const isMissed = (path: string, real: string | undefined): boolean =>
@@ -144,14 +144,14 @@ async function missesFiles(link: { readonly path: string; readonly target: strin
   return false
 }
 
-interface Entry {
+interface WalkEntry {
   /** Relative to the directory of the walk. */
   readonly path: string
   readonly kind: 'file' | 'link' | 'unreadable'
 }
 
 /** Everything below a directory, except hidden entries. Follows no links. */
-async function* walk(directory: string, path = ''): AsyncGenerator<Entry> {
+async function* walk(directory: string, path = ''): AsyncGenerator<WalkEntry> {
   let entries: readonly Dirent[]
   try {
     entries = await readdir(join(directory, path), { withFileTypes: true })

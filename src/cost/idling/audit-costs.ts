@@ -23,9 +23,7 @@ import { reasons } from './profile.ts'
 
 const ruleSeverities = [...severities, 'off'] as const
 
-const serviceSelector = z.string().regex(/^[^\u0000-\u001f\u007f]{1,256}$/)
-
-const input = z.strictObject({
+const auditInput = z.strictObject({
   maxSavings: amountInput(
     'Fails when the findings of the audit would save more than this each month, in credits. The lowest estimate of each finding counts. An equal amount passes.',
   ).optional(),
@@ -33,7 +31,7 @@ const input = z.strictObject({
     lines(
       'Exempts services that must not sleep from the rules about idling, by name, id or tag.',
       'names, ids, or tag:Key=Value or tag:Key, one per line',
-      serviceSelector,
+      z.string().regex(/^[^\u0000-\u001f\u007f]{1,256}$/),
     ).optional(),
   ),
   severities: variable(
@@ -51,7 +49,7 @@ export const auditCosts = defineOperation({
   summary: 'Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.',
   effect: 'read',
   scope: 'organization',
-  input,
+  input: auditInput,
   output: noFields,
   details: auditDetails,
   example: { maxSavings: '100000' },
@@ -69,7 +67,9 @@ export const auditCosts = defineOperation({
       tags.some((tag) => hasTag(service, tag))
     const idlers = facts.services.filter((service) => maySleep(service) && !isAlwaysOn(service))
     const listed = await Promise.all(
-      idlers.map(async (service) => [service.id, await listAlerts(api, service, { organizationId, services: facts.services })] as const),
+      idlers.map(
+        async (service) => [service.id, await alertsOfService(api, service, { organizationId, services: facts.services })] as const,
+      ),
     )
     const audit = auditServices({
       facts,
@@ -114,7 +114,7 @@ async function readScopes(files: Files, path: string, nowMs: number) {
 }
 
 /** Undefined for a service without ClickStack. Only alerts of a shared warehouse need the sources. */
-async function listAlerts(
+async function alertsOfService(
   api: ReadApi,
   service: ListedService,
   { organizationId, services }: { readonly organizationId: string; readonly services: readonly ListedService[] },
@@ -135,7 +135,7 @@ async function listAlerts(
 
 function toResult(
   audit: Audit,
-  { maxSavings }: z.output<typeof input>,
+  { maxSavings }: z.output<typeof auditInput>,
   { nowMs, unit }: { readonly nowMs: number; readonly unit: string | undefined },
 ): AuditResult {
   const { findings, services, unchecked, savings } = audit

@@ -53,7 +53,7 @@ export interface Audit {
 export function auditServices(options: AuditOptions): Audit {
   const { facts, settings } = options
   const present = facts.services.filter(({ state }) => !goneStates.includes(state ?? ''))
-  const subjects = present.map((service) => subjectOf(service, options))
+  const subjects = present.map((service) => auditSubject(service, options))
   const findings = [
     ...subjects.flatMap((subject) => keysOf<ServiceRule>(serviceRules).flatMap((rule) => toFinding(rule, subject, settings))),
     ...findStoppedWarehouses(present, facts).flatMap((found) => withSeverity('stopped-warehouse', found, settings)),
@@ -77,7 +77,7 @@ export function sumSavings(findings: readonly Finding[]): { readonly low: number
   return { low: ends.reduce((sum, { low }) => sum + low, 0), high: ends.reduce((sum, { high }) => sum + high, 0) }
 }
 
-function subjectOf(service: ListedService, options: AuditOptions): AuditSubject {
+function auditSubject(service: ListedService, options: AuditOptions): AuditSubject {
   const { facts, alerts, isAlwaysOn } = options
   const listed = alerts.get(service.id)
   const { alerts: ownAlerts, isTargetUnknown } =

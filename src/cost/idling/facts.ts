@@ -41,12 +41,12 @@ export async function readCostFacts(api: ReadApi, organizationId: string, nowMs:
   const [services, activities, usage] = await Promise.all([
     listServices(api, organizationId),
     orFailure(() => listActivities(api, organizationId, fromMs, nowMs)),
-    orFailure(() => readUsage(api, organizationId, nowMs)),
+    orFailure(() => readCompute(api, organizationId, nowMs)),
   ])
   return { services, activities, usage, nowMs, fromMs }
 }
 
-async function readUsage(api: ReadApi, organizationId: string, nowMs: number): Promise<Usage | ReadFailure> {
+async function readCompute(api: ReadApi, organizationId: string, nowMs: number): Promise<Usage | ReadFailure> {
   const { from, to } = usageDays(nowMs)
   const { unit, grandTotal, records } = await readUsageCost(api, organizationId, { from, to }, [])
   const failure = whyNotTrusted({ period: { from, to }, grandTotal, records }, unit, dayOf(nowMs))

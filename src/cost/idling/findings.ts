@@ -86,7 +86,7 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) 
   'open-to-scanners': findOpenToScanners,
   'rarely-sleeps': findRarelySleeps,
   'alert-prevents-idling': findAlerts,
-  'unused-service': findUnused,
+  'unused-service': findUnusedService,
   'no-budget': findWithoutBudget,
   'no-tags': findWithoutTags,
 }
@@ -113,11 +113,9 @@ function findIdlingOff({ service, alwaysOn, monthlyCompute, facts }: AuditSubjec
   }
 }
 
-const anywhere: readonly string[] = ['0.0.0.0/0', '::/0']
-
 function findOpenToScanners(subject: AuditSubject): ServiceFinding | undefined {
   const { service, profile } = subject
-  const open = (service.ipAccessList ?? []).map(({ source }) => source).filter((source) => anywhere.includes(source))
+  const open = (service.ipAccessList ?? []).map(({ source }) => source).filter((source) => ['0.0.0.0/0', '::/0'].includes(source))
   if (!isIdler(subject) || open.length === 0) return undefined
   const high = typeof profile === 'string' ? undefined : shortWakesOf(profile)
   return {
@@ -216,7 +214,7 @@ function findAlerts(subject: AuditSubject): ServiceFinding | undefined {
 /** A service without compute usage on so many final days is a finding. */
 export const unusedDays = 14
 
-function findUnused({ service, compute, facts }: AuditSubject): ServiceFinding | undefined {
+function findUnusedService({ service, compute, facts }: AuditSubject): ServiceFinding | undefined {
   const since = compute.filter(({ isFinal }) => isFinal).at(-unusedDays)?.day
   // Usage that is not final yet is use, too, and a service that is younger than the days had no chance.
   if ('failure' in facts.usage || since === undefined || compute.some(({ day, credits }) => day >= since && credits > 0)) return undefined

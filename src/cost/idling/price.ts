@@ -65,10 +65,10 @@ function compareSums({ profile: { days }, others, changes }: PriceOptions, timeo
   const asleep = days.map((day) => minutesAwake(day).map((isAwake, i) => (isAwake === 1 && own[i] === 0 ? 0 : 1)))
   const daysAsleep = sumDays(asleep)
   const onlyKept = (counts: readonly number[]) =>
-    bySchedule((one) => sum(minutesKept(one, timeoutMs).map((i) => (counts[i] === 1 ? (daysAsleep[i] ?? 0) : 0))) / days.length)
+    bySchedule((one) => sumMinutes(minutesKept(one, timeoutMs).map((i) => (counts[i] === 1 ? (daysAsleep[i] ?? 0) : 0))) / days.length)
   const [keptBefore, keptAfter] = [onlyKept(without), onlyKept(withChanges)]
   return {
-    added: asleep.map((ofDay) => sum(difference.map((one, i) => one * (ofDay[i] ?? 0)))),
+    added: asleep.map((ofDay) => sumMinutes(difference.map((one, i) => one * (ofDay[i] ?? 0)))),
     shareOf: ({ before, after }: ScheduleChange): number => keptAfter(after) - keptBefore(before),
   }
 }
@@ -95,12 +95,12 @@ function minutesAwake({ fromMs, awake }: ObservedDay) {
 
 /** On how many of the days each minute has the value 1. */
 const sumDays = (days: readonly (readonly number[])[]) =>
-  Array.from({ length: dayMinutes }, (_, i) => sum(days.map((ofDay) => ofDay[i] ?? 0)))
+  Array.from({ length: dayMinutes }, (_, i) => sumMinutes(days.map((ofDay) => ofDay[i] ?? 0)))
 
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+const sumMinutes = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
 /** Two standard deviations cover about 95% of normally distributed months. */
-const deviations = 2
+const rangeDeviations = 2
 
 /**
  * Minutes of a day of the month at one end of a range. The month differs from the known days by chance: by as much as the days differ from
@@ -108,15 +108,16 @@ const deviations = 2
  */
 function minutesAtEnd(added: readonly number[], sign: -1 | 1) {
   const center = mean(added)
-  const variance = sum(added.map((one) => (one - center) ** 2)) / Math.max(1, added.length - 1)
-  const margin = deviations * Math.sqrt(variance * (1 / added.length + 1 / monthDays))
+  const variance = sumMinutes(added.map((one) => (one - center) ** 2)) / Math.max(1, added.length - 1)
+  const margin = rangeDeviations * Math.sqrt(variance * (1 / added.length + 1 / monthDays))
   return Math.min(dayMinutes, Math.max(0, center + sign * margin))
 }
 
 /** Tells which share of the awake time the evaluations of some alerts cover, each until the idle timeout. */
 export function coverageOf(days: readonly ObservedDay[], timeoutMs: number): (schedules: readonly AlertSchedule[]) => number {
   const awake = sumDays(days.map(minutesAwake))
-  return (schedules) => sum(countAlerts(schedules, timeoutMs).map((count, i) => (count > 0 ? (awake[i] ?? 0) : 0))) / sum(awake)
+  return (schedules) =>
+    sumMinutes(countAlerts(schedules, timeoutMs).map((count, i) => (count > 0 ? (awake[i] ?? 0) : 0))) / sumMinutes(awake)
 }
 
 /** Whether the service slept through most evaluations of an alert: then the alert queries another service, or does not wake this one. */

@@ -41,14 +41,12 @@ export const budgetsInput = filePath('Reads several budgets from this file. Each
 /** The price of one credit. */
 export const creditPriceSchema = () => z.object({ amount, currency: z.string().describe('ISO 4217 code.') })
 
-const priceGrammar = /^(\S{1,61})\s+([A-Z]{3})$/
-
 /** An amount above zero and a currency, from a user. */
 export const creditPriceInput = variable(
   z
     .string()
     .transform((text, context): { readonly amount: Decimal; readonly currency: string } => {
-      const [, written = '', currency = ''] = priceGrammar.exec(text.trim()) ?? []
+      const [, written = '', currency = ''] = /^(\S{1,61})\s+([A-Z]{3})$/.exec(text.trim()) ?? []
       const price = parseAmount(written)
       // Codes such as XXX are in the standard, but are not money.
       if (price?.gt(0) && currency !== 'XXX' && Intl.supportedValuesOf('currency').includes(currency)) return { amount: price, currency }

@@ -7,9 +7,6 @@ import type { CurrentPeriod } from './periods.ts'
 import { dayOn } from './periods.ts'
 import type { UsageRecord } from './records.ts'
 
-/** Percent of a budget that are worth a message. */
-const steps = [100, 90, 75, 50]
-
 type BudgetStep = z.output<ReturnType<typeof budgetStepSchema>>
 
 export const budgetStepSchema = () =>
@@ -38,7 +35,7 @@ export function findBudgetStep({ days, records, period, limit, today }: StepInpu
   if (reachedOn === undefined) return undefined
   const usedBefore = sum(days.filter(({ date }) => date < reachedOn).map(({ total }) => total))
   const used = sum(days.filter(({ date }) => date <= reachedOn).map(({ total }) => total))
-  const percent = steps.find((step) => isAtLeast(used, limit, step))
+  const percent = [100, 90, 75, 50].find((step) => isAtLeast(used, limit, step))
   return percent === undefined || isAtLeast(usedBefore, limit, percent) ? undefined : { percent, reachedOn, used }
 }
 

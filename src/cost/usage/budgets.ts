@@ -99,12 +99,12 @@ export function judgeBudgets(budgets: readonly Budget[], options: JudgeOptions):
   const { readings } = options
   // The answer for a tag may lack the record of the warehouse, which has its name.
   const everything = recordsOf([...allReadings(readings), ...[...readings.tagged.values()].flatMap((tagged) => tagged.readings)])
-  return budgets.map((budget) => judgeBudget(budget, options, everything))
+  return budgets.map((budget) => judgeFileBudget(budget, options, everything))
 }
 
 const recordsOf = (readings: readonly UsageReading[]): readonly UsageRecord[] => readings.flatMap(({ records }) => records)
 
-function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly UsageRecord[]): BudgetOutcome {
+function judgeFileBudget(budget: Budget, options: JudgeOptions, everything: readonly UsageRecord[]): BudgetOutcome {
   const { readings, today } = options
   const { name, scope, period, limit, warnAbove, judgesForecast, waiver } = budget
   const own = readingsFor(scope, readings)
@@ -168,9 +168,9 @@ function readingsFor({ tag: tags }: BudgetScope, readings: Readings): BudgetRead
   }
   const unused = tags.filter((tag) => !hasUsage(tag))
   return {
-    read: withoutRepeats(all.map((one) => one.readings)),
+    read: onceEach(all.map((one) => one.readings)),
     history: {
-      readings: withoutRepeats(all.map(({ history }) => history.readings)),
+      readings: onceEach(all.map(({ history }) => history.readings)),
       failures: all.flatMap(({ history }) => history.failures),
     },
     unusedTags: unused.length < tags.length ? unused : [],
@@ -178,7 +178,7 @@ function readingsFor({ tag: tags }: BudgetScope, readings: Readings): BudgetRead
 }
 
 /** The answers for several tags, in which a record counts once. An answer that has a record twice keeps it twice, which is an issue. */
-function withoutRepeats(answers: readonly (readonly UsageReading[])[]): readonly UsageReading[] {
+function onceEach(answers: readonly (readonly UsageReading[])[]): readonly UsageReading[] {
   const seen = new Set<string>()
   return answers.flatMap((readings) => {
     const own = readings.map((reading) => ({ ...reading, records: reading.records.filter((record) => !seen.has(recordKey(record))) }))

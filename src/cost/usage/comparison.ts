@@ -10,8 +10,6 @@ import { createTally, entityKey, entityLabel, metricsOf, totalOf, type UsageRead
 /** Largest allowed increase: an amount, or a share of the earlier total. */
 type Increase = { readonly kind: 'amount'; readonly amount: Decimal } | { readonly kind: 'percent'; readonly percent: Decimal }
 
-const increaseGrammar = /^(0|[1-9]\d{0,29})((?:\.\d{1,30})?)(\s*%)?$/
-
 /** Writes the increase as it was given. */
 export function writeIncrease(increase: Increase): string {
   return increase.kind === 'percent' ? `${increase.percent.toFixed()}%` : increase.amount.toFixed()
@@ -19,7 +17,7 @@ export function writeIncrease(increase: Increase): string {
 
 const increaseText = z.codec(z.string(), z.custom<Increase>().meta({ type: 'string' }), {
   decode: (text, context): Increase => {
-    const [, whole, fraction = '', percentSign] = increaseGrammar.exec(text.trim()) ?? []
+    const [, whole, fraction = '', percentSign] = /^(0|[1-9]\d{0,29})((?:\.\d{1,30})?)(\s*%)?$/.exec(text.trim()) ?? []
     if (whole !== undefined) {
       const decimal = fromText(`${whole}${fraction}`)
       return percentSign === undefined ? { kind: 'amount', amount: decimal } : { kind: 'percent', percent: decimal }

@@ -70,11 +70,11 @@ function totalReasons({ apiTotal, balances, creditUnit }: Credits, { minDaysLeft
 }
 
 export const reportCredits = (result: Credits): Report => ({
-  headline: headlineOf(result),
-  blocks: [factsOf(result), notices(result), chart(result), balanceTable(result)],
+  headline: creditHeadline(result),
+  blocks: [creditFacts(result), creditNotices(result), courseChart(result), balanceTable(result)],
 })
 
-function headlineOf(result: Credits) {
+function creditHeadline(result: Credits) {
   const { remainingCredits, trialCredits, daysLeft, creditUnit } = result
   if (remainingCredits === undefined)
     return [trusted(trialCredits === undefined ? 'No prepaid credits' : `No prepaid credits, ${formatMoney(trialCredits)} trial credits`)]
@@ -88,7 +88,7 @@ function durationWords(daysLeft: number, { creditsRunOutOn, today }: Credits) {
   return `${plural(daysLeft, 'more day')} (until ${plainDay(addDays(today, daysLeft))})`
 }
 
-function factsOf(result: Credits): Part {
+function creditFacts(result: Credits): Part {
   const { remainingCredits, trialCredits, creditUnit, forecast, creditPrice, creditsRunOutOn, today, checkedAt } = result
   const withMoney = (value: Decimal): string => withPrice(value, creditUnit, creditPrice)
   const estimated = forecast?.status === 'estimated' ? forecast : undefined
@@ -119,7 +119,7 @@ function daysWords({ daysLeft: { expected, low, high } }: Estimated) {
   return low === high ? daysText(expected) : `${daysText(expected)} (80% range ${daysText(low)}–${daysText(high)})`
 }
 
-function notices({ forecast, balances, trialCredits }: Credits): Part {
+function creditNotices({ forecast, balances, trialCredits }: Credits): Part {
   const waiting = balances.filter(({ state }) => state === 'not-started')
   return [
     forecast?.status === 'not-estimable' && say`How long the credits last is not estimable: ${untrustedSentence(forecast.reason)}`,
@@ -130,13 +130,13 @@ function notices({ forecast, balances, trialCredits }: Credits): Part {
   ]
 }
 
-const maxBars = 40
+const maxCourseBars = 40
 
 /** The expected course, for credits that last for at most two years. A longer course says nothing. */
-function chart({ forecast, remainingCredits, creditUnit, today }: Credits): Part {
+function courseChart({ forecast, remainingCredits, creditUnit, today }: Credits): Part {
   if (forecast?.status !== 'estimated' || remainingCredits === undefined || forecast.course.length < 3 || forecast.course.length > 800)
     return undefined
-  const step = Math.max(1, Math.ceil(forecast.course.length / maxBars))
+  const step = Math.max(1, Math.ceil(forecast.course.length / maxCourseBars))
   return {
     kind: 'chart',
     title: `Expected ${creditUnit} at the end of ${step === 1 ? 'the day' : `every ${step} days`}`,
@@ -148,8 +148,6 @@ function chart({ forecast, remainingCredits, creditUnit, today }: Credits): Part
   }
 }
 
-const stateWords = { active: 'in use', 'not-started': 'not started', expired: 'expired' } as const
-
 function balanceTable({ balances, forecast, creditUnit, today }: Credits): Part {
   const losses = forecast?.status === 'estimated' ? forecast.losses : []
   const prepaid = usableBalances(balances, 'prepaid')
@@ -158,7 +156,7 @@ function balanceTable({ balances, forecast, creditUnit, today }: Credits): Part 
   const dayOfIso = (iso: string): string => formatShortDay(dayOf(Date.parse(iso)), today)
   return table('Balances', balances, {
     Type: ({ type }) => trusted(type),
-    State: ({ state }) => trusted(stateWords[state]),
+    State: ({ state }) => trusted(({ active: 'in use', 'not-started': 'not started', expired: 'expired' } as const)[state]),
     [`>Remaining (${creditUnit})`]: ({ remaining }) => remaining,
     [`>Granted (${creditUnit})`]: ({ granted }) => granted,
     Starts: ({ startsAt }) => shown(startsAt, dayOfIso),

@@ -162,11 +162,11 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
     // Days deviate independently. An error of the level or the trend affects all of them.
     deviation(ahead) {
       const factors = ahead.map(factorOf)
-      const all = sumOf(factors)
-      const trended = sumOf(factors.map((factor, i) => factor * (trendDays(i + 1) + line.meanAgo)))
+      const all = addNumbers(factors)
+      const trended = addNumbers(factors.map((factor, i) => factor * (trendDays(i + 1) + line.meanAgo)))
       // Stray days can happen again, and those of the last week can be a new level.
       const again = squares(strays.map(excessOf)) * (ahead.length / days.length)
-      const lasting = (sumOf(strays.filter(({ ago }) => ago < 7).map(excessOf)) / 7) * all
+      const lasting = (addNumbers(strays.filter(({ ago }) => ago < 7).map(excessOf)) / 7) * all
       const ofMonths = ahead.map((day) => monthly(day)?.range ?? 0)
       return Math.sqrt(
         line.noise ** 2 * squares(factors) +
@@ -180,9 +180,9 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
   }
 }
 
-const sumOf = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0)
+const addNumbers = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0)
 
-const squares = (values: readonly number[]) => sumOf(values.map((one) => one ** 2))
+const squares = (values: readonly number[]) => addNumbers(values.map((one) => one ** 2))
 
 /** The seven days around a day, or the first or last seven. */
 const weekAround = <Value>(values: readonly Value[], i: number): readonly Value[] => {
@@ -258,7 +258,7 @@ export function monthlyRise(before: readonly DayTotal[], day: Day): number {
   return monthly === undefined ? 0 : monthly.usual + monthly.range
 }
 
-interface Point {
+interface LinePoint {
   /** Days before the last known day. */
   readonly ago: number
   readonly value: number
@@ -279,7 +279,7 @@ const learnedValues = 4
  * The line through the points since the last step: its level on the last known day, and the standard errors. `similar` is the correlation
  * of a day with the day before, which inflates the variance of a sum of days.
  */
-function lastLine(points: readonly Point[], similar: number) {
+function lastLine(points: readonly LinePoint[], similar: number) {
   const inflation = (1 + similar) / (1 - similar)
   const values = points.map(({ value }) => value)
   const center = median(values)
@@ -326,7 +326,7 @@ function lastLine(points: readonly Point[], similar: number) {
  * Correlation r of a day with the day before, from 0 to 0.85: differences over two days have 1 + r times the variance of those over one day.
  * A step is in one or two of the differences, and those count only up to three deviations.
  */
-function correlation(points: readonly Point[]) {
+function correlation(points: readonly LinePoint[]) {
   const values = new Map(points.map(({ ago, value }) => [ago, value]))
   const over = (days: number): number => {
     const found = points.flatMap(({ ago, value }) => {
@@ -340,11 +340,11 @@ function correlation(points: readonly Point[]) {
 }
 
 /** Least squares with a penalty for the slope. Strays are shares of the line, because more usage varies more. */
-function fitLine(points: readonly Point[], penalty: number) {
+function fitLine(points: readonly LinePoint[], penalty: number) {
   const meanAgo = mean(points.map(({ ago }) => ago))
   const center = mean(points.map(({ value }) => value))
   const squaresOfTime = squares(points.map(({ ago }) => meanAgo - ago))
-  const slope = sumOf(points.map(({ ago, value }) => (meanAgo - ago) * (value - center))) / (squaresOfTime + penalty) || 0
+  const slope = addNumbers(points.map(({ ago, value }) => (meanAgo - ago) * (value - center))) / (squaresOfTime + penalty) || 0
   const at = (ago: number): number => center + slope * (meanAgo - ago)
   return {
     at,

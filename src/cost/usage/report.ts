@@ -30,9 +30,9 @@ import { usageChart } from './usage-chart.ts'
 
 /** The judgments are in the result already. This puts those that fail or warn into words. */
 export const judgeUsage = (result: UsageResult): Verdict =>
-  verdictOf([...gateReasons(result), ...limitReasons(result), ...increaseReasons(result), ...issueReasons(result)])
+  verdictOf([...missingLimit(result), ...limitReasons(result), ...increaseReasons(result), ...issueReasons(result)])
 
-function gateReasons(result: UsageResult): readonly Reason[] {
+function missingLimit(result: UsageResult): readonly Reason[] {
   const { gate, warnBudget } = result
   if (canFail(result)) return []
   if (gate === 'required') {
@@ -167,7 +167,7 @@ function describeBudgetIssue({ name, fromDate, toDate, scope, dataQualityIssue: 
 }
 
 export const reportUsage = (result: UsageResult): Report => ({
-  headline: headlineOf(result),
+  headline: usageHeadline(result),
   milestones: [
     { what: say`the budget`, budgetStep: result.budgetStep, limit: result.budget },
     ...result.budgets.map((one) => ({ ...one, what: say`budget ${one.name}` })),
@@ -179,9 +179,9 @@ export const reportUsage = (result: UsageResult): Report => ({
         ],
   ),
   blocks: [
-    nextStep(result),
-    factsOf(result),
-    notices(result),
+    budgetAdvice(result),
+    usageFacts(result),
+    usageNotices(result),
     budgetTable(result),
     usageChart(result),
     spikeTable(result),
@@ -201,31 +201,31 @@ export const reportUsage = (result: UsageResult): Report => ({
   ],
 })
 
-function nextStep(result: UsageResult): Part {
+function budgetAdvice(result: UsageResult): Part {
   const { organizationId, budgetStatus, budgets, byEntity, grandTotalCredits: total } = result
   const isTotal = budgetStatus === 'exceeded'
   if (!isTotal && !budgets.some(({ status, limitStatus }) => status === 'fail' && limitStatus === 'exceeded')) return undefined
   // Budgets of a file are about parts of the total.
   const [largest] = isTotal ? byEntity : []
-  const start = largest && say`Most is used by ${labelsOf(result)(largest)}${trusted(inBrackets(largest.total, total))}. `
+  const start = largest && say`Most is used by ${entityLabels(result)(largest)}${trusted(inBrackets(largest.total, total))}. `
   return say`${start ?? []}To find services that cost credits without need: ${`watchkeeper audit-costs --organization-id ${organizationId}`}. If the usage is right, raise the budget.`
 }
 
 /** Total, forecast, and what costs most. */
 export function usageLines(result: UsageResult): readonly Line[] {
   const { forecast, unit, toDate, grandTotalCredits: total, byEntity, budgetStatus } = result
-  const labelOf = labelsOf(result)
+  const labelOf = entityLabels(result)
   const largest = byEntity
-    .slice(0, maxLargest)
+    .slice(0, 3)
     .map((entity) => say`${labelOf(entity)} ${trusted(`${amountWords(entity.total, unit)}${inBrackets(entity.total, total)}`)}`)
   return [
     // The verdict has the total.
-    ...(budgetStatus === 'exceeded' ? [] : [headlineOf(result)]),
+    ...(budgetStatus === 'exceeded' ? [] : [usageHeadline(result)]),
     ...(forecast?.status === 'expected'
       ? [
           [
             trusted(
-              `Forecast by ${formatShortDay(forecast.untilDate, toDate)}: ${amountWords(forecast.total, unit)} (${rangeWords(forecast, unit)})`,
+              `Forecast by ${formatShortDay(forecast.untilDate, toDate)}: ${amountWords(forecast.total, unit)} (${rangeInBrackets(forecast, unit)})`,
             ),
           ],
         ]
@@ -234,12 +234,10 @@ export function usageLines(result: UsageResult): readonly Line[] {
   ]
 }
 
-const maxLargest = 3
-
-const rangeWords = ({ low, high }: { readonly low: Decimal; readonly high: Decimal }, unit: string) =>
+const rangeInBrackets = ({ low, high }: { readonly low: Decimal; readonly high: Decimal }, unit: string) =>
   `80% range ${formatRange(low, high)} ${unit}`
 
-function headlineOf(result: UsageResult) {
+function usageHeadline(result: UsageResult) {
   const { grandTotalCredits, unit, fromDate, toDate, budget, budgets, dataQualityIssues, records } = result
   if (records.length === 0)
     return say`No usage records for ${period(fromDate, toDate)}. The API's total is ${trusted(`${amountWords(grandTotalCredits, unit)}.`)}`
@@ -254,7 +252,7 @@ function headlineOf(result: UsageResult) {
   return say`Used ${usedWords(grandTotalCredits, dataQualityIssues.length === 0 ? budget : undefined)} from ${period(fromDate, toDate)}.${trusted(ofBudgets)}`
 }
 
-function factsOf(result: UsageResult): Part {
+function usageFacts(result: UsageResult): Part {
   const { unit, creditPrice, budget, budgetStatus, provisionalCredits, grandTotalCredits: used, warnBudget, comparison } = result
   const { days, fromDate, toDate, forecast, forecastBudget, runsOutOn, gate, budgetUsedPercent } = result
   const amount = (value: Decimal): string => amountWords(value, unit)
@@ -287,7 +285,7 @@ function forecastWords(forecast: Forecast, result: UsageResult) {
   const basis = `from ${plural(learnedFromDays, 'day')}${isWeekdayAware ? ' with a weekday pattern' : ''}`
   const { unit, creditPrice } = result
   const judged = isForecastJudged(result) ? '' : '; no budget judges it'
-  return `${withPrice(total, unit, creditPrice)} (${rangeWords(forecast, unit)}, ${basis}${judged})`
+  return `${withPrice(total, unit, creditPrice)} (${rangeInBrackets(forecast, unit)}, ${basis}${judged})`
 }
 
 /** A budget of the file may be for the same usage: all of it, in the same period. */
@@ -310,7 +308,7 @@ function changeWords(comparison: UsageComparison, unit: string) {
   return `${sign}${formatMoney(change)} ${unit}${share}, from ${formatMoney(total)} to ${formatMoney(ofTotal)} ${unit}${limit}`
 }
 
-function notices(result: UsageResult): Part {
+function usageNotices(result: UsageResult): Part {
   const { clipped, budgets, tags, comparison, dataQualityIssues, unit, spikeDays, days, toDate } = result
   const ignored = dataQualityIssues.filter(({ level }) => level === 'ignore')
   const checked = ['No day was', 'Only the last day was'][spikeDays] ?? `Only the last ${spikeDays} days were`
@@ -323,7 +321,7 @@ function notices(result: UsageResult): Part {
       say`The usage of a tag is the compute of its services. The storage of a warehouse has no tags.`,
     clipped && say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`,
     historyNotice(result),
-    comparison?.status === 'compared' && comparisonNotices(comparison, labelsOf(result)),
+    comparison?.status === 'compared' && comparisonNotices(comparison, entityLabels(result)),
     spikeDays < days && days > 1 && [trusted(`${checked} checked for spikes. The check of a day needs the two weeks before it.`)],
   ]
 }
@@ -338,7 +336,7 @@ function historyNotice({ historyFailure: failure, forecast }: UsageResult): Part
     : say`The usage records for ${days} are inconsistent${effect}. ${reason}`
 }
 
-function comparisonNotices({ leftOut, added, removed, ...compared }: Compared, labelOf: ReturnType<typeof labelsOf>): Part {
+function comparisonNotices({ leftOut, added, removed, ...compared }: Compared, labelOf: ReturnType<typeof entityLabels>): Part {
   const [own, other] = [period(compared.ofFromDate, compared.ofToDate), period(compared.fromDate, compared.toDate)]
   const before = trusted(comparedWords[compared.with])
   const namesOf = (entities: Compared['added']): Line =>
@@ -392,17 +390,21 @@ function forecastCell({ forecast, judgesForecast }: BudgetOutcome): Cell {
   return forecast && trusted(forecast.status === 'too-early' ? 'too early' : 'not available')
 }
 
-function labelsOf({ records, otherRecords }: UsageResult): (one: Labeled, isTypeShown?: boolean) => string {
+function entityLabels({
+  records,
+  otherRecords,
+}: UsageResult): (
+  one: { readonly [Key in 'name' | 'entityName' | 'entityId' | 'entityType']?: string | undefined },
+  isTypeShown?: boolean,
+) => string {
   const labelOf = createLabels([...otherRecords, ...records])
   return ({ name = '', entityName = name, entityId = '', entityType = '' }, isTypeShown) =>
     labelOf({ entityName, entityId, entityType }, isTypeShown)
 }
 
-type Labeled = { readonly [Key in 'name' | 'entityName' | 'entityId' | 'entityType']?: string | undefined }
-
 function spikeTable(result: UsageResult): Part {
   const { spikes, unit } = result
-  const labelOf = labelsOf(result)
+  const labelOf = entityLabels(result)
   const largestFirst = spikes.toSorted((a, b) => excess(b) - excess(a)).slice(0, 10)
   return table('Spikes', largestFirst, {
     Day: ({ date }) => trusted(formatDay(date)),
@@ -432,7 +434,7 @@ function aroundSpikes<Row extends { readonly spike: Day; readonly at: string }>(
 }
 
 function groupTables(result: UsageResult): Part {
-  const labelOf = labelsOf(result)
+  const labelOf = entityLabels(result)
   // Records have no tags, and a deleted service has none that could be read.
   const { drills = [], others = [] } = Object.groupBy(result.byEntity, ({ name }) => (name.startsWith(drillTag) ? 'drills' : 'others'))
   return [
@@ -463,14 +465,12 @@ function shareTable(
 /** Smaller changes, as a share of the total, are summed up in one row. */
 const minMove = '0.005'
 
-const maxMovers = 10
-
 function moverTable(result: UsageResult): Part {
   const { comparison, unit } = result
   if (comparison?.status !== 'compared') return undefined
-  const labelOf = labelsOf(result)
+  const labelOf = entityLabels(result)
   const minChange = comparison.ofTotal.abs().times(minMove)
-  const named = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(minChange)).slice(0, maxMovers)
+  const named = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(minChange)).slice(0, 10)
   const rest = comparison.movers.slice(named.length)
   const rows = [
     ...named.map((mover) => ({ ...mover, entity: untrusted(labelOf(mover)) })),
@@ -499,7 +499,7 @@ const maxRecords = 1000
 
 function recordDetails(result: UsageResult): Part {
   const { records, unit } = result
-  const labelOf = labelsOf(result)
+  const labelOf = entityLabels(result)
   const last = records.slice(-maxRecords)
   const title = last.length === records.length ? plural(records.length, 'record') : `Last ${last.length} of ${records.length} records`
   const list = table(undefined, last, {

@@ -7,7 +7,7 @@ import type { GitHubReader } from '../../platform/operation/operation.ts'
 import { createLabels, type UsageRecord } from './records.ts'
 
 // Source of the types: the vendor's OpenAPI document of 2026-07-31. Services fall asleep and wake up too often to explain anything.
-const changes: ReadonlyMap<string, string> = new Map([
+const changeWords: ReadonlyMap<string, string> = new Map([
   ['service_create', 'created'],
   ['transfer_service_in', 'transferred into the organization'],
   ['service_import_to_organization', 'transferred into the organization'],
@@ -69,7 +69,7 @@ function changesAt(spike: Day, activities: readonly Activity[], records: readonl
   return activities
     .filter(({ atMs }) => isNear(spike, atMs))
     .flatMap(({ type, atMs, serviceId, actorType }) => {
-      const change = changes.get(type)
+      const change = changeWords.get(type)
       if (change === undefined) return []
       const service = records.findLast((record) => record.serviceId === serviceId && record.entityType === 'service')
       const serviceName = service === undefined ? serviceId : labelOf(service)

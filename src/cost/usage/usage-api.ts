@@ -104,7 +104,7 @@ class Mismatch extends Error {
 // The documentation shows one object, the API returns a list. It returns nothing when there is no usage.
 function toArray(costs: unknown): readonly unknown[] {
   if (Array.isArray(costs)) return costs
-  return isNothing(costs) || (typeof costs === 'object' && Object.keys(costs).length === 0) ? [] : [costs]
+  return isAbsent(costs) || (typeof costs === 'object' && Object.keys(costs).length === 0) ? [] : [costs]
 }
 
 function readRecord(
@@ -113,16 +113,16 @@ function readRecord(
   { readDay, readDecimal }: { readonly readDay: (wire: Wire) => Day; readonly readDecimal: typeof toDecimal },
 ): UsageRecord {
   if (!isMapping(wire)) throw new Mismatch([], typeMismatch(wire, 'object'))
-  const warehouseId = readText(wire, 'dataWarehouseId')
-  const serviceId = readText(wire, 'serviceId')
-  const entityId = readText(wire, 'entityId') ?? ''
+  const warehouseId = textAt(wire, 'dataWarehouseId')
+  const serviceId = textAt(wire, 'serviceId')
+  const entityId = textAt(wire, 'entityId') ?? ''
   const { locked } = wire
-  if (!isNothing(locked) && typeof locked !== 'boolean') throw new Mismatch(['locked'], typeMismatch(locked, 'boolean'))
+  if (!isAbsent(locked) && typeof locked !== 'boolean') throw new Mismatch(['locked'], typeMismatch(locked, 'boolean'))
   return {
     date: readDay(wire),
-    entityType: readText(wire, 'entityType') ?? typeByIds(entityId, serviceId, warehouseId),
+    entityType: textAt(wire, 'entityType') ?? typeByIds(entityId, serviceId, warehouseId),
     entityId,
-    entityName: readText(wire, 'entityName') ?? '',
+    entityName: textAt(wire, 'entityName') ?? '',
     ...(warehouseId !== undefined && { warehouseId }),
     ...(serviceId !== undefined && { serviceId }),
     total: readAmount(wire, `total${unit}`, readDecimal),
@@ -138,11 +138,11 @@ function typeByIds(entityId: string, serviceId: string | undefined, warehouseId:
   return entityId === '' || entityId === serviceId ? 'service' : 'clickpipe'
 }
 
-const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined
+const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined
 
-function readText(wire: Wire, key: string) {
+function textAt(wire: Wire, key: string) {
   const text = wire[key]
-  if (isNothing(text)) return undefined
+  if (isAbsent(text)) return undefined
   if (typeof text !== 'string') throw new Mismatch([key], typeMismatch(text, 'string'))
   return text
 }
@@ -180,13 +180,13 @@ function createDecimalReader(): typeof toDecimal {
 }
 
 function readMetrics(wire: unknown, unit: string, readDecimal: typeof toDecimal): Record<string, Decimal> {
-  if (isNothing(wire)) return {}
+  if (isAbsent(wire)) return {}
   if (!isMapping(wire)) throw new Mismatch(['metrics'], typeMismatch(wire, 'object'))
   const metrics: Record<string, Decimal> = {}
   for (const [key, value] of Object.entries(wire)) {
     const name = key.endsWith(unit) && key !== unit ? key.slice(0, -unit.length) : key
     // `__proto__` would be the prototype of an object, and not a metric.
-    if (isNothing(value) || name === '__proto__') continue
+    if (isAbsent(value) || name === '__proto__') continue
     const decimal = readDecimal(value)
     if (decimal === undefined) throw new Mismatch(['metrics', key], 'is not a finite number')
     // `compute` and `computeCredits` are the same metric.

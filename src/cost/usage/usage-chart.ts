@@ -56,8 +56,6 @@ function chartForecast({ forecast, byDay, toDate }: UsageResult, isWeekly: boole
   }
 }
 
-const maxLimits = 3
-
 function chartLimits({ budget, warnBudget, forecastBudget, budgets, fromDate, endDate, unit }: UsageResult): {
   readonly limits?: readonly ChartLimit[]
 } {
@@ -76,5 +74,5 @@ function chartLimits({ budget, warnBudget, forecastBudget, budgets, fromDate, en
       .flatMap((one) => limit('Budget', one.limit)),
   ]
   const different = limits.filter(({ label }, i) => limits.findIndex((other) => other.label === label) === i)
-  return different.length === 0 ? {} : { limits: different.slice(0, maxLimits) }
+  return different.length === 0 ? {} : { limits: different.slice(0, 3) }
 }

@@ -74,11 +74,13 @@ const gatesInput = grouped('Gates, in credits (above fails, equal passes)', {
   ),
 })
 
-const shownInput = grouped('Output', {
-  creditPrice: creditPriceInput,
+const usageInput = z.strictObject({
+  ...countedInput,
+  ...gatesInput,
+  ...grouped('Output', {
+    creditPrice: creditPriceInput,
+  }),
 })
-
-const usageInput = z.strictObject({ ...countedInput, ...gatesInput, ...shownInput })
 
 type UsageInput = z.output<typeof usageInput>
 
@@ -94,7 +96,7 @@ export const usageCost = defineOperation({
   },
   example: { period: 'last-7-days', budget: '200' },
   moreExamples: [{ period: 'last-30-days', gate: 'off' }, { budgets: 'cost/budgets.yml' }],
-  check: checkInput,
+  check: checkUsageInput,
   async run({ api, organizationId, clock, files, formats, github }, input) {
     const today = dayOf(clock.now())
     const period = choosePeriod(input.period, today, input.billingCycleDay)
@@ -134,13 +136,13 @@ export const usageCost = defineOperation({
 // Few runs need them.
 const exports = () => import('./exports.ts')
 
-function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
+function checkUsageInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   const { values, names } = given
   return [
     ...selectedTags(given.values.select)
       .filter((tag) => !/^[^\s=]{1,128}(?:=.{0,256})?$/.test(tag))
       .map((tag) => inputDiagnostic('select', `"tag=${quote(tag, 80)}" is not accepted; accepted: tag=Key or tag=Key=Value`)),
-    ...checkLimits(given),
+    ...checkGate(given),
     ...(names.has('maxIncrease') && !names.has('compare')
       ? [inputDiagnostic('max-increase', `requires compare: ${comparisons.join(' or ')}`)]
       : []),
@@ -152,11 +154,10 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
 
 const selectedTags = (select: UsageInput['select'] = []) => select.flatMap(({ values }) => values)
 
-const limitNames = ['budget', 'warnBudget', 'forecastBudget', 'budgets', 'maxIncrease'] as const
-
-function checkLimits({ values, names }: Given<typeof usageInput>): readonly Diagnostic[] {
+function checkGate({ values, names }: Given<typeof usageInput>): readonly Diagnostic[] {
   const { gate, budget, warnBudget } = values
-  const refused = gate === 'off' ? limitNames.filter((name) => names.has(name)) : []
+  const refused =
+    gate === 'off' ? (['budget', 'warnBudget', 'forecastBudget', 'budgets', 'maxIncrease'] as const).filter((name) => names.has(name)) : []
   return [
     ...refused.map((name) => inputDiagnostic(toKebab(name), `cannot be combined with ${spellInput('gate', 'off')}`)),
     ...(budget !== undefined && warnBudget?.gt(budget)

@@ -64,15 +64,13 @@ const reservedCharacters = 500
 
 const earlierStart = '<details><summary>Previous report</summary>\n\n'
 const earlierEnd = '\n</details>\n\n'
-const earlierTooLong = '*The previous report is too long to show here.*\n'
-
 /** What the text of a comment or an issue depends on. */
 export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact' | 'linkTo'>
 
 /** The text of a comment or an issue, within the limit. The report of `old`, the current body, is folded under the new one. */
 export function writeBody(kind: SyncTarget, context: BodyContext, old: string | undefined): string {
   const { label } = context
-  const content = withAdvice(context)
+  const content = withRerun(context)
   const marker = markerOf(kind, label)
   const source = sourceLine(context)
   const fixed = marker.length + source.length + reservedCharacters
@@ -85,7 +83,7 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   const parsed = old === undefined ? undefined : readBody(old, marker)
   const previous = parsed === undefined ? '' : earlierReport(parsed, report)
   const fits = fixed + report.length + earlierStart.length + previous.length + earlierEnd.length <= maxBodyCharacters
-  const fold = previous === '' ? '' : `${earlierStart}${fits ? previous : earlierTooLong}${earlierEnd}`
+  const fold = previous === '' ? '' : `${earlierStart}${fits ? previous : '*The previous report is too long to show here.*\n'}${earlierEnd}`
   const visible = `${report}\n${fold}${source}`
   const outcome = content.outcome === undefined ? '' : ` ${content.outcome} ${context.run.commit}`
   const memory = `${new Date(content.atMs).toISOString()} ${digestOfReason(content.reason)} ${report.length} ${digest(visible)}${outcome}`
@@ -93,7 +91,7 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
 }
 
 /** The report, with the command that runs it again below its first lines. The outcome of a merge has the command already. */
-function withAdvice({ content, run }: BodyContext): SyncContent {
+function withRerun({ content, run }: BodyContext): SyncContent {
   const { advice, outcome, blocks } = content
   const line = advice && outcome === undefined ? adviseRerun(advice, run, 'To run it again') : undefined
   if (line === undefined) return content
@@ -172,11 +170,9 @@ function isSameExceptTime(old: string, next: string, marker: string) {
 /** A short comment under an issue: a sentence and the verdict of the report. */
 export function writeIssueComment(sentence: string, context: BodyContext): string {
   const { blocks } = context.content
-  const head = renderReport(context, blocks.slice(0, headLength(blocks)), maxHeadBytes)
+  const head = renderReport(context, blocks.slice(0, headLength(blocks)), 10_000)
   return `${sentence}\n\n${head}\n${sourceLine(context)}\n`
 }
-
-const maxHeadBytes = 10_000
 
 /** The last line of every comment and issue: the run that wrote it, and what it is about. */
 function sourceLine({ content: { project, environment }, run: { url, job, commit }, redact }: BodyContext) {

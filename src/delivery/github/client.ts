@@ -61,14 +61,33 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
     /** The parents of a commit and of those that it contains: of the last hundred. */
     async commitsIn(commit: string): Promise<ReadonlyMap<string, readonly string[]>> {
       const { data } = await repos.listCommits({ ...repository, sha: commit, per_page: perPage })
-      return new Map(parseAnswer(commitSchema.array(), data))
+      return new Map(
+        parseAnswer(
+          z
+            .looseObject({ sha: z.string(), parents: z.array(z.looseObject({ sha: z.string() })) })
+            .transform(({ sha, parents }) => [sha, parents.map((parent) => parent.sha)] as const)
+            .array(),
+          data,
+        ),
+      )
     },
     deployments: () => listAll(deploymentSchema, (page) => repos.listDeployments({ ...repository, ...page })),
-    headOf: async (branch: string) => parseAnswer(refSchema, (await git.getRef({ ...repository, ref: `heads/${branch}` })).data).object.sha,
+    headOf: async (branch: string) =>
+      parseAnswer(
+        z.looseObject({ object: z.looseObject({ sha: z.string() }) }),
+        (await git.getRef({ ...repository, ref: `heads/${branch}` })).data,
+      ).object.sha,
     /** The ids of the files of a commit, by path. Throws a GitHubError for a list that is not complete. */
     async filesOf(commit: string): Promise<ReadonlyMap<string, string>> {
       const { data } = await git.getTree({ ...repository, tree_sha: commit, recursive: '1' })
-      const { tree, truncated } = parseAnswer(treeSchema, data)
+      // At most 100,000 entries, and 7 MB: https://docs.github.com/en/rest/git/trees
+      const { tree, truncated } = parseAnswer(
+        z.looseObject({
+          tree: z.array(z.looseObject({ path: z.string(), type: z.string(), sha: z.string() })),
+          truncated: z.boolean(),
+        }),
+        data,
+      )
       if (truncated) throw new GitHubError({ detail: 'the list of files is too long' })
       return new Map(tree.flatMap(({ path, type, sha }) => (type === 'tree' ? [] : [[path, sha]])))
     },
@@ -127,10 +146,6 @@ const pullSchema = z
 /** A pull request that contains a commit. In a fork, it may be one of another repository of the network. */
 export type PullRequest = z.output<typeof pullSchema>
 
-const commitSchema = z
-  .looseObject({ sha: z.string(), parents: z.array(z.looseObject({ sha: z.string() })) })
-  .transform(({ sha, parents }) => [sha, parents.map((parent) => parent.sha)] as const)
-
 // https://docs.github.com/en/rest/deployments/deployments
 const deploymentSchema = z
   .looseObject({ created_at: z.iso.datetime(), environment: z.string().nullish(), ref: z.string().nullish(), sha: z.string().nullish() })
@@ -142,14 +157,6 @@ const deploymentSchema = z
       commit: sha?.slice(0, 7) ?? '',
     }),
   )
-
-const refSchema = z.looseObject({ object: z.looseObject({ sha: z.string() }) })
-
-// At most 100,000 entries, and 7 MB: https://docs.github.com/en/rest/git/trees
-const treeSchema = z.looseObject({
-  tree: z.array(z.looseObject({ path: z.string(), type: z.string(), sha: z.string() })),
-  truncated: z.boolean(),
-})
 
 const commentFields = z.looseObject({ id: z.int(), body: text, user: author })
 const toComment = ({ id, body, user }: z.output<typeof commentFields>) => ({ id, body: body ?? '', authorId: user?.id })

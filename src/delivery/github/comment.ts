@@ -62,7 +62,7 @@ async function findComment(context: SyncContext, number: number): Promise<Commen
  */
 async function syncIncluded(context: SyncContext, done: readonly number[]) {
   const { content, run, client, deps, label } = context
-  const verdict = { kind: 'verdict', status: 'pass', line: headlineOf('included', content, run) } as const
+  const verdict = { kind: 'verdict', status: 'pass', line: outcomeHeadline('included', content, run) } as const
   const blocks = [verdict, ...content.blocks.filter(({ kind }) => kind === 'footer')]
   const included: SyncContent = { ...content, outcome: 'included', hasWritten: false, blocks }
   try {
@@ -123,10 +123,13 @@ function sayOutcome({ content, run }: SyncContext): SyncContent {
   const status = outcome === 'planned' ? 'warn' : first.status
   const again = advice && adviseRerun(advice, run, 'To try again before')
   const next = hasFailed ? [paragraph(say`The next merge applies these changes, too. ${again ?? []}`)] : []
-  return { ...content, blocks: [{ ...first, status, line: headlineOf(outcome, content, run) }, paragraph(first.line), ...next, ...rest] }
+  return {
+    ...content,
+    blocks: [{ ...first, status, line: outcomeHeadline(outcome, content, run) }, paragraph(first.line), ...next, ...rest],
+  }
 }
 
-function headlineOf(outcome: Exclude<Outcome, 'refused'>, { operation }: SyncContent, { url, refName, commit }: GitHubRun) {
+function outcomeHeadline(outcome: Exclude<Outcome, 'refused'>, { operation }: SyncContent, { url, refName, commit }: GitHubRun) {
   const isPlan = operation === 'plan'
   const inCommit = (words: string): Line => say`${trusted(words)} in ${commit.slice(0, 7)}`
   return {

@@ -72,7 +72,7 @@ export function explainGitHubError({ failure, outcomeUnknown }: GitHubError, syn
     const when = waitMs === undefined ? '' : `. GitHub asks to wait ${Math.ceil(waitMs / 1000)} s`
     return `${answer}. This is a rate limit${when}.`
   }
-  return [`${answer}.`, adviceFor(failure, sync), outcomeUnknown ? 'GitHub may have written it.' : '']
+  return [`${answer}.`, permissionAdvice(failure, sync), outcomeUnknown ? 'GitHub may have written it.' : '']
     .filter((text) => text !== '')
     .join(' ')
 }
@@ -82,7 +82,7 @@ const grants = {
   issue: 'Give the job `permissions: issues: write`. In a called workflow, the calling job needs it, too.',
 } as const satisfies Record<SyncTarget, string>
 
-function adviceFor({ cause, status, detail }: GitHubError['failure'], { target, isFromFork }: FailedSync) {
+function permissionAdvice({ cause, status, detail }: GitHubError['failure'], { target, isFromFork }: FailedSync) {
   if (cause === 'redirect') return 'Redirects are not followed.'
   if (status === 401) return 'The token is not valid. Check github-token.'
   // No permission helps with a locked conversation.

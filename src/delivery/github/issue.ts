@@ -52,25 +52,25 @@ async function updateOrClose(context: SyncContext, { number, body: old }: Issue)
     old,
     isDue: isOver,
     // Closed before the comment: if closing failed after it, every later run would comment again.
-    write: (body) => client.updateIssue(number, { body, ...(isOver ? { close: 'completed' } : { title: titleOf(context) }) }),
+    write: (body) => client.updateIssue(number, { body, ...(isOver ? { close: 'completed' } : { title: issueTitle(context) }) }),
   })
   if (outcome === 'gone' && isFailure(content)) return open(context)
   if (outcome !== 'updated') return { transition: 'none', ...(outcome !== 'gone' && { number }) }
   const reason = readBody(old, markerOf('issue', label)).memory?.reason
-  if (isOver) await comment(context, number, 'The check passes again.')
+  if (isOver) await commentOn(context, number, 'The check passes again.')
   else if (reason !== undefined && reason !== digestOfReason(content.reason))
-    await comment(context, number, 'The reason for the failure has changed.')
+    await commentOn(context, number, 'The reason for the failure has changed.')
   deps.note(`issue: ${isOver ? 'closed' : 'updated'} #${number}`)
   return { transition: isOver ? 'closed' : 'none', number }
 }
 
-const comment = (context: SyncContext, number: number, sentence: string) =>
+const commentOn = (context: SyncContext, number: number, sentence: string) =>
   context.client.createComment(number, writeIssueComment(sentence, context))
 
 async function open(context: SyncContext): Promise<SyncedIssue> {
   const { client, deps } = context
   const issue = await client.createIssue({
-    title: titleOf(context),
+    title: issueTitle(context),
     body: writeBody('issue', context, undefined),
     label: issueLabel,
   })
@@ -86,7 +86,7 @@ async function open(context: SyncContext): Promise<SyncedIssue> {
 }
 
 /** `Cost gate: budget exceeded`, and `Apply, environment staging: the API is down`. */
-function titleOf({ name, content: { cause, environment }, redact }: SyncContext) {
+function issueTitle({ name, content: { cause, environment }, redact }: SyncContext) {
   const where = environment === undefined ? '' : `, environment ${redact(environment)}`
   return `${quote(redact(capitalize(name)), maxNameCharacters)}${where}: ${quote(redact(cause), maxCauseCharacters)}`
 }

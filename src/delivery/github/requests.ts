@@ -18,18 +18,16 @@ export interface Limits {
 /** The limits of comment and issue, which are written after the deadline of the run. */
 export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 30_000 }
 
-const maxAttempts = 3
-
 type GitHubRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
 
-interface Requests {
+interface GitHubRequests {
   /** Throws a GitHubError for every answer but a success. */
   request(request: GitHubRequest): Promise<Answer>
   close(): Promise<void>
 }
 
 /** Requests to the API of GitHub, with one time limit for all of them. */
-export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits): Requests {
+export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits): GitHubRequests {
   const { clock, cancellation } = deps
   const transport = createTransport(apiUrl, proxy, clock)
   const remainingMs = startDeadline(clock, limits.totalMs)
@@ -55,7 +53,7 @@ export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, lim
     // GitHub has no idempotency keys. A POST that may have been carried out is found by the next run; a PATCH can be repeated.
     const method = isRead || given.method === 'PATCH' ? 'GET' : 'POST'
     const policyOf = (failure: Failure): RetryPolicy => (failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor(method, failure))
-    const end = await sendWithRetries(tryOnce, { maxAttempts, remainingMs, policyOf, describe: describeAnswer }, deps)
+    const end = await sendWithRetries(tryOnce, { maxAttempts: 3, remainingMs, policyOf, describe: describeAnswer }, deps)
     if ('value' in end) return end.value
     throw new GitHubError(end.failure, end.isOutcomeUnknown && !isRead)
   }

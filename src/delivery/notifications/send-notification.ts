@@ -44,8 +44,6 @@ const requestMs = 10_000
 /** Limit for all attempts and the waits between them. */
 const totalMs = 30_000
 
-const maxAttempts = 3
-
 /**
  * Sends a message with POST. Follows no redirect. It is sent again only when it certainly did not arrive, so that no message arrives twice.
  * Resolves to the reason when it was not accepted.
@@ -57,7 +55,7 @@ async function deliver(
   const { clock, cancellation } = deps
   const transport = createTransport(url, proxy, clock)
   const remainingMs = startDeadline(clock, totalMs)
-  const describe = (failure: Failure): string => redact(explain(failure, url))
+  const describe = (failure: Failure): string => redact(explainFailure(failure, url))
 
   async function tryOnce() {
     const outcome = await sendOnce(transport, {
@@ -76,14 +74,14 @@ async function deliver(
       : {
           failure: failureOfStatus(
             answer,
-            quote(redact(answer.text.slice(0, maxAnswerLength)).replace(/\s+/g, ' ').trim(), 100).replace(/\.$/, ''),
+            quote(redact(answer.text.slice(0, 2000)).replace(/\s+/g, ' ').trim(), 100).replace(/\.$/, ''),
             clock.now(),
           ),
         }
   }
 
   const policyOf = (failure: Failure): RetryPolicy => (failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('POST', failure))
-  const rules = { maxAttempts, remainingMs, policyOf, describe: (failure: Failure) => `notification: ${describe(failure)}` }
+  const rules = { maxAttempts: 3, remainingMs, policyOf, describe: (failure: Failure) => `notification: ${describe(failure)}` }
   try {
     const end = await sendWithRetries(tryOnce, rules, deps)
     if ('value' in end) return undefined
@@ -93,10 +91,7 @@ async function deliver(
   }
 }
 
-/** The beginning of an answer shows what is wrong. */
-const maxAnswerLength = 2000
-
-function explain(failure: Failure, { host }: URL) {
+function explainFailure(failure: Failure, { host }: URL) {
   const { cause, writeOutcome, waitMs } = failure
   const answer = describeFailedRequest(failure, host)
   if (cause === 'redirect') return `${answer}. Redirects are not followed. Check notify-url`

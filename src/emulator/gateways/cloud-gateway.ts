@@ -36,7 +36,7 @@ import {
 import { findUndocumented } from './documented-fields.ts'
 import { badRequest, callProduct, type Gateway, GatewayError, type Identity, isUsable, notFound, toSqlContext } from './gateway.ts'
 
-const maxBodyBytes = 5 * 1024 * 1024
+const maxCloudBody = 5 * 1024 * 1024
 
 /**
  * ClickHouse Cloud: organizations and services in the path, HTTP Basic, the envelope `{status, requestId,
@@ -44,7 +44,7 @@ const maxBodyBytes = 5 * 1024 * 1024
  */
 export function createCloudGateway(settings: Settings): Gateway {
   const platformRoutes = createPlatformRoutes()
-  const resourcePattern = new URLPattern({ pathname: `${servicePath}/${settings.segment}/:path+` })
+  const resourcePattern = new URLPattern({ pathname: `${cloudServicePath}/${settings.segment}/:path+` })
 
   function handle(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse {
     try {
@@ -95,8 +95,8 @@ export function createCloudGateway(settings: Settings): Gateway {
   }
 
   return {
-    maxBodyBytes,
-    identify,
+    maxBodyBytes: maxCloudBody,
+    identify: identifyPair,
     isLimited: () => true,
     // Source of form and names: the server code quoted in terraform-provider-clickhouse#148.
     toLimitHeaders: ({ limit, remaining, resetMs, windowMs }) => ({
@@ -113,8 +113,6 @@ export function createCloudGateway(settings: Settings): Gateway {
     toResult: toEnvelope,
   }
 }
-
-const queryPattern = new URLPattern({ pathname: '/service/:serviceId/run' })
 
 /**
  * The query endpoints, which have a host of their own in the cloud. Source: the vendor's documentation of query endpoints and its command
@@ -142,6 +140,8 @@ function handleQuery(context: EmulatorContext, request: HttpRequest, identity: I
   return jsonResponse(200, toJsonFormat(result))
 }
 
+const queryPattern = new URLPattern({ pathname: '/service/:serviceId/run' })
+
 interface PlatformRoute {
   readonly pattern: URLPattern
   readonly permission: Permission
@@ -149,7 +149,7 @@ interface PlatformRoute {
 }
 
 const organizationPath = '/v1/organizations/:organizationId'
-const servicePath = `${organizationPath}/services/:serviceId`
+const cloudServicePath = `${organizationPath}/services/:serviceId`
 
 /**
  * All are reads. Permissions are those that the vendor's own command line asks for (clickhousectl, `src/meta/operations.rs`). That of
@@ -158,15 +158,15 @@ const servicePath = `${organizationPath}/services/:serviceId`
 function createPlatformRoutes(): readonly PlatformRoute[] {
   return [
     route(`${organizationPath}/usageCost`, 'control-plane:organization:view', getUsageCost),
-    route(`${servicePath}/backups`, 'control-plane:service:view-backups', withService(listBackups)),
-    route(`${servicePath}/backups/:id`, 'control-plane:service:view-backups', withService(getBackup)),
+    route(`${cloudServicePath}/backups`, 'control-plane:service:view-backups', withService(listBackups)),
+    route(`${cloudServicePath}/backups/:id`, 'control-plane:service:view-backups', withService(getBackup)),
     route(organizationPath, 'control-plane:organization:view', getOrganization),
     route(`${organizationPath}/services`, 'control-plane:service:view', listServices),
     route(`${organizationPath}/activities`, 'control-plane:organization:view-activities', listActivities),
     route(`${organizationPath}/keys`, 'control-plane:organization:view-api-keys', listKeys),
     route(`${organizationPath}/creditBalances`, 'control-plane:organization:view-billing', getCreditBalances),
-    route(servicePath, 'control-plane:service:view', withService(getService)),
-    route(`${servicePath}/backupConfiguration`, 'control-plane:service:view-backups', withService(getBackupConfiguration)),
+    route(cloudServicePath, 'control-plane:service:view', withService(getService)),
+    route(`${cloudServicePath}/backupConfiguration`, 'control-plane:service:view-backups', withService(getBackupConfiguration)),
   ]
 }
 
@@ -181,11 +181,11 @@ const withService =
   (call: PlatformCall): unknown =>
     handle({ ...call, service: requireService(call) })
 
-interface Match {
+interface PathMatch {
   param(name: string): string
 }
 
-function matchPath(pattern: URLPattern, path: string): Match | undefined {
+function matchPath(pattern: URLPattern, path: string): PathMatch | undefined {
   const pathname = pathnameOf(path)
   if (isRewrittenByUrlPattern(pathname)) return undefined
   const match = pattern.exec({ pathname })
@@ -195,14 +195,14 @@ function matchPath(pattern: URLPattern, path: string): Match | undefined {
 // URLPattern resolves dot segments, as a browser does. The API's server does not, so that such a path must not reach a handler.
 const isRewrittenByUrlPattern = (pathname: string) => !pathname.startsWith('/') || /(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(pathname)
 
-const toPlatformCall = (context: EmulatorContext, match: Match, { path }: HttpRequest) => ({
+const toPlatformCall = (context: EmulatorContext, match: PathMatch, { path }: HttpRequest) => ({
   context,
   organization: requireOrganization(context, match),
   query: queryOf(path),
   param: match.param,
 })
 
-function requireOrganization({ store }: EmulatorContext, match: Match): Organization {
+function requireOrganization({ store }: EmulatorContext, match: PathMatch): Organization {
   const id = match.param('organizationId')
   const found = store.organizations.find((one) => one.id === id)
   if (found === undefined) throw notFound(`organization ${id} does not exist`)
@@ -216,7 +216,7 @@ function requireService(call: PlatformCall): Service {
   return found
 }
 
-function identify({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
+function identifyPair({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
   if (authorization === undefined) return { credentials: 'absent', keyId: '' }
   const pair = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   const text = pair === undefined ? '' : Buffer.from(pair, 'base64').toString()
@@ -227,7 +227,7 @@ function identify({ store, settings }: EmulatorContext, authorization: string | 
   return { credentials: 'valid', keyId, key }
 }
 
-function authorize({ store }: EmulatorContext, match: Match, { key, credentials }: Identity, permission: Permission) {
+function authorize({ store }: EmulatorContext, match: PathMatch, { key, credentials }: Identity, permission: Permission) {
   if (key === undefined) {
     const reason =
       credentials === 'absent' ? 'credentials are missing' : 'the API key is unknown, disabled or expired, or its secret is wrong'
@@ -241,7 +241,7 @@ function authorize({ store }: EmulatorContext, match: Match, { key, credentials 
 }
 
 function requireObject(request: HttpRequest): JsonObject {
-  if (request.isTooLarge) throw new GatewayError(413, 'PAYLOAD_TOO_LARGE', `request body is larger than ${maxBodyBytes} bytes`)
+  if (request.isTooLarge) throw new GatewayError(413, 'PAYLOAD_TOO_LARGE', `request body is larger than ${maxCloudBody} bytes`)
   // The specification declares only this type for bodies.
   if (!isJsonType(request)) throw badRequest('request body must be sent as application/json')
   const value = parseJsonOrUndefined(request.text)

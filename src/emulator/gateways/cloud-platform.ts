@@ -16,14 +16,7 @@ export interface ServiceCall extends PlatformCall {
   readonly service: Service
 }
 
-export const getOrganization = ({ organization: { id, name, createdAt } }: PlatformCall): unknown => ({
-  id,
-  name,
-  createdAt,
-  privateEndpoints: [],
-  byocConfig: [],
-  enableCoreDumps: true,
-})
+export const getOrganization = ({ organization: { id, name, createdAt } }: PlatformCall): unknown => ({ id, name, createdAt })
 
 export const listServices = ({ organization, context }: PlatformCall): unknown =>
   organization.services.map((service) => toServiceView(service, context.settings.now()))
@@ -34,18 +27,13 @@ export const getService = ({ service, context }: ServiceCall): unknown => toServ
 export const stateOf = ({ state, runsAt }: Service, nowMs: number): string =>
   runsAt !== undefined && Date.parse(runsAt) > nowMs ? 'provisioning' : state
 
-const memoryGb = { min: 16, max: 120 }
-const replicas = 3
-const defaultIdleTimeoutMinutes = 15
-
 /** A new service is open to every address: the vendor's page about idling. */
-const anywhere = [{ source: '0.0.0.0/0', description: 'Anywhere' }]
+const everyAddress = [{ source: '0.0.0.0/0', description: 'Anywhere' }]
 
 /** Fields: the vendor's OpenAPI document of 2026-07-31. */
 function toServiceView(service: Service, nowMs: number): JsonObject {
   const { id, name, provider, region, dataWarehouseId, isPrimary, isReadonly = false, tags, createdAt } = service
-  const { idleScaling = !isPrimary, idleTimeoutMinutes = defaultIdleTimeoutMinutes, ipAccessList = anywhere } = service
-  const host = `${name}.${region}.${provider}.clickhouse.example`
+  const { idleScaling = !isPrimary, idleTimeoutMinutes = 15, ipAccessList = everyAddress } = service
   return {
     id,
     name,
@@ -53,43 +41,24 @@ function toServiceView(service: Service, nowMs: number): JsonObject {
     region,
     state: stateOf(service, nowMs),
     clickhouseVersion: '26.6',
-    endpoints: [
-      { protocol: 'nativesecure', host, port: 9440, username: 'default' },
-      { protocol: 'https', host, port: 8443, username: 'default' },
-    ],
-    minReplicaMemoryGb: memoryGb.min,
-    maxReplicaMemoryGb: memoryGb.max,
-    numReplicas: replicas,
+    minReplicaMemoryGb: 16,
+    maxReplicaMemoryGb: 120,
+    numReplicas: 3,
     autoscalingMode: 'vertical',
-    currentScaling: {
-      effectiveAutoscalingMode: 'vertical',
-      effectiveMinReplicaMemoryGb: memoryGb.min,
-      effectiveMaxReplicaMemoryGb: memoryGb.max,
-      effectiveMinReplicas: replicas,
-      effectiveMaxReplicas: replicas,
-      effectiveIdleScaling: idleScaling,
-      effectiveIdleTimeoutMinutes: idleTimeoutMinutes,
-    },
     idleScaling,
     idleTimeoutMinutes,
     ipAccessList,
     createdAt,
-    privateEndpointIds: [],
-    availablePrivateEndpointIds: [],
     dataWarehouseId,
     isPrimary,
     isReadonly,
-    releaseChannel: 'default',
-    hasTransparentDataEncryption: false,
-    profile: 'v1-default',
     tags,
-    enableCoreDumps: true,
   }
 }
 
-export const listBackups = ({ service }: ServiceCall): unknown => service.backups.toSorted((a, b) => startMsOf(b) - startMsOf(a))
+export const listBackups = ({ service }: ServiceCall): unknown => service.backups.toSorted((a, b) => backupStartMs(b) - backupStartMs(a))
 
-const startMsOf = ({ startedAt }: Backup) => (startedAt === undefined ? 0 : Date.parse(startedAt))
+const backupStartMs = ({ startedAt }: Backup) => (startedAt === undefined ? 0 : Date.parse(startedAt))
 
 export function getBackup({ service, param }: ServiceCall): unknown {
   const id = param('id')
@@ -175,13 +144,13 @@ export function getUsageCost({ organization, query, context }: PlatformCall): un
 }
 
 // to_date is at most 30 days after from_date, both inclusive.
-const maxDays = 31
+const maxUsageDays = 31
 
 function toUsageQuery(query: URLSearchParams) {
   const from = requireDay(query, 'from_date')
   const to = requireDay(query, 'to_date')
   if (to < from) throw badRequest('to_date must not be before from_date')
-  if (countDays(from, to) > maxDays) throw badRequest('to_date must be at most 30 days after from_date')
+  if (countDays(from, to) > maxUsageDays) throw badRequest('to_date must be at most 30 days after from_date')
   return { from, to, filters: query.getAll('filter').map(toFilter) }
 }
 

@@ -27,7 +27,7 @@ const resources = ['alerts', 'charts', 'connections', 'dashboards', 'saved-searc
 export function createHyperdxGateway(settings: Settings): Gateway {
   return {
     maxBodyBytes,
-    identify,
+    identify: identifyBearer,
     // A body that cannot be parsed is rejected before it is counted.
     isLimited: (request) => resources.includes(toSegments(request.path)?.[0]?.toLowerCase() ?? '') && !('rejection' in parseBody(request)),
     // Headers without a policy, and in whole seconds.
@@ -48,7 +48,7 @@ export function createHyperdxGateway(settings: Settings): Gateway {
   }
 }
 
-function identify({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
+function identifyBearer({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
   const secret = authorization?.split('Bearer ')[1]
   if (!secret) return { credentials: authorization === undefined ? 'absent' : 'wrong', keyId: '' }
   const key = store.keys.find((one) => one.secret === secret && isUsable(one, settings.now()))
@@ -79,7 +79,7 @@ function handle(settings: Settings, context: EmulatorContext, request: HttpReque
       version: 'v2',
       user: { accessKey: 'demo-key-that-opens-nothing', name: 'Demo', email: 'demo@shop.example', team: checkoutOf(context).teamId },
     })
-  const decoded = rest.map(decode)
+  const decoded = rest.map(decodeSegment)
   if (decoded.includes(undefined)) return jsonResponse(400, { message: genericMessage })
   const route = findRoute(method, [resource.toLowerCase(), ...decoded].join('/'))
   if (route === undefined) return noRoute
@@ -119,7 +119,7 @@ function toSegments(path: string): readonly string[] | undefined {
   return match?.[1]?.split('/').slice(1)
 }
 
-function decode(segment: string) {
+function decodeSegment(segment: string) {
   try {
     return decodeURIComponent(segment)
   } catch {

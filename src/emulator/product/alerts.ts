@@ -8,18 +8,7 @@ import { isUsableOverTime } from './sql-template.ts'
 
 export const minutesOf = { '1m': 1, '5m': 5, '15m': 15, '30m': 30, '1h': 60, '6h': 360, '12h': 720, '1d': 1440 } as const
 
-type Interval = keyof typeof minutesOf
-
-const thresholdType = z.nativeEnum({
-  above: 'above',
-  below: 'below',
-  above_exclusive: 'above_exclusive',
-  below_or_equal: 'below_or_equal',
-  equal: 'equal',
-  not_equal: 'not_equal',
-  between: 'between',
-  not_between: 'not_between',
-} as const)
+type AlertInterval = keyof typeof minutesOf
 
 const channel = z.object({ type: z.literal('webhook'), webhookId: z.string().nonempty("Webhook ID can't be empty") })
 
@@ -41,18 +30,27 @@ function createStartSchema(nowMs: number) {
 
 const onSavedSearch = z.object({ source: z.literal('saved_search'), groupBy: z.string().nullish(), savedSearchId: z.string().min(1) })
 
-const onTile = z.object({ source: z.literal('tile'), tileId: z.string().min(1), dashboardId: z.string().min(1) })
+const tileTarget = z.object({ source: z.literal('tile'), tileId: z.string().min(1), dashboardId: z.string().min(1) })
 
 /** The limits of `scheduleStartAt` depend on the server's clock. */
 const onAnything = (nowMs: number) =>
   z.object({
     channel: channel.optional(),
     channels: channels.optional(),
-    interval: z.enum(Object.keys(minutesOf) as [Interval, ...Interval[]]), // zod 3 asks for a tuple.
+    interval: z.enum(Object.keys(minutesOf) as [AlertInterval, ...AlertInterval[]]), // zod 3 asks for a tuple.
     scheduleOffsetMinutes: z.number().int().min(0).max(1439).optional(),
     scheduleStartAt: createStartSchema(nowMs),
     threshold: z.number(),
-    thresholdType,
+    thresholdType: z.nativeEnum({
+      above: 'above',
+      below: 'below',
+      above_exclusive: 'above_exclusive',
+      below_or_equal: 'below_or_equal',
+      equal: 'equal',
+      not_equal: 'not_equal',
+      between: 'between',
+      not_between: 'not_between',
+    } as const),
     thresholdMax: z.number().optional(),
     // The default is never used, because both forms below require a source.
     source: z.nativeEnum({ saved_search: 'saved_search', tile: 'tile' } as const).default('saved_search'),
@@ -63,14 +61,14 @@ const onAnything = (nowMs: number) =>
   })
 
 /** The names of the fields that a body can have. */
-export const alertFields: readonly string[] = [onAnything(0), onSavedSearch, onTile].flatMap(({ shape }) => Object.keys(shape))
+export const alertFields: readonly string[] = [onAnything(0), onSavedSearch, tileTarget].flatMap(({ shape }) => Object.keys(shape))
 
 const createAlertSchema = (nowMs: number) =>
-  onAnything(nowMs).and(onSavedSearch.or(onTile)).superRefine(checkChannels).superRefine(checkSchedule).superRefine(checkRange)
+  onAnything(nowMs).and(onSavedSearch.or(tileTarget)).superRefine(demandChannels).superRefine(checkSchedule).superRefine(checkRange)
 
 export type AlertBody = z.output<ReturnType<typeof createAlertSchema>>
 
-function checkChannels(
+function demandChannels(
   {
     channel: single,
     channels: list,
@@ -95,7 +93,7 @@ function checkSchedule(
     scheduleOffsetMinutes = 0,
     scheduleStartAt,
   }: {
-    readonly interval: Interval
+    readonly interval: AlertInterval
     readonly scheduleOffsetMinutes?: number | undefined
     readonly scheduleStartAt?: string | null | undefined
   },
@@ -134,24 +132,24 @@ export const alerts = routesOf<Alert>({
   create(request) {
     const { service, ids } = request
     const body = validate(request, { body: createAlertSchema(request.nowMs) })
-    checkReferences(service, body)
+    demandTargets(service, body)
     const at = nowOf(request)
     return { id: ids.objectId(), teamId: service.teamId, ...toFields(body), state: 'OK', createdAt: at, updatedAt: at }
   },
   update(request, find) {
     const body = validate(request, { body: createAlertSchema(request.nowMs), hasId: true })
-    checkReferences(request.service, body)
+    demandTargets(request.service, body)
     return Object.assign(find(), toFields(body), { updatedAt: nowOf(request) })
   },
 })
 
-function checkReferences(service: Service, body: AlertBody) {
-  if (body.source === 'tile') checkTile(requireTile(service, body))
+function demandTargets(service: Service, body: AlertBody) {
+  if (body.source === 'tile') demandSqlTile(requireTile(service, body))
   else {
     if (!isObjectId(body.savedSearchId)) throw badRequest('Invalid saved search ID')
     requireById(service.savedSearches, body.savedSearchId, () => badRequest('Saved search not found'))
   }
-  const webhookIds = new Set(channelsOf(body).map(({ webhookId }) => webhookId))
+  const webhookIds = new Set(toChannels(body).map(({ webhookId }) => webhookId))
   for (const id of webhookIds) if (!isObjectId(id)) throw badRequest('Invalid webhook ID')
   const found = new Set([...webhookIds].flatMap((id) => findById(service.webhooks, id)?.id ?? []))
   if (found.size !== webhookIds.size) throw badRequest('Webhook not found')
@@ -166,7 +164,7 @@ function requireTile(service: Service, { dashboardId, tileId }: Extract<AlertBod
 }
 
 /** Checks SQL tiles only. An alert on a table or a text is accepted, and the next update of the dashboard deletes it. */
-function checkTile({ config: { configType, displayType, sqlTemplate } }: Tile) {
+function demandSqlTile({ config: { configType, displayType, sqlTemplate } }: Tile) {
   if (configType !== 'sql') return
   const isOverTime = displayType === 'line' || displayType === 'stacked_bar'
   if (!isOverTime && displayType !== 'number')
@@ -175,15 +173,15 @@ function checkTile({ config: { configType, displayType, sqlTemplate } }: Tile) {
     throw badRequest('Raw SQL alert query is invalid: SQL used for alerts must include an interval parameter or macro.')
 }
 
-const channelsOf = ({ channel, channels }: AlertBody): readonly WebhookChannel[] => channels ?? (channel === undefined ? [] : [channel])
+const toChannels = ({ channel, channels }: AlertBody): readonly WebhookChannel[] => channels ?? (channel === undefined ? [] : [channel])
 
 /** Fields that are stored and shown as a body has them, and null without a value. */
-const plainFields = ['name', 'message', 'note', 'threshold', 'interval', 'numConsecutiveWindows', 'thresholdType'] as const
+const shownFields = ['name', 'message', 'note', 'threshold', 'interval', 'numConsecutiveWindows', 'thresholdType'] as const
 
-type PlainPart = Pick<Alert, (typeof plainFields)[number]>
+type PlainPart = Pick<Alert, (typeof shownFields)[number]>
 
 const plainPart = (fields: { readonly [Field in keyof PlainPart]?: unknown }) =>
-  Object.fromEntries(plainFields.map((field) => [field, fields[field] ?? null])) as unknown as PlainPart // A stored alert was validated.
+  Object.fromEntries(shownFields.map((field) => [field, fields[field] ?? null])) as unknown as PlainPart // A stored alert was validated.
 
 /** The fields that a body sets. An update keeps the other fields. */
 export const toFields = (body: AlertBody) =>
@@ -197,7 +195,7 @@ export const toFields = (body: AlertBody) =>
           savedSearchId: toObjectId(body.savedSearchId),
           groupBy: body.groupBy ?? null,
         }),
-    channels: channelsOf(body).map((channel) => ({ ...channel })),
+    channels: toChannels(body).map((channel) => ({ ...channel })),
     ...plainPart(body),
     ...(body.thresholdMax !== undefined && { thresholdMax: body.thresholdMax }),
     ...toSchedule(body),

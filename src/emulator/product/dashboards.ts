@@ -10,7 +10,7 @@ import { hasTab, toTileView } from './tile-view.ts'
 
 const maxIdLength = 256
 
-const place = z.object({
+const tilePlace = z.object({
   x: z.number().min(0).max(23),
   y: z.number().min(0),
   w: z.number().min(1).max(24),
@@ -22,7 +22,7 @@ const place = z.object({
 const tile = z
   .object({
     name: z.string(),
-    ...place.shape,
+    ...tilePlace.shape,
     asRatio: z.boolean().optional(),
     config: tileConfig.optional(),
   })
@@ -49,7 +49,7 @@ const tiles = z
 export const tags = z.array(z.string().max(32)).max(50).optional()
 
 /** Fields in the order of the product's messages. */
-const filterFields = {
+const filterBody = {
   type: z.enum(['QUERY_EXPRESSION']),
   name: z.string().min(1),
   expression: z.string().min(1),
@@ -68,10 +68,8 @@ const filterFields = {
 }
 
 /** Unknown fields of a filter are rejected. Those of all other objects are stripped. */
-const createFilter = z.object(filterFields).strict()
-const updateFilter = z.object({ id: z.string(), ...filterFields }).strict()
-
-type Filter = z.output<typeof createFilter>
+const createFilter = z.object(filterBody).strict()
+type FilterBody = z.output<typeof createFilter>
 
 const containerLabel = z.string().min(1).max(maxIdLength)
 
@@ -89,7 +87,7 @@ const container = z.object({
 
 type Container = z.output<typeof container>
 
-const fields = {
+const bodyFields = {
   name: z.string().max(1024),
   tiles,
   tags,
@@ -103,19 +101,19 @@ interface CrossFields {
   readonly savedQuery?: string | null | undefined
   readonly savedQueryLanguage?: string | null | undefined
   readonly containers?: readonly Container[] | undefined
-  readonly filters?: readonly Filter[] | undefined
+  readonly filters?: readonly FilterBody[] | undefined
 }
 
 function checkCrossFields({ savedQuery, savedQueryLanguage, containers = [], filters = [] }: CrossFields, context: z.RefinementCtx) {
   if (savedQuery != null && savedQueryLanguage === null)
     addIssue(context, 'savedQueryLanguage cannot be null when savedQuery is provided', ['savedQueryLanguage'])
-  checkContainers(containers, context)
+  refuseContainers(containers, context)
   checkVariableNames(filters, context)
   checkFilterEffects(filters, context)
   checkFilterModes(filters, context)
 }
 
-function checkContainers(containers: readonly Container[], context: z.RefinementCtx) {
+function refuseContainers(containers: readonly Container[], context: z.RefinementCtx) {
   const seen = new Set<string>()
   for (const [index, { id, tabs = [] }] of containers.entries()) {
     if (seen.has(id)) addIssue(context, `Container IDs must be unique: "${id}"`, ['containers', index, 'id'])
@@ -129,7 +127,7 @@ function checkContainers(containers: readonly Container[], context: z.Refinement
   }
 }
 
-function checkVariableNames(filters: readonly Filter[], context: z.RefinementCtx) {
+function checkVariableNames(filters: readonly FilterBody[], context: z.RefinementCtx) {
   const seen = new Set<string>()
   for (const [index, filter] of filters.entries()) {
     if (filter.isVariableEnabled !== true) continue
@@ -150,7 +148,7 @@ function deriveVariableName(filterName: string) {
   return /^[0-9_]/.test(name) ? `v${name}` : name
 }
 
-function checkFilterEffects(filters: readonly Filter[], context: z.RefinementCtx) {
+function checkFilterEffects(filters: readonly FilterBody[], context: z.RefinementCtx) {
   for (const [index, { name, isBroadcastEnabled, isVariableEnabled }] of filters.entries()) {
     if (isBroadcastEnabled !== false || isVariableEnabled === true) continue
     const path = ['filters', index, 'isBroadcastEnabled']
@@ -158,7 +156,7 @@ function checkFilterEffects(filters: readonly Filter[], context: z.RefinementCtx
   }
 }
 
-function checkFilterModes(filters: readonly Filter[], context: z.RefinementCtx) {
+function checkFilterModes(filters: readonly FilterBody[], context: z.RefinementCtx) {
   for (const [index, { name, isBroadcastEnabled, isVariableEnabled, variableName, appliesToSourceIds = [] }] of filters.entries()) {
     if (variableName !== undefined && isVariableEnabled !== true)
       addIssue(
@@ -176,11 +174,13 @@ function checkFilterModes(filters: readonly Filter[], context: z.RefinementCtx) 
 }
 
 /** Filters of a new dashboard have no ids. Filters of an update must have them. */
-const createBody = z.object({ ...fields, filters: z.array(createFilter).optional() }).superRefine(checkCrossFields)
+const newDashboard = z.object({ ...bodyFields, filters: z.array(createFilter).optional() }).superRefine(checkCrossFields)
 
-const updateBody = z.object({ ...fields, filters: z.array(updateFilter).optional() }).superRefine(checkCrossFields)
+const changedDashboard = z
+  .object({ ...bodyFields, filters: z.array(z.object({ id: z.string(), ...filterBody }).strict()).optional() })
+  .superRefine(checkCrossFields)
 
-type DashboardBody = z.output<typeof createBody> | z.output<typeof updateBody>
+type DashboardBody = z.output<typeof newDashboard> | z.output<typeof changedDashboard>
 type TileBody = DashboardBody['tiles'][number]
 
 /**
@@ -194,7 +194,7 @@ export const dashboards = routesOf<Dashboard>({
   missing: plainNotFound,
   create(request) {
     const { service, ids } = request
-    const body = validate(request, { body: createBody })
+    const body = validate(request, { body: newDashboard })
     demandReferences(service, body)
     return {
       id: ids.objectId(),
@@ -210,7 +210,7 @@ export const dashboards = routesOf<Dashboard>({
   },
   update(request, find) {
     const { service, ids } = request
-    const body = validate(request, { body: updateBody, hasId: true })
+    const body = validate(request, { body: changedDashboard, hasId: true })
     const dashboard = find()
     demandReferences(service, body, dashboard)
     const before = dashboard.tiles
@@ -242,7 +242,7 @@ export const patchSchema = z.object({
   name: z.string().min(1).optional(),
   tags,
   tileId: z.string().optional(),
-  tile: place
+  tile: tilePlace
     .partial()
     .extend({ name: z.string().min(1).optional(), config: patchConfig })
     .optional(),
@@ -284,7 +284,7 @@ function patchTile(service: Service, dashboard: Dashboard, tileId: string, patch
 /** Stores nothing. The response has no envelope, and `normalized` is the parsed body, without the defaults that views have. */
 export function validateDashboard({ service, body }: ProductRequest): ProductResponse {
   const invalid = (errors: readonly JsonObject[]): ProductResponse => ({ status: 200, body: { valid: false, errors, normalized: null } })
-  const parsed = createBody.safeParse(body)
+  const parsed = newDashboard.safeParse(body)
   if (!parsed.success) return invalid(parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })))
   const problem = findReferenceProblem(service, parsed.data)
   if (problem !== undefined) return invalid([{ path: '', message: problem }])
@@ -385,7 +385,7 @@ function findReferenceProblem(service: Service, { tiles, filters = [], container
     unique(ids).filter((id) => !known.some((one) => one.id === id))
   const clicks = configs.flatMap(clickTargetOf)
   const searchSources = clicks.filter(({ type }) => type === 'search').map(({ id }) => id)
-  const sources = [...tiles.flatMap(sourcesOf), ...filters.map(({ sourceId }) => sourceId)]
+  const sources = [...tiles.flatMap(sourceIdsOf), ...filters.map(({ sourceId }) => sourceId)]
 
   const problems: [string, readonly string[]][] = [
     ['Could not find the following source IDs', missing(sources, service.sources)],
@@ -409,7 +409,7 @@ function findReferenceProblem(service: Service, { tiles, filters = [], container
       'Tiles with formulas require a Metric, Log, or Trace source. The following source IDs are not formula-capable',
       findWrongKinds(
         service,
-        tiles.filter((tile) => hasFormulas(tile.config) && isNewFormula(tile, before.get(tile.id ?? ''))),
+        tiles.filter((tile) => hasFormula(tile.config) && isNewFormula(tile, before.get(tile.id ?? ''))),
         ['metric', 'log', 'trace'],
       ),
     ],
@@ -444,7 +444,7 @@ function findContainerProblems(tiles: readonly TileBody[], containers: readonly 
   })
 }
 
-function sourcesOf({ config }: TileBody) {
+function sourceIdsOf({ config }: TileBody) {
   const own = 'sourceId' in config && config.sourceId ? [config.sourceId] : []
   const clicked = clickTargetOf(config).flatMap(({ type, id }) => (type === 'search' ? [id] : []))
   return [...own, ...clicked]
@@ -475,7 +475,7 @@ function findWrongKinds(service: Service, tiles: readonly TileBody[], kinds: rea
 
 const isHeatmap = (config: JsonObject | undefined) => config?.displayType === 'heatmap'
 
-const hasFormulas = (config: JsonObject | undefined) => Array.isArray(config?.formulas) && config.formulas.length > 0
+const hasFormula = (config: JsonObject | undefined) => Array.isArray(config?.formulas) && config.formulas.length > 0
 
 const hasSource = (tile: Tile, { config }: TileBody) =>
   config !== undefined && 'sourceId' in config && tile.config.sourceId === config.sourceId

@@ -7,7 +7,7 @@ import { routesOf } from './resource.ts'
 
 const maxConditionLength = 8 * 1024
 
-const filter = z.union([
+const searchFilter = z.union([
   z.object({ type: z.enum(['lucene', 'sql']).optional().default('sql'), condition: z.string().max(maxConditionLength) }),
   z.object({
     type: z.literal('sql_ast'),
@@ -33,7 +33,7 @@ const savedSearch = z.object({
   whereLanguage: z.enum(['lucene', 'sql']).optional().default('lucene'),
   orderBy: z.string().max(1024).optional().default(''),
   tags: tags.default([]),
-  filters: z.array(filter).max(100).default([]),
+  filters: z.array(searchFilter).max(100).default([]),
 })
 
 /** An update replaces the saved search: fields that the body leaves out get their defaults. */
@@ -46,7 +46,7 @@ export const savedSearches = routesOf<SavedSearch>({
     const { service, ids } = request
     const body = validate(request, { body: savedSearch })
     checkSource(request, body.sourceId)
-    checkFilters(body.filters, [])
+    demandFilters(body.filters, [])
     const at = nowOf(request)
     return {
       id: ids.objectId(),
@@ -61,7 +61,7 @@ export const savedSearches = routesOf<SavedSearch>({
     const body = validate(request, { body: savedSearch, hasId: true })
     checkSource(request, body.sourceId)
     const existing = find()
-    checkFilters(body.filters, existing.filters ?? [])
+    demandFilters(body.filters, existing.filters ?? [])
     return { ...existing, ...body, sourceId: toObjectId(body.sourceId), updatedAt: nowOf(request) }
   },
   afterDelete: (service, { id }) => deleteAlertsWhere(service, (alert) => alert.savedSearchId === id),
@@ -72,7 +72,7 @@ function checkSource({ service }: ProductRequest, sourceId: string) {
 }
 
 /** A filter that the web app stored in a form that it cannot show may be sent back unchanged. */
-function checkFilters(filters: readonly z.output<typeof filter>[], stored: readonly JsonObject[]) {
+function demandFilters(filters: readonly z.output<typeof searchFilter>[], stored: readonly JsonObject[]) {
   const index = filters.findIndex((one) => !isRenderable(one) && !stored.some((other) => isSameFilter(one, other)))
   if (index === -1) return
   throw badRequest(
@@ -89,7 +89,7 @@ function isRenderable({ type, condition }: JsonObject) {
   const range = hasTopLevel(condition, ' BETWEEN ') ? /^(.+?)\s+BETWEEN\s+(.+?)\s+AND\s+(.+?)$/i.exec(condition) : null
   if (range !== null) {
     const [, column = '', from = '', to = ''] = range
-    return isColumn(column) && isNumeric(from) && isNumeric(to) && countTopLevel(condition, ' AND ') === 1
+    return isColumn(column) && isNumberText(from) && isNumberText(to) && countTopLevel(condition, ' AND ') === 1
   }
   if (countTopLevel(condition, ' AND ') > 0) return false
   const list = condition.trim()
@@ -102,7 +102,7 @@ function isRenderable({ type, condition }: JsonObject) {
 
 const isColumn = (text: string) => !/\b(?:NOT|AND|OR)\b/i.test(text)
 
-const isNumeric = (text: string) => Number.isFinite(Number(text.trim()))
+const isNumberText = (text: string) => Number.isFinite(Number(text.trim()))
 
 function hasValue(list: string) {
   const values = list.startsWith('(') && list.endsWith(')') ? list.slice(1, -1) : list

@@ -54,9 +54,9 @@ function toSqlView(config: JsonObject) {
   return {
     configType: 'sql',
     displayType,
-    ...pick(config, ['connectionId', 'sqlTemplate', 'sourceId', 'numberFormat', ...fields]),
+    ...pickFields(config, ['connectionId', 'sqlTemplate', 'sourceId', 'numberFormat', ...fields]),
     ...(isTimeSeries(displayType) && { fillNulls: config.fillNulls !== false, ...toLimit(config, 'seriesLimit') }),
-    ...(displayType === 'number' && toColor(config)),
+    ...(displayType === 'number' && colorView(config)),
   }
 }
 
@@ -69,20 +69,20 @@ function toBuilderView(config: JsonObject) {
     case 'stacked_bar':
       return {
         ...head,
-        ...toCombination(config),
+        ...combinedView(config),
         ...text('groupBy'),
         fillNulls: config.fillNulls !== false,
-        ...pick(config, ['alignDateRangeToGranularity', 'numberFormat']),
+        ...pickFields(config, ['alignDateRangeToGranularity', 'numberFormat']),
         ...toLimit(config, 'seriesLimit'),
-        ...(config.displayType === 'line' && pick(config, ['fitYAxisToData', 'compareToPreviousPeriod'])),
+        ...(config.displayType === 'line' && pickFields(config, ['fitYAxisToData', 'compareToPreviousPeriod'])),
       }
     case 'table':
       return {
         ...head,
-        ...toCombination(config),
+        ...combinedView(config),
         ...text('groupBy'),
         ...text('orderBy'),
-        ...pick(config, ['having', 'numberFormat', 'groupByColumnsOnLeft', 'onClick']),
+        ...pickFields(config, ['having', 'numberFormat', 'groupByColumnsOnLeft', 'onClick']),
       }
     case 'number':
       return toNumberView(config, head)
@@ -94,10 +94,10 @@ function toBuilderView(config: JsonObject) {
         ...text('groupBy'),
         ...text('orderBy'),
         ...toLimit(config, 'limit'),
-        ...pick(config, ['numberFormat']),
+        ...pickFields(config, ['numberFormat']),
       }
     case 'heatmap':
-      return { ...head, select: [toHeatmapItem(config)], ...filter, ...pick(config, ['numberFormat']) }
+      return { ...head, select: [toHeatmapItem(config)], ...filter, ...pickFields(config, ['numberFormat']) }
     case 'search':
     case 'event_patterns':
       return { ...head, select: typeof config.select === 'string' ? config.select : '', ...filter }
@@ -117,32 +117,23 @@ function toNumberView(config: JsonObject, head: JsonObject): JsonObject {
     ...head,
     select: hasFormulas(config) ? itemsOf(config) : [firstItemOf(config)],
     ...toFormulas(config),
-    ...toColor(config),
+    ...colorView(config),
     ...(rules.length > 0 && { colorRules: rules }),
-    ...pick(config, ['numberFormat', 'backgroundChart']),
+    ...pickFields(config, ['numberFormat', 'backgroundChart']),
   }
 }
 
 /** Older versions stored numbers: `chart-1` is green. */
-const numberedColors: readonly ChartColor[] = [
-  'chart-green',
-  'chart-blue',
-  'chart-orange',
-  'chart-red',
-  'chart-cyan',
-  'chart-pink',
-  'chart-purple',
-  'chart-light-blue',
-  'chart-brown',
-  'chart-gray',
-]
+const numberedColors = (['green', 'blue', 'orange', 'red', 'cyan', 'pink', 'purple', 'light-blue', 'brown', 'gray'] as const).map(
+  (name): ChartColor => `chart-${name}`,
+)
 
 function toCurrentColor(stored: unknown): ChartColor | undefined {
   const number = typeof stored === 'string' ? /^chart-([1-9]|10)$/.exec(stored)?.[1] : undefined
   return number === undefined ? color.safeParse(stored).data : numberedColors[Number(number) - 1]
 }
 
-function toColor(config: JsonObject): JsonObject {
+function colorView(config: JsonObject): JsonObject {
   const current = toCurrentColor(config.color)
   return current === undefined ? {} : { color: current }
 }
@@ -155,12 +146,12 @@ const hasFormulas = ({ formulas }: JsonObject) => Array.isArray(formulas) && for
 const toFormulas = (config: JsonObject) => (hasFormulas(config) ? { formulas: config.formulas } : {})
 
 /** Several items side by side, as a ratio, or as operands of formulas. */
-function toCombination(config: JsonObject): JsonObject {
+function combinedView(config: JsonObject): JsonObject {
   return {
     select: itemsOf(config),
     asRatio: config.asRatio === true && Array.isArray(config.select) && config.select.length === 2,
     ...toFormulas(config),
-    ...(hasFormulas(config) && pick(config, ['showOperandSeries'])),
+    ...(hasFormulas(config) && pickFields(config, ['showOperandSeries'])),
   }
 }
 
@@ -176,7 +167,7 @@ function toItemView(item: JsonObject): JsonObject {
   const level = aggFn === 'quantile' ? quantileLevel.safeParse(item.level) : undefined
   const isStale = aggFn === 'count' && Boolean(item.valueExpression)
   return {
-    ...pick(item, ['alias', 'metricType', 'metricName', 'numberFormat']),
+    ...pickFields(item, ['alias', 'metricType', 'metricName', 'numberFormat']),
     ...(!isStale && { valueExpression: item.valueExpression ?? '' }),
     aggFn,
     where: item.where ?? '',
@@ -189,8 +180,8 @@ function toItemView(item: JsonObject): JsonObject {
 function toHeatmapItem({ select }: JsonObject): JsonObject {
   const item: unknown = Array.isArray(select) ? select[0] : undefined
   if (!isJsonObject(item) || !item.valueExpression) return { valueExpression: '' }
-  return pick(item, ['valueExpression', 'countExpression', 'heatmapScaleType'])
+  return pickFields(item, ['valueExpression', 'countExpression', 'heatmapScaleType'])
 }
 
-const pick = (from: JsonObject, fields: readonly string[]) =>
+const pickFields = (from: JsonObject, fields: readonly string[]) =>
   Object.fromEntries(fields.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])))

@@ -13,16 +13,6 @@ const headerName = z
   .regex(/^[-!#$%&'*+.0-9A-Z^_`a-z|~]+$/, "Invalid header name. Only alphanumeric characters and !#$%&'*+-.^_`|~ are allowed")
   .refine((name) => !/^\d/.test(name), 'Header name cannot start with a number')
 
-const headerValue = z.string().max(4096).refine(isPlainText, 'Header values cannot contain control characters')
-
-const parameterName = z
-  .string()
-  .min(1, 'Query parameter name cannot be empty')
-  .max(1024)
-  .refine(isPlainText, 'Query parameter names cannot contain control characters')
-
-const parameterValue = z.string().max(4096).refine(isPlainText, 'Query parameter values cannot contain control characters')
-
 const hasFew = (map: Readonly<Record<string, string>>) => Object.keys(map).length <= 100
 
 const webhook = z
@@ -31,8 +21,21 @@ const webhook = z
     service: z.nativeEnum({ slack: 'slack', generic: 'generic', incidentio: 'incidentio' } as const),
     url: z.string().url().max(2048),
     description: z.string().max(2048).optional(),
-    queryParams: z.record(parameterName, parameterValue).refine(hasFew, 'A webhook cannot have more than 100 query parameters').optional(),
-    headers: z.record(headerName, headerValue).refine(hasFew, 'A webhook cannot have more than 100 headers').optional(),
+    queryParams: z
+      .record(
+        z
+          .string()
+          .min(1, 'Query parameter name cannot be empty')
+          .max(1024)
+          .refine(isPlainText, 'Query parameter names cannot contain control characters'),
+        z.string().max(4096).refine(isPlainText, 'Query parameter values cannot contain control characters'),
+      )
+      .refine(hasFew, 'A webhook cannot have more than 100 query parameters')
+      .optional(),
+    headers: z
+      .record(headerName, z.string().max(4096).refine(isPlainText, 'Header values cannot contain control characters'))
+      .refine(hasFew, 'A webhook cannot have more than 100 headers')
+      .optional(),
     body: z
       .string()
       .max(16 * 1024)

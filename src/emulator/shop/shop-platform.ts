@@ -10,9 +10,6 @@ import { demo, type ServiceName } from './demo.ts'
 const days = 92
 const spike = { service: 'search', metric: 'compute', daysAgo: 12, factor: 6 } as const
 
-/** Millionths of a credit on a working day. */
-const warehouseMicro = { storage: 1_900_000, backup: 450_000 }
-
 const serviceMicro: Readonly<Record<ServiceName, Readonly<Record<string, number>>>> = {
   checkout: { compute: 5_000_000, publicDataTransfer: 220_000, interRegionTier1DataTransfer: 50_000 },
   catalog: { compute: 3_000_000, publicDataTransfer: 140_000 },
@@ -26,7 +23,7 @@ export function createUsage(atMs: number): UsageRecord[] {
     const passed = date === today ? (new Date(atMs).getUTCHours() + 1) / 24 : 1
     const services = keysOf<ServiceName>(serviceMicro)
     return [
-      createRecord({ entityName: 'demo-warehouse', date, passed, base: warehouseMicro }),
+      createRecord({ entityName: 'demo-warehouse', date, passed, base: { storage: 1_900_000, backup: 450_000 } }),
       ...services.map((name) => {
         const record = createRecord({ entityName: name, date, passed, base: serviceMicro[name], service: name })
         const usual = record.micro[spike.metric]
@@ -64,8 +61,6 @@ function createRecord({ entityName, date, passed, base, service }: UsageSpec): U
   }
 }
 
-const backupCount = 10
-
 /** Hours since the newest backup finished, or would have finished if it had not failed. */
 const newestAgeHours: Readonly<Record<ServiceName, number>> = { checkout: 3, catalog: 50, search: 5 }
 
@@ -73,7 +68,7 @@ const fullBytes: Readonly<Record<ServiceName, number>> = { checkout: 48_318_382_
 
 export function createBackups(ids: DemoIds, serviceId: string, name: ServiceName, atMs: number): Backup[] {
   const newestMs = atMs - newestAgeHours[name] * hourMs
-  return Array.from({ length: backupCount }, (_, index): Backup => {
+  return Array.from({ length: 10 }, (_, index): Backup => {
     const isFull = index % 7 === 2
     const isFailed = name === 'search' && index === 0
     const minutes = (isFull ? 42 : 9) + ((index * 5) % 7)

@@ -25,7 +25,7 @@ export function shopMaker(ids: Ids, atMs: number): () => Store {
     const demoIds = createDemoIds(ids)
     const store = createOrganization(demoIds, atMs)
     for (const organization of store.organizations) {
-      for (const service of organization.services) fill(service, demoIds, atMs)
+      for (const service of organization.services) fillService(service, demoIds, atMs)
       organization.creditBalances = createCreditBalances(demoIds, atMs)
       organization.usage = usage
       organization.activities = [...activities]
@@ -89,7 +89,7 @@ function createService(ids: DemoIds, name: ServiceName, atMs: number): Service {
   }
 }
 
-function fill(service: Service, ids: DemoIds, atMs: number) {
+function fillService(service: Service, ids: DemoIds, atMs: number) {
   const name = service.name as ServiceName // The shop has only these.
   const connection = createConnection(ids, name, atMs)
   service.connections = [connection]

@@ -50,8 +50,6 @@ export interface Activities {
   readonly withoutTime: number
 }
 
-const read = readList(activity)
-
 /**
  * All activities of the organization between two times, usually one request. Requires a profile with activities. How long the API keeps them is not
  * documented.
@@ -65,7 +63,7 @@ export async function listActivities(api: ReadApi, organizationId: string, fromM
         path: path`/v1/organizations/${organizationId}/activities`,
         query: new URLSearchParams({ from_date: new Date(from).toISOString(), to_date: new Date(to).toISOString() }),
       },
-      read,
+      read: readList(activity),
       about: { noun: 'organization', permission: 'activities' },
     })
   })

@@ -90,12 +90,12 @@ export function explainFailure(facts: RequestFacts, end: FailedAttempt<AttemptFa
   const { failure, sent: attempts } = end
   const outcomeUnknown = isOutcomeUnknown(facts, end)
   const kind = classifyFailure(facts, failure, end.decision)
-  const advice = adviceFor(kind, facts, failure, { decision: end.decision, nowMs, outcomeUnknown })
+  const advice = adviceOn(kind, facts, failure, { decision: end.decision, nowMs, outcomeUnknown })
   return {
     kind,
-    message: [describeFailure(failure), advice, identifyRequest(facts, failure, attempts)].filter(Boolean).join('\n'),
+    message: [describeAttempts(failure), advice, identifyRequest(facts, failure, attempts)].filter(Boolean).join('\n'),
     advice,
-    missing: missingOf(kind, facts, failure),
+    missing: missingIn(kind, facts, failure),
     method: facts.method,
     path: facts.path,
     status: failure.status,
@@ -118,13 +118,11 @@ export async function readInHalves<T>(from: Day, to: Day, read: (from: Day, to: 
 }
 
 /** What the server lacks. It names the organization where that is unknown, or where the key belongs to another one. */
-function missingOf(kind: ErrorKind, { noun, missing = noun }: RequestFacts, { detail }: AttemptFailure) {
+function missingIn(kind: ErrorKind, { noun, missing = noun }: RequestFacts, { detail }: AttemptFailure) {
   if (kind === 'permission') return /\banother organization\b/i.test(detail) ? 'organization' : undefined
   if (kind !== 'not-found') return undefined
   return /\borganization\b/i.test(detail) ? 'organization' : missing
 }
-
-const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict' }
 
 function classifyFailure(facts: RequestFacts, failure: AttemptFailure, decision: RetryDecision): ErrorKind {
   const { cause } = failure
@@ -137,6 +135,8 @@ function classifyFailure(facts: RequestFacts, failure: AttemptFailure, decision:
   return cause === 'unreadable' || cause === 'unfit' || cause === 'too-large' ? 'bad-answer' : 'network'
 }
 
+const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict' }
+
 function kindOfErrorStatus(
   { status = 0, isFromApi, headers, detail }: AttemptFailure,
   { method, isSelfHosted, missing }: RequestFacts,
@@ -148,7 +148,7 @@ function kindOfErrorStatus(
   return kindOfStatus[status] ?? (status >= 500 || status === 408 ? 'server' : 'refused')
 }
 
-function describeFailure({ cause, status, detail, proxyHost }: AttemptFailure) {
+function describeAttempts({ cause, status, detail, proxyHost }: AttemptFailure) {
   const separator = detail === '' ? '' : ': '
   if (cause === 'status' || cause === 'rate-limit' || cause === 'redirect') return `The API answered ${status}${separator}${detail}`
   if (cause === 'proxy') return `The proxy ${proxyHost} refused the connection: ${detail}`
@@ -170,7 +170,7 @@ interface RequestEnd {
   readonly outcomeUnknown: boolean
 }
 
-function adviceFor(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd) {
+function adviceOn(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd) {
   // The advice for a create and for a canceled request already says it.
   const isOpen = end.outcomeUnknown && facts.method !== 'POST' && kind !== 'canceled'
   if (!isOpen) return adviceOnKind(kind, facts, failure, end)
@@ -208,7 +208,7 @@ function notFoundAdvice({ isSelfHosted, method, noun, keyName, inputs }: Request
 
 function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd) {
   const { host, keyName, permission, noun, inputs: { url, access = 'Extend its role, or use another key.' } = apiInputs } = facts
-  const missing = missingOf(kind, facts, failure)
+  const missing = missingIn(kind, facts, failure)
   const list = listNames.get(noun)
   switch (kind) {
     case 'authentication':

@@ -36,12 +36,12 @@ interface AttemptOptions<T> {
 /** Sends a request once and classifies the answer. Resolves to a failure instead of throwing, except for bugs. */
 export async function sendAndRead<T>(options: AttemptOptions<T>): Promise<AttemptResult<T>> {
   const outcome = await sendOnce(options.transport, options.exchange)
-  return 'failure' in outcome ? outcome : judge(outcome.answer, options)
+  return 'failure' in outcome ? outcome : judgeAnswer(outcome.answer, options)
 }
 
-function judge<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOptions<T>): AttemptResult<T> {
+function judgeAnswer<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOptions<T>): AttemptResult<T> {
   const { status, headers } = answer
-  const parsed = parse(exchange.acceptsEvents ? dataOf(answer) : answer.text, redact)
+  const parsed = parseBody(exchange.acceptsEvents ? dataOf(answer) : answer.text, redact)
   const requestId = requestIdIn(answer, 'json' in parsed ? parsed.json : undefined, redact)
   const known = { status, headers, ...(requestId !== undefined && { requestId }) }
   if (status >= 400) {
@@ -57,7 +57,7 @@ function judge<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOpti
   if (status === 206) return fail('unfit', 'that is not a whole answer')
   const result = read(parsed.json, headers)
   if ('refusal' in result) {
-    const detail = quote(redact(result.refusal.slice(0, maxTextLength)).trim())
+    const detail = quote(redact(result.refusal.slice(0, maxQuotedText)).trim())
     return { failure: { ...known, cause: 'status', detail, writeOutcome: 'refused', isFromApi: true } }
   }
   if (!('mismatch' in result)) return { success: { value: result.value, status, headers, requestId } }
@@ -80,7 +80,7 @@ function dataOf({ text, headers }: Answer) {
   return lines.join('\n')
 }
 
-function parse(text: string, redact: Redact): { readonly json: unknown } | { readonly problem: string } {
+function parseBody(text: string, redact: Redact): { readonly json: unknown } | { readonly problem: string } {
   if (text === '') return { json: undefined }
   try {
     return { json: parseJson(text) }
@@ -91,12 +91,12 @@ function parse(text: string, redact: Redact): { readonly json: unknown } | { rea
 }
 
 /** A message is at the beginning of a text, and only its beginning is quoted. A text can have 16 MiB. */
-const maxTextLength = 20_000
+const maxQuotedText = 20_000
 
-const messageIn = (json: unknown, redact: Redact) => redact((errorMessageOf(json) ?? '').slice(0, maxTextLength))
+const messageIn = (json: unknown, redact: Redact) => redact((errorMessageOf(json) ?? '').slice(0, maxQuotedText))
 
 // The text of an HTML page. It is quoted like all untrusted text, so it does not matter if a tag is left.
 function bareText(whole: string, redact: Redact) {
-  const text = redact(whole.slice(0, maxTextLength))
+  const text = redact(whole.slice(0, maxQuotedText))
   return /^\s*</.test(text) ? `an HTML page, ${text.replace(/<[^<>]*>/g, ' ')}`.replace(/\s+/g, ' ') : text
 }

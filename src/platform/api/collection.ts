@@ -71,14 +71,14 @@ interface RemoveOptions<T> extends SendOptions {
 }
 
 /** Enough for latency not to matter. */
-const maxConcurrentWrites = 10
+const mostWrites = 10
 
 /**
  * How many objects may be written at the same time: within the window of the rate limit, each may have to be read before it is written.
  * A service that states no limit gets one at a time.
  */
 export const countConcurrentWrites = (api: ReadApi): number =>
-  Math.min(maxConcurrentWrites, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
+  Math.min(mostWrites, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
 
 interface CollectionOptions<T> {
   /** Path segment of the collection: `alerts`. */
@@ -137,7 +137,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     return found
   }
   const list: Collection<T, Body>['list'] = async (api, service, rules) => {
-    const found = await readObjects(api, { listing, readPage, about, path: all(api, service) }, rules)
+    const found = await readAllPages(api, { listing, readPage, about, path: all(api, service) }, rules)
     if (urlsOf !== undefined) api.hideUrls(urlsOf(found.items))
     return found
   }
@@ -173,7 +173,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
         const now = await getNow()
         if (isSame(toBody(now), toBody(before))) return 'not-applied'
         // A value that the server stored in another form looks like another user's edit.
-        return holds(now, withoutFields(body, writeOnly)) ? { applied: now } : 'changed-by-others'
+        return holds(now, withoutWriteOnly(body, writeOnly)) ? { applied: now } : 'changed-by-others'
       }
       const object = await api.write({
         request: toSend(),
@@ -219,21 +219,21 @@ function demandResourceId(id: string, noun: string) {
   throw new WatchkeeperError('bad-answer', message)
 }
 
-const withoutFields = (body: unknown, fields: readonly string[]) =>
+const withoutWriteOnly = (body: unknown, fields: readonly string[]) =>
   typeof body === 'object' && body !== null && fields.length > 0
     ? Object.fromEntries(Object.entries(body).filter(([field]) => !fields.includes(field)))
     : body
 
-interface Listing<T> {
+interface ListRequest<T> {
   readonly listing: 'paged' | 'whole'
   readonly readPage: ReturnType<typeof readList<T>>
   readonly about: Subject
   readonly path: ApiPath
 }
 
-async function readObjects<T extends { readonly id: string }>(
+async function readAllPages<T extends { readonly id: string }>(
   api: ReadApi,
-  { listing, readPage, about, path }: Listing<T>,
+  { listing, readPage, about, path }: ListRequest<T>,
   rules: SendOptions | undefined,
 ): Promise<DatedList<T>> {
   let readAtMs = Number.POSITIVE_INFINITY

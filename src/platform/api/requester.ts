@@ -100,7 +100,7 @@ export function createRequester(options: RequesterOptions): Requester {
           call,
           {
             method: request.method,
-            url: new URL(`${endpoint.baseUrl.href.replace(/\/$/, '')}${withQuery(request)}`),
+            url: new URL(`${endpoint.baseUrl.href.replace(/\/$/, '')}${pathWithQuery(request)}`),
             body: body === undefined ? undefined : JSON.stringify(body),
             authorization: endpoint.authorization,
             ...(request.isTool && { acceptsEvents: true }),
@@ -115,13 +115,13 @@ export function createRequester(options: RequesterOptions): Requester {
         maxAttempts,
         remainingMs,
         policyOf: (failure) => policyOf(call, failure),
-        describe: (failure) => `${facts.label}: ${reasonOf(failure)}`,
+        describe: (failure) => `${facts.label}: ${retryReason(failure)}`,
         onFailure(failed) {
-          debug?.(describeDecision(facts, failed))
+          debug?.(decisionLine(facts, failed))
           if (failed.decision.retry && failed.failure.cause === 'rate-limit') rules.onRejected?.()
         },
         note: (line, { failure, label }, waitMs) =>
-          note(failure.cause === 'rate-limit' ? rateLimitReason : `${label} ${reasonOf(failure)}`, waitMs, line),
+          note(failure.cause === 'rate-limit' ? rateLimitReason : `${label} ${retryReason(failure)}`, waitMs, line),
       },
       options,
     )
@@ -161,7 +161,7 @@ function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId,
       const answer = 'success' in outcome ? outcome.success : outcome.failure
       if (answer.status !== undefined) answered = { status: answer.status, headers: answer.headers }
       if (answer.requestId !== undefined) onRequestId(answer.requestId)
-      debug?.(describeAnswer(exchange, outcome, clock.monotonicMs() - startedAtMs))
+      debug?.(answerLine(exchange, outcome, clock.monotonicMs() - startedAtMs))
       if ('failure' in outcome) return outcome
       call.rules?.onAnswer?.(clock.monotonicMs())
       return { value: outcome.success.value }
@@ -235,9 +235,6 @@ function tooLate({ method, path }: RequestFacts, waitMs: number, nowMs: number):
   return new WatchkeeperError('deadline', `timeout-seconds leaves no time for another request.${when}\nNot sent: ${method} ${path}`)
 }
 
-/** Parallel requests that fail together wait for different times. */
-const sameFailureMs = 1000
-
 const rateLimitReason = 'rate limit'
 
 type Note = (reason: string, waitMs: number, line: string) => void
@@ -248,13 +245,13 @@ function createNotes({ clock, note }: SendDeps): Note {
   return (reason, waitMs, line) => {
     const now = clock.monotonicMs()
     if (now < (notedUntilMs.get(reason) ?? 0)) return
-    notedUntilMs.set(reason, now + Math.max(waitMs, sameFailureMs))
+    notedUntilMs.set(reason, now + Math.max(waitMs, 1000))
     note(line)
   }
 }
 
 /** `GET /v1/… answered 200 in 84 ms, request id …, 96 of 100 requests left for 8.0 s`. */
-function describeAnswer({ method, url }: Exchange, outcome: Awaited<ReturnType<typeof sendAndRead>>, ms: number) {
+function answerLine({ method, url }: Exchange, outcome: Awaited<ReturnType<typeof sendAndRead>>, ms: number) {
   const { status, headers, requestId } = 'success' in outcome ? outcome.success : outcome.failure
   const window = readRateLimitWindow(headers)
   const detail = 'success' in outcome ? '' : outcome.failure.detail
@@ -266,7 +263,7 @@ function describeAnswer({ method, url }: Exchange, outcome: Awaited<ReturnType<t
   ].join(', ')
 }
 
-function describeDecision(facts: RequestFacts, failed: Failed) {
+function decisionLine(facts: RequestFacts, failed: Failed) {
   const { decision } = failed
   const retry = decision.retry ? `retry in ${inSeconds(decision.waitMs)}` : `no retry (${decision.because})`
   return `${facts.method} ${facts.path}: ${retry}${isOutcomeUnknown(facts, failed) ? ', the server may have applied it' : ''}`
@@ -282,7 +279,7 @@ function requestFactsOf(
 ): LabeledFacts {
   const { baseUrl, keyName, inputs } = endpoint
   const { method, isSafe } = request
-  const path = withQuery(request)
+  const path = pathWithQuery(request)
   return {
     ...about,
     permission: about.permission && profile.permissions[about.permission],
@@ -301,7 +298,7 @@ function requestFactsOf(
 }
 
 // Messages contain the query, because it shows which part of a long period failed.
-const withQuery = ({ path, query }: Call<unknown>['request']) => (query === undefined ? path : `${path}?${query}`)
+const pathWithQuery = ({ path, query }: Call<unknown>['request']) => (query === undefined ? path : `${path}?${query}`)
 
 /** Throws `error` when the object cannot be read: another request might undo another user's change. */
 async function reconcile<T>(read: () => Promise<Reconciled<T>>, error: ApiError): Promise<Reconciled<T>> {
@@ -313,5 +310,5 @@ async function reconcile<T>(read: () => Promise<Reconciled<T>>, error: ApiError)
   }
 }
 
-const reasonOf = (failure: AttemptFailure) =>
+const retryReason = (failure: AttemptFailure) =>
   [failure.status !== undefined && `status ${failure.status}`, failure.detail].filter(Boolean).join(', ')

@@ -18,9 +18,6 @@ interface VersionOptions {
   readonly debug?: ((line: string) => void) | undefined
 }
 
-/** The server may be slow. Its version is not worth a longer wait. */
-const maxWaitMs = 5_000
-
 /**
  * Reads the release of a self-hosted server, once and without the key. Resolves to undefined when the server does not state it, or does
  * not answer: then the request that follows fails with the reason. Throws for a release that is too old.
@@ -54,7 +51,7 @@ async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }
     body: undefined,
     authorization: undefined,
     userAgent,
-    timeoutMs: Math.min(maxWaitMs, deadlineMs),
+    timeoutMs: Math.min(5_000, deadlineMs),
     signal,
   })
   if ('failure' in outcome || outcome.answer.status !== 200) return undefined

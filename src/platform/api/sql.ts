@@ -119,14 +119,8 @@ const rowsSchema = z.looseObject({
 const isTrimmed = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(isTrimmed) : isMapping(value) && ('__hdx_trimmed' in value || Object.values(value).some(isTrimmed))
 
-/**
- * A query that fails after its first rows still has the status 200 and valid JSON: https://clickhouse.com/docs/operations/settings/settings,
- * `http_write_exception_in_output_format`.
- */
-const failedSchema = z.looseObject({ exception: z.string() })
-
 function toAnswer(json: unknown): SqlAnswer | undefined {
-  const failed = failedSchema.safeParse(json)
+  const failed = z.looseObject({ exception: z.string() }).safeParse(json)
   if (failed.success) return { kind: 'refused', reason: quote(failed.data.exception, 300) }
   const parsed = rowsSchema.safeParse(json)
   if (!parsed.success) return isTrimmed(json) ? { kind: 'too-large', columns: [] } : undefined
@@ -138,7 +132,7 @@ function toAnswer(json: unknown): SqlAnswer | undefined {
 const mismatch = (reason: string) => mismatchAt('', [], reason)
 
 const readToolAnswer = readTool<SqlAnswer>((text, isError) => {
-  if (isError) return { value: toRefusal(text) }
+  if (isError) return { value: refusalOf(text) }
   try {
     const body = parseJson(text)
     const answer = isMapping(body) ? toAnswer(body.result) : undefined
@@ -150,7 +144,7 @@ const readToolAnswer = readTool<SqlAnswer>((text, isError) => {
 })
 
 /** The text of the server ends with a hint about its tools. */
-function toRefusal(text: string): SqlAnswer {
+function refusalOf(text: string): SqlAnswer {
   if (/^Timeout exceeded\b/i.test(text)) return { kind: 'too-slow' }
   return { kind: 'refused', reason: quote(text.split('\n\nHINT:')[0]?.trim() ?? '', 300) }
 }

@@ -18,7 +18,7 @@ declare global {
 
 export const isExactNumber = (value: unknown): value is ExactNumber => JSON.isRawJSON(value)
 
-const maxDepth = 100
+const maxJsonDepth = 100
 
 /** Throws a SyntaxError for a text that is not JSON, or a RangeError when it is nested too deeply. */
 export function parseJson(text: string): unknown {
@@ -52,7 +52,7 @@ function refuseDepth(text: string) {
     else if (isInString) at += mark === '\\' ? 1 : 0
     else if (mark === '[' || mark === '{') depth++
     else if (mark === ']' || mark === '}') depth--
-    if (depth > maxDepth) throw new RangeError(`nested deeper than ${maxDepth} levels`)
+    if (depth > maxJsonDepth) throw new RangeError(`nested deeper than ${maxJsonDepth} levels`)
   }
 }
 

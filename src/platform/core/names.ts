@@ -45,10 +45,9 @@ export function didYouMean(given: string, known: Iterable<string>): string {
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
-const duration = /^(\d{1,9}(?:\.\d{1,3})?)\s*([smhd])(?:ec|ecs|in|ins|rs?|ours?|ays?|inutes?|econds?)?$/i
-
-function toSeconds(text: string) {
-  const [, count, unit = ''] = duration.exec(text.trim()) ?? []
+function secondsIn(text: string) {
+  const [, count, unit = ''] =
+    /^(\d{1,9}(?:\.\d{1,3})?)\s*([smhd])(?:ec|ecs|in|ins|rs?|ours?|ays?|inutes?|econds?)?$/i.exec(text.trim()) ?? []
   return count === undefined ? undefined : Number(count) * (secondsOf[unit.toLowerCase()] ?? 0)
 }
 
@@ -57,10 +56,10 @@ function toSeconds(text: string) {
  * where one of the known ones is not a duration.
  */
 export function nearestDurations(given: string, known: readonly string[]): string | undefined {
-  const durations = known.map((name) => ({ name, seconds: toSeconds(name) ?? Number.NaN }))
+  const durations = known.map((name) => ({ name, seconds: secondsIn(name) ?? Number.NaN }))
   if (durations.length === 0 || durations.some(({ seconds }) => Number.isNaN(seconds))) return undefined
   if (/^\d{1,9}$/.test(given)) return asQuestion(durations.filter(({ seconds }) => [1, 60].includes(seconds / Number(given))))
-  const wanted = toSeconds(given)
+  const wanted = secondsIn(given)
   if (wanted === undefined) return undefined
   const sorted = durations.toSorted((a, b) => a.seconds - b.seconds)
   const below = sorted.findLast(({ seconds }) => seconds <= wanted)

@@ -25,7 +25,7 @@ export function schemaDiagnostics(
   const misspelled = new Set(issues.flatMap((issue) => misspelledFields(issue, subject)))
   const isConsequence = (issue: z.core.$ZodIssue): boolean =>
     [issue.path, ...neededFields(issue).map((field) => [...issue.path, field])].some((path) => misspelled.has(formatPath(path, undefined)))
-  return issues.filter((issue) => !isConsequence(issue)).flatMap((issue) => describe(issue, subject))
+  return issues.filter((issue) => !isConsequence(issue)).flatMap((issue) => describeProblem(issue, subject))
 }
 
 /** The fields of the same map that a rule of its schema needs, by the param `needs` of the issue. */
@@ -33,7 +33,7 @@ export const neededFields = (issue: z.core.$ZodIssue): readonly string[] =>
   issue.code === 'custom' && Array.isArray(issue.params?.needs) ? issue.params.needs.map(String) : []
 
 /** The paths of the fields that were most likely meant by unknown ones: they are missing, and the unknown field is reported. */
-function misspelledFields(issue: z.core.$ZodIssue, { schema, value: checked }: Subject) {
+function misspelledFields(issue: z.core.$ZodIssue, { schema, value: checked }: Validated) {
   if (issue.code !== 'unrecognized_keys') return []
   const value = valueAt(checked, issue.path)
   const form = meantForm(schemaAt(schema, issue.path, checked), value)
@@ -50,7 +50,7 @@ function meantField(key: string, form: Schema | undefined) {
   return typeof alias === 'string' && known.includes(alias) ? alias : nearestName(key, known)
 }
 
-interface Subject {
+interface Validated {
   readonly document: ReadDocument
   readonly schema: z.ZodType
   readonly base: ValuePath
@@ -75,7 +75,7 @@ function meantIssues(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown)
   )
 }
 
-function describe(issue: z.core.$ZodIssue, { document, schema, base, value: checked }: Subject): readonly Diagnostic[] {
+function describeProblem(issue: z.core.$ZodIssue, { document, schema, base, value: checked }: Validated): readonly Diagnostic[] {
   const path = [...base, ...issue.path]
   const field = schemaAt(schema, issue.path, checked)
   const value = valueAt(checked, issue.path)
@@ -84,7 +84,7 @@ function describe(issue: z.core.$ZodIssue, { document, schema, base, value: chec
   if (issue.code === 'invalid_key') return describeWrongKey(path, schemaAt(schema, issue.path.slice(0, -1), checked), document)
   // A missing field is reported where the object begins that lacks it.
   const location = value === undefined ? document.locationOfKey(path.slice(0, -1)) : document.locationOf(path)
-  return [toDiagnostic(location, `${prefix}${explainIssue(issue, value, field)}`)]
+  return [issueDiagnostic(location, `${prefix}${explainIssue(issue, value, field)}`)]
 }
 
 /** What is wrong with the value of a field or an input, and what to write instead. */
@@ -102,11 +102,8 @@ export function explainIssue(issue: z.core.$ZodIssue, value: unknown, field: Sch
 function describeWrongKey(path: ValuePath, map: Schema | undefined, document: ReadDocument): readonly Diagnostic[] {
   const accepts = map instanceof z.ZodRecord ? metaOf(map.keyType).accepts : undefined
   const message = `"${quote(String(path.at(-1)), 60)}" is not accepted as a key${accepts === undefined ? '' : `; accepted: ${accepts}`}`
-  return [toDiagnostic(document.locationOfKey(path), `${toPrefix(path.slice(0, -1), document.value)}${message}`)]
+  return [issueDiagnostic(document.locationOfKey(path), `${toPrefix(path.slice(0, -1), document.value)}${message}`)]
 }
-
-/** A map with more unknown keys belongs to another kind of file. */
-const maxUnknownKeys = 20
 
 function describeUnknownKeys(
   { keys }: z.core.$ZodIssueUnrecognizedKeys,
@@ -118,20 +115,20 @@ function describeUnknownKeys(
   const accepts = (form && metaOf(form).accepts) ?? known.join(', ')
   const accepted = accepts === '' ? '' : `; accepted: ${accepts}`
   const prefix = toPrefix(path, document.value)
-  const named = keys.slice(0, maxUnknownKeys).map((key) => {
+  const named = keys.slice(0, 20).map((key) => {
     // Another form of the same map has it.
     const meant = meantField(key, form)
     const suggestion = meant === undefined ? didYouMean(key, known) : `; did you mean "${meant}"?`
     const problem = known.includes(key)
       ? 'cannot be combined with the other fields of this map'
       : `is an unknown field${suggestion || accepted}`
-    return toDiagnostic(document.locationOfKey([...path, key]), `${prefix}"${quote(key, 60)}" ${problem}`)
+    return issueDiagnostic(document.locationOfKey([...path, key]), `${prefix}"${quote(key, 60)}" ${problem}`)
   })
   const rest = keys.length - named.length
-  return rest === 0 ? named : [...named, toDiagnostic(document.locationOf(path), `${prefix}${rest} more unknown fields`)]
+  return rest === 0 ? named : [...named, issueDiagnostic(document.locationOf(path), `${prefix}${rest} more unknown fields`)]
 }
 
-const toDiagnostic = (location: Location, message: string) => diagnosticOf(schemaRules, 'schema', location, message)
+const issueDiagnostic = (location: Location, message: string) => diagnosticOf(schemaRules, 'schema', location, message)
 
 function meantForm(field: Schema | undefined, value: unknown): Schema | undefined {
   const form = field instanceof z.ZodUnion ? nearestOption(field, value) : undefined
@@ -168,7 +165,7 @@ const typeNames: Readonly<Record<string, string>> = {
 /** What is accepted: in the field's own words, or by the type, size or choices that the issue is about. */
 function describeAccepted(issue: z.core.$ZodIssue, field: Schema | undefined) {
   const accepts = field === undefined ? undefined : metaOf(field).accepts
-  const accepted = accepts ?? (choicesOf(issue).join(', ') || describeExpected(issue, field))
+  const accepted = accepts ?? (issueChoices(issue).join(', ') || describeExpected(issue, field))
   if (accepted !== undefined) return `; accepted: ${accepted}`
   return issue.code === 'invalid_union' ? '' : `: ${issue.message}`
 }
@@ -199,7 +196,7 @@ function typeNameOf(option: Schema) {
 }
 
 /** The words that the issue or the description of the field lists. */
-function choicesOf(issue: z.core.$ZodIssue, field?: Schema) {
+function issueChoices(issue: z.core.$ZodIssue, field?: Schema) {
   if (issue.code === 'invalid_value') return issue.values.map(String)
   if (issue.code === 'invalid_union' && 'options' in issue) return (issue.options ?? []).map(String)
   const { accepts = '' } = field === undefined ? {} : metaOf(field)
@@ -212,7 +209,7 @@ function suggestion(issue: z.core.$ZodIssue, value: unknown, field: Schema | und
   const synonym = field && ownValue(metaOf(field).synonyms, String(value).toLowerCase())
   if (typeof synonym === 'string') return `; write ${synonym}`
   if (issue.code === 'invalid_type') return otherType(issue.expected, value, field)
-  const choices = choicesOf(issue, field)
+  const choices = issueChoices(issue, field)
   return nearestDurations(String(value), choices) ?? didYouMean(String(value), choices)
 }
 

@@ -99,7 +99,7 @@ const isTlsCode = (code: string) =>
     code,
   )
 
-function causeOf(code: string): FailureCause {
+function causeOfError(code: string): FailureCause {
   if (code === 'CANCELED') return 'canceled'
   if (code === 'PROXY_REFUSED') return 'proxy'
   if (code === 'ENOTFOUND') return 'lookup'
@@ -125,9 +125,9 @@ export const connectTimeoutMs = 10_000
 export function failureOfExchange(failure: ExchangeFailure, timeoutMs: number, proxyHost: string | undefined): Failure {
   const { code, proxyStatus } = failure
   return {
-    cause: causeOf(code),
+    cause: causeOfError(code),
     writeOutcome: neverConnected.has(code) || isTlsCode(code) ? 'not-applied' : 'unknown',
-    detail: describe(failure, timeoutMs),
+    detail: describeExchange(failure, timeoutMs),
     status: proxyStatus,
     code,
     proxyHost,
@@ -135,8 +135,8 @@ export function failureOfExchange(failure: ExchangeFailure, timeoutMs: number, p
   }
 }
 
-function describe({ code, bytes, message }: ExchangeFailure, timeoutMs: number) {
-  const cause = causeOf(code)
+function describeExchange({ code, bytes, message }: ExchangeFailure, timeoutMs: number) {
+  const cause = causeOfError(code)
   if (cause === 'canceled' || cause === 'proxy' || cause === 'too-large' || cause === 'unreadable') return message
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
     return bytes === 0

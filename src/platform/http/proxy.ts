@@ -4,7 +4,7 @@ import { basicPair, minSecretLength } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
 
 // The grammar is checked before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
-const grammar = /^https?:\/\/[^\s\\?#@]+$/i
+const addressGrammar = /^https?:\/\/[^\s\\?#@]+$/i
 
 interface ApiAddress {
   readonly url: URL
@@ -17,7 +17,7 @@ interface ApiAddress {
  * `allowHttp`, no setting accepts plain http for this address.
  */
 export function parseApiUrl(text: string, allowHttp?: boolean, proxy: ProxySettings = {}): ApiAddress | { readonly problem: string } {
-  if (!grammar.test(text) || !URL.canParse(text)) {
+  if (!addressGrammar.test(text) || !URL.canParse(text)) {
     return { problem: 'is not a base URL; accepted: https://host[:port][/path], without user, query or fragment' }
   }
   const url = new URL(text)
@@ -99,7 +99,7 @@ function problemOf(text: string) {
 }
 
 /** The users and passwords of proxies, decoded, and the secret one as written: a user without a password may be a token. */
-const credentialsOf = ({ httpProxy, httpsProxy }: ProxySettings) =>
+const proxyCredentials = ({ httpProxy, httpsProxy }: ProxySettings) =>
   [httpProxy, httpsProxy]
     .flatMap((text) => (text !== undefined && URL.canParse(text) ? [new URL(text)] : []))
     .filter(({ username, password }) => username || password)
@@ -109,10 +109,10 @@ const decodedOr = (text: string) => tryDecode(text) ?? text
 
 /** The passwords of proxies, or users without one, as written and decoded, and what HTTP Basic makes of them. */
 export const proxySecrets = (settings: ProxySettings): readonly string[] =>
-  credentialsOf(settings).flatMap(({ user, password, written }) => [written, password || user, basicPair(user, password)])
+  proxyCredentials(settings).flatMap(({ user, password, written }) => [written, password || user, basicPair(user, password)])
 
 /** The users of proxies, which errors hide. No log masks those with a password, because GitHub drops outputs that have a masked word. */
-export const proxyUsers = (settings: ProxySettings): readonly string[] => credentialsOf(settings).map(({ user }) => user)
+export const proxyUsers = (settings: ProxySettings): readonly string[] => proxyCredentials(settings).map(({ user }) => user)
 
 /** Undefined where a `%` begins no escape sequence. */
 export function tryDecode(text: string): string | undefined {

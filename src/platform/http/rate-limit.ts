@@ -22,9 +22,9 @@ const limitHeader = (headers: Headers, name: 'limit' | 'remaining' | 'reset' | '
 
 // The header holds the remaining seconds, with decimals, and not a point in time (terraform-provider-clickhouse#148).
 export function readRateLimitWindow(headers: Headers): RateLimitWindow | undefined {
-  const limit = seconds(limitHeader(headers, 'limit'))
-  const remaining = seconds(limitHeader(headers, 'remaining'))
-  const reset = seconds(limitHeader(headers, 'reset'))
+  const limit = secondsGrammar(limitHeader(headers, 'limit'))
+  const remaining = secondsGrammar(limitHeader(headers, 'remaining'))
+  const reset = secondsGrammar(limitHeader(headers, 'reset'))
   if (limit === undefined || limit < 1 || remaining === undefined || reset === undefined) return undefined
   const policy = /;\s*w=(\d{1,6})\b/.exec(limitHeader(headers, 'policy') ?? '')?.[1]
   return { limit, remaining, resetMs: reset * 1000, windowMs: policy === undefined ? undefined : Number(policy) * 1000 }
@@ -39,27 +39,28 @@ const resetMarginMs = 1000
  */
 export function serverWaitMs(status: number, headers: Headers, nowMs: number): number | undefined {
   const retryAfter = retryAfterMs(headers['retry-after'], instantOf(headers.date) ?? nowMs)
-  const reset = status === rateLimitStatus ? seconds(limitHeader(headers, 'reset')) : undefined
+  const reset = status === rateLimitStatus ? secondsGrammar(limitHeader(headers, 'reset')) : undefined
   const waits = [retryAfter, reset === undefined ? undefined : reset * 1000 + resetMarginMs].filter((wait) => wait !== undefined)
   return waits.length === 0 ? undefined : Math.max(...waits)
 }
 
-const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
-
 /** `answeredAt` is the server's own time where the answer has a date: our clock may be a day off. */
 function retryAfterMs(value: string | undefined, answeredAt: number) {
-  const delaySeconds = seconds(value)
+  const delaySeconds = secondsGrammar(value)
   if (delaySeconds !== undefined) return delaySeconds * 1000
   const until = instantOf(value)
   return until !== undefined && until > answeredAt ? until - answeredAt : undefined
 }
 
 function instantOf(value: string | undefined) {
-  const instant = value !== undefined && httpDate.test(value) ? Date.parse(value) : Number.NaN
+  const instant =
+    value !== undefined && /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value)
+      ? Date.parse(value)
+      : Number.NaN
   return Number.isNaN(instant) ? undefined : instant
 }
 
-function seconds(value: string | undefined) {
+function secondsGrammar(value: string | undefined) {
   return value !== undefined && /^\d{1,12}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined
 }
 
@@ -70,7 +71,7 @@ export interface RateLimit {
 }
 
 // Our clock starts counting when the answer arrives, so the server's window is over before ours; this is for timer grain.
-const marginMs = 50
+const timerMarginMs = 50
 
 // A self-hosted server rounds the rest of the window up to whole seconds.
 const roundingMs = 1000
@@ -180,14 +181,14 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
     if (stated === undefined) {
       // A server that states its limit does not limit what it answers without it. What got no answer, or one of a gateway, may count.
       const isUnlimited = isLimitStated && answer !== undefined && answer.status < 500
-      if (!isUnlimited) place(sentAt, now + windowMs + marginMs).count += 1
+      if (!isUnlimited) place(sentAt, now + windowMs + timerMarginMs).count += 1
     } else {
       ;({ limit } = stated)
       windowMs = stated.windowMs ?? windowMs
       // The first statement covers everything before it.
       if (!isLimitStated) windows = []
       isLimitStated = true
-      const window = place(sentAt + stated.resetMs - roundingMs, now + stated.resetMs + marginMs)
+      const window = place(sentAt + stated.resetMs - roundingMs, now + stated.resetMs + timerMarginMs)
       window.count += 1
       // More than this client sent are requests of others.
       window.count += Math.max(0, limit - stated.remaining - countUsed())

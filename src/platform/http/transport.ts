@@ -165,7 +165,7 @@ async function exchangeOnce(exchange: Exchange, dispatcher: Dispatcher, clock: C
       origin: exchange.url.origin,
       path: `${exchange.url.pathname}${exchange.url.search}`,
       method: exchange.method,
-      headers: headersOf(exchange),
+      headers: requestHeaders(exchange),
       body: exchange.body ?? null,
       signal,
       headersTimeout: exchange.timeoutMs,
@@ -200,7 +200,7 @@ async function readable(status: number, read: () => Promise<string>) {
   }
 }
 
-const headersOf = ({ authorization, userAgent, acceptsEvents, body }: Exchange) => ({
+const requestHeaders = ({ authorization, userAgent, acceptsEvents, body }: Exchange) => ({
   ...(authorization !== undefined && { authorization }),
   accept: acceptsEvents ? 'application/json, text/event-stream' : 'application/json',
   'accept-encoding': 'gzip',

@@ -28,7 +28,7 @@ export function renderMarkdown(
   rest = 'the result file',
   linkTo?: LinkTo,
 ): string {
-  const footer = blocks.map((block) => (block.kind === 'footer' ? `${renderLine(block.line, linkTo)}\n` : '')).join('')
+  const footer = blocks.map((block) => (block.kind === 'footer' ? `${lineMarkdown(block.line, linkTo)}\n` : '')).join('')
   const { text, leftOut } = renderFitting(blocks.flatMap(foldLong), { room: maxBytes - noteBytes - byteLength(footer), rest, linkTo })
   const note = leftOut === 0 ? '' : `*${plural(leftOut, 'more section')} did not fit. See ${rest}.*\n${footer === '' ? '' : '\n'}`
   // Blocks leave room for both. Without room for any block, only the footer may fit, or nothing.
@@ -64,7 +64,7 @@ function renderFitting(blocks: readonly Block[], { room, ...surroundings }: Spac
   const pieces = new Map<Block, string>()
   let left = room
   for (const block of body.toSorted((a, b) => longKinds.indexOf(a.kind) - longKinds.indexOf(b.kind))) {
-    const piece = renderBlock(block, { room: left, ...surroundings })
+    const piece = blockMarkdown(block, { room: left, ...surroundings })
     if (piece === undefined) continue
     pieces.set(block, `${piece}\n\n`)
     left -= byteLength(piece) + 2
@@ -79,9 +79,9 @@ interface Space {
 }
 
 /** Undefined when no part of the block fits. */
-function renderBlock(block: BlockBody, space: Space) {
-  if (block.kind === 'table') return renderTable(block, space)
-  if (block.kind === 'diagnostics') return renderTable(toTable(block), space)
+function blockMarkdown(block: BlockBody, space: Space) {
+  if (block.kind === 'table') return tableMarkdown(block, space)
+  if (block.kind === 'diagnostics') return tableMarkdown(toTable(block), space)
   if (block.kind === 'diff') return renderDiff(block, space)
   if (block.kind === 'details') return renderDetails(block, space)
   const text = renderWhole(block, space.linkTo)
@@ -91,11 +91,11 @@ function renderBlock(block: BlockBody, space: Space) {
 function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>, linkTo?: LinkTo) {
   switch (block.kind) {
     case 'verdict':
-      return `### ${statusLooks[block.status].sign} ${renderLine(block.line, linkTo)}`
+      return `### ${statusLooks[block.status].sign} ${lineMarkdown(block.line, linkTo)}`
     case 'paragraph':
-      return renderLine(block.line, linkTo)
+      return lineMarkdown(block.line, linkTo)
     case 'list':
-      return block.items.map((item) => `- ${renderLine(item, linkTo)}`).join('\n')
+      return block.items.map((item) => `- ${lineMarkdown(item, linkTo)}`).join('\n')
     case 'facts':
       return renderFacts(block, linkTo)
     case 'chart':
@@ -119,19 +119,19 @@ const maxRowWidth = 90
 function renderFacts({ facts }: BlockOf<'facts'>, linkTo: LinkTo | undefined) {
   const width = facts.reduce((sum, { label, value }) => sum + Math.max(label.length, toPlainText(value).length) + 3, 0)
   const [labels, values] = [facts.map(({ label }) => markdownTrusted(label)), facts.map(({ value }) => renderCell(value, linkTo))]
-  if (width <= maxRowWidth) return [row(labels), row(labels.map(() => '---')), row(values)].join('\n')
-  return ['| Field | Value |', '| --- | --- |', ...labels.map((label, i) => row([label, values[i] ?? '']))].join('\n')
+  if (width <= maxRowWidth) return [tableRow(labels), tableRow(labels.map(() => '---')), tableRow(values)].join('\n')
+  return ['| Field | Value |', '| --- | --- |', ...labels.map((label, i) => tableRow([label, values[i] ?? '']))].join('\n')
 }
 
-const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+const tableRow = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
 
-function renderTable({ title, columns, rows }: BlockOf<'table'>, { room, rest, linkTo }: Space) {
+function tableMarkdown({ title, columns, rows }: BlockOf<'table'>, { room, rest, linkTo }: Space) {
   const head = [
     ...(title === undefined ? [] : [`**${markdownTrusted(title)}**\n`]),
-    row(columns.map((column) => markdownTrusted(column.title))),
-    row(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
+    tableRow(columns.map((column) => markdownTrusted(column.title))),
+    tableRow(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
   ].join('\n')
-  const written = takeFitting(rows, (cells) => row(cells.map((cell) => renderCell(cell, linkTo))), room - byteLength(head))
+  const written = takeFitting(rows, (cells) => tableRow(cells.map((cell) => renderCell(cell, linkTo))), room - byteLength(head))
   const leftOut = rows.length - written.length
   if (leftOut === rows.length) return undefined
   const text = [head, ...written].join('\n')
@@ -154,11 +154,9 @@ function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: 
 /** GitHub colors lines that begin with an exclamation mark. */
 const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
 
-const maxPlaces = 20
-
 function renderDiff({ lines, places = [] }: BlockOf<'diff'>, { room, rest, linkTo }: Space) {
-  const linked = places.filter((line) => line.some((part) => addressOf(part, linkTo) !== undefined))
-  const links = linked.length === 0 ? '' : `\n\n${renderLine(say`In the files: ${joinFirst(maxPlaces, linked)}`, linkTo)}`
+  const linked = places.filter((line) => line.some((part) => linkAddress(part, linkTo) !== undefined))
+  const links = linked.length === 0 ? '' : `\n\n${lineMarkdown(say`In the files: ${joinFirst(20, linked)}`, linkTo)}`
   const aroundBytes = 20 + byteLength(links)
   const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${printable(text)}`, room - aroundBytes)
   const leftOut = lines.length - written.length
@@ -185,17 +183,17 @@ const renderWith =
       .map((part) => {
         if (part.kind === 'trusted') return part.strong ? `**${markdownTrusted(part.text)}**` : markdownTrusted(part.text)
         const text = renderUntrusted(part.text, part.maxLength)
-        const address = addressOf(part, linkTo)
+        const address = linkAddress(part, linkTo)
         return address === undefined
           ? text
           : `[${text}](${new URL(address).href.replace(/[()[\]<>|`*_\\]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)})`
       })
       .join('')
 
-const addressOf = (part: Inline, linkTo: LinkTo | undefined) =>
+const linkAddress = (part: Inline, linkTo: LinkTo | undefined) =>
   part.kind === 'trusted' ? undefined : (part.href ?? (part.location && linkTo?.(part.location)))
 
-const renderLine = renderWith(markdownUntrusted)
+const lineMarkdown = renderWith(markdownUntrusted)
 
 const renderMessageLine = (text: string, locations: readonly Location[] = [], linkTo?: LinkTo) => {
   const [, bullet = '', words = ''] = /^ *(- )?(.*)$/s.exec(text) ?? []
@@ -205,7 +203,7 @@ const renderMessageLine = (text: string, locations: readonly Location[] = [], li
     location === undefined
       ? untrustedSentence(words)
       : say`${locationText(location)}: ${untrustedSentence(words.slice(formatLocation(location).length + ': '.length))}`
-  return `${bullet}${renderLine(line, linkTo)}`
+  return `${bullet}${lineMarkdown(line, linkTo)}`
 }
 
 /** A row of a table is one line. Untrusted text has no line breaks here. */

@@ -9,7 +9,7 @@ interface Plot {
 }
 
 /** Readable in light and dark mode. Mermaid has no legend, so these squares are one. */
-const colors = [
+const chartColors = [
   { square: '🟦', color: '#0969da' },
   { square: '🟧', color: '#e16f24' },
   { square: '🟥', color: '#d1242f' },
@@ -26,23 +26,23 @@ export function renderChart(block: BlockOf<'chart'>): string {
   if (!hasRunningTotal(series))
     return `**${markdownTrusted(block.title)}**\n\n${xyChart(labels, unit, [{ kind: 'bar', name: valueName, values: known }])}`
   const plots: readonly Plot[] = [
-    { kind: 'bar', name: valueName, values: addUp(known) },
+    { kind: 'bar', name: valueName, values: stackUp(known) },
     // A line begins at the first label.
     {
       kind: 'line',
       name: 'Forecast',
-      values: forecast.every((value) => value === null) ? [] : addUp(labels.map((_, i) => forecast[i] ?? known[i] ?? 0)),
+      values: forecast.every((value) => value === null) ? [] : stackUp(labels.map((_, i) => forecast[i] ?? known[i] ?? 0)),
     },
     ...limits.map(({ label, value }): Plot => ({ kind: 'line', name: label, values: value === null ? [] : labels.map(() => value) })),
   ]
   const legend = [
-    ...plots.flatMap(({ name, values }, i) => (values.length === 0 ? [] : `${colors[i]?.square}\u00a0${markdownTrusted(name)}`)),
+    ...plots.flatMap(({ name, values }, i) => (values.length === 0 ? [] : `${chartColors[i]?.square}\u00a0${markdownTrusted(name)}`)),
     ...undrawnLimits(series).map((text) => `· ${markdownTrusted(text)}`),
   ]
   return `**${markdownTrusted(unit)}, running total:** ${legend.join(' ')}\n\n${xyChart(labels, unit, plots)}`
 }
 
-function addUp(values: readonly number[]) {
+function stackUp(values: readonly number[]) {
   let sum = 0
   return values.map((value) => {
     sum += value
@@ -52,7 +52,7 @@ function addUp(values: readonly number[]) {
 
 /** From zero, because another start of the axis would make small changes look large. */
 function xyChart(labels: readonly string[], unit: string, plots: readonly Plot[]): string {
-  const drawn = plots.flatMap((plot, i) => (plot.values.length === 0 ? [] : { ...plot, color: colors[i]?.color }))
+  const drawn = plots.flatMap((plot, i) => (plot.values.length === 0 ? [] : { ...plot, color: chartColors[i]?.color }))
   const largest = Math.max(1e-6, ...drawn.flatMap(({ values }) => values))
   // Lower than Mermaid's default, so that the tables stay visible.
   const settings = {

@@ -33,9 +33,9 @@ ${html}
 `
 }
 
-const renderBlocks = (blocks: readonly Block[], charts: ChartSeries[]) => blocks.map((block) => renderBlock(block, charts)).join('\n')
+const renderBlocks = (blocks: readonly Block[], charts: ChartSeries[]) => blocks.map((block) => blockHtml(block, charts)).join('\n')
 
-function renderBlock(block: Block, charts: ChartSeries[]): string {
+function blockHtml(block: Block, charts: ChartSeries[]): string {
   switch (block.kind) {
     case 'verdict':
       return `<h1 class="${block.status}"><span class="word">${statusLooks[block.status].word}</span>${lineToHtml(block.line)}</h1>`
@@ -46,13 +46,13 @@ function renderBlock(block: Block, charts: ChartSeries[]): string {
     case 'facts':
       return `<dl class="facts">${block.facts.map(({ label, value }) => `<div${toPlainText(value).length > 35 ? ' class="long"' : ''}><dt>${htmlText(label)}</dt><dd>${lineToHtml(value)}</dd></div>`).join('')}</dl>`
     case 'table':
-      return renderTable(block)
+      return tableHtml(block)
     case 'diagnostics':
-      return renderTable(toTable(block))
+      return tableHtml(toTable(block))
     case 'diff':
       return `<pre>${block.lines.map(({ sign, text }) => `<${diffTags[sign]}>${htmlText(`${sign} ${text}`)}</${diffTags[sign]}>`).join('\n')}</pre>`
     case 'chart':
-      return renderChart(block, charts)
+      return chartHtml(block, charts)
     case 'layout':
       return renderLayout(block)
     case 'details':
@@ -72,7 +72,7 @@ function renderBlock(block: Block, charts: ChartSeries[]): string {
 /** Tags that show without color which lines are added and removed. */
 const diffTags = { '+': 'ins', '-': 'del', '~': 'mark', ' ': 'span' } as const
 
-function renderTable({ title, columns, rows, statuses = [] }: BlockOf<'table'>) {
+function tableHtml({ title, columns, rows, statuses = [] }: BlockOf<'table'>) {
   const side = (column: number, cell: Line = []): string => {
     if (columns[column]?.align === 'right') return ' class="right"'
     return isShort(cell) ? ' class="short"' : ''
@@ -105,12 +105,12 @@ function sortKey(cell: Line) {
 /** The height of a row of the grid; its width is that of the page. */
 const rowHeight = 14
 
-const gridColumns = 24
+const pageColumns = 24
 const columnWidth = 20
 
 function renderLayout({ layout: { grids, undrawn } }: BlockOf<'layout'>) {
   const used = new Set(grids.flatMap(({ before, after }) => [...before, ...after].flatMap(({ marks }) => marks)))
-  const keys = tileMarks.filter((mark) => used.has(mark)).map((mark) => keyOf(`tile ${mark}`, `${markSigns[mark]} ${mark}`))
+  const keys = tileMarks.filter((mark) => used.has(mark)).map((mark) => legendKey(`tile ${mark}`, `${markSigns[mark]} ${mark}`))
   const pictures = grids.map(
     ({ title, before, after }) =>
       `${title === '' ? '' : `<h3>${htmlText(title)}</h3>\n`}<div class="layouts">${drawTiles('Before', before)}${drawTiles('After', after)}</div>`,
@@ -126,20 +126,20 @@ function drawTiles(caption: string, tiles: readonly LayoutTile[]) {
     const label = [name, ...(marks.length === 0 ? [] : [`(${marks.join(', ')})`])].join(' ')
     return `<svg x="${left}" y="${top}" width="${width}" height="${tall}"><title>${htmlText(label)}</title><rect x="1" y="1" width="${width - 2}" height="${tall - 2}" class="${['tile', ...marks].join(' ')}"/><text x="8" y="${Math.min(18, tall - 3)}">${htmlText([...marks.map((mark) => markSigns[mark]), name].join(' '))}</text></svg>`
   })
-  return `<figure><figcaption>${caption}</figcaption><svg viewBox="0 0 ${gridColumns * columnWidth} ${height}" role="img" aria-label="${htmlText(`Layout ${caption.toLowerCase()}`)}">${boxes.join('')}</svg></figure>`
+  return `<figure><figcaption>${caption}</figcaption><svg viewBox="0 0 ${pageColumns * columnWidth} ${height}" role="img" aria-label="${htmlText(`Layout ${caption.toLowerCase()}`)}">${boxes.join('')}</svg></figure>`
 }
 
-function renderChart(block: BlockOf<'chart'>, charts: ChartSeries[]) {
+function chartHtml(block: BlockOf<'chart'>, charts: ChartSeries[]) {
   const { title, unit, valueName = 'Used' } = block
   const chart = toSeries(block)
   charts.push(chart)
   const { forecast, spikes, limits, totals, finals } = chart
   const [hasForecast, hasProvisional] = [forecast.some((value) => value !== null), totals.some((total, i) => total !== finals[i])]
   const bars = [
-    keyOf('final', hasProvisional ? 'Final' : valueName),
-    ...(hasProvisional ? [keyOf('provisional', 'Provisional')] : []),
-    ...(hasForecast ? [keyOf('forecast', 'Forecast')] : []),
-    ...(spikes.length > 0 ? [keyOf('spike', 'Spike')] : []),
+    legendKey('final', hasProvisional ? 'Final' : valueName),
+    ...(hasProvisional ? [legendKey('provisional', 'Provisional')] : []),
+    ...(hasForecast ? [legendKey('forecast', 'Forecast')] : []),
+    ...(spikes.length > 0 ? [legendKey('spike', 'Spike')] : []),
   ]
   const place = (kind: string, name: string): string =>
     `<div class="chart ${kind}" data-chart="${charts.length - 1}" role="img" aria-label="${htmlText(name)}"></div>\n<p class="hint readout">Point at the chart or tap it to see its numbers. <span class="mouse">Drag to zoom, double-click to reset.</span></p>`
@@ -147,18 +147,18 @@ function renderChart(block: BlockOf<'chart'>, charts: ChartSeries[]) {
   if (!hasRunningTotal(chart)) return daily
   const name = `${unit}, running total`
   const lines = [
-    keyOf('used', valueName),
-    ...(hasForecast ? [keyOf('expected', 'Forecast')] : []),
-    ...limits.flatMap(({ label, value }, i) => (value === null ? [] : [keyOf(`limit ${limitColors[i] ?? 'muted'}`, label)])),
+    legendKey('used', valueName),
+    ...(hasForecast ? [legendKey('expected', 'Forecast')] : []),
+    ...limits.flatMap(({ label, value }, i) => (value === null ? [] : [legendKey(`limit ${limitClasses[i] ?? 'muted'}`, label)])),
     ...undrawnLimits(chart).map((text) => `<span>${htmlText(text)}</span>`),
   ]
   return `${daily}\n<h2>${htmlText(name)}</h2>\n${legend(lines)}\n${place('running', name)}`
 }
 
 /** Colors of the first limits, as in the page's script. */
-const limitColors = ['fail', 'warn'] as const
+const limitClasses = ['fail', 'warn'] as const
 
-const keyOf = (kind: string, text: string) => `<span class="key ${kind}">${htmlText(text)}</span>`
+const legendKey = (kind: string, text: string) => `<span class="key ${kind}">${htmlText(text)}</span>`
 
 const legend = (keys: readonly string[]): string => `<p class="hint legend">${keys.join(' ')}</p>`
 

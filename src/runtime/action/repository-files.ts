@@ -51,7 +51,7 @@ function readCheckout(directory: string, workspace: string, env: Variables): Che
 
 /** Whether the remote `origin` is the repository of the run. Other remotes and submodules have addresses, too. */
 function isOfRun(directory: string, { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' }: Variables) {
-  const [, origin = ''] = /^\[remote "origin"\]([^[]*)/m.exec(readText(directory, 'config')) ?? []
+  const [, origin = ''] = /^\[remote "origin"\]([^[]*)/m.exec(readGitText(directory, 'config')) ?? []
   const [, url = ''] = /^[ \t]*url[ \t]*=[ \t]*(\S+)[ \t]*$/m.exec(origin) ?? []
   // https://host/owner/name.git, ssh://git@host:22/owner/name and git@host:owner/name
   const [, host = '', path = ''] = /^(?:\w+:\/\/)?(?:[^@/]*@)?([^/:]+)(?::\d+)?[/:](.+?)(?:\.git)?\/?$/.exec(url) ?? []
@@ -64,13 +64,13 @@ function isOfRun(directory: string, { GITHUB_SERVER_URL: server = '', GITHUB_REP
  * another commit where a workflow checks out a `ref`.
  */
 function readCommit(directory: string) {
-  const head = readText(directory, 'HEAD').trim()
+  const head = readGitText(directory, 'HEAD').trim()
   const [, branch] = /^ref: (refs\/heads\/.+)$/.exec(head) ?? []
   const commit =
     branch === undefined
       ? head
-      : readText(directory, branch).trim() ||
-        (readText(directory, 'packed-refs')
+      : readGitText(directory, branch).trim() ||
+        (readGitText(directory, 'packed-refs')
           .split(/\r?\n/)
           .find((line) => line.endsWith(` ${branch}`))
           ?.split(' ')[0] ??
@@ -78,7 +78,7 @@ function readCommit(directory: string) {
   return /^[0-9a-f]{40,64}$/.test(commit) ? commit : undefined
 }
 
-function readText(directory: string, file: string) {
+function readGitText(directory: string, file: string) {
   try {
     return readFileSync(join(directory, '.git', file), 'utf8')
   } catch {

@@ -83,7 +83,7 @@ function demandWords({ name, options, words }: Command, given: readonly string[]
 /** The word that was given, if it is one of the choices. */
 export function requireChoice<const T extends string>(what: string, given: string, choices: readonly T[]): T {
   const found = choices.find((choice) => choice === given)
-  if (found === undefined) throw wrongUse(`${what} does not accept ${shown(given, '"')}. Use ${choices.join(', ')}.`)
+  if (found === undefined) throw wrongUse(`${what} does not accept ${shownWord(given, '"')}. Use ${choices.join(', ')}.`)
   return found
 }
 
@@ -93,7 +93,7 @@ export class WrongUse extends Error {}
 const wrongUse = (message: string) => new WrongUse(message)
 
 /** Anything else may be a secret in the wrong place. */
-const shown = (word: string, mark = '') => (/^-{0,2}[\w-]{1,40}$/.test(word) ? `${mark}${word}${mark}` : 'this text')
+const shownWord = (word: string, mark = '') => (/^-{0,2}[\w-]{1,40}$/.test(word) ? `${mark}${word}${mark}` : 'this text')
 
 function unknownOption({ name: command, options, explainOption }: Command, rawName: string): WrongUse {
   const name = rawName.replace(/^-+/, '')
@@ -106,12 +106,12 @@ function unknownOption({ name: command, options, explainOption }: Command, rawNa
     (dropped && `${capitalize(dropped)}.`) ??
     (replacement && `Use --${replacement.replace(': ', ' ')}.`) ??
     (meant === undefined ? `See watchkeeper ${command} --help.` : `Did you mean --${meant}?`)
-  return wrongUse(`Unknown option ${shown(rawName)}. ${advice}`)
+  return wrongUse(`Unknown option ${shownWord(rawName)}. ${advice}`)
 }
 
 export function unknownCommand(word: string, names: readonly string[]): WrongUse {
-  if (word.startsWith('-')) return wrongUse(`Unknown option ${shown(word)}. Options come after the command. See watchkeeper --help.`)
+  if (word.startsWith('-')) return wrongUse(`Unknown option ${shownWord(word)}. Options come after the command. See watchkeeper --help.`)
   const [replacement, meant] = [replacementOf(word, names), meantName(word, names)]
   const advice = replacement ? `Use ${replacement}.` : meant === undefined ? 'See watchkeeper --help.' : `Did you mean ${meant}?`
-  return wrongUse(`Unknown command ${shown(word)}. ${advice}`)
+  return wrongUse(`Unknown command ${shownWord(word)}. ${advice}`)
 }

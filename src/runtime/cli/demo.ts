@@ -255,10 +255,10 @@ export async function runDemo({ profile, isVerbose }: DemoOptions, terminal: Ter
       const title = `━━ ${i + 1} of ${steps.length} · ${step.title} `
       const shown =
         isAsExpected && !isVerbose ? showBriefly(step, run) : [commandOf(step), run.log.trimEnd().replace(/^(?=.)/gm, '   '), end]
-      for (const text of ['', paint('bold', title.padEnd(maxLineLength, '━')), ...shown]) line(text)
+      for (const text of ['', paint('bold', title.padEnd(maxShownWidth, '━')), ...shown]) line(text)
     }
     line()
-    for (const text of summarize(surprises, { profile, isVerbose }, paint)) line(text)
+    for (const text of summarizeSteps(surprises, { profile, isVerbose }, paint)) line(text)
     return surprises === 0 ? exitCodes.ok : exitCodes.error
   } finally {
     await emulator.close()
@@ -267,7 +267,7 @@ export async function runDemo({ profile, isVerbose }: DemoOptions, terminal: Ter
 
 type Paint = (format: 'bold' | 'dim' | 'green' | 'red', text: string) => string
 
-function summarize(surprises: number, { profile, isVerbose }: DemoOptions, paint: Paint) {
+function summarizeSteps(surprises: number, { profile, isVerbose }: DemoOptions, paint: Paint) {
   if (surprises > 0) return [paint('red', `${surprises} operations did not end as expected.`)]
   return [
     paint('green', 'All operations ended as expected, including the gates that fail.'),
@@ -277,7 +277,7 @@ function summarize(surprises: number, { profile, isVerbose }: DemoOptions, paint
 }
 
 /** Fits a terminal of ordinary width. */
-const maxLineLength = 80
+const maxShownWidth = 80
 
 /** The call, the verdict, and the lines of the report that matter most. */
 function showBriefly(step: DemoStep, { log }: DemoRun) {
@@ -285,7 +285,7 @@ function showBriefly(step: DemoStep, { log }: DemoRun) {
   const verdict = report.filter((line) => /^[✔▲✖]/.test(line))
   const highlights = report.filter((line) => step.highlights?.test(line))
   return [commandOf(step), ...[...verdict, ...highlights].map((line) => `   ${line}`)].map((text) =>
-    text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength - 1)}…`,
+    text.length <= maxShownWidth ? text : `${text.slice(0, maxShownWidth - 1)}…`,
   )
 }
 

@@ -51,31 +51,31 @@ export function nextCommand(given: GivenCommand, { kind, diagnostics }: Pick<Res
     case 'canceled':
       return given.isWrite ? look(given) : again(given)
     case 'not-found':
-      return listOf(given) ?? ofService('doctor', given)
+      return listCommand(given) ?? ofService('doctor', given)
     default:
       return ofService('doctor', given)
   }
 }
 
 /** The same command again. Its confirmation still holds, because the inputs are the same. */
-const again = (given: GivenCommand) => write(given.name, given, () => true, given.yes)
+const again = (given: GivenCommand) => spellCommand(given.name, given, () => true, given.yes)
 
 const look = (given: GivenCommand) =>
   given.name === 'apply'
-    ? write('plan', given, (name) => isKept(name) || planInputs.includes(name))
-    : (listOf(given) ?? ofService('doctor', given))
+    ? spellCommand('plan', given, (name) => isPassedOn(name) || planInputs.includes(name))
+    : (listCommand(given) ?? ofService('doctor', given))
 
-function listOf(given: GivenCommand) {
+function listCommand(given: GivenCommand) {
   const [, name] = lists.find(([noun]) => noun.test(given.name)) ?? []
   return name === undefined ? undefined : ofService(name, given)
 }
 
-const ofService = (name: OperationName, given: GivenCommand) => write(name, given, isKept)
+const ofService = (name: OperationName, given: GivenCommand) => spellCommand(name, given, isPassedOn)
 
 /** Whether another operation gets the input. Its reports would overwrite those of the command that failed. */
-const isKept = (input: string) => Object.hasOwn(settingShape, input) && input !== 'reports'
+const isPassedOn = (input: string) => Object.hasOwn(settingShape, input) && input !== 'reports'
 
-function write(name: OperationName, { inputs, positional }: GivenCommand, isWanted: (name: string) => boolean, yes = false) {
+function spellCommand(name: OperationName, { inputs, positional }: GivenCommand, isWanted: (name: string) => boolean, yes = false) {
   const options = Object.entries(inputs).flatMap(([input, text]) => {
     const setting = settingShape[input]
     // The secret comes from a variable the next time.

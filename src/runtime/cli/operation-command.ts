@@ -45,7 +45,7 @@ export async function operationCommand(name: OperationName, terminal: Terminal):
       ...common.filter(({ group }) => group !== outputGroup).map((option) => ({ ...option, isCommon: true })),
     ],
     ...(positional !== undefined && {
-      words: { shown: `<${positional}>`, text: textOf(input.shape[positional]), max: Number.POSITIVE_INFINITY },
+      words: { shown: `<${positional}>`, text: helpText(input.shape[positional]), max: Number.POSITIVE_INFINITY },
     }),
     examples: [example, ...moreExamples].map((one) => commandLine(name, one, positional)),
     notes: [
@@ -119,19 +119,19 @@ export const optionsHelp = (): string =>
 function optionOf(name: string, field: Schema): CommandOption {
   const core = coreOf(field)
   const { group } = metaOf(field)
-  const choices = choicesOf(core)
+  const choices = fieldChoices(core)
   const placeholder = isFlag(core) ? choices.filter((choice) => choice !== 'true' && choice !== 'false').join('|') : placeholderFor(field)
   return {
     name,
     kind: isFlag(core) ? 'flag' : core instanceof z.ZodArray ? 'list' : 'value',
     ...(placeholder !== '' && { placeholder }),
-    text: textOf(field),
+    text: helpText(field),
     ...(group !== undefined && { group }),
     ...(choices.length > 0 && { choices }),
   }
 }
 
-function choicesOf(core: Schema) {
+function fieldChoices(core: Schema) {
   if (core instanceof z.ZodBoolean) return ['true', 'false']
   if (core instanceof z.ZodEnum) return core.options.map(String)
   return core instanceof z.ZodLiteral ? [...core.values].map(String) : []
@@ -158,17 +158,17 @@ const placeholders: readonly (readonly [RegExp, string])[] = [
 function placeholderFor(field: Schema) {
   const core = coreOf(field)
   const { accepts = '' } = metaOf(field)
-  const choices = choicesOf(core).join('|')
+  const choices = fieldChoices(core).join('|')
   if (choices !== '' && choices.length <= maxChoicesLength) return choices
   return placeholders.find(([grammar]) => grammar.test(accepts))?.[1] ?? (core instanceof z.ZodNumber ? 'number' : 'text')
 }
 
 /** The first sentence, and what a reader of it has to know. */
-function textOf(field: Schema) {
+function helpText(field: Schema) {
   const { description = '', accepts, note } = metaOf(field)
   const core = coreOf(field)
   const standard = defaultOf(field)
-  const isHiddenChoice = core instanceof z.ZodEnum && choicesOf(core).join('|').length > maxChoicesLength
+  const isHiddenChoice = core instanceof z.ZodEnum && fieldChoices(core).join('|').length > maxChoicesLength
   return [
     [description, ...(note === undefined ? [] : [note])].map(firstSentence).join('. ').replaceAll('`', ''),
     ...(isHiddenChoice ? [`(${accepts})`] : []),

@@ -10,13 +10,11 @@ export interface ProgressLine {
   erase(): void
 }
 
-const eraseLine = '\r\u001b[K'
-
 export function createProgressLine(stream: OutputStream, isDumb: boolean, clock: { monotonicMs(): number } = systemClock): ProgressLine {
   const isDue = createPace(clock)
   let shown = ''
   const erase = (): void => {
-    if (shown !== '') stream.write(eraseLine)
+    if (shown !== '') stream.write('\r\u001b[K')
     shown = ''
   }
   const note = (line: string): void => {
@@ -34,13 +32,13 @@ export function createProgressLine(stream: OutputStream, isDumb: boolean, clock:
       if (columns === undefined) return isDue() ? note(`${done}/${total} ${text}`) : undefined
       erase()
       // A line that the terminal wraps cannot be erased.
-      shown = cut(`${progressBar((100 * done) / total)} ${done}/${total} ${text}`, columns - 1)
+      shown = cutLine(`${progressBar((100 * done) / total)} ${done}/${total} ${text}`, columns - 1)
       stream.write(shown)
     },
   }
 }
 
-function cut(text: string, columns: number) {
+function cutLine(text: string, columns: number) {
   let end = text.length
   while (displayWidth(text.slice(0, end)) > columns) end -= 1
   return text.slice(0, end)

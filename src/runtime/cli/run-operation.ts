@@ -78,7 +78,7 @@ function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellatio
       const color = hasColors(terminal)
       const stream = isError ? stderr : stdout
       const width = columnsOf(stream)
-      for (const line of renderTerminal(blocks, { color, rest: restOf(publishSettings, env), ...(width !== undefined && { width }) }))
+      for (const line of renderTerminal(blocks, { color, rest: whereTheRest(publishSettings, env), ...(width !== undefined && { width }) }))
         stream.write(`${color ? line : logLine(line)}\n`)
     },
     summaryFile: env.GITHUB_STEP_SUMMARY || undefined,
@@ -86,7 +86,7 @@ function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellatio
   }
 }
 
-function restOf({ summary, reports = [] }: PublishSettings, { GITHUB_STEP_SUMMARY: summaryFile }: Terminal['env']) {
+function whereTheRest({ summary, reports = [] }: PublishSettings, { GITHUB_STEP_SUMMARY: summaryFile }: Terminal['env']) {
   if (reports.some(({ format }) => format === 'json')) return 'the result file'
   return summary && summaryFile ? 'the summary of the run' : '--json'
 }

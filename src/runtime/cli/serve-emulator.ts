@@ -23,7 +23,7 @@ export async function serveEmulator(
       throw inputError('port', `port ${port} is not available (${thrown.code}); choose another port, or 0 for any free port`)
     throw thrown
   })
-  write(`${describe(emulator.url, dialect)}\n`)
+  write(`${describeEmulator(emulator.url, dialect)}\n`)
   await new Promise<void>((resolve) => {
     signals.on('SIGINT', resolve)
     signals.on('SIGTERM', resolve)
@@ -32,7 +32,7 @@ export async function serveEmulator(
   return exitCodes.ok
 }
 
-const describe = (url: string, dialect: Dialect) =>
+const describeEmulator = (url: string, dialect: Dialect) =>
   [
     `The emulator serves the API (${dialect}) with demo data on ${url}. Press Ctrl-C to stop it. In another terminal, run:`,
     '',

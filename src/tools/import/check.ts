@@ -30,9 +30,9 @@ interface CheckAccess {
 }
 
 /** Values by the labels of their group. NaN for one that is missing. */
-type Values = ReadonlyMap<string, number>
+type GroupValues = ReadonlyMap<string, number>
 
-type ToValues = (columns: readonly SqlColumn[], rows: readonly SqlRow[]) => Values
+type ToValues = (columns: readonly SqlColumn[], rows: readonly SqlRow[]) => GroupValues
 
 const windowCount = 24
 
@@ -51,9 +51,9 @@ export async function compareQueries(access: CheckAccess, { alert, condition, is
     const original = ends.map((endMs) => translateTime(String(query.model?.rawSql), grafanaTexts(query, endMs)).sql)
     const read: ToValues = (columns, rows) => toGrafanaValues(columns, rows, reduction)
     const before = (await readValues(access, original, read)).map((values) => (isGrouped ? values : toOne(values, worst)))
-    const i = ends.findIndex((_, at) => !isSame(now[at], before[at], isGrouped))
+    const i = ends.findIndex((_, at) => !isSameValues(now[at], before[at], isGrouped))
     const withValues = before.filter((values) => [...values.values()].some(Number.isFinite)).length
-    const difference = `at ${new Date(ends[i] ?? 0).toISOString()}: ${describe(now[i])}; Grafana had ${describe(before[i])}`
+    const difference = `at ${new Date(ends[i] ?? 0).toISOString()}: ${describeQueries(now[i])}; Grafana had ${describeQueries(before[i])}`
     return { windows: ends.length, withValues, ...(i >= 0 && { difference }) }
   } catch (thrown) {
     if (thrown instanceof UnusableSql) return { windows: 0, withValues: 0, reason: thrown.message }
@@ -61,21 +61,21 @@ export async function compareQueries(access: CheckAccess, { alert, condition, is
   }
 }
 
-function describe(values: Values = new Map()) {
+function describeQueries(values: GroupValues = new Map()) {
   const shown = [...values].slice(0, 3).map(([label, value]) => (label === '' ? String(value) : `${label}: ${value}`))
   return shown.length === 0 ? 'no value' : shown.join(', ')
 }
 
 /** A classic condition about several groups fires with the worst one. */
-function toOne(values: Values, worst: (...numbers: number[]) => number): Values {
+function toOne(values: GroupValues, worst: (...numbers: number[]) => number): GroupValues {
   const numbers = [...values.values()].filter((value) => !Number.isNaN(value))
   return numbers.length === 0 ? new Map() : new Map([['', worst(...numbers)]])
 }
 
 /** A value that is missing counts as 0, and a group without one as absent. Sums of floating-point numbers depend on the order. */
-function isSame(now: Values = new Map(), before: Values = new Map(), isGrouped: boolean) {
+function isSameValues(now: GroupValues = new Map(), before: GroupValues = new Map(), isGrouped: boolean) {
   const missing = isGrouped ? Number.NEGATIVE_INFINITY : 0
-  const valueIn = (values: Values, label: string): number =>
+  const valueIn = (values: GroupValues, label: string): number =>
     Number.isNaN(values.get(label) ?? Number.NaN) ? missing : (values.get(label) ?? missing)
   return [...new Set([...now.keys(), ...before.keys()])].every((label) => {
     const [a, b] = [valueIn(now, label), valueIn(before, label)]
@@ -84,7 +84,7 @@ function isSame(now: Values = new Map(), before: Values = new Map(), isGrouped: 
 }
 
 /** Runs the queries of all windows as one, and of halves where an answer is too large. Throws an UnusableSql. */
-async function readValues(access: CheckAccess, queries: readonly string[], toValues: ToValues): Promise<readonly Values[]> {
+async function readValues(access: CheckAccess, queries: readonly string[], toValues: ToValues): Promise<readonly GroupValues[]> {
   const { api, service, connectionId, nowMs } = access
   const sql = queries.map((one, i) => `SELECT ${i} AS ${windowColumn}, * FROM (${one})`).join('\nUNION ALL\n')
   const answer = await api.runSql(service, { sql, connectionId, startMs: nowMs - windowCount * hourMs, endMs: nowMs })
@@ -99,32 +99,32 @@ async function readValues(access: CheckAccess, queries: readonly string[], toVal
 }
 
 /** Whole numbers of 64 bits are texts of digits, and NaN is null. */
-const toNumber = (value: unknown) => (value === null || value === undefined ? Number.NaN : Number(value))
+const numberIn = (value: unknown) => (value === null || value === undefined ? Number.NaN : Number(value))
 
-const isTime = ({ type }: SqlColumn) => kindOfType(type) === 'time'
+const isTimeType = ({ type }: SqlColumn) => kindOfType(type) === 'time'
 
-const labelOf = (row: SqlRow, labels: readonly SqlColumn[]) => labels.map(({ name }) => String(row[name] ?? '')).join(', ')
+const groupLabel = (row: SqlRow, labels: readonly SqlColumn[]) => labels.map(({ name }) => String(row[name] ?? '')).join(', ')
 
 /** The last number of the row for a number tile, and one number for each group for a tile over time. */
-function toProductValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], isGrouped: boolean): Values {
+function toProductValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], isGrouped: boolean): GroupValues {
   const value = columns.findLast(({ type }) => kindOfType(type) === 'number') ?? refuse('the translated query has no number')
   if (!isGrouped && rows.length > 1) return refuse('the translated query has several rows')
-  const labels = isGrouped ? columns.filter((column) => !isTime(column) && column !== value) : []
-  return new Map(rows.map((row) => [labelOf(row, labels), toNumber(row[value.name])]))
+  const labels = isGrouped ? columns.filter((column) => !isTimeType(column) && column !== value) : []
+  return new Map(rows.map((row) => [groupLabel(row, labels), numberIn(row[value.name])]))
 }
 
 /** One number for each row, or one for each series over time, as pkg/expr/converter.go of grafana/grafana reads an answer. */
-function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], reduction: Reduction | undefined): Values {
+function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], reduction: Reduction | undefined): GroupValues {
   const isNumeric = ({ type }: SqlColumn): boolean => kindOfType(type) === 'number' || /^(?:Nullable\()?Decimal/.test(type)
   const [value = refuse('the original query has no number'), ...others] = columns.filter(isNumeric)
   if (others.length > 0) return refuse('the original query has several columns with numbers')
-  const time = columns.find(isTime)
+  const time = columns.find(isTimeType)
   if (time !== undefined && reduction === undefined) return refuse('the original query is a series over time, which needs a reduce')
-  const labels = columns.filter((column) => column !== value && !isTime(column))
-  const groups = Map.groupBy(rows, (row) => labelOf(row, labels))
+  const labels = columns.filter((column) => column !== value && !isTimeType(column))
+  const groups = Map.groupBy(rows, (row) => groupLabel(row, labels))
   if (time === undefined && groups.size < rows.length) return refuse('the original query has several rows with the same labels')
   const reduce = (own: readonly SqlRow[]): number => {
-    const numbers = own.map((row) => toNumber(row[value.name]))
+    const numbers = own.map((row) => numberIn(row[value.name]))
     return time === undefined || reduction === undefined ? (numbers[0] ?? Number.NaN) : reduceNumbers(numbers, reduction)
   }
   return new Map([...groups].map(([label, own]) => [label, reduce(own)]))

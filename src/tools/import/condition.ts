@@ -59,9 +59,9 @@ function readLast(last: GrafanaQuery, follow: Follow): RuleCondition {
   if (all.length !== 1) return refuse(`the condition combines ${all.length}: ${all.map(describeClassic).join('; ')}. Make a rule for each`)
   const { evaluator, unloadEvaluator, query, reducer } = all[0] ?? {}
   const target = follow(isClassic ? paramsOf(query)[0] : expression)
-  const own = isClassic ? { reducer: readReducer(typeOf(reducer)), mode: 'classic' as const } : undefined
+  const own = isClassic ? { reducer: readReducer(typeOfQuery(reducer)), mode: 'classic' as const } : undefined
   const reduced = isExpression(target) ? readReduce(target, follow) : { query: target, reduction: own }
-  const recovery = `is OK again when its threshold holds no more; Grafana waited for ${describe(unloadEvaluator)} (unloadEvaluator)`
+  const recovery = `is OK again when its threshold holds no more; Grafana waited for ${describeCondition(unloadEvaluator)} (unloadEvaluator)`
   const differences = unloadEvaluator == null ? [] : [recovery]
   return { ...reduced, isClassic, evaluator: readEvaluator(evaluator, isClassic), differences }
 }
@@ -75,7 +75,7 @@ function readReduce(reduce: GrafanaQuery, follow: Follow): { query: GrafanaQuery
   const replaced = typeof replaceWithValue === 'number' ? { replaceBy: replaceWithValue } : undefined
   const isStrict = mode == null || mode === '' || mode === 'strict'
   const known = isStrict ? 'strict' : mode === 'dropNN' ? 'dropNN' : mode === 'replaceNN' ? replaced : undefined
-  if (known === undefined) return refuse(`the mode ${describe(mode)} of the reduce expression is unknown`)
+  if (known === undefined) return refuse(`the mode ${describeCondition(mode)} of the reduce expression is unknown`)
   return { query, reduction: { reducer: readReducer(reducer), mode: known } }
 }
 
@@ -83,7 +83,7 @@ const reducers = ['last', 'mean', 'min', 'max', 'sum', 'count'] as const
 
 const readReducer = (given: unknown) =>
   reducers.find((one) => one === (given === 'avg' ? 'mean' : given)) ??
-  refuse(`the reducer ${describe(given)} has no equivalent; use one of ${reducers.join(', ')}`)
+  refuse(`the reducer ${describeCondition(given)} has no equivalent; use one of ${reducers.join(', ')}`)
 
 const simple: Readonly<Record<string, ThresholdType>> = {
   ...({ gt: 'above_exclusive', lt: 'below', gte: 'above', ge: 'above' } as const),
@@ -92,12 +92,12 @@ const simple: Readonly<Record<string, ThresholdType>> = {
 
 /** Reads an evaluator. The borders of a range can have any order in a classic condition only. */
 function readEvaluator(given: unknown, isClassic: boolean): Evaluator {
-  const name = typeOf(given)
+  const name = typeOfQuery(given)
   const [first, second] = paramsOf(given)
   const thresholdType = Object.hasOwn(simple, name) ? simple[name] : undefined
   if (thresholdType !== undefined && typeof first === 'number') return { thresholdType, threshold: first }
   if (!/^(?:within_range(?:_included)?|outside_range)$/.test(name) || typeof first !== 'number' || typeof second !== 'number')
-    return refuse(`the evaluator ${describe(given)} has no equivalent`)
+    return refuse(`the evaluator ${describeCondition(given)} has no equivalent`)
   if (first > second && !isClassic) return refuse(`the range from ${first} to ${second} is in the wrong order`)
   const range = { threshold: Math.min(first, second), thresholdMax: Math.max(first, second) }
   return name === 'outside_range'
@@ -106,17 +106,20 @@ function readEvaluator(given: unknown, isClassic: boolean): Evaluator {
 }
 
 function refuseExpression({ refId, model }: GrafanaQuery): never {
-  const what = `${quote(refId, 40)} of type ${describe(model?.type)} has no equivalent: ${describe(model?.expression)}`
+  const what = `${quote(refId, 40)} of type ${describeCondition(model?.type)} has no equivalent: ${describeCondition(model?.expression)}`
   return refuse(`the expression ${what}. Write it in the SQL of one query`)
 }
 
-const typeOf = (value: unknown) => (isMapping(value) ? textOrEmpty(value.type) : '')
+const typeOfQuery = (value: unknown) => (isMapping(value) ? textOrEmpty(value.type) : '')
 
 const paramsOf = (value: unknown): readonly unknown[] => (isMapping(value) && Array.isArray(value.params) ? value.params : [])
 
 function describeClassic({ evaluator, query, reducer, operator }: Model) {
   const paramsIn = (value: unknown): string => JSON.stringify(paramsOf(value)).slice(1, -1)
-  return quote(`${typeOf(operator)} ${typeOf(reducer)}(${paramsIn(query)}) ${typeOf(evaluator)} ${paramsIn(evaluator)}`.trim(), 120)
+  return quote(
+    `${typeOfQuery(operator)} ${typeOfQuery(reducer)}(${paramsIn(query)}) ${typeOfQuery(evaluator)} ${paramsIn(evaluator)}`.trim(),
+    120,
+  )
 }
 
-const describe = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), 120)
+const describeCondition = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), 120)

@@ -10,19 +10,22 @@ import { quote } from '../../platform/core/text.ts'
 import { readDocument } from '../../platform/documents/document.ts'
 
 /** YAML has numbers and booleans where Grafana reads texts. */
-const text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+const grafanaText = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
-const plain = z.unknown().transform((value) => (typeof value === 'object' ? '' : String(value)))
-
-const texts = z.record(z.string(), plain).nullish()
+const grafanaTexts = z
+  .record(
+    z.string(),
+    z.unknown().transform((value) => (typeof value === 'object' ? '' : String(value))),
+  )
+  .nullish()
 
 const seconds = z.number().min(0).max(1e9).nullish()
 
 /** Fields that are not in a schema stay in the value, so that a report can name them. */
 export const querySchema = z.looseObject({
-  refId: text,
-  datasourceUid: text.nullish(),
-  queryType: text.nullish(),
+  refId: grafanaText,
+  datasourceUid: grafanaText.nullish(),
+  queryType: grafanaText.nullish(),
   relativeTimeRange: z.object({ from: seconds, to: seconds }).nullish(),
   model: z.record(z.string(), z.unknown()).nullish(),
 })
@@ -30,19 +33,19 @@ export const querySchema = z.looseObject({
 export type GrafanaQuery = z.output<typeof querySchema>
 
 export const ruleSchema = z.looseObject({
-  uid: text.nullish(),
-  title: text,
-  condition: text.nullish(),
+  uid: grafanaText.nullish(),
+  title: grafanaText,
+  condition: grafanaText.nullish(),
   data: z.array(querySchema).nullish(),
-  for: text.nullish(),
-  noDataState: text.nullish(),
-  execErrState: text.nullish(),
-  labels: texts,
-  annotations: texts,
-  dashboardUid: text.nullish(),
-  panelId: text.nullish(),
+  for: grafanaText.nullish(),
+  noDataState: grafanaText.nullish(),
+  execErrState: grafanaText.nullish(),
+  labels: grafanaTexts,
+  annotations: grafanaTexts,
+  dashboardUid: grafanaText.nullish(),
+  panelId: grafanaText.nullish(),
   isPaused: z.boolean().nullish(),
-  notification_settings: z.looseObject({ receiver: text }).nullish(),
+  notification_settings: z.looseObject({ receiver: grafanaText }).nullish(),
   record: z.unknown().optional(),
 })
 
@@ -111,12 +114,12 @@ export function readImportedFile(content: string, file: string): ImportedFile {
       return { value, ...names, interval, location: formatLocation(document.locationOf(path)) }
     })
   })
-  const unknown = groups.flatMap((group) => Object.keys(isMapping(group) ? group : {}).filter((key) => !knownInGroup.test(key)))
+  const unknown = groups.flatMap((group) =>
+    Object.keys(isMapping(group) ? group : {}).filter((key) => !/^(?:org(?:Id|ID)|name|title|folder|folderUid|interval|rules)$/.test(key)),
+  )
   const notes = [...others, ...new Set(unknown)].map((key) => `${file}: ${quote(key, 60)} stays in Grafana`)
   return { rules, notes }
 }
-
-const knownInGroup = /^(?:org(?:Id|ID)|name|title|folder|folderUid|interval|rules)$/
 
 /** The text of a name or a number; empty for anything else. */
 export const textOrEmpty = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')

@@ -20,11 +20,9 @@ import { readImportedFile } from './grafana-file.ts'
 import { type ImportOutcome, outcomeSchema, translateRule, withoutEffect } from './translate.ts'
 import { type DashboardOutcome, dashboardOutcome, translateDashboard } from './web-app.ts'
 
-const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
+const pairGrammar = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
 
-const inWorkspace = 'a directory inside the workspace'
-
-const input = z.strictObject({
+const importInput = z.strictObject({
   files: lines(
     'Dashboards of the web app, as exported or provisioned, and alert rules of Grafana, in JSON or YAML.',
     'files in this directory or below it: copy others here',
@@ -33,16 +31,16 @@ const input = z.strictObject({
   connection: lines(
     'Connections: `UID=NAME` by the uid of a data source of Grafana, and `NAME=ID` for dashboards, which have one of the two and get the other.',
     'UID=NAME or NAME=ID, one per line',
-    pair,
+    pairGrammar,
   ).optional(),
   webhook: lines(
     'Webhooks by contact point of Grafana: `CONTACT=NAME`; `*` is for rules without one.',
     'CONTACT=NAME, one per line',
-    pair,
+    pairGrammar,
   ).optional(),
   directory: filePath(
     'Directory for the new files, one for each dashboard, and for each folder of Grafana. A file with other content is an error.',
-    inWorkspace,
+    'a directory inside the workspace',
   ).default('observability'),
   allowPartial: flag('Writes the rest although something is refused. Otherwise the run fails, and writes nothing.').default(false),
   check: flag('Compares each query of a rule with the original over 24 windows of the last day. Needs the settings of a server.').default(
@@ -50,14 +48,7 @@ const input = z.strictObject({
   ),
 })
 
-const importedRule = outcomeSchema.extend({
-  key: z.string().optional().describe('Key of the alert. Absent for rules that are not written.'),
-  check: queryComparisonSchema.optional(),
-})
-
-const importedDashboard = dashboardOutcome.extend({ key: z.string().optional().describe('Key of the dashboard. Absent if it is refused.') })
-
-const details = z.object({
+const importDetails = z.object({
   exact: z
     .int()
     .describe('Dashboards that are stored as by an import in the web app, and rules whose alerts have the same values and states.'),
@@ -65,8 +56,17 @@ const details = z.object({
   refused: z.int().describe('Dashboards and rules without an equivalent.'),
   paused: z.int().describe('Paused rules, which are not written.'),
   differing: z.int().describe('Rules whose values differ, with `check`.'),
-  dashboards: z.array(importedDashboard).describe('All dashboards of the web app, with each loss in a sentence.'),
-  rules: z.array(importedRule).describe('All rules, in the order of the files, with each difference in a sentence.'),
+  dashboards: z
+    .array(dashboardOutcome.extend({ key: z.string().optional().describe('Key of the dashboard. Absent if it is refused.') }))
+    .describe('All dashboards of the web app, with each loss in a sentence.'),
+  rules: z
+    .array(
+      outcomeSchema.extend({
+        key: z.string().optional().describe('Key of the alert. Absent for rules that are not written.'),
+        check: queryComparisonSchema.optional(),
+      }),
+    )
+    .describe('All rules, in the order of the files, with each difference in a sentence.'),
   notes: z
     .array(z.string())
     .describe('What stays in Grafana, fields that do not affect an alert, and files in the form of the provisioner.'),
@@ -74,15 +74,13 @@ const details = z.object({
   files: z.array(z.object({ path: z.string(), content: z.string(), size: z.int() })).describe('The declarations by file.'),
 })
 
-type Input = z.output<typeof input>
-type Result = z.output<typeof details>
-type Rule = Result['rules'][number]
+type Input = z.output<typeof importInput>
+type Result = z.output<typeof importDetails>
+type ImportRule = Result['rules'][number]
 type ImportContext = Context<'read', 'none'>
 
 /** The key is that of the alert. */
 type Imported = ImportOutcome & { readonly key?: string }
-
-type ImportedDashboard = DashboardOutcome & { readonly key?: string }
 
 async function runImport(context: ImportContext, given: Input): Promise<Result> {
   const { paths } = await context.files.find(given.files, 'files')
@@ -91,7 +89,7 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const choices = { connections: toMap(given.connection), webhooks: toMap(given.webhook) }
   const kinds = createKinds(context.profile, 0)
   const dashboardKeys = new Set<string>()
-  const dashboards = read.flatMap(({ path, dashboard }): ImportedDashboard[] => {
+  const dashboards = read.flatMap(({ path, dashboard }): (DashboardOutcome & { readonly key?: string })[] => {
     const outcome = dashboard && translateDashboard(dashboard, path, { kind: kinds.dashboard, ...choices })
     if (outcome?.declared === undefined) return outcome === undefined ? [] : [outcome]
     return [{ ...outcome, key: claimKey({ name: outcome.title, noun: 'dashboard' }, dashboardKeys) }]
@@ -105,15 +103,15 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
     return { ...outcome, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
   })
   const checked = given.check ? await compareAll(context, imported) : []
-  const shown = imported.map(({ translated: _, ...one }, i): Rule => withoutUndefined({ ...one, check: checked[i] }))
-  const numberOf = (result: Rule['result']): number => [...dashboards, ...shown].filter((one) => one.result === result).length
+  const shown = imported.map(({ translated: _, ...one }, i): ImportRule => withoutUndefined({ ...one, check: checked[i] }))
+  const numberOf = (result: ImportRule['result']): number => [...dashboards, ...shown].filter((one) => one.result === result).length
   const counts = { exact: numberOf('exact'), changed: numberOf('changed'), refused: numberOf('refused'), paused: numberOf('paused') }
   const differing = shown.filter(({ check }) => check?.difference !== undefined).length
   const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)
   const places = { directory: given.directory.replace(/(?<!\/)\/+$/, ''), names: new Set<string>(), kinds }
   const files = [
     ...dashboards.flatMap(({ key, declared: after = {} }) =>
-      key === undefined ? [] : [toFile(key, [{ kind: 'dashboard', key, after }], places)],
+      key === undefined ? [] : [fileOf(key, [{ kind: 'dashboard', key, after }], places)],
     ),
     ...toRuleFiles(imported, places, dashboardKeys),
   ]
@@ -142,8 +140,6 @@ function unusedFields(rule: unknown) {
   return [...Object.keys(fields).filter((key) => withoutEffect.test(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
 }
 
-const maxNameLength = 1024
-
 interface Places {
   readonly directory: string
   /** The names of files that are taken. */
@@ -151,7 +147,7 @@ interface Places {
   readonly kinds: Kinds
 }
 
-function toFile(name: string, objects: readonly NewFields[], { directory, names, kinds }: Places): Result['files'][number] {
+function fileOf(name: string, objects: readonly NewFields[], { directory, names, kinds }: Places): Result['files'][number] {
   const path = `${directory}/${toFileName(claimKey({ name, noun: 'folder' }, names))}.yml`
   const content = writeNewFile(path, objects, kinds)
   return { path, content, size: Buffer.byteLength(content) }
@@ -163,7 +159,7 @@ function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: 
   return [...Map.groupBy(written, (one) => one.folder)].map(([folder, ofFolder]) => {
     const objects = [...Map.groupBy(ofFolder, (one) => one.group)].flatMap(([group, ofGroup]): readonly NewFields[] => {
       const whole = [folder, group].filter((part) => part !== '').join(' / ') || 'Grafana'
-      const name = whole.slice(0, maxNameLength).toWellFormed()
+      const name = whole.slice(0, 1024).toWellFormed()
       const dashboard = claimKey({ name, noun: 'group' }, dashboards)
       const alerts = ofGroup.map(({ translated, key = '' }): NewFields => {
         const { name: title, query, ...fields }: Body = translated?.alert ?? {}
@@ -171,7 +167,7 @@ function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: 
       })
       return [{ kind: 'dashboard', key: dashboard, after: { name } }, ...alerts]
     })
-    return toFile(folder || 'grafana', objects, places)
+    return fileOf(folder || 'grafana', objects, places)
   })
 }
 
@@ -219,11 +215,11 @@ function judgeImport({ refused, differing, rules, written }: Result, { allowPart
 }
 
 /** A long table is cut, so what needs attention comes first. */
-const order: readonly string[] = ['refused', 'changed', 'paused', 'exact']
+const resultOrder: readonly string[] = ['refused', 'changed', 'paused', 'exact']
 
 const statuses = { exact: 'pass', changed: 'warn', refused: 'fail', paused: 'warn' } as const
 
-function describeCheck({ check }: Rule) {
+function describeCheck({ check }: ImportRule) {
   if (check === undefined) return []
   if (check.reason !== undefined) return untrustedSentence(`not compared: ${check.reason}`)
   return untrustedSentence(check.difference ?? `equal in ${plural(check.windows, 'window')}, ${check.withValues} of them with a value`)
@@ -232,15 +228,15 @@ function describeCheck({ check }: Rule) {
 function reportImport({ dashboards, rules, exact, changed, refused, paused, notes }: Result): Report {
   const isChecked = rules.some(({ check }) => check !== undefined)
   const columns = {
-    Rule: ({ title }: Rule) => title,
-    Group: ({ folder, group }: Rule) => [folder, group].filter(Boolean).join(' / '),
-    Result: ({ result }: Rule) => trusted(result),
-    Why: ({ differences, reason }: Rule) =>
+    Rule: ({ title }: ImportRule) => title,
+    Group: ({ folder, group }: ImportRule) => [folder, group].filter(Boolean).join(' / '),
+    Result: ({ result }: ImportRule) => trusted(result),
+    Why: ({ differences, reason }: ImportRule) =>
       reason === undefined ? join(differences.map(untrustedSentence), '; ') : untrustedSentence(reason),
     ...(isChecked && { Values: describeCheck }),
   }
-  const sorted = rules.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
-  const byResult = dashboards.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
+  const sorted = rules.toSorted((a, b) => resultOrder.indexOf(a.result) - resultOrder.indexOf(b.result))
+  const byResult = dashboards.toSorted((a, b) => resultOrder.indexOf(a.result) - resultOrder.indexOf(b.result))
   const rows = byResult.flatMap(({ losses, reason = '', ...one }) => [
     ...(losses.length === 0 || reason !== '' ? [{ ...one, tile: '', loss: reason }] : []),
     ...losses.map(({ tile = '', loss }) => ({ ...one, tile, loss })),
@@ -276,10 +272,10 @@ export const importFiles = defineOperation({
   scope: 'none',
   scopeWith: ({ check }) => (check === true ? 'service-or-server' : 'none'),
   isOutsideOfAction: true,
-  input,
+  input: importInput,
   positional: 'files',
   output: noFields,
-  details,
+  details: importDetails,
   example: {
     files: ['examples/web-app/orders.json', 'examples/grafana/checkout.yml'],
     connection: ['clickhouse=Local ClickHouse'],

@@ -23,13 +23,13 @@ export interface AlertSql {
   readonly unsorted?: string
 }
 
-interface Column {
+interface SelectColumn {
   readonly expression: string
   /** The name as the query spells it; undefined for an expression without alias. */
   readonly name: string | undefined
 }
 
-const advice = 'select one number, with a time and labels where they are needed, and group by the labels'
+const shapeAdvice = 'select one number, with a time and labels where they are needed, and group by the labels'
 
 /** Throws an UnusableSql for a query whose result is unclear. `worst` combines groups to one value. `isTable`: Grafana converts no rows. */
 export function toAlertSql(sql: string, reduction: Reduction | undefined, worst: 'max' | 'min' | undefined, isTable = false): AlertSql {
@@ -47,9 +47,9 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
     const combined = combineRows(select, { ...roles, isDescending }, reduction, worst)
     return { ...combined, missing: 'rows', isWhole, ...(unsorted !== undefined && { unsorted }) }
   }
-  if (has('GROUP')) return refuse(`the query has several rows without labels; ${advice}`)
-  const isRow = has('FROM') && !isAggregate(value)
-  const shape = { isGrouped: false, missing: missingOf(select, value), isWhole, mayHaveRows: isRow && !has('LIMIT 1') } as const
+  if (has('GROUP')) return refuse(`the query has several rows without labels; ${shapeAdvice}`)
+  const isRow = has('FROM') && !isAggregation(value)
+  const shape = { isGrouped: false, missing: emptyResultOf(select, value), isWhole, mayHaveRows: isRow && !has('LIMIT 1') } as const
   return {
     ...shape,
     sql: isNumber(value.expression)
@@ -59,18 +59,19 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
 }
 
 /** What the query answers where no row of the window matches. */
-function missingOf({ has }: Select, value: Column): 'rows' | 'never' | 'number' {
+function emptyResultOf({ has }: Select, value: SelectColumn): 'rows' | 'never' | 'number' {
   const isCut = has('OFFSET') || (has('LIMIT') && !has('LIMIT 1'))
-  const isRow = has('FROM') && !isAggregate(value)
+  const isRow = has('FROM') && !isAggregation(value)
   if (isRow || isCut || has('HAVING')) return 'rows'
   return isCount(value.expression) ? 'never' : 'number'
 }
 
 function rolesOf({ columns, has }: Select) {
-  const [time, second] = columns.length === 1 ? [] : columns.filter((one) => isTime(one, columns))
-  const labels = has('GROUP') ? columns.filter((one) => one !== time && !isAggregate(one)) : []
+  const [time, second] = columns.length === 1 ? [] : columns.filter((one) => isTimeColumn(one, columns))
+  const labels = has('GROUP') ? columns.filter((one) => one !== time && !isAggregation(one)) : []
   const [value, ...others] = columns.filter((one) => one !== time && !labels.includes(one))
-  if (value === undefined || others.length > 0 || second !== undefined) return refuse(`the columns of the query are unclear; ${advice}`)
+  if (value === undefined || others.length > 0 || second !== undefined)
+    return refuse(`the columns of the query are unclear; ${shapeAdvice}`)
   return { value, time, labels }
 }
 
@@ -103,7 +104,7 @@ function combineRows(
   reduction: Reduction | undefined,
   worst: 'max' | 'min' | undefined,
 ) {
-  const nameOf = (one: Column): string => one.name ?? `column${columns.indexOf(one) + 1}__`
+  const nameOf = (one: SelectColumn): string => one.name ?? `column${columns.indexOf(one) + 1}__`
   const inner = `(\n${head} ${columns.map((one) => `${one.expression}${one.name === one.expression ? '' : ` AS ${nameOf(one)}`}`).join(', ')}${tail}\n)`
   const plain = isCount(value.expression) ? nameOf(value) : `toFloat64(${nameOf(value)})`
   const reduced =
@@ -155,10 +156,10 @@ function readSelect(sql: string) {
   if (start === undefined || !/^\s*(?:select|with)\b/i.test(sql)) return refuse('the query is not a SELECT')
   const after = outside.filter(({ i }) => i > start)
   const refused = after.find(({ word }) => /^(?:UNION|EXCEPT|INTERSECT|DISTINCT|TOTALS|ROLLUP|CUBE|SELECT)$/.test(word))
-  if (refused !== undefined) return refuse(`the query has ${refused.word}, so that its rows are unclear; ${advice}`)
+  if (refused !== undefined) return refuse(`the query has ${refused.word}, so that its rows are unclear; ${shapeAdvice}`)
   const end = after.find(({ word }) => /^(?:FROM|WHERE|GROUP|HAVING|ORDER|LIMIT|SETTINGS|FORMAT)$/.test(word))?.i ?? tokens.length
   const columns = splitArguments(tokens.slice(start + 1, end)).map(toColumn)
-  if (columns.some(({ expression }) => /(?:^|\.)\*$/.test(expression))) return refuse(`the query selects all columns; ${advice}`)
+  if (columns.some(({ expression }) => /(?:^|\.)\*$/.test(expression))) return refuse(`the query selects all columns; ${shapeAdvice}`)
   const present = new Set(after.map(({ word }) => word))
   const byOrder = after.find(({ word }, i) => word === 'BY' && after[i - 1]?.word === 'ORDER')?.i
   const untilOrder = after.find(({ word, i }) => i > (byOrder ?? end) && /^(?:LIMIT|OFFSET|SETTINGS|FORMAT)$/.test(word))?.i
@@ -172,7 +173,7 @@ function readSelect(sql: string) {
 const name = /^(?:[A-Za-z_]\w*|`.*`|".*")$/s
 
 /** An alias comes after AS, or after an expression. */
-function toColumn(text: string): Column {
+function toColumn(text: string): SelectColumn {
   const words = toTokens(text).filter((token) => token.trim() !== '')
   const [last = '', before = ''] = [words.at(-1), words.at(-2)]
   if (!name.test(last) || /^end$/i.test(last)) return { expression: text, name: undefined }
@@ -184,19 +185,20 @@ function toColumn(text: string): Column {
   return isAlias ? { expression: expression.replace(/(?<!\s)\s+as$/i, ''), name: last } : { expression: text, name: undefined }
 }
 
-const timeCall = /^(?:toStartOf\w+|toDateTime(?:64)?|toDate|timeSlot|date_?trunc|fromUnixTimestamp\w*|parseDateTime\w*)\s*\(/i
-
 const timeName =
   /^(?:t|ts|dt|(?:\w*_)?(?:time|timestamp|date|datetime|bucket|minute|hour|day|at)|\w*[a-z](?:Time|Timestamp|Date|Bucket|At))$/
 
 /** Decides by the function or the name of a column, because its type is not known. */
-function isTime(column: Column, all: readonly Column[]) {
+function isTimeColumn(column: SelectColumn, all: readonly SelectColumn[]) {
   const hasTimeName = timeName.test((column.name ?? '').replace(/["`]/g, ''))
-  if (isAggregate(column)) return hasTimeName && /^(?:min|max)\b/i.test(column.expression) && all.filter(isAggregate).length > 1
-  return hasTimeName || timeCall.test(column.expression)
+  if (isAggregation(column)) return hasTimeName && /^(?:min|max)\b/i.test(column.expression) && all.filter(isAggregation).length > 1
+  return (
+    hasTimeName ||
+    /^(?:toStartOf\w+|toDateTime(?:64)?|toDate|timeSlot|date_?trunc|fromUnixTimestamp\w*|parseDateTime\w*)\s*\(/i.test(column.expression)
+  )
 }
 
-const isAggregate = ({ expression }: Column) =>
+const isAggregation = ({ expression }: SelectColumn) =>
   /\b(?:count|sum|avg|min|max|any|uniq|quantile|median|arg(?:min|max)|stddev|var(?:pop|samp)|corr|group(?:array|uniq)|topk|first_value|last_value)\w*\s*\(/i.test(
     expression,
   ) && !/\b(?:over|select)\b/i.test(expression)

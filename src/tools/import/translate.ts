@@ -93,7 +93,7 @@ function translate(rule: GrafanaRule, inFile: RuleInFile, choices: ImportChoices
   if (rule.title.length > 512) return refuse('the title has more than 512 characters')
   const condition = readCondition(rule)
   const differences: string[] = [...condition.differences]
-  const { interval, windows } = readSchedule(rule, inFile, differences)
+  const { interval, windows } = scheduleOf(rule, inFile, differences)
   const connection = connectionOf(condition.query, choices)
   const sql = translateSql(condition, interval, differences)
   const alert = {
@@ -103,9 +103,9 @@ function translate(rule: GrafanaRule, inFile: RuleInFile, choices: ImportChoices
     interval,
     ...(windows > 1 && { numConsecutiveWindows: windows }),
     channel: { type: 'webhook', webhook: webhookOf(rule, choices) },
-    ...toTexts(rule, inFile, sql, differences),
+    ...textsOf(rule, inFile, sql, differences),
   }
-  describeMissing(rule, condition, sql, differences)
+  describeNoData(rule, condition, sql, differences)
   describeOthers(rule, differences)
   return { alert, condition, isGrouped: sql.isGrouped, differences }
 }
@@ -114,7 +114,7 @@ function translate(rule: GrafanaRule, inFile: RuleInFile, choices: ImportChoices
  * Grafana fires when the condition has held for the time of `for` since its first violation: after one evaluation more than the time has
  * intervals. Most services refuse an interval of 30s.
  */
-function readSchedule(rule: GrafanaRule, { interval: given }: RuleInFile, differences: string[]) {
+function scheduleOf(rule: GrafanaRule, { interval: given }: RuleInFile, differences: string[]) {
   if (given == null) return refuse('the export has no interval of its group; export the group, or all rules as a provisioning file')
   const seconds = toSeconds(given) || refuse(`the interval ${quote(textOrEmpty(given), 40)} of the group is not a duration`)
   const pending = isEmpty(rule.for) ? 0 : (toSeconds(rule.for) ?? refuse(`the duration ${quote(String(rule.for), 40)} in for is not known`))
@@ -155,13 +155,9 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
   differences.push(...used)
   if (readsLater)
     differences.push('rows after the end of a window count, too, so that a late evaluation and a backtest can have other values')
-  const [direction = ''] = /^(?:above|below)/.exec(evaluator.thresholdType) ?? []
-  const found = toAlertSql(
-    sql,
-    reduction,
-    isClassic ? worstOf[direction] : undefined,
-    /^(?:1|table)$/i.test(textOrEmpty(query.model?.format)),
-  )
+  const [direction] = /^(?:above|below)/.exec(evaluator.thresholdType) ?? []
+  const worst = direction === undefined ? undefined : direction === 'above' ? 'max' : 'min'
+  const found = toAlertSql(sql, reduction, isClassic ? worst : undefined, /^(?:1|table)$/i.test(textOrEmpty(query.model?.format)))
   if (found.unsorted !== undefined) differences.push(found.unsorted)
   if (found.mayHaveRows) differences.push('the query may have several rows, of which the first counts; Grafana would fail')
   if (isClassic && found.isGrouped) return refuse('a classic condition about several groups can only be above or below a number')
@@ -178,8 +174,6 @@ function sqlOf({ refId, model }: GrafanaQuery) {
   return textOrEmpty(rawSql).trim() || refuse(`${quote(refId, 40)} has no SQL in rawSql`)
 }
 
-const worstOf: Readonly<Record<string, 'max' | 'min'>> = { above: 'max', below: 'min' }
-
 /** A block of YAML has no tabs, and no blanks at the ends of lines. A text keeps its own. */
 const tidy = (sql: string) => (/'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/(?<![ \t\r])[ \t\r]+$/gm, '').replace(/\t/g, '  '))
 
@@ -195,7 +189,7 @@ function toThreshold({ evaluator: { withoutBorders, ...fields } }: RuleCondition
 }
 
 /** The server counts a number that is missing as 0. */
-function describeMissing({ noDataState }: GrafanaRule, { evaluator }: RuleCondition, sql: AlertSql, differences: string[]) {
+function describeNoData({ noDataState }: GrafanaRule, { evaluator }: RuleCondition, sql: AlertSql, differences: string[]) {
   const state = noDataState?.trim() || 'NoData'
   if (sql.missing === 'never') return
   const fires = isBreach({ thresholdMax: undefined, ...evaluator, interval: '1m', consecutive: 1, isGrouped: false }, 0)
@@ -212,10 +206,10 @@ function describeMissing({ noDataState }: GrafanaRule, { evaluator }: RuleCondit
 const maxTextLength = 3800
 
 /** A template. The product reads the same brackets, with other names in them. */
-const template = /\{\{[\s\S]*?(?:\}\}|$)/g
+const templateGrammar = /\{\{[\s\S]*?(?:\}\}|$)/g
 
 /** The summary and the description are for the notification, and everything else for the person on call. */
-function toTexts(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql, differences: string[]) {
+function textsOf(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql, differences: string[]) {
   const { summary = '', description = '', __dashboardUid__, __panelId__, ...others } = rule.annotations ?? {}
   const linesOf = (values: object): readonly string[] => Object.entries(values).map(([name, value]) => `${name}: ${value}`)
   const dashboard = [rule.dashboardUid || __dashboardUid__, rule.panelId || __panelId__].filter(Boolean).join(', panel ')
@@ -229,11 +223,14 @@ function toTexts(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql,
   ].join('\n')
   const group = isGrouped ? '{{group}}' : '…'
   const toProduct = (whole: string): string => (whole.includes('$value') ? '{{value}}' : whole.includes('$labels') ? group : '…')
-  const found = new Set(`${message}${note}`.match(template))
+  const found = new Set(`${message}${note}`.match(templateGrammar))
   if (found.size > 0) differences.push(`the texts have {{value}}, {{group}} or … in place of ${quote([...found].join(' '), 120)}`)
   if (Math.max(message.length, note.length) > maxTextLength) differences.push(`a text is cut at ${maxTextLength} characters`)
   const cut = (text: string): string => text.slice(0, maxTextLength).toWellFormed()
-  return { ...(message !== '' && { message: cut(message.replace(template, toProduct)) }), note: cut(note.replace(template, '…')) }
+  return {
+    ...(message !== '' && { message: cut(message.replace(templateGrammar, toProduct)) }),
+    note: cut(note.replace(templateGrammar, '…')),
+  }
 }
 
 /** Fields without effect on an alert. */

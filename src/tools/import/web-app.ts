@@ -35,22 +35,22 @@ export function translateDashboard(
   const common = { title: title || 'dashboard without name', location, losses }
   if (title === '' || title.length > 1024)
     return { ...common, result: 'refused', reason: 'its name is missing, or has more than 1024 characters' }
-  const { tags, containers, filters, savedFilterValues, ...query } = carry(fields, declaredDashboard, dashboardFields, lose)
+  const { tags, containers, filters, savedFilterValues, ...query } = carry(fields, declaredDashboard, dashboardConverts, lose)
   const accept = (field: keyof typeof itemFields, items: unknown): readonly Body[] =>
     listOf(items).flatMap((item) => {
       const element = elementOf(shape[field])
       const carried = isMapping(item) ? carry(item, element, itemFields[field], lose) : item
-      return isAccepted(element, carried, `${field} ${describe(item)}`, lose) ? [carried] : []
+      return isDeclarable(element, carried, `${field} ${describeLoss(item)}`, lose) ? [carried] : []
     })
   const boxes = accept('containers', containers)
   const connectionOf = (given: unknown): unknown =>
     connections.get(String(given)) ?? [...connections].find(([, other]) => other === given)?.[0] ?? given
   const kept = listOf(tiles).flatMap((tile, i): readonly Body[] => {
-    const label = nameOf(tile) || `Tile ${i + 1}`
+    const label = nameOfTile(tile) || `Tile ${i + 1}`
     const own: string[] = []
     const loseOf: Lose = (loss) => void own.push(loss)
-    const body = toTile(tile, boxes, connectionOf, loseOf)
-    const isKept = body !== undefined && isAccepted(elementOf(shape.tiles), { ...body, name: label }, 'the tile', loseOf)
+    const body = toDeclaredTile(tile, boxes, connectionOf, loseOf)
+    const isKept = body !== undefined && isDeclarable(elementOf(shape.tiles), { ...body, name: label }, 'the tile', loseOf)
     losses.push(...(isKept ? own : own.slice(-1)).map((loss) => ({ tile: label, loss })))
     return isKept ? [body] : []
   })
@@ -65,12 +65,12 @@ export function translateDashboard(
   return { ...common, result: losses.length === 0 ? 'exact' : 'changed', declared }
 }
 
-const nameOf = (tile: Body) => String(ownValue(ownValue(tile, 'config'), 'name') ?? '')
+const nameOfTile = (tile: Body) => String(ownValue(ownValue(tile, 'config'), 'name') ?? '')
 
-const describe = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
+const describeLoss = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
 
 /** Whether files can declare the value. */
-function isAccepted(schema: Schema | undefined, value: unknown, what: string, lose: Lose) {
+function isDeclarable(schema: Schema | undefined, value: unknown, what: string, lose: Lose) {
   const error = schema && z.safeParse(schema, value).error
   if (schema === undefined || error === undefined) return true
   const place = { file: '' }
@@ -85,10 +85,10 @@ function isAccepted(schema: Schema | undefined, value: unknown, what: string, lo
 const namesAsIds: Directory = {
   ...createDirectory({}),
   byName: (_, name) => ({ id: name }),
-  nameOf: (id) => (typeof id === 'string' && !isId(id) ? id : undefined),
+  nameOf: (id) => (typeof id === 'string' && !isStoredId(id) ? id : undefined),
 }
 
-const isId = (text: unknown) => /^[0-9a-f]{24}$/.test(String(text))
+const isStoredId = (text: unknown) => /^[0-9a-f]{24}$/.test(String(text))
 
 /** The fields of the API for a field of the web app: none where every reader assumes the value, and one that no schema has for a loss. */
 type Convert = (value: unknown, web: Body, lose: Lose) => Body
@@ -102,7 +102,7 @@ function carry(web: Body, schema: Schema | undefined, fields: Readonly<Record<st
     const convert = Object.hasOwn(fields, field) ? fields[field] : undefined
     const converted = Object.entries(convert?.(value, web, lose) ?? { [field]: value })
     if (converted.every(([name]) => isInForm(form, name))) return converted
-    lose(`${field} ${describe(value)} is left out${ownValue(effects, field) ?? ': the API has no field for it'}`)
+    lose(`${field} ${describeLoss(value)} is left out${ownValue(effects, field) ?? ': the API has no field for it'}`)
     return []
   })
   return Object.fromEntries(carried)
@@ -143,25 +143,25 @@ const textOnly =
     typeof value === 'string' ? { [name]: value } : lost
 
 /** Lucene and SQL read the same text differently, so a declaration states the language. */
-const condition =
+const conditionConvert =
   (field: string, standard: 'sql' | 'lucene', name = field): Convert =>
   (value, web, lose) => {
     const language = web[`${field}Language`]
-    if (isEmpty(language)) lose(`${field} ${describe(value)} has no language, and is read as ${standard === 'sql' ? 'SQL' : 'Lucene'}`)
+    if (isEmpty(language)) lose(`${field} ${describeLoss(value)} has no language, and is read as ${standard === 'sql' ? 'SQL' : 'Lucene'}`)
     return { [name]: value, [`${name}Language`]: language || standard }
   }
 
 /** Some are set by the server, and an import in the web app leaves the description out. */
-const dashboardFields: Readonly<Record<string, Convert>> = {
+const dashboardConverts: Readonly<Record<string, Convert>> = {
   ...{ version: drop, description: drop, id: drop, _id: drop, __v: drop, team: drop, $schema: drop },
   ...{ createdAt: drop, updatedAt: drop, createdBy: drop, updatedBy: drop, provisioned: drop },
-  ...{ savedQuery: condition('savedQuery', 'lucene'), savedQueryLanguage: drop },
+  ...{ savedQuery: conditionConvert('savedQuery', 'lucene'), savedQueryLanguage: drop },
 }
 
 const itemFields = {
   ...{ tags: {}, containers: {}, savedFilterValues: {} },
   filters: {
-    ...{ id: drop, where: condition('where', 'sql'), whereLanguage: drop },
+    ...{ id: drop, where: conditionConvert('where', 'sql'), whereLanguage: drop },
     source: (value) => ({ sourceId: value }),
     variableName: (value, { isVariableEnabled }) => (isVariableEnabled === true ? { variableName: value } : lost),
     appliesToSourceIds: (value, { isBroadcastEnabled }) => (isBroadcastEnabled === false ? lost : { appliesToSourceIds: value }),
@@ -170,9 +170,9 @@ const itemFields = {
 
 const isRanked = ({ displayType }: Body) => displayType === 'pie' || displayType === 'bar'
 
-const schemaOf = ({ configType }: Body) => (configType === 'sql' ? writtenConfig : builtConfig)
+const schemaAt = ({ configType }: Body) => (configType === 'sql' ? writtenConfig : builtConfig)
 
-const chartFields: Readonly<Record<string, Convert>> = {
+const chartConverts: Readonly<Record<string, Convert>> = {
   name: drop,
   configType: (value) => (value === 'sql' ? { configType: value } : {}),
   source: (value, { displayType }) => (displayType === 'markdown' ? {} : { sourceId: value }),
@@ -186,14 +186,14 @@ const chartFields: Readonly<Record<string, Convert>> = {
   fillNulls: (value) => (value === false ? { fillNulls: value } : {}),
   showOperandSeries: (value, { formulas, displayType }) =>
     isEmpty(formulas) || displayType === 'number' ? {} : { showOperandSeries: value },
-  color: (value) => ({ color: toColor(value) }),
+  color: (value) => ({ color: toChartColor(value) }),
   onClick: toOnClick,
 }
 
 const colors = ['green', 'blue', 'orange', 'red', 'cyan', 'pink', 'purple', 'light-blue', 'brown', 'gray']
 
 /** Older versions of the web app had numbers: `chart-1` is green. */
-function toColor(color: unknown): unknown {
+function toChartColor(color: unknown): unknown {
   const number = /^chart-([1-9]|10)$/.exec(String(color))?.[1]
   return number === undefined ? color : `chart-${colors[Number(number) - 1]}`
 }
@@ -201,44 +201,47 @@ function toColor(color: unknown): unknown {
 /** The API opens other dashboards by id or by name, and exports have names. */
 function toOnClick(onClick: unknown, _: Body, lose: Lose): Body {
   const id = ownValue(ownValue(onClick, 'target'), 'id')
-  if (!isMapping(onClick) || onClick.type !== 'dashboard' || id === undefined || isId(id)) return { onClick }
-  lose(`a click finds the dashboard ${describe(id)} by its name, and not by its id`)
+  if (!isMapping(onClick) || onClick.type !== 'dashboard' || id === undefined || isStoredId(id)) return { onClick }
+  lose(`a click finds the dashboard ${describeLoss(id)} by its name, and not by its id`)
   return { onClick: { ...onClick, target: { mode: 'template', template: id } } }
 }
 
 const seriesFields: Readonly<Record<string, Convert>> = {
-  aggCondition: condition('aggCondition', 'lucene', 'where'),
+  aggCondition: conditionConvert('aggCondition', 'lucene', 'where'),
   aggConditionLanguage: drop,
   isDelta: () => ({ periodAggFn: 'delta' }),
   level: (value, { aggFn }) => (aggFn === 'quantile' ? { level: value } : {}),
   valueExpression: (value, { aggFn }) => (aggFn === 'count' ? lost : { valueExpression: value }),
 }
 
-const heatmapFields: Readonly<Record<string, Convert>> = { aggFn: (value) => (value === 'count' ? {} : lost), aggConditionLanguage: drop }
-
 function toSelect(select: unknown, web: Body, lose: Lose): Body {
-  const form = formOf(schemaOf(web), web)
+  const form = formOf(schemaAt(web), web)
   const element = form && elementOf(fieldOf(form, 'select'))
   if (!Array.isArray(select) || element === undefined) return { select }
   const isHeatmap = web.displayType === 'heatmap'
   const all = select.map((series: unknown, i) => {
     if (!isMapping(series)) return series
-    const carried = carry(series, element, isHeatmap ? heatmapFields : seriesFields, (loss) => lose(`series ${i + 1}: ${loss}`))
+    const carried = carry(
+      series,
+      element,
+      isHeatmap ? { aggFn: (value) => (value === 'count' ? {} : lost), aggConditionLanguage: drop } : seriesFields,
+      (loss) => lose(`series ${i + 1}: ${loss}`),
+    )
     // Templates leave out the value of a metric, which no query reads and the API requires.
     return isEmpty(series.metricName) || series.aggFn === 'count' ? carried : { valueExpression: 'Value', ...carried }
   })
   const isOne = isHeatmap || isRanked(web) || (web.displayType === 'number' && isEmpty(web.formulas))
-  for (const one of isOne ? select.slice(1) : []) lose(`the series ${describe(one)} is left out, because a tile of its type has one`)
+  for (const one of isOne ? select.slice(1) : []) lose(`the series ${describeLoss(one)} is left out, because a tile of its type has one`)
   return { select: isOne ? all.slice(0, 1) : all }
 }
 
 /** The tile in the API's fields; undefined where the API has no such tile. */
-function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: unknown) => unknown, lose: Lose): Body | undefined {
+function toDeclaredTile(tile: Body, containers: readonly Body[], connectionOf: (given: unknown) => unknown, lose: Lose): Body | undefined {
   const { id: _, x, y, w, h, config, ...others } = isMapping(tile) ? tile : {}
   const web = isMapping(config) ? config : {}
-  const form = web.configType === 'promql' ? undefined : formOf(schemaOf(web), web)
+  const form = web.configType === 'promql' ? undefined : formOf(schemaAt(web), web)
   if (form === undefined) {
-    lose(`the tile is left out: the API has no tiles of type ${describe([web.configType, web.displayType].filter(Boolean).join(' '))}`)
+    lose(`the tile is left out: the API has no tiles of type ${describeLoss([web.configType, web.displayType].filter(Boolean).join(' '))}`)
     return undefined
   }
   const container = containers.find(({ id }) => id === others.containerId)
@@ -248,11 +251,11 @@ function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: u
     tabId: (value: unknown) => (hasTab ? { tabId: value } : lost),
   }
   const fields = {
-    ...chartFields,
-    ...(isInForm(form, 'where') && { where: condition('where', 'lucene') }),
+    ...chartConverts,
+    ...(isInForm(form, 'where') && { where: conditionConvert('where', 'lucene') }),
     connection: (value: unknown) => ({ connectionId: connectionOf(value) }),
   }
   // A search without columns shows those of its source.
   const chart = { ...(web.displayType === 'search' && { select: '' }), ...carry(web, form, fields, lose) }
-  return { name: nameOf(tile), x, y, w, h, ...carry(others, elementOf(shape.tiles), exists, lose), config: chart }
+  return { name: nameOfTile(tile), x, y, w, h, ...carry(others, elementOf(shape.tiles), exists, lose), config: chart }
 }

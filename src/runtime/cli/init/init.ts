@@ -28,7 +28,7 @@ export async function runInit(words: readonly string[], { directory, script, env
     ...(needsProject ? [projectConfig(await remoteRepository(directory))] : []),
   ]
   const written: NewFile[] = []
-  for (const file of wanted) written.push({ ...file, isNew: await writeNewFile(directory, file) })
+  for (const file of wanted) written.push({ ...file, isNew: await writeKitFile(directory, file) })
   const lines = inColumns(written.map(({ target, isNew }) => [target, isNew ? 'written' : 'kept, because it exists']))
   stdout.write(`${[...lines, '', ...nextSteps(written, env)].join('\n')}\n`)
   return exitCodes.ok
@@ -87,7 +87,7 @@ ${project === undefined ? '# project: owner/repo' : `project: ${project}`}
 `,
 })
 
-async function writeNewFile(root: string, { target, text }: { readonly target: string; readonly text: string }) {
+async function writeKitFile(root: string, { target, text }: { readonly target: string; readonly text: string }) {
   try {
     await mkdir(dirname(join(root, target)), { recursive: true })
     await writeFile(join(root, target), text, { flag: 'wx' })

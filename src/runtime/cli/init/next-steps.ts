@@ -14,8 +14,6 @@ export const inColumns = (rows: readonly (readonly [string, string])[]): readonl
   return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`)
 }
 
-const settingVariables = Object.keys(settingsSchema.shape).map((name) => toEnvironmentName(toKebab(name)))
-
 /** The names of what the workflows read. */
 export function needsOf(texts: readonly string[]) {
   // A comment may show a secret that nothing needs.
@@ -36,7 +34,11 @@ export function nextSteps(files: readonly NewFile[], env: Variables): readonly s
   const checks = files.flatMap(({ target, check, isNew }) => (check === undefined || !isNew ? [] : [[target, check] as const]))
   // The variables of a step, which the command line reads, too.
   const names = [...secrets, ...variables.values()].sort()
-  const settings = names.filter((name) => settingVariables.includes(name))
+  const settings = names.filter((name) =>
+    Object.keys(settingsSchema.shape)
+      .map((name) => toEnvironmentName(toKebab(name)))
+      .includes(name),
+  )
   const ofFiles = names.filter((name) => name.startsWith(fileVariablePrefix))
   const toSet = (some: readonly string[]): readonly string[] => some.filter((name) => !env[name]).map((name) => `export ${name}=…`)
   const profile = has('profile: hyperdx') ? 'hyperdx' : 'clickhouse-cloud'
