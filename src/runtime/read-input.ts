@@ -74,11 +74,13 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
   const known = [...settingNames, ...Object.keys(shape)]
   const all = [
     ...Object.keys(pick(inputs, (name) => !known.includes(name))).map((one) => {
-      const name = toKebab(one)
-      const dropped = adviceOnDropped(name)
+      const input = toKebab(one)
+      const dropped = adviceOnDropped(input)
       const message =
-        dropped === undefined ? `unknown input of ${name}${adviseOnName(name, known.map(toKebab))}` : `is not an input any more: ${dropped}`
-      return inputDiagnostic(quote(name, 60), message)
+        dropped === undefined
+          ? `unknown input of ${name}${adviseOnName(input, known.map(toKebab))}`
+          : `is not an input any more: ${dropped}`
+      return inputDiagnostic(quote(input, 60), message)
     }),
     ...(request.isAction === true ? refuseSettings(inputs, { ...settingsSchema.shape, ...shape }) : []),
     ...emptyInputs(request),

@@ -56,7 +56,7 @@ interface Admitted extends ToSend {
 
 /** Sends requests within the rate limit and the deadline, and retries failed ones by the policy of `http/retry.ts`. */
 export function createRequester(options: RequesterOptions): Requester {
-  const { endpoint, maxAttempts, timeoutMs = requestTimeoutMs, clock, debug } = options
+  const { endpoint, userAgent, cancellation, maxAttempts, timeoutMs = requestTimeoutMs, clock, debug } = options
   const remainingMs = startDeadline(clock, options.deadlineMs)
   const note = createNotes(options)
   const admit = createAdmit(options, remainingMs, note)
@@ -94,8 +94,6 @@ export function createRequester(options: RequesterOptions): Requester {
         if ('applied' in next) return { value: next.applied }
         ;({ body } = next)
         facts = { ...facts, timeoutMs: Math.min(timeoutMs, Math.ceil(remainingMs())) }
-        const { request } = call
-        const { endpoint, userAgent, cancellation } = options
         return tryOnce(
           call,
           {

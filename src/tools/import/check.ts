@@ -18,11 +18,12 @@ export const queryComparisonSchema = z.object({
   withValues: z.int().describe('Windows in which the original had a value.'),
   difference: z.string().optional().describe('The first window that differs, and its values.'),
   reason: z.string().optional().describe('Why nothing was compared.'),
+  fails: z.literal(true).optional().describe('Whether Grafana cannot evaluate what the original returns.'),
 })
 
 export type Comparison = z.output<typeof queryComparisonSchema>
 
-interface CheckAccess {
+export interface CheckAccess {
   readonly api: ReadApi
   readonly service: Target
   readonly nowMs: number
@@ -30,9 +31,9 @@ interface CheckAccess {
 }
 
 /** Values by the labels of their group. NaN for one that is missing. */
-type GroupValues = ReadonlyMap<string, number>
+type Values = ReadonlyMap<string, number>
 
-type ToValues = (columns: readonly SqlColumn[], rows: readonly SqlRow[]) => GroupValues
+type ToValues = (columns: readonly SqlColumn[], rows: readonly SqlRow[]) => Values
 
 const windowCount = 24
 
@@ -51,31 +52,32 @@ export async function compareQueries(access: CheckAccess, { alert, condition, is
     const original = ends.map((endMs) => translateTime(String(query.model?.rawSql), grafanaTexts(query, endMs)).sql)
     const read: ToValues = (columns, rows) => toGrafanaValues(columns, rows, reduction)
     const before = (await readValues(access, original, read)).map((values) => (isGrouped ? values : toOne(values, worst)))
-    const i = ends.findIndex((_, at) => !isSameValues(now[at], before[at], isGrouped))
+    const i = ends.findIndex((_, at) => !isSame(now[at], before[at], isGrouped))
     const withValues = before.filter((values) => [...values.values()].some(Number.isFinite)).length
-    const difference = `at ${new Date(ends[i] ?? 0).toISOString()}: ${describeQueries(now[i])}; Grafana had ${describeQueries(before[i])}`
+    const difference = `at ${new Date(ends[i] ?? 0).toISOString()}: ${describe(now[i])}; Grafana had ${describe(before[i])}`
     return { windows: ends.length, withValues, ...(i >= 0 && { difference }) }
   } catch (thrown) {
-    if (thrown instanceof UnusableSql) return { windows: 0, withValues: 0, reason: thrown.message }
+    const fails = thrown instanceof FailsInGrafana && { fails: true as const }
+    if (thrown instanceof UnusableSql) return { windows: 0, withValues: 0, reason: thrown.message, ...fails }
     throw thrown
   }
 }
 
-function describeQueries(values: GroupValues = new Map()) {
+function describe(values: Values = new Map()): string {
   const shown = [...values].slice(0, 3).map(([label, value]) => (label === '' ? String(value) : `${label}: ${value}`))
   return shown.length === 0 ? 'no value' : shown.join(', ')
 }
 
 /** A classic condition about several groups fires with the worst one. */
-function toOne(values: GroupValues, worst: (...numbers: number[]) => number): GroupValues {
+function toOne(values: Values, worst: (...numbers: number[]) => number): Values {
   const numbers = [...values.values()].filter((value) => !Number.isNaN(value))
   return numbers.length === 0 ? new Map() : new Map([['', worst(...numbers)]])
 }
 
 /** A value that is missing counts as 0, and a group without one as absent. Sums of floating-point numbers depend on the order. */
-function isSameValues(now: GroupValues = new Map(), before: GroupValues = new Map(), isGrouped: boolean) {
+function isSame(now: Values = new Map(), before: Values = new Map(), isGrouped: boolean): boolean {
   const missing = isGrouped ? Number.NEGATIVE_INFINITY : 0
-  const valueIn = (values: GroupValues, label: string): number =>
+  const valueIn = (values: Values, label: string): number =>
     Number.isNaN(values.get(label) ?? Number.NaN) ? missing : (values.get(label) ?? missing)
   return [...new Set([...now.keys(), ...before.keys()])].every((label) => {
     const [a, b] = [valueIn(now, label), valueIn(before, label)]
@@ -84,7 +86,7 @@ function isSameValues(now: GroupValues = new Map(), before: GroupValues = new Ma
 }
 
 /** Runs the queries of all windows as one, and of halves where an answer is too large. Throws an UnusableSql. */
-async function readValues(access: CheckAccess, queries: readonly string[], toValues: ToValues): Promise<readonly GroupValues[]> {
+async function readValues(access: CheckAccess, queries: readonly string[], toValues: ToValues): Promise<readonly Values[]> {
   const { api, service, connectionId, nowMs } = access
   const sql = queries.map((one, i) => `SELECT ${i} AS ${windowColumn}, * FROM (${one})`).join('\nUNION ALL\n')
   const answer = await api.runSql(service, { sql, connectionId, startMs: nowMs - windowCount * hourMs, endMs: nowMs })
@@ -99,39 +101,45 @@ async function readValues(access: CheckAccess, queries: readonly string[], toVal
 }
 
 /** Whole numbers of 64 bits are texts of digits, and NaN is null. */
-const numberIn = (value: unknown) => (value === null || value === undefined ? Number.NaN : Number(value))
+const toNumber = (value: unknown): number => (value === null || value === undefined ? Number.NaN : Number(value))
 
-const isTimeType = ({ type }: SqlColumn) => kindOfType(type) === 'time'
+const isTime = ({ type }: SqlColumn): boolean => kindOfType(type) === 'time'
 
-const groupLabel = (row: SqlRow, labels: readonly SqlColumn[]) => labels.map(({ name }) => String(row[name] ?? '')).join(', ')
+const labelOf = (row: SqlRow, labels: readonly SqlColumn[]): string => labels.map(({ name }) => String(row[name] ?? '')).join(', ')
 
 /** The last number of the row for a number tile, and one number for each group for a tile over time. */
-function toProductValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], isGrouped: boolean): GroupValues {
+function toProductValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], isGrouped: boolean): Values {
   const value = columns.findLast(({ type }) => kindOfType(type) === 'number') ?? refuse('the translated query has no number')
   if (!isGrouped && rows.length > 1) return refuse('the translated query has several rows')
-  const labels = isGrouped ? columns.filter((column) => !isTimeType(column) && column !== value) : []
-  return new Map(rows.map((row) => [groupLabel(row, labels), numberIn(row[value.name])]))
+  const labels = isGrouped ? columns.filter((column) => !isTime(column) && column !== value) : []
+  return new Map(rows.map((row) => [labelOf(row, labels), toNumber(row[value.name])]))
+}
+
+class FailsInGrafana extends UnusableSql {}
+
+function fail(reason: string): never {
+  throw new FailsInGrafana(reason)
 }
 
 /** One number for each row, or one for each series over time, as pkg/expr/converter.go of grafana/grafana reads an answer. */
-function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], reduction: Reduction | undefined): GroupValues {
+function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], reduction: Reduction | undefined): Values {
   const isNumeric = ({ type }: SqlColumn): boolean => kindOfType(type) === 'number' || /^(?:Nullable\()?Decimal/.test(type)
-  const [value = refuse('the original query has no number'), ...others] = columns.filter(isNumeric)
-  if (others.length > 0) return refuse('the original query has several columns with numbers')
-  const time = columns.find(isTimeType)
-  if (time !== undefined && reduction === undefined) return refuse('the original query is a series over time, which needs a reduce')
-  const labels = columns.filter((column) => column !== value && !isTimeType(column))
-  const groups = Map.groupBy(rows, (row) => groupLabel(row, labels))
-  if (time === undefined && groups.size < rows.length) return refuse('the original query has several rows with the same labels')
+  const [value = fail('the original query has no number'), ...others] = columns.filter(isNumeric)
+  const time = columns.find(isTime)
+  if (others.length > 0) return (time === undefined ? fail : refuse)('the original query has several columns with numbers')
+  if (time !== undefined && reduction === undefined) return fail('the original query is a series over time, which needs a reduce')
+  const labels = columns.filter((column) => column !== value && !isTime(column))
+  const groups = Map.groupBy(rows, (row) => labelOf(row, labels))
+  if (time === undefined && groups.size < rows.length) return fail('the original query has several rows with the same labels')
   const reduce = (own: readonly SqlRow[]): number => {
-    const numbers = own.map((row) => numberIn(row[value.name]))
+    const numbers = own.map((row) => toNumber(row[value.name]))
     return time === undefined || reduction === undefined ? (numbers[0] ?? Number.NaN) : reduceNumbers(numbers, reduction)
   }
   return new Map([...groups].map(([label, own]) => [label, reduce(own)]))
 }
 
 /** Reduces as pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go of grafana/grafana do. */
-function reduceNumbers(all: readonly number[], { reducer, mode }: Reduction) {
+function reduceNumbers(all: readonly number[], { reducer, mode }: Reduction): number {
   const isDropped = mode === 'dropNN' || (mode === 'classic' && reducer !== 'count')
   const replaced = all.map((value) => (typeof mode === 'object' && Number.isNaN(value) ? mode.replaceBy : value))
   const numbers = replaced.filter((value) => !isDropped || !Number.isNaN(value))

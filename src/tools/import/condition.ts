@@ -1,6 +1,6 @@
 // The condition of a rule: a chain of a query, at most one reduce expression, and a threshold. Everything else is refused.
 
-import type { ThresholdType } from '../../kinds/alert/alert.ts'
+import { comparisons, type ThresholdType } from '../../kinds/alert/alert.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import { refuse } from '../../signals/backtest/window-sql.ts'
@@ -34,8 +34,9 @@ export const isExpression = ({ datasourceUid, model }: { readonly datasourceUid?
 /** Throws an UnusableSql for a condition that has no equivalent. */
 export function readCondition({ condition, data }: GrafanaRule): RuleCondition {
   const used = new Set<GrafanaQuery>()
-  const follow = (given: unknown): GrafanaQuery => {
-    const refId = typeof given === 'string' ? given.replace(/^\$\{?(.*?)\}?$/, '$1') : 'nothing'
+  const follow: Follow = (given, from) => {
+    if (typeof given !== 'string') return refuse(from === undefined ? 'it has no condition' : `${quote(from.refId, 40)} has no expression`)
+    const refId = given.replace(/^\$\{?(.*?)\}?$/, '$1')
     const found = data?.find((one) => one.refId === refId) ?? refuse(`its condition is about ${quote(refId, 40)}, which is not in data`)
     used.add(found)
     return found
@@ -46,7 +47,8 @@ export function readCondition({ condition, data }: GrafanaRule): RuleCondition {
   return { ...read, differences: [...read.differences, ...unused] }
 }
 
-type Follow = (refId: unknown) => GrafanaQuery
+/** Finds what the condition of the rule, or another expression, is about. */
+type Follow = (refId: unknown, from?: GrafanaQuery) => GrafanaQuery
 
 function readLast(last: GrafanaQuery, follow: Follow): RuleCondition {
   const common = { reduction: undefined, isClassic: false, differences: [] }
@@ -58,46 +60,41 @@ function readLast(last: GrafanaQuery, follow: Follow): RuleCondition {
   if (!isClassic && type !== 'threshold') return refuseExpression(last)
   if (all.length !== 1) return refuse(`the condition combines ${all.length}: ${all.map(describeClassic).join('; ')}. Make a rule for each`)
   const { evaluator, unloadEvaluator, query, reducer } = all[0] ?? {}
-  const target = follow(isClassic ? paramsOf(query)[0] : expression)
-  const own = isClassic ? { reducer: readReducer(typeOfQuery(reducer)), mode: 'classic' as const } : undefined
+  const target = follow(isClassic ? paramsOf(query)[0] : expression, last)
+  const own = isClassic ? { reducer: readReducer(typeOf(reducer)), mode: 'classic' as const } : undefined
   const reduced = isExpression(target) ? readReduce(target, follow) : { query: target, reduction: own }
-  const recovery = `is OK again when its threshold holds no more; Grafana waited for ${describeCondition(unloadEvaluator)} (unloadEvaluator)`
+  const recovery = `is OK again when its threshold holds no more; Grafana waited for ${describe(unloadEvaluator)} (unloadEvaluator)`
   const differences = unloadEvaluator == null ? [] : [recovery]
   return { ...reduced, isClassic, evaluator: readEvaluator(evaluator, isClassic), differences }
 }
 
-function readReduce(reduce: GrafanaQuery, follow: Follow): { query: GrafanaQuery; reduction: Reduction | undefined } {
+function readReduce(reduce: GrafanaQuery, follow: Follow): Pick<RuleCondition, 'query' | 'reduction'> {
   const { type, expression, settings, reducer } = reduce.model ?? {}
   if (type !== 'reduce') return refuseExpression(reduce)
-  const query = follow(expression)
+  const query = follow(expression, reduce)
   if (isExpression(query)) return refuseExpression(query)
   const { mode, replaceWithValue } = isMapping(settings) ? settings : {}
   const replaced = typeof replaceWithValue === 'number' ? { replaceBy: replaceWithValue } : undefined
   const isStrict = mode == null || mode === '' || mode === 'strict'
   const known = isStrict ? 'strict' : mode === 'dropNN' ? 'dropNN' : mode === 'replaceNN' ? replaced : undefined
-  if (known === undefined) return refuse(`the mode ${describeCondition(mode)} of the reduce expression is unknown`)
+  if (known === undefined) return refuse(`the mode ${describe(mode)} of the reduce expression is unknown`)
   return { query, reduction: { reducer: readReducer(reducer), mode: known } }
 }
 
 const reducers = ['last', 'mean', 'min', 'max', 'sum', 'count'] as const
 
-const readReducer = (given: unknown) =>
+const readReducer = (given: unknown): Reduction['reducer'] =>
   reducers.find((one) => one === (given === 'avg' ? 'mean' : given)) ??
-  refuse(`the reducer ${describeCondition(given)} has no equivalent; use one of ${reducers.join(', ')}`)
-
-const simple: Readonly<Record<string, ThresholdType>> = {
-  ...({ gt: 'above_exclusive', lt: 'below', gte: 'above', ge: 'above' } as const),
-  ...({ lte: 'below_or_equal', le: 'below_or_equal', eq: 'equal', ne: 'not_equal' } as const),
-}
+  refuse(`the reducer ${describe(given)} has no equivalent; use one of ${reducers.join(', ')}`)
 
 /** Reads an evaluator. The borders of a range can have any order in a classic condition only. */
 function readEvaluator(given: unknown, isClassic: boolean): Evaluator {
-  const name = typeOfQuery(given)
+  const name = typeOf(given)
   const [first, second] = paramsOf(given)
-  const thresholdType = Object.hasOwn(simple, name) ? simple[name] : undefined
+  const thresholdType = Object.hasOwn(comparisons, name) ? comparisons[name] : undefined
   if (thresholdType !== undefined && typeof first === 'number') return { thresholdType, threshold: first }
   if (!/^(?:within_range(?:_included)?|outside_range)$/.test(name) || typeof first !== 'number' || typeof second !== 'number')
-    return refuse(`the evaluator ${describeCondition(given)} has no equivalent`)
+    return refuse(`the evaluator ${describe(given)} has no equivalent`)
   if (first > second && !isClassic) return refuse(`the range from ${first} to ${second} is in the wrong order`)
   const range = { threshold: Math.min(first, second), thresholdMax: Math.max(first, second) }
   return name === 'outside_range'
@@ -106,20 +103,17 @@ function readEvaluator(given: unknown, isClassic: boolean): Evaluator {
 }
 
 function refuseExpression({ refId, model }: GrafanaQuery): never {
-  const what = `${quote(refId, 40)} of type ${describeCondition(model?.type)} has no equivalent: ${describeCondition(model?.expression)}`
+  const what = `${quote(refId, 40)} of type ${describe(model?.type)} has no equivalent: ${describe(model?.expression)}`
   return refuse(`the expression ${what}. Write it in the SQL of one query`)
 }
 
-const typeOfQuery = (value: unknown) => (isMapping(value) ? textOrEmpty(value.type) : '')
+const typeOf = (value: unknown): string => (isMapping(value) ? textOrEmpty(value.type) : '')
 
 const paramsOf = (value: unknown): readonly unknown[] => (isMapping(value) && Array.isArray(value.params) ? value.params : [])
 
-function describeClassic({ evaluator, query, reducer, operator }: Model) {
+function describeClassic({ evaluator, query, reducer, operator }: Model): string {
   const paramsIn = (value: unknown): string => JSON.stringify(paramsOf(value)).slice(1, -1)
-  return quote(
-    `${typeOfQuery(operator)} ${typeOfQuery(reducer)}(${paramsIn(query)}) ${typeOfQuery(evaluator)} ${paramsIn(evaluator)}`.trim(),
-    120,
-  )
+  return quote(`${typeOf(operator)} ${typeOf(reducer)}(${paramsIn(query)}) ${typeOf(evaluator)} ${paramsIn(evaluator)}`.trim(), 120)
 }
 
-const describeCondition = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), 120)
+const describe = (value: unknown): string => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), 120)

@@ -10,22 +10,19 @@ import { quote } from '../../platform/core/text.ts'
 import { readDocument } from '../../platform/documents/document.ts'
 
 /** YAML has numbers and booleans where Grafana reads texts. */
-const grafanaText = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+const text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
-const grafanaTexts = z
-  .record(
-    z.string(),
-    z.unknown().transform((value) => (typeof value === 'object' ? '' : String(value))),
-  )
-  .nullish()
+const plain = z.unknown().transform((value) => (typeof value === 'object' ? '' : String(value)))
+
+const texts = z.record(z.string(), plain).nullish()
 
 const seconds = z.number().min(0).max(1e9).nullish()
 
 /** Fields that are not in a schema stay in the value, so that a report can name them. */
 export const querySchema = z.looseObject({
-  refId: grafanaText,
-  datasourceUid: grafanaText.nullish(),
-  queryType: grafanaText.nullish(),
+  refId: text,
+  datasourceUid: text.nullish(),
+  queryType: text.nullish(),
   relativeTimeRange: z.object({ from: seconds, to: seconds }).nullish(),
   model: z.record(z.string(), z.unknown()).nullish(),
 })
@@ -33,19 +30,19 @@ export const querySchema = z.looseObject({
 export type GrafanaQuery = z.output<typeof querySchema>
 
 export const ruleSchema = z.looseObject({
-  uid: grafanaText.nullish(),
-  title: grafanaText,
-  condition: grafanaText.nullish(),
+  uid: text.nullish(),
+  title: text,
+  condition: text.nullish(),
   data: z.array(querySchema).nullish(),
-  for: grafanaText.nullish(),
-  noDataState: grafanaText.nullish(),
-  execErrState: grafanaText.nullish(),
-  labels: grafanaTexts,
-  annotations: grafanaTexts,
-  dashboardUid: grafanaText.nullish(),
-  panelId: grafanaText.nullish(),
+  for: text.nullish(),
+  noDataState: text.nullish(),
+  execErrState: text.nullish(),
+  labels: texts,
+  annotations: texts,
+  dashboardUid: text.nullish(),
+  panelId: text.nullish(),
   isPaused: z.boolean().nullish(),
-  notification_settings: z.looseObject({ receiver: grafanaText }).nullish(),
+  notification_settings: z.looseObject({ receiver: text }).nullish(),
   record: z.unknown().optional(),
 })
 
@@ -56,7 +53,9 @@ export interface RuleInFile {
   readonly value: unknown
   readonly group: string
   readonly folder: string
+  /** A duration, or a number of seconds. */
   readonly interval: unknown
+  /** `file:line:column`. */
   readonly location: string
 }
 
@@ -66,20 +65,29 @@ const accepted = 'import reads alert rules of Grafana, and dashboards of the web
 
 const noRules = `has no groups of alert rules; ${accepted}. Export rules in Grafana at Alerting, Alert rules, Export rules, or from /api/v1/provisioning/alert-rules/export`
 
-const has = (value: unknown, ...fields: readonly string[]) => isMapping(value) && fields.every((field) => !isEmpty(value[field]))
+const has = (value: unknown, ...fields: readonly string[]): boolean => isMapping(value) && fields.every((field) => !isEmpty(value[field]))
 
 const some = (list: unknown, test: (item: unknown) => boolean): boolean => Array.isArray(list) && list.some(test)
 
-function describeOther(root: Readonly<Record<string, unknown>>) {
-  const { kind, groups, spec, dashboard = root, tiles } = root
+const slosPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/slos.md'
+
+/** What a file of another tool is, and where to go with it. */
+function describeOther(root: Readonly<Record<string, unknown>>): string | undefined {
+  const { kind, groups, spec, dashboard = root, tiles, version, apiVersion = version } = root
+  const [, slo] = /^(openslo|prometheus|sloth)\b/.exec(textOrEmpty(apiVersion)) ?? []
+  if (slo !== undefined) return `an SLO of ${slo === 'openslo' ? 'OpenSLO' : 'Sloth'}; declare it as in ${slosPage}`
   const isRule = (rule: unknown): boolean => has(rule, 'expr') && !has(rule, 'data')
-  if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
-    return 'a rule file of Prometheus'
-  if (has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements')) return 'a dashboard of Grafana'
-  if (has(root, 'widgets')) return 'a dashboard of Datadog'
-  if (has(root, 'query', 'type')) return 'a monitor of Datadog'
-  if (some(tiles, (tile) => has(tile, 'name'))) return 'a dashboard for the API, which create-dashboard takes'
-  return sectionNames.some((section) => has(root, section)) ? 'a file with declarations' : undefined
+  const isPrometheus = kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule))
+  const known = {
+    'a rule file of Prometheus': isPrometheus,
+    'a dashboard of Grafana': has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements'),
+    'a dashboard of Datadog': has(root, 'widgets'),
+    'a monitor of Datadog': has(root, 'query', 'type'),
+    'a dashboard for the API, which create-dashboard takes': some(tiles, (tile) => has(tile, 'name')),
+    'a file with declarations': sectionNames.some((section) => has(root, section)),
+  }
+  const found = Object.entries(known).find(([, is]) => is)
+  return found && `${found[0]}; ${accepted}`
 }
 
 const provisioned =
@@ -87,6 +95,7 @@ const provisioned =
 
 interface ImportedFile {
   readonly rules: readonly RuleInFile[]
+  /** What stays in Grafana, and what to know about the file. */
   readonly notes: readonly string[]
   /** The document of the web app that the file is. */
   readonly dashboard?: Readonly<Record<string, unknown>>
@@ -94,6 +103,10 @@ interface ImportedFile {
 
 /** Throws an InputError for a file that cannot be read, and for one of another kind. */
 export function readImportedFile(content: string, file: string): ImportedFile {
+  const refuseFile = (is: string): never => {
+    throw new InputError([inputDiagnosticAt({ file }, is)])
+  }
+  if (file.endsWith('.tf')) return refuseFile('is a file of Terraform; watchkeeper pull writes the objects of the service to files')
   const document = readDocument(content, file)
   if ('diagnostics' in document) throw new InputError(document.diagnostics)
   const root: Readonly<Record<string, unknown>> = isMapping(document.value) ? document.value : {}
@@ -103,8 +116,8 @@ export function readImportedFile(content: string, file: string): ImportedFile {
   const groups: readonly unknown[] = Array.isArray(given) ? given : []
   const others = isGroup ? [] : Object.keys(root).filter((key) => key !== 'apiVersion' && key !== 'groups')
   const other = describeOther(root)
-  if (other !== undefined) throw new InputError([inputDiagnosticAt({ file }, `is ${other}; ${accepted}`)])
-  if (groups.length === 0 && !others.some((key) => otherSections.test(key))) throw new InputError([inputDiagnosticAt({ file }, noRules)])
+  if (other !== undefined) return refuseFile(`is ${other}`)
+  if (groups.length === 0 && !others.some((key) => otherSections.test(key))) return refuseFile(noRules)
   const rules = groups.flatMap((group, g) => {
     const { rules: own, name, title, folder, folderUid, interval } = isMapping(group) ? group : {}
     return (Array.isArray(own) ? own : []).map((value: unknown, r): RuleInFile => {
@@ -114,12 +127,12 @@ export function readImportedFile(content: string, file: string): ImportedFile {
       return { value, ...names, interval, location: formatLocation(document.locationOf(path)) }
     })
   })
-  const unknown = groups.flatMap((group) =>
-    Object.keys(isMapping(group) ? group : {}).filter((key) => !/^(?:org(?:Id|ID)|name|title|folder|folderUid|interval|rules)$/.test(key)),
-  )
+  const unknown = groups.flatMap((group) => Object.keys(isMapping(group) ? group : {}).filter((key) => !knownInGroup.test(key)))
   const notes = [...others, ...new Set(unknown)].map((key) => `${file}: ${quote(key, 60)} stays in Grafana`)
   return { rules, notes }
 }
+
+const knownInGroup = /^(?:org(?:Id|ID)|name|title|folder|folderUid|interval|rules)$/
 
 /** The text of a name or a number; empty for anything else. */
 export const textOrEmpty = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')

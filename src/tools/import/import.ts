@@ -4,8 +4,8 @@ import { createKinds, type Kinds } from '../../kinds/kinds.ts'
 import { connectionCollection } from '../../kinds/source/source-wire.ts'
 import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
-import { counted, join, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { isMapping } from '../../platform/core/keys.ts'
+import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { firstOf, plural, quote } from '../../platform/core/text.ts'
 import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
@@ -20,27 +20,29 @@ import { readImportedFile } from './grafana-file.ts'
 import { type ImportOutcome, outcomeSchema, translateRule, withoutEffect } from './translate.ts'
 import { type DashboardOutcome, dashboardOutcome, translateDashboard } from './web-app.ts'
 
-const pairGrammar = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
+const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
 
-const importInput = z.strictObject({
+const inWorkspace = 'a directory inside the workspace'
+
+const input = z.strictObject({
   files: lines(
     'Dashboards of the web app, as exported or provisioned, and alert rules of Grafana, in JSON or YAML.',
-    'files in this directory or below it: copy others here',
-    glob,
+    'paths of files, and globs for files in this directory or below it',
+    z.string().regex(/^[^\0\r\n]{1,4096}$/),
   ).min(1),
   connection: lines(
     'Connections: `UID=NAME` by the uid of a data source of Grafana, and `NAME=ID` for dashboards, which have one of the two and get the other.',
     'UID=NAME or NAME=ID, one per line',
-    pairGrammar,
+    pair,
   ).optional(),
   webhook: lines(
     'Webhooks by contact point of Grafana: `CONTACT=NAME`; `*` is for rules without one.',
     'CONTACT=NAME, one per line',
-    pairGrammar,
+    pair,
   ).optional(),
   directory: filePath(
     'Directory for the new files, one for each dashboard, and for each folder of Grafana. A file with other content is an error.',
-    'a directory inside the workspace',
+    inWorkspace,
   ).default('observability'),
   allowPartial: flag('Writes the rest although something is refused. Otherwise the run fails, and writes nothing.').default(false),
   check: flag('Compares each query of a rule with the original over 24 windows of the last day. Needs the settings of a server.').default(
@@ -48,7 +50,14 @@ const importInput = z.strictObject({
   ),
 })
 
-const importDetails = z.object({
+const importedRule = outcomeSchema.extend({
+  key: z.string().optional().describe('Key of the alert. Absent for rules that are not written.'),
+  check: queryComparisonSchema.optional(),
+})
+
+const importedDashboard = dashboardOutcome.extend({ key: z.string().optional().describe('Key of the dashboard. Absent if it is refused.') })
+
+const details = z.object({
   exact: z
     .int()
     .describe('Dashboards that are stored as by an import in the web app, and rules whose alerts have the same values and states.'),
@@ -56,17 +65,8 @@ const importDetails = z.object({
   refused: z.int().describe('Dashboards and rules without an equivalent.'),
   paused: z.int().describe('Paused rules, which are not written.'),
   differing: z.int().describe('Rules whose values differ, with `check`.'),
-  dashboards: z
-    .array(dashboardOutcome.extend({ key: z.string().optional().describe('Key of the dashboard. Absent if it is refused.') }))
-    .describe('All dashboards of the web app, with each loss in a sentence.'),
-  rules: z
-    .array(
-      outcomeSchema.extend({
-        key: z.string().optional().describe('Key of the alert. Absent for rules that are not written.'),
-        check: queryComparisonSchema.optional(),
-      }),
-    )
-    .describe('All rules, in the order of the files, with each difference in a sentence.'),
+  dashboards: z.array(importedDashboard).describe('All dashboards of the web app, with each loss in a sentence.'),
+  rules: z.array(importedRule).describe('All rules, in the order of the files, with each difference in a sentence.'),
   notes: z
     .array(z.string())
     .describe('What stays in Grafana, fields that do not affect an alert, and files in the form of the provisioner.'),
@@ -74,63 +74,90 @@ const importDetails = z.object({
   files: z.array(z.object({ path: z.string(), content: z.string(), size: z.int() })).describe('The declarations by file.'),
 })
 
-type Input = z.output<typeof importInput>
-type Result = z.output<typeof importDetails>
-type ImportRule = Result['rules'][number]
+type Input = z.output<typeof input>
+type Result = z.output<typeof details>
+type Rule = Result['rules'][number]
 type ImportContext = Context<'read', 'none'>
 
 /** The key is that of the alert. */
-type Imported = ImportOutcome & { readonly key?: string }
+type Imported = ImportOutcome & { readonly key?: string; readonly check?: Comparison }
+
+type ImportedDashboard = DashboardOutcome & { readonly key?: string; readonly objects?: readonly NewFields[] }
 
 async function runImport(context: ImportContext, given: Input): Promise<Result> {
-  const { paths } = await context.files.find(given.files, 'files')
-  const read = await Promise.all(paths.map(async (path) => ({ path, ...readImportedFile(await context.files.read(path, 'files'), path) })))
+  const outside = given.files.filter((one) => !glob.safeParse(one).success)
+  const inside = await context.files.find(
+    given.files.filter((one) => !outside.includes(one)),
+    'files',
+  )
+  const paths = [...inside.paths, ...outside]
+  const read = await Promise.all(
+    paths.map(async (path) => {
+      const content = await context.files.read(path, 'files', outside.includes(path))
+      return { path, ...readImportedFile(content, path) }
+    }),
+  )
   const rules = read.flatMap((one) => one.rules)
   const choices = { connections: toMap(given.connection), webhooks: toMap(given.webhook) }
   const kinds = createKinds(context.profile, 0)
-  const dashboardKeys = new Set<string>()
-  const dashboards = read.flatMap(({ path, dashboard }): (DashboardOutcome & { readonly key?: string })[] => {
+  const [dashboardKeys, keys] = [new Set<string>(), new Set<string>()]
+  const dashboards = read.flatMap(({ path, dashboard }): ImportedDashboard[] => {
     const outcome = dashboard && translateDashboard(dashboard, path, { kind: kinds.dashboard, ...choices })
     if (outcome?.declared === undefined) return outcome === undefined ? [] : [outcome]
-    return [{ ...outcome, key: claimKey({ name: outcome.title, noun: 'dashboard' }, dashboardKeys) }]
+    const key = claimKey({ name: outcome.title, noun: 'dashboard' }, dashboardKeys)
+    const alerts = (outcome.alerts ?? []).map((after): NewFields => {
+      const { name, tile, ...fields } = after
+      return {
+        kind: 'alert',
+        key: claimKey({ name: String(name ?? tile), noun: 'alert' }, keys),
+        after: { name, dashboard: key, tile, ...fields },
+      }
+    })
+    return [{ ...outcome, key, objects: [{ kind: 'dashboard', key, after: outcome.declared }, ...alerts] }]
   })
   if (rules.length + dashboards.length === 0)
     throw inputError('files', paths.length === 0 ? 'match no file' : 'have no dashboards and no alert rules')
-  const keys = new Set<string>()
   const outcomes = await Promise.all(rules.map((rule) => translateRule(rule, choices, context.sqlFunctions)))
-  const imported = outcomes.map((outcome): Imported => {
-    if (outcome.translated === undefined) return outcome
-    return { ...outcome, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
+  const checked = given.check ? await compareAll(context, outcomes) : []
+  const imported = outcomes.map((outcome, i): Imported => {
+    const judged = withCheck(outcome, checked[i])
+    if (judged.translated === undefined) return judged
+    return { ...judged, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
   })
-  const checked = given.check ? await compareAll(context, imported) : []
-  const shown = imported.map(({ translated: _, ...one }, i): ImportRule => withoutUndefined({ ...one, check: checked[i] }))
-  const numberOf = (result: ImportRule['result']): number => [...dashboards, ...shown].filter((one) => one.result === result).length
+  const shown = imported.map(({ translated: _, ...one }): Rule => one)
+  const numberOf = (result: Rule['result']): number => [...dashboards, ...shown].filter((one) => one.result === result).length
   const counts = { exact: numberOf('exact'), changed: numberOf('changed'), refused: numberOf('refused'), paused: numberOf('paused') }
   const differing = shown.filter(({ check }) => check?.difference !== undefined).length
   const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)
   const places = { directory: given.directory.replace(/(?<!\/)\/+$/, ''), names: new Set<string>(), kinds }
-  const files = [
-    ...dashboards.flatMap(({ key, declared: after = {} }) =>
-      key === undefined ? [] : [fileOf(key, [{ kind: 'dashboard', key, after }], places)],
-    ),
-    ...toRuleFiles(imported, places, dashboardKeys),
-  ]
+  const files = [...toDashboardFiles(dashboards, places), ...toRuleFiles(imported, places, dashboardKeys)]
   if (written) await refuseExisting(context, files)
   const unused = [...new Set(rules.flatMap(({ value }) => unusedFields(value)))].toSorted()
   const ofFields = unused.length === 0 ? [] : [`Without effect on an alert: ${unused.join(', ')}`]
-  const notes = [...read.flatMap((one) => one.notes), ...ofFields]
-  const withoutDeclared = dashboards.map(({ declared: _, ...one }) => one)
-  return { ...counts, differing, dashboards: withoutDeclared, rules: shown, notes, written, files }
+  const ofAlerts = dashboards.flatMap(({ location, alerts = [] }) =>
+    alerts.length === 0 ? [] : [`${location}: ${plural(alerts.length, 'alert')} of its tiles, under alerts`],
+  )
+  const notes = [...read.flatMap((one) => one.notes), ...ofAlerts, ...ofFields]
+  const shownDashboards = dashboards.map(({ declared: _, alerts: __, objects: ___, ...one }) => one)
+  return { ...counts, differing, dashboards: shownDashboards, rules: shown, notes, written, files }
 }
 
-const toMap = (all: readonly string[] = []) =>
+/** Values decide over what the text of a query says. */
+function withCheck(outcome: ImportOutcome, check: Comparison | undefined): Imported {
+  const { translated: _, ...common } = outcome
+  if (check?.fails) return { ...common, differences: [], result: 'refused', reason: `the rule fails in Grafana: ${check.reason}` }
+  if (check?.difference === undefined) return { ...outcome, ...(check && { check }) }
+  return { ...outcome, check, result: 'changed', differences: [...outcome.differences, `other values ${check.difference}`] }
+}
+
+const toMap = (all: readonly string[] = []): ReadonlyMap<string, string> =>
   new Map(all.map((one) => [one.slice(0, one.indexOf('=')).trim(), one.slice(one.indexOf('=') + 1).trim()]))
 
 /** What the data source reads, and what expressions do. */
 const usedInQuery = /^(?:rawSql|format|intervalMs|table|column|datasource|fillMode)$/
 const usedInExpression = /^(?:type|expression|conditions|reducer|settings|datasource)$/
 
-function unusedFields(rule: unknown) {
+function unusedFields(rule: unknown): readonly string[] {
   const { data, ...fields } = isMapping(rule) ? rule : {}
   const inModels = (Array.isArray(data) ? data : []).flatMap((one: unknown) => {
     if (!isMapping(one) || !isMapping(one.model)) return []
@@ -140,6 +167,9 @@ function unusedFields(rule: unknown) {
   return [...Object.keys(fields).filter((key) => withoutEffect.test(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
 }
 
+/** The longest name of a dashboard that files accept. */
+const maxNameLength = 1024
+
 interface Places {
   readonly directory: string
   /** The names of files that are taken. */
@@ -147,11 +177,14 @@ interface Places {
   readonly kinds: Kinds
 }
 
-function fileOf(name: string, objects: readonly NewFields[], { directory, names, kinds }: Places): Result['files'][number] {
+function toFile(name: string, objects: readonly NewFields[], { directory, names, kinds }: Places): Result['files'][number] {
   const path = `${directory}/${toFileName(claimKey({ name, noun: 'folder' }, names))}.yml`
   const content = writeNewFile(path, objects, kinds)
   return { path, content, size: Buffer.byteLength(content) }
 }
+
+const toDashboardFiles = (dashboards: readonly ImportedDashboard[], places: Places): Result['files'] =>
+  dashboards.flatMap(({ key = '', objects }) => (objects === undefined ? [] : [toFile(key, objects, places)]))
 
 /** One file for each folder, with a dashboard for each group. */
 function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: Set<string>): Result['files'] {
@@ -159,7 +192,7 @@ function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: 
   return [...Map.groupBy(written, (one) => one.folder)].map(([folder, ofFolder]) => {
     const objects = [...Map.groupBy(ofFolder, (one) => one.group)].flatMap(([group, ofGroup]): readonly NewFields[] => {
       const whole = [folder, group].filter((part) => part !== '').join(' / ') || 'Grafana'
-      const name = whole.slice(0, 1024).toWellFormed()
+      const name = whole.slice(0, maxNameLength).toWellFormed()
       const dashboard = claimKey({ name, noun: 'group' }, dashboards)
       const alerts = ofGroup.map(({ translated, key = '' }): NewFields => {
         const { name: title, query, ...fields }: Body = translated?.alert ?? {}
@@ -167,12 +200,12 @@ function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: 
       })
       return [{ kind: 'dashboard', key: dashboard, after: { name } }, ...alerts]
     })
-    return fileOf(folder || 'grafana', objects, places)
+    return toFile(folder || 'grafana', objects, places)
   })
 }
 
 /** A file may have been edited since the last import. */
-async function refuseExisting({ files }: ImportContext, wanted: Result['files']) {
+async function refuseExisting({ files }: ImportContext, wanted: Result['files']): Promise<void> {
   for (const { path, content } of wanted) {
     const { paths } = await files.find([path], 'directory').catch(() => ({ paths: [] }))
     if (paths.length > 0 && (await files.read(path, 'directory')) !== content)
@@ -180,7 +213,7 @@ async function refuseExisting({ files }: ImportContext, wanted: Result['files'])
   }
 }
 
-async function compareAll(context: ImportContext, imported: readonly Imported[]): Promise<readonly (Comparison | undefined)[]> {
+async function compareAll(context: ImportContext, imported: readonly ImportOutcome[]): Promise<readonly (Comparison | undefined)[]> {
   // The scope of a run with `check` is that of a service, which has an API and a service.
   const { api, service, clock, files, progress } = context as Context<'read', 'none' | 'service-or-server'>
   if (api === undefined || service === undefined) throw inputError('check', 'needs a server')
@@ -215,11 +248,11 @@ function judgeImport({ refused, differing, rules, written }: Result, { allowPart
 }
 
 /** A long table is cut, so what needs attention comes first. */
-const resultOrder: readonly string[] = ['refused', 'changed', 'paused', 'exact']
+const order: readonly string[] = ['refused', 'changed', 'paused', 'exact']
 
 const statuses = { exact: 'pass', changed: 'warn', refused: 'fail', paused: 'warn' } as const
 
-function describeCheck({ check }: ImportRule) {
+function describeCheck({ check }: Rule): Line {
   if (check === undefined) return []
   if (check.reason !== undefined) return untrustedSentence(`not compared: ${check.reason}`)
   return untrustedSentence(check.difference ?? `equal in ${plural(check.windows, 'window')}, ${check.withValues} of them with a value`)
@@ -228,15 +261,15 @@ function describeCheck({ check }: ImportRule) {
 function reportImport({ dashboards, rules, exact, changed, refused, paused, notes }: Result): Report {
   const isChecked = rules.some(({ check }) => check !== undefined)
   const columns = {
-    Rule: ({ title }: ImportRule) => title,
-    Group: ({ folder, group }: ImportRule) => [folder, group].filter(Boolean).join(' / '),
-    Result: ({ result }: ImportRule) => trusted(result),
-    Why: ({ differences, reason }: ImportRule) =>
+    Rule: ({ title }: Rule) => title,
+    Group: ({ folder, group }: Rule) => [folder, group].filter(Boolean).join(' / '),
+    Result: ({ result }: Rule) => trusted(result),
+    Why: ({ differences, reason }: Rule) =>
       reason === undefined ? join(differences.map(untrustedSentence), '; ') : untrustedSentence(reason),
     ...(isChecked && { Values: describeCheck }),
   }
-  const sorted = rules.toSorted((a, b) => resultOrder.indexOf(a.result) - resultOrder.indexOf(b.result))
-  const byResult = dashboards.toSorted((a, b) => resultOrder.indexOf(a.result) - resultOrder.indexOf(b.result))
+  const sorted = rules.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
+  const byResult = dashboards.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
   const rows = byResult.flatMap(({ losses, reason = '', ...one }) => [
     ...(losses.length === 0 || reason !== '' ? [{ ...one, tile: '', loss: reason }] : []),
     ...losses.map(({ tile = '', loss }) => ({ ...one, tile, loss })),
@@ -272,10 +305,10 @@ export const importFiles = defineOperation({
   scope: 'none',
   scopeWith: ({ check }) => (check === true ? 'service-or-server' : 'none'),
   isOutsideOfAction: true,
-  input: importInput,
+  input,
   positional: 'files',
   output: noFields,
-  details: importDetails,
+  details,
   example: {
     files: ['examples/web-app/orders.json', 'examples/grafana/checkout.yml'],
     connection: ['clickhouse=Local ClickHouse'],

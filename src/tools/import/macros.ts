@@ -5,19 +5,24 @@ import { expandWith, type PrintTime, refuse, timeMacros } from '../../signals/ba
 import { type GrafanaQuery, toSeconds } from './grafana-file.ts'
 import type { TimeTexts } from './time.ts'
 
-const startOfMacro = (column: string, seconds: number) => `toStartOfInterval(toDateTime(${column}), INTERVAL ${seconds} second)`
+const startOf = (column: string, seconds: number): string => `toStartOfInterval(toDateTime(${column}), INTERVAL ${seconds} second)`
 
 /** Macros of the data source only. */
-function expandOwn(name: string, [first = '', second = '']: readonly string[], print: PrintTime, { model }: GrafanaQuery) {
+function expandOwn(
+  name: string,
+  [first = '', second = '']: readonly string[],
+  print: PrintTime,
+  { model }: GrafanaQuery,
+): string | undefined {
   // Rules without a step have one of a second.
   const stepMs = typeof model?.intervalMs === 'number' && model.intervalMs >= 1 ? Math.floor(model.intervalMs) : 1000
   const step = Math.max(1, Math.floor(stepMs / 1000))
   if (name === 'timeFrom') return `${first} >= ${print('DateTime', 'from')}`
   if (name === 'timeTo') return `${first} <= ${print('DateTime', 'to')}`
-  if (name === 'timeInterval') return startOfMacro(first, step)
+  if (name === 'timeInterval') return startOf(first, step)
   if (name === 'timeInterval_ms') return `toStartOfInterval(toDateTime64(${first}, 3), INTERVAL ${stepMs} millisecond)`
   if (name === 'timeGroup')
-    return startOfMacro(
+    return startOf(
       first,
       Math.round(toSeconds(second.replace(/^['"](.*)['"]$/, '$1')) ?? 0) || refuse('the period of $__timeGroup is unknown'),
     )
@@ -27,7 +32,7 @@ function expandOwn(name: string, [first = '', second = '']: readonly string[], p
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-const expandWindow = (name: string, args: readonly string[], print: PrintTime, query: GrafanaQuery) =>
+const expand = (name: string, args: readonly string[], print: PrintTime, query: GrafanaQuery): string | undefined =>
   expandWith(timeMacros, name, args, print) ?? expandOwn(name, args, print, query)
 
 /** The time of the query in an alert. `onRange` is called for a range that is not the evaluated window. */
@@ -48,7 +53,7 @@ export function alertTexts(query: GrafanaQuery, interval: AlertInterval, onRange
     macro: (name, args) =>
       isWindow && Object.hasOwn(timeMacros, name)
         ? `$__${name}${args.length === 0 ? '' : `(${args.join(', ')})`}`
-        : expandWindow(name, args, print, query),
+        : expand(name, args, print, query),
   }
 }
 
@@ -59,5 +64,5 @@ export function grafanaTexts(query: GrafanaQuery, atMs: number): TimeTexts {
     if (type === 'DateTime64') return `fromUnixTimestamp64Milli(${ms})`
     return type === 'Date' ? `toDate('${new Date(ms).toISOString().slice(0, 10)}')` : `toDateTime(${Math.floor(ms / 1000)})`
   }
-  return { end: `fromUnixTimestamp64Milli(${atMs})`, macro: (name, args) => expandWindow(name, args, print, query) }
+  return { end: `fromUnixTimestamp64Milli(${atMs})`, macro: (name, args) => expand(name, args, print, query) }
 }

@@ -12,6 +12,7 @@ export interface Reduction {
 
 export interface AlertSql {
   readonly sql: string
+  /** Whether columns name groups. */
   readonly isGrouped: boolean
   /** `never`: always one number. `number`: one row, maybe without a number. `rows`: maybe no row. */
   readonly missing: 'never' | 'number' | 'rows'
@@ -23,13 +24,13 @@ export interface AlertSql {
   readonly unsorted?: string
 }
 
-interface SelectColumn {
+interface Column {
   readonly expression: string
   /** The name as the query spells it; undefined for an expression without alias. */
   readonly name: string | undefined
 }
 
-const shapeAdvice = 'select one number, with a time and labels where they are needed, and group by the labels'
+const advice = 'select one number, with a time and labels where they are needed, and group by the labels'
 
 /** Throws an UnusableSql for a query whose result is unclear. `worst` combines groups to one value. `isTable`: Grafana converts no rows. */
 export function toAlertSql(sql: string, reduction: Reduction | undefined, worst: 'max' | 'min' | undefined, isTable = false): AlertSql {
@@ -39,6 +40,7 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   const { value, time, labels } = roles
   const isWhole = isCount(value.expression) && reduction?.reducer !== 'mean'
   if (time !== undefined && reduction === undefined) return refuse('the threshold is for a series over time; add a reduce expression')
+  if (isCall(value.expression, /^toBool$/i)) return refuse('the rule always fails in Grafana, which takes no Bool for a number')
   if (time === undefined && typeof reduction?.mode === 'object') return refuse('replaceNN is about a number; write it in the SQL')
   if (time !== undefined && labels.length > 0 && isTable)
     return refuse('the rule always fails in Grafana, because a table with times and labels is not a series; set its format to Time series')
@@ -47,31 +49,25 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
     const combined = combineRows(select, { ...roles, isDescending }, reduction, worst)
     return { ...combined, missing: 'rows', isWhole, ...(unsorted !== undefined && { unsorted }) }
   }
-  if (has('GROUP')) return refuse(`the query has several rows without labels; ${shapeAdvice}`)
-  const isRow = has('FROM') && !isAggregation(value)
-  const shape = { isGrouped: false, missing: emptyResultOf(select, value), isWhole, mayHaveRows: isRow && !has('LIMIT 1') } as const
-  return {
-    ...shape,
-    sql: isNumber(value.expression)
-      ? sql
-      : `${select.head} toFloat64(${value.expression})${value.name === undefined ? '' : ` AS ${value.name}`}${select.tail}`,
-  }
+  if (has('GROUP')) return refuse(`the query has several rows without labels; ${advice}`)
+  const isRow = has('FROM') && !isAggregate(value)
+  const shape = { isGrouped: false, missing: missingOf(select, value), isWhole, mayHaveRows: isRow && !has('LIMIT 1') } as const
+  return { ...shape, sql: isNumber(value.expression) ? sql : withFloat(select, value) }
 }
 
 /** What the query answers where no row of the window matches. */
-function emptyResultOf({ has }: Select, value: SelectColumn): 'rows' | 'never' | 'number' {
+function missingOf({ has }: Select, value: Column): 'rows' | 'never' | 'number' {
   const isCut = has('OFFSET') || (has('LIMIT') && !has('LIMIT 1'))
-  const isRow = has('FROM') && !isAggregation(value)
+  const isRow = has('FROM') && !isAggregate(value)
   if (isRow || isCut || has('HAVING')) return 'rows'
   return isCount(value.expression) ? 'never' : 'number'
 }
 
 function rolesOf({ columns, has }: Select) {
-  const [time, second] = columns.length === 1 ? [] : columns.filter((one) => isTimeColumn(one, columns))
-  const labels = has('GROUP') ? columns.filter((one) => one !== time && !isAggregation(one)) : []
+  const [time, second] = columns.length === 1 ? [] : columns.filter((one) => isTime(one, columns))
+  const labels = has('GROUP') ? columns.filter((one) => one !== time && !isAggregate(one)) : []
   const [value, ...others] = columns.filter((one) => one !== time && !labels.includes(one))
-  if (value === undefined || others.length > 0 || second !== undefined)
-    return refuse(`the columns of the query are unclear; ${shapeAdvice}`)
+  if (value === undefined || others.length > 0 || second !== undefined) return refuse(`the columns of the query are unclear; ${advice}`)
   return { value, time, labels }
 }
 
@@ -86,7 +82,8 @@ function readOrder({ columns, order, has }: Select, { time, labels }: Roles, red
     /^(.*?)(?: (asc|desc)(?:ending)?)?(?: (?:nulls|with|collate) .*)?$/i.exec(order.trim().replace(/\s+/g, ' ')) ?? []
   const bare = (text: string | undefined): string | undefined => text?.replace(/["`]/g, '')
   const isSorted = time === undefined || [bare(time.name), bare(time.expression)].includes(bare(key)) || columns[Number(key) - 1] === time
-  const isDescending = isSorted && /^desc/i.test(direction)
+  // Without times, each row is an alert instance, in whatever order.
+  const isDescending = time !== undefined && isSorted && /^desc/i.test(direction)
   if (isDescending && labels.length > 0 && !has('LIMIT 1'))
     return refuse('the rule always fails in Grafana, because rows with labels must have ascending times; correct its ORDER BY')
   const unsorted =
@@ -97,6 +94,9 @@ function readOrder({ columns, order, has }: Select, { time, labels }: Roles, red
   return { isDescending, unsorted: isAffected ? unsorted : undefined }
 }
 
+const withFloat = ({ head, tail }: Select, { expression, name: alias }: Column): string =>
+  `${head} toFloat64(${expression})${alias === undefined ? '' : ` AS ${alias}`}${tail}`
+
 /** Reduces a series, and gives each group the time that a tile over time needs. */
 function combineRows(
   { head, columns, tail }: Select,
@@ -104,7 +104,7 @@ function combineRows(
   reduction: Reduction | undefined,
   worst: 'max' | 'min' | undefined,
 ) {
-  const nameOf = (one: SelectColumn): string => one.name ?? `column${columns.indexOf(one) + 1}__`
+  const nameOf = (one: Column): string => one.name ?? `column${columns.indexOf(one) + 1}__`
   const inner = `(\n${head} ${columns.map((one) => `${one.expression}${one.name === one.expression ? '' : ` AS ${nameOf(one)}`}`).join(', ')}${tail}\n)`
   const plain = isCount(value.expression) ? nameOf(value) : `toFloat64(${nameOf(value)})`
   const reduced =
@@ -128,7 +128,7 @@ function combineRows(
 const windowStart = 'toStartOfInterval(fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - 1), INTERVAL {intervalSeconds:Int64} second)'
 
 /** Reduces a series as Grafana does in pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go. */
-function reduceSql({ reducer, mode }: Reduction, value: string, time: string, last: 'argMin' | 'argMax') {
+function reduceSql({ reducer, mode }: Reduction, value: string, time: string, last: 'argMin' | 'argMax'): string {
   const number = `toFloat64(${value})`
   const orNan = `ifNull(${number}, nan)`
   if (reducer === 'count') return mode === 'dropNN' ? `countIf(isFinite(${orNan}))` : 'count()'
@@ -156,10 +156,10 @@ function readSelect(sql: string) {
   if (start === undefined || !/^\s*(?:select|with)\b/i.test(sql)) return refuse('the query is not a SELECT')
   const after = outside.filter(({ i }) => i > start)
   const refused = after.find(({ word }) => /^(?:UNION|EXCEPT|INTERSECT|DISTINCT|TOTALS|ROLLUP|CUBE|SELECT)$/.test(word))
-  if (refused !== undefined) return refuse(`the query has ${refused.word}, so that its rows are unclear; ${shapeAdvice}`)
+  if (refused !== undefined) return refuse(`the query has ${refused.word}, so that its rows are unclear; ${advice}`)
   const end = after.find(({ word }) => /^(?:FROM|WHERE|GROUP|HAVING|ORDER|LIMIT|SETTINGS|FORMAT)$/.test(word))?.i ?? tokens.length
   const columns = splitArguments(tokens.slice(start + 1, end)).map(toColumn)
-  if (columns.some(({ expression }) => /(?:^|\.)\*$/.test(expression))) return refuse(`the query selects all columns; ${shapeAdvice}`)
+  if (columns.some(({ expression }) => /(?:^|\.)\*$/.test(expression))) return refuse(`the query selects all columns; ${advice}`)
   const present = new Set(after.map(({ word }) => word))
   const byOrder = after.find(({ word }, i) => word === 'BY' && after[i - 1]?.word === 'ORDER')?.i
   const untilOrder = after.find(({ word, i }) => i > (byOrder ?? end) && /^(?:LIMIT|OFFSET|SETTINGS|FORMAT)$/.test(word))?.i
@@ -173,7 +173,7 @@ function readSelect(sql: string) {
 const name = /^(?:[A-Za-z_]\w*|`.*`|".*")$/s
 
 /** An alias comes after AS, or after an expression. */
-function toColumn(text: string): SelectColumn {
+function toColumn(text: string): Column {
   const words = toTokens(text).filter((token) => token.trim() !== '')
   const [last = '', before = ''] = [words.at(-1), words.at(-2)]
   if (!name.test(last) || /^end$/i.test(last)) return { expression: text, name: undefined }
@@ -185,32 +185,33 @@ function toColumn(text: string): SelectColumn {
   return isAlias ? { expression: expression.replace(/(?<!\s)\s+as$/i, ''), name: last } : { expression: text, name: undefined }
 }
 
+const timeCall = /^(?:toStartOf\w+|toDateTime(?:64)?|toDate|timeSlot|date_?trunc|fromUnixTimestamp\w*|parseDateTime\w*)\s*\(/i
+
 const timeName =
   /^(?:t|ts|dt|(?:\w*_)?(?:time|timestamp|date|datetime|bucket|minute|hour|day|at)|\w*[a-z](?:Time|Timestamp|Date|Bucket|At))$/
 
 /** Decides by the function or the name of a column, because its type is not known. */
-function isTimeColumn(column: SelectColumn, all: readonly SelectColumn[]) {
+function isTime(column: Column, all: readonly Column[]): boolean {
   const hasTimeName = timeName.test((column.name ?? '').replace(/["`]/g, ''))
-  if (isAggregation(column)) return hasTimeName && /^(?:min|max)\b/i.test(column.expression) && all.filter(isAggregation).length > 1
-  return (
-    hasTimeName ||
-    /^(?:toStartOf\w+|toDateTime(?:64)?|toDate|timeSlot|date_?trunc|fromUnixTimestamp\w*|parseDateTime\w*)\s*\(/i.test(column.expression)
-  )
+  if (isAggregate(column)) return hasTimeName && /^(?:min|max)\b/i.test(column.expression) && all.filter(isAggregate).length > 1
+  return hasTimeName || timeCall.test(column.expression)
 }
 
-const isAggregation = ({ expression }: SelectColumn) =>
+const isAggregate = ({ expression }: Column): boolean =>
   /\b(?:count|sum|avg|min|max|any|uniq|quantile|median|arg(?:min|max)|stddev|var(?:pop|samp)|corr|group(?:array|uniq)|topk|first_value|last_value)\w*\s*\(/i.test(
     expression,
   ) && !/\b(?:over|select)\b/i.test(expression)
 
 /** One call that counts: always a whole number, also without rows. */
-function isCount(expression: string) {
+const isCount = (expression: string): boolean => isCall(expression, /^(?:count|uniq)(?!.*OrNull)\w*$/i)
+
+function isCall(expression: string, name: RegExp): boolean {
   const tokens = toTokens(expression)
-  return /^(?:count|uniq)(?!.*OrNull)\w*$/i.test(tokens[0] ?? '') && tokens[1] === '(' && closingBracket(tokens, 1) === tokens.length - 1
+  return name.test(tokens[0] ?? '') && tokens[1] === '(' && closingBracket(tokens, 1) === tokens.length - 1
 }
 
 /** Whether the server takes the result for a number. It does not take a decimal for one. */
-function isNumber(expression: string) {
+function isNumber(expression: string): boolean {
   const tokens = toTokens(expression)
   let depth = 0
   return tokens.every((token, i) => {

@@ -39,7 +39,7 @@ const call =
 const everyCall = new RegExp(call, 'gi')
 
 /** The end of the window with the type of the function, as ClickHouse 26.9 states it. */
-function toFixed(text: string, end: string) {
+function toFixed(text: string, end: string): string {
   const [, name = '', args = ''] = /^(\w+)\s*\(?([^()]*)/s.exec(text) ?? []
   const and = args.trim() === '' ? '' : `, ${args.trim()}`
   if (/^(?:today|curdate|current_date)$/i.test(name)) return `toDate(${end})`
@@ -49,26 +49,26 @@ function toFixed(text: string, end: string) {
   return `toDateTime(${end}${and})`
 }
 
-const columnGrammar = '(?:(?:[A-Za-z_]\\w*|`[^`]*`|"[^"]*")(?:\\.(?:\\w+|`[^`]*`|"[^"]*"))*)'
+const column = '(?:(?:[A-Za-z_]\\w*|`[^`]*`|"[^"]*")(?:\\.(?:\\w+|`[^`]*`|"[^"]*"))*)'
 /** A number of a time, in which both sides of a comparison or a difference are. */
 const numeric = '(?:to(?:UnixTimestamp(?:64\\w+)?|U?Int(?:32|64)|Float64)\\s*\\(\\s*)'
 const shift = '(?:(?:(?:date|timestamp)_?sub\\s*\\([^,()]+,[^,()]+,|(?:subtract\\w+|date_?sub|toDateTime(?:64)?|toStartOf\\w+)\\s*\\()\\s*)'
 
 /** `column >= now() - …`, where it is a condition by itself. */
 const lowerLimit = new RegExp(
-  `(?<=(?:\\b(?:where|prewhere|and|or|on|when|having)\\s|[(,])\\s{0,99})(${columnGrammar})\\s*>=?\\s*(${numeric})?${shift}?(${call})`,
+  `(?<=(?:\\b(?:where|prewhere|and|or|on|when|having)\\s|[(,])\\s{0,99})(${column})\\s*>=?\\s*(${numeric})?${shift}?(${call})`,
   'gi',
 )
 /** `dateDiff('second', max(column), now())`, `now() - max(column)` and `max(column) < now() - …`. */
 const lags = [
-  `(date_?diff\\s*\\([^()]*,\\s*)max\\s*\\(\\s*(${columnGrammar})\\s*\\)(\\s*,\\s*${call})`,
-  `(${call}\\s*-\\s*)max\\s*\\(\\s*(${columnGrammar})\\s*\\)()`,
-  `(${numeric}${call}\\s*\\)\\s*-\\s*${numeric})max\\s*\\(\\s*(${columnGrammar})\\s*\\)()`,
-  `(\\bhaving\\s+)max\\s*\\(\\s*(${columnGrammar})\\s*\\)(\\s*<=?\\s*${shift}?${call})`,
+  `(date_?diff\\s*\\([^()]*,\\s*)max\\s*\\(\\s*(${column})\\s*\\)(\\s*,\\s*${call})`,
+  `(${call}\\s*-\\s*)max\\s*\\(\\s*(${column})\\s*\\)()`,
+  `(${numeric}${call}\\s*\\)\\s*-\\s*${numeric})max\\s*\\(\\s*(${column})\\s*\\)()`,
+  `(\\bhaving\\s+)max\\s*\\(\\s*(${column})\\s*\\)(\\s*<=?\\s*${shift}?${call})`,
 ].map((lag) => new RegExp(lag, 'gi'))
 
 /** The values of calls in these places count no rows: upper limits, and columns of the result. */
-function countsNothing(text: string, from: number, to: number) {
+function countsNothing(text: string, from: number, to: number): boolean {
   const before = text.slice(Math.max(0, from - 500), from).replace(/(?:\w+\s*\(\s*)+$/, '')
   if (/(?:<=?|\bbetween|\bbetween\s(?:(?!\band\b)[^()]|\([^()]*\))*\band)\s*$/i.test(before)) return true
   const list = before.slice(before.toLowerCase().lastIndexOf('select'))
@@ -79,14 +79,14 @@ function countsNothing(text: string, from: number, to: number) {
 }
 
 /** Whether a row for which the comparison is false counts nothing: it is not negated, compared, or an argument of another function. */
-function isCondition(text: string, { 0: whole, index }: RegExpExecArray) {
+function isCondition(text: string, { 0: whole, index }: RegExpExecArray): boolean {
   const [rest = ''] = text.slice(index + whole.length).split(/\bend\b/i)
   const isOther = /\bwhen\s*$/i.test(text.slice(0, index)) && /\belse\s+(?!(?:0|null)\s*$)/i.test(rest)
-  return !isOther && bracketsAround(text, index).every(([open, close]) => isPlainBracket(text.slice(0, open), text.slice(close + 1)))
+  return !isOther && bracketsAround(text, index).every(([open, close]) => isPlain(text.slice(0, open), text.slice(close + 1)))
 }
 
 /** Whether a bracket has the condition of an aggregation, or is a part of a condition. */
-const isPlainBracket = (before: string, after: string) =>
+const isPlain = (before: string, after: string): boolean =>
   /\b(?:sum|(?!multi)\w+if)\s*$/i.test(before.slice(-100)) ||
   (/(?:^|[(,]|\b(?:where|prewhere|having|on|when|and|or|then|else|select))\s*$/i.test(before.slice(-100)) &&
     !/^\s*(?:[=!<>+*/%-]|(?:is|in|not|between|i?like|xor)\b)/i.test(after.slice(0, 100)))

@@ -26,13 +26,14 @@ import { type AlertSql, toAlertSql } from './shape.ts'
 import { translateTime } from './time.ts'
 
 /** What the person who imports decides, by the names in Grafana. */
-interface ImportChoices {
+export interface ImportChoices {
   readonly connections: ReadonlyMap<string, string>
   /** `*` is for rules without a contact point of their own. */
   readonly webhooks: ReadonlyMap<string, string>
 }
 
 export interface Translated {
+  /** The fields of a file, without the dashboard. */
   readonly alert: Body & { readonly interval: AlertInterval; readonly query: { readonly sql: string; readonly connection: string } }
   readonly condition: RuleCondition
   readonly isGrouped: boolean
@@ -93,7 +94,7 @@ function translate(rule: GrafanaRule, inFile: RuleInFile, choices: ImportChoices
   if (rule.title.length > 512) return refuse('the title has more than 512 characters')
   const condition = readCondition(rule)
   const differences: string[] = [...condition.differences]
-  const { interval, windows } = scheduleOf(rule, inFile, differences)
+  const { interval, windows } = readSchedule(rule, inFile, differences)
   const connection = connectionOf(condition.query, choices)
   const sql = translateSql(condition, interval, differences)
   const alert = {
@@ -103,9 +104,9 @@ function translate(rule: GrafanaRule, inFile: RuleInFile, choices: ImportChoices
     interval,
     ...(windows > 1 && { numConsecutiveWindows: windows }),
     channel: { type: 'webhook', webhook: webhookOf(rule, choices) },
-    ...textsOf(rule, inFile, sql, differences),
+    ...toTexts(rule, inFile, sql, differences),
   }
-  describeNoData(rule, condition, sql, differences)
+  describeMissing(rule, condition, sql, differences)
   describeOthers(rule, differences)
   return { alert, condition, isGrouped: sql.isGrouped, differences }
 }
@@ -114,7 +115,7 @@ function translate(rule: GrafanaRule, inFile: RuleInFile, choices: ImportChoices
  * Grafana fires when the condition has held for the time of `for` since its first violation: after one evaluation more than the time has
  * intervals. Most services refuse an interval of 30s.
  */
-function scheduleOf(rule: GrafanaRule, { interval: given }: RuleInFile, differences: string[]) {
+function readSchedule(rule: GrafanaRule, { interval: given }: RuleInFile, differences: string[]) {
   if (given == null) return refuse('the export has no interval of its group; export the group, or all rules as a provisioning file')
   const seconds = toSeconds(given) || refuse(`the interval ${quote(textOrEmpty(given), 40)} of the group is not a duration`)
   const pending = isEmpty(rule.for) ? 0 : (toSeconds(rule.for) ?? refuse(`the duration ${quote(String(rule.for), 40)} in for is not known`))
@@ -129,7 +130,7 @@ function scheduleOf(rule: GrafanaRule, { interval: given }: RuleInFile, differen
   return { interval, windows }
 }
 
-function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connections }: ImportChoices) {
+function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connections }: ImportChoices): string {
   const { type, uid } = isMapping(model?.datasource) ? model.datasource : {}
   const name = datasourceUid ?? textOrEmpty(uid)
   if (isGiven(type) && type !== 'grafana-clickhouse-datasource')
@@ -138,7 +139,7 @@ function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connectio
   return connections.get(name) ?? refuse(`the data source ${quote(name, 60)} has no connection; ${advice}`)
 }
 
-function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: ImportChoices) {
+function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: ImportChoices): string {
   const name = own?.receiver ?? '*'
   const contact = own == null ? 'a rule without a contact point' : `the contact point ${quote(name, 60)}`
   return webhooks.get(name) ?? refuse(`${contact} has no webhook; set ${spellInput('webhook', `${quote(name, 60)}=NAME`)}`)
@@ -155,9 +156,13 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
   differences.push(...used)
   if (readsLater)
     differences.push('rows after the end of a window count, too, so that a late evaluation and a backtest can have other values')
-  const [direction] = /^(?:above|below)/.exec(evaluator.thresholdType) ?? []
-  const worst = direction === undefined ? undefined : direction === 'above' ? 'max' : 'min'
-  const found = toAlertSql(sql, reduction, isClassic ? worst : undefined, /^(?:1|table)$/i.test(textOrEmpty(query.model?.format)))
+  const [direction = ''] = /^(?:above|below)/.exec(evaluator.thresholdType) ?? []
+  const found = toAlertSql(
+    sql,
+    reduction,
+    isClassic ? worstOf[direction] : undefined,
+    /^(?:1|table)$/i.test(textOrEmpty(query.model?.format)),
+  )
   if (found.unsorted !== undefined) differences.push(found.unsorted)
   if (found.mayHaveRows) differences.push('the query may have several rows, of which the first counts; Grafana would fail')
   if (isClassic && found.isGrouped) return refuse('a classic condition about several groups can only be above or below a number')
@@ -167,15 +172,18 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
   return { ...found, sql: tidy(found.sql).trim() }
 }
 
-function sqlOf({ refId, model }: GrafanaQuery) {
+function sqlOf({ refId, model }: GrafanaQuery): string {
   const { rawSql, format } = model ?? {}
   if (/^(?:2|3|logs|traces?)$/i.test(textOrEmpty(format))) return refuse('the query returns logs or traces, and no number')
   if (textOrEmpty(rawSql).length > 30_000) return refuse('the query has more than 30,000 characters')
   return textOrEmpty(rawSql).trim() || refuse(`${quote(refId, 40)} has no SQL in rawSql`)
 }
 
+const worstOf: Readonly<Record<string, 'max' | 'min'>> = { above: 'max', below: 'min' }
+
 /** A block of YAML has no tabs, and no blanks at the ends of lines. A text keeps its own. */
-const tidy = (sql: string) => (/'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/(?<![ \t\r])[ \t\r]+$/gm, '').replace(/\t/g, '  '))
+const tidy = (sql: string): string =>
+  /'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/(?<![ \t\r])[ \t\r]+$/gm, '').replace(/\t/g, '  ')
 
 function toThreshold({ evaluator: { withoutBorders, ...fields } }: RuleCondition, { isWhole }: AlertSql, differences: string[]) {
   const { threshold, thresholdMax } = fields
@@ -189,7 +197,7 @@ function toThreshold({ evaluator: { withoutBorders, ...fields } }: RuleCondition
 }
 
 /** The server counts a number that is missing as 0. */
-function describeNoData({ noDataState }: GrafanaRule, { evaluator }: RuleCondition, sql: AlertSql, differences: string[]) {
+function describeMissing({ noDataState }: GrafanaRule, { evaluator }: RuleCondition, sql: AlertSql, differences: string[]): void {
   const state = noDataState?.trim() || 'NoData'
   if (sql.missing === 'never') return
   const fires = isBreach({ thresholdMax: undefined, ...evaluator, interval: '1m', consecutive: 1, isGrouped: false }, 0)
@@ -206,10 +214,10 @@ function describeNoData({ noDataState }: GrafanaRule, { evaluator }: RuleConditi
 const maxTextLength = 3800
 
 /** A template. The product reads the same brackets, with other names in them. */
-const templateGrammar = /\{\{[\s\S]*?(?:\}\}|$)/g
+const template = /\{\{[\s\S]*?(?:\}\}|$)/g
 
 /** The summary and the description are for the notification, and everything else for the person on call. */
-function textsOf(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql, differences: string[]) {
+function toTexts(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql, differences: string[]) {
   const { summary = '', description = '', __dashboardUid__, __panelId__, ...others } = rule.annotations ?? {}
   const linesOf = (values: object): readonly string[] => Object.entries(values).map(([name, value]) => `${name}: ${value}`)
   const dashboard = [rule.dashboardUid || __dashboardUid__, rule.panelId || __panelId__].filter(Boolean).join(', panel ')
@@ -223,20 +231,18 @@ function textsOf(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql,
   ].join('\n')
   const group = isGrouped ? '{{group}}' : '…'
   const toProduct = (whole: string): string => (whole.includes('$value') ? '{{value}}' : whole.includes('$labels') ? group : '…')
-  const found = new Set(`${message}${note}`.match(templateGrammar))
+  const found = new Set(`${message}${note}`.match(template))
   if (found.size > 0) differences.push(`the texts have {{value}}, {{group}} or … in place of ${quote([...found].join(' '), 120)}`)
   if (Math.max(message.length, note.length) > maxTextLength) differences.push(`a text is cut at ${maxTextLength} characters`)
   const cut = (text: string): string => text.slice(0, maxTextLength).toWellFormed()
-  return {
-    ...(message !== '' && { message: cut(message.replace(templateGrammar, toProduct)) }),
-    note: cut(note.replace(templateGrammar, '…')),
-  }
+  return { ...(message !== '' && { message: cut(message.replace(template, toProduct)) }), note: cut(note.replace(template, '…')) }
 }
 
 /** Fields without effect on an alert. */
 export const withoutEffect = /^(?:org(?:Id|ID)|id|updated|provenance|folderUID|ruleGroup|guid|version)$/
 
-function describeOthers(rule: GrafanaRule, differences: string[]) {
+/** A failing query, notifications, and fields without an equivalent. */
+function describeOthers(rule: GrafanaRule, differences: string[]): void {
   const state = rule.execErrState?.trim() || 'Alerting'
   if (!/^keeplast$/i.test(state)) differences.push(`a failing query keeps the last state; Grafana had another one (execErrState: ${state})`)
   const { receiver: _, ...timing } = rule.notification_settings ?? {}

@@ -1,11 +1,13 @@
 // Dashboards of the web app as declarations. The API has fewer fields than the web app, and what it has no field for is a loss. Facts are
 // from hyperdxio/hyperdx 2.36: packages/common-utils/src/types.ts, and the conversions of the external API in packages/api.
 import * as z from 'zod'
+import { alertFromApi, declaredAlert, unknownFormOf } from '../../kinds/alert/alert.ts'
 import { declaredDashboard } from '../../kinds/dashboard/dashboard.ts'
+import { explainTypeWithoutAlerts, typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
 import { builtConfig, writtenConfig } from '../../kinds/dashboard/tile-schema.ts'
 import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
-import { isEmpty, isMapping } from '../../platform/core/keys.ts'
+import { isEmpty, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import { elementOf, fieldOf, formOf, isInForm, ownValue, type Schema } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics } from '../../platform/documents/validate.ts'
@@ -18,16 +20,28 @@ export const dashboardOutcome = z.object({
   reason: z.string().optional().describe('Why the dashboard is refused.'),
 })
 
-export type DashboardOutcome = z.output<typeof dashboardOutcome> & { readonly declared?: Body }
+export type DashboardOutcome = z.output<typeof dashboardOutcome> & {
+  readonly declared?: Body
+  /** The alerts of its tiles, without the dashboard. */
+  readonly alerts?: readonly Body[]
+}
 
 type Lose = (loss: string) => void
+
+interface Choices {
+  readonly kind: Kind
+  /** Pairs of a name and an id, of which the file has one and the declaration gets the other. */
+  readonly connections: ReadonlyMap<string, string>
+  /** Names of webhooks by id, or by another name. */
+  readonly webhooks: ReadonlyMap<string, string>
+}
 
 const { shape } = declaredDashboard
 
 export function translateDashboard(
   { name, tiles, ...fields }: Body,
   location: string,
-  { kind, connections }: { readonly kind: Kind; readonly connections: ReadonlyMap<string, string> },
+  { kind, connections, webhooks }: Choices,
 ): DashboardOutcome {
   const losses: { tile?: string; loss: string }[] = []
   const lose: Lose = (loss) => void losses.push({ loss })
@@ -35,42 +49,78 @@ export function translateDashboard(
   const common = { title: title || 'dashboard without name', location, losses }
   if (title === '' || title.length > 1024)
     return { ...common, result: 'refused', reason: 'its name is missing, or has more than 1024 characters' }
-  const { tags, containers, filters, savedFilterValues, ...query } = carry(fields, declaredDashboard, dashboardConverts, lose)
+  const { tags, containers, filters, savedFilterValues, ...query } = carry(fields, declaredDashboard, dashboardFields, lose)
   const accept = (field: keyof typeof itemFields, items: unknown): readonly Body[] =>
     listOf(items).flatMap((item) => {
       const element = elementOf(shape[field])
       const carried = isMapping(item) ? carry(item, element, itemFields[field], lose) : item
-      return isDeclarable(element, carried, `${field} ${describeLoss(item)}`, lose) ? [carried] : []
+      return isAccepted(element, carried, `${field} ${describe(item)}`, lose) ? [carried] : []
     })
   const boxes = accept('containers', containers)
   const connectionOf = (given: unknown): unknown =>
     connections.get(String(given)) ?? [...connections].find(([, other]) => other === given)?.[0] ?? given
-  const kept = listOf(tiles).flatMap((tile, i): readonly Body[] => {
-    const label = nameOfTile(tile) || `Tile ${i + 1}`
+  const kept = listOf(tiles).flatMap((tile, i): readonly KeptTile[] => {
+    const label = nameOf(tile) || `Tile ${i + 1}`
     const own: string[] = []
     const loseOf: Lose = (loss) => void own.push(loss)
-    const body = toDeclaredTile(tile, boxes, connectionOf, loseOf)
-    const isKept = body !== undefined && isDeclarable(elementOf(shape.tiles), { ...body, name: label }, 'the tile', loseOf)
+    const body = toTile(tile, boxes, connectionOf, loseOf)
+    const isKept = body !== undefined && isAccepted(elementOf(shape.tiles), { ...body, name: label }, 'the tile', loseOf)
     losses.push(...(isKept ? own : own.slice(-1)).map((loss) => ({ tile: label, loss })))
-    return isKept ? [body] : []
+    return isKept ? [{ body, label, alert: ownValue(ownValue(tile, 'config'), 'alert') }] : []
   })
   if (kept.length === 0 && !isEmpty(tiles)) return { ...common, result: 'refused', reason: 'the API has none of its tiles' }
   const lists = {
-    ...{ tags: accept('tags', tags), tiles: kept, filters: accept('filters', filters) },
+    ...{ tags: accept('tags', tags), tiles: kept.map(({ body }) => body), filters: accept('filters', filters) },
     ...{ savedFilterValues: accept('savedFilterValues', savedFilterValues), containers: boxes },
   }
   // Spelled as by `pull`.
   const nothing = { spelled: undefined, declared: undefined, sources: [], keyOf: () => undefined, tilesOf: () => [] }
   const declared = kind.toFile({ name: title, ...lists, ...query }, { ...nothing, key: '', directory: namesAsIds })
-  return { ...common, result: losses.length === 0 ? 'exact' : 'changed', declared }
+  const names = listOf(declared.tiles).map((tile) => tile.name)
+  const alerts = kept.flatMap(({ body, label, alert }, i): readonly Body[] => {
+    const loseOf: Lose = (loss) => void losses.push({ tile: label, loss })
+    const isRepeated = names.indexOf(names[i]) !== names.lastIndexOf(names[i])
+    const found = isMapping(alert) ? toAlert(alert, { body, webhooks, isRepeated }, loseOf) : undefined
+    return found === undefined ? [] : [{ ...found, tile: names[i] }]
+  })
+  return { ...common, result: losses.length === 0 ? 'exact' : 'changed', declared, alerts }
 }
 
-const nameOfTile = (tile: Body) => String(ownValue(ownValue(tile, 'config'), 'name') ?? '')
+interface KeptTile {
+  readonly body: Body
+  readonly label: string
+  readonly alert: unknown
+}
 
-const describeLoss = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
+/** The alert that the web app and the provisioner keep in the chart of a tile; undefined where files cannot declare it. */
+function toAlert(alert: Body, of: Pick<KeptTile, 'body'> & Pick<Choices, 'webhooks'> & { readonly isRepeated: boolean }, lose: Lose) {
+  const type = typeWithoutAlerts(of.body)
+  const form = unknownFormOf({ id: '', ...alert })
+  const reason = of.isRepeated
+    ? 'another tile has the same name'
+    : type === undefined
+      ? form && `it has ${form}`
+      : explainTypeWithoutAlerts(type)
+  if (reason !== undefined) return lose(`its alert is left out: ${reason}`)
+  const toChannel = (channel: unknown): unknown => {
+    const { webhookName, webhookId = webhookName, ...others } = isMapping(channel) ? channel : {}
+    const webhook = of.webhooks.get(String(webhookId)) ?? webhookName
+    return withoutUndefined({ ...others, ...(webhook === undefined ? { webhookId } : { webhook }) })
+  }
+  const fields = {
+    channel: (value: unknown) => ({ channel: toChannel(value) }),
+    channels: (value: unknown) => ({ channels: listOf(value).map(toChannel) }),
+  }
+  const carried = carry(alertFromApi({ ...alert, source: 'tile' }) ?? alert, declaredAlert, fields, lose)
+  return isAccepted(declaredAlert, carried, 'its alert', lose) ? carried : undefined
+}
+
+const nameOf = (tile: Body): string => String(ownValue(ownValue(tile, 'config'), 'name') ?? '')
+
+const describe = (value: unknown): string => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
 
 /** Whether files can declare the value. */
-function isDeclarable(schema: Schema | undefined, value: unknown, what: string, lose: Lose) {
+function isAccepted(schema: Schema | undefined, value: unknown, what: string, lose: Lose): boolean {
   const error = schema && z.safeParse(schema, value).error
   if (schema === undefined || error === undefined) return true
   const place = { file: '' }
@@ -85,10 +135,10 @@ function isDeclarable(schema: Schema | undefined, value: unknown, what: string, 
 const namesAsIds: Directory = {
   ...createDirectory({}),
   byName: (_, name) => ({ id: name }),
-  nameOf: (id) => (typeof id === 'string' && !isStoredId(id) ? id : undefined),
+  nameOf: (id) => (typeof id === 'string' && !isId(id) ? id : undefined),
 }
 
-const isStoredId = (text: unknown) => /^[0-9a-f]{24}$/.test(String(text))
+const isId = (text: unknown): boolean => /^[0-9a-f]{24}$/.test(String(text))
 
 /** The fields of the API for a field of the web app: none where every reader assumes the value, and one that no schema has for a loss. */
 type Convert = (value: unknown, web: Body, lose: Lose) => Body
@@ -102,7 +152,7 @@ function carry(web: Body, schema: Schema | undefined, fields: Readonly<Record<st
     const convert = Object.hasOwn(fields, field) ? fields[field] : undefined
     const converted = Object.entries(convert?.(value, web, lose) ?? { [field]: value })
     if (converted.every(([name]) => isInForm(form, name))) return converted
-    lose(`${field} ${describeLoss(value)} is left out${ownValue(effects, field) ?? ': the API has no field for it'}`)
+    lose(`${field} ${describe(value)} is left out${ownValue(effects, field) ?? ': the API has no field for it'}`)
     return []
   })
   return Object.fromEntries(carried)
@@ -129,7 +179,6 @@ const effects: Readonly<Record<string, string>> = {
   appliesToSourceIds: ', which has no effect without isBroadcastEnabled',
   containerId: ', because there is no such container',
   tabId: ', because there is no such tab',
-  alert: ', as by an import in the web app; declare it under alerts',
 }
 
 const drop: Convert = () => ({})
@@ -143,37 +192,37 @@ const textOnly =
     typeof value === 'string' ? { [name]: value } : lost
 
 /** Lucene and SQL read the same text differently, so a declaration states the language. */
-const conditionConvert =
+const condition =
   (field: string, standard: 'sql' | 'lucene', name = field): Convert =>
   (value, web, lose) => {
     const language = web[`${field}Language`]
-    if (isEmpty(language)) lose(`${field} ${describeLoss(value)} has no language, and is read as ${standard === 'sql' ? 'SQL' : 'Lucene'}`)
+    if (isEmpty(language)) lose(`${field} ${describe(value)} has no language, and is read as ${standard === 'sql' ? 'SQL' : 'Lucene'}`)
     return { [name]: value, [`${name}Language`]: language || standard }
   }
 
 /** Some are set by the server, and an import in the web app leaves the description out. */
-const dashboardConverts: Readonly<Record<string, Convert>> = {
+const dashboardFields: Readonly<Record<string, Convert>> = {
   ...{ version: drop, description: drop, id: drop, _id: drop, __v: drop, team: drop, $schema: drop },
   ...{ createdAt: drop, updatedAt: drop, createdBy: drop, updatedBy: drop, provisioned: drop },
-  ...{ savedQuery: conditionConvert('savedQuery', 'lucene'), savedQueryLanguage: drop },
+  ...{ savedQuery: condition('savedQuery', 'lucene'), savedQueryLanguage: drop },
 }
 
 const itemFields = {
   ...{ tags: {}, containers: {}, savedFilterValues: {} },
   filters: {
-    ...{ id: drop, where: conditionConvert('where', 'sql'), whereLanguage: drop },
+    ...{ id: drop, where: condition('where', 'sql'), whereLanguage: drop },
     source: (value) => ({ sourceId: value }),
     variableName: (value, { isVariableEnabled }) => (isVariableEnabled === true ? { variableName: value } : lost),
     appliesToSourceIds: (value, { isBroadcastEnabled }) => (isBroadcastEnabled === false ? lost : { appliesToSourceIds: value }),
   },
 } satisfies Readonly<Record<string, Readonly<Record<string, Convert>>>>
 
-const isRanked = ({ displayType }: Body) => displayType === 'pie' || displayType === 'bar'
+const isRanked = ({ displayType }: Body): boolean => displayType === 'pie' || displayType === 'bar'
 
-const schemaAt = ({ configType }: Body) => (configType === 'sql' ? writtenConfig : builtConfig)
+const schemaOf = ({ configType }: Body): Schema => (configType === 'sql' ? writtenConfig : builtConfig)
 
-const chartConverts: Readonly<Record<string, Convert>> = {
-  name: drop,
+const chartFields: Readonly<Record<string, Convert>> = {
+  ...{ name: drop, alert: drop },
   configType: (value) => (value === 'sql' ? { configType: value } : {}),
   source: (value, { displayType }) => (displayType === 'markdown' ? {} : { sourceId: value }),
   select: toSelect,
@@ -186,14 +235,14 @@ const chartConverts: Readonly<Record<string, Convert>> = {
   fillNulls: (value) => (value === false ? { fillNulls: value } : {}),
   showOperandSeries: (value, { formulas, displayType }) =>
     isEmpty(formulas) || displayType === 'number' ? {} : { showOperandSeries: value },
-  color: (value) => ({ color: toChartColor(value) }),
+  color: (value) => ({ color: toColor(value) }),
   onClick: toOnClick,
 }
 
 const colors = ['green', 'blue', 'orange', 'red', 'cyan', 'pink', 'purple', 'light-blue', 'brown', 'gray']
 
 /** Older versions of the web app had numbers: `chart-1` is green. */
-function toChartColor(color: unknown): unknown {
+function toColor(color: unknown): unknown {
   const number = /^chart-([1-9]|10)$/.exec(String(color))?.[1]
   return number === undefined ? color : `chart-${colors[Number(number) - 1]}`
 }
@@ -201,47 +250,56 @@ function toChartColor(color: unknown): unknown {
 /** The API opens other dashboards by id or by name, and exports have names. */
 function toOnClick(onClick: unknown, _: Body, lose: Lose): Body {
   const id = ownValue(ownValue(onClick, 'target'), 'id')
-  if (!isMapping(onClick) || onClick.type !== 'dashboard' || id === undefined || isStoredId(id)) return { onClick }
-  lose(`a click finds the dashboard ${describeLoss(id)} by its name, and not by its id`)
+  if (!isMapping(onClick) || onClick.type !== 'dashboard' || id === undefined || isId(id)) return { onClick }
+  lose(`a click finds the dashboard ${describe(id)} by its name, and not by its id`)
   return { onClick: { ...onClick, target: { mode: 'template', template: id } } }
 }
 
 const seriesFields: Readonly<Record<string, Convert>> = {
-  aggCondition: conditionConvert('aggCondition', 'lucene', 'where'),
+  aggCondition: condition('aggCondition', 'lucene', 'where'),
   aggConditionLanguage: drop,
   isDelta: () => ({ periodAggFn: 'delta' }),
   level: (value, { aggFn }) => (aggFn === 'quantile' ? { level: value } : {}),
   valueExpression: (value, { aggFn }) => (aggFn === 'count' ? lost : { valueExpression: value }),
 }
 
+const heatmapFields: Readonly<Record<string, Convert>> = { aggFn: (value) => (value === 'count' ? {} : lost), aggConditionLanguage: drop }
+
 function toSelect(select: unknown, web: Body, lose: Lose): Body {
-  const form = formOf(schemaAt(web), web)
+  const form = formOf(schemaOf(web), web)
   const element = form && elementOf(fieldOf(form, 'select'))
   if (!Array.isArray(select) || element === undefined) return { select }
   const isHeatmap = web.displayType === 'heatmap'
   const all = select.map((series: unknown, i) => {
     if (!isMapping(series)) return series
-    const carried = carry(
-      series,
-      element,
-      isHeatmap ? { aggFn: (value) => (value === 'count' ? {} : lost), aggConditionLanguage: drop } : seriesFields,
-      (loss) => lose(`series ${i + 1}: ${loss}`),
-    )
+    const carried = carry(series, element, isHeatmap ? heatmapFields : seriesFields, (loss) => lose(`series ${i + 1}: ${loss}`))
     // Templates leave out the value of a metric, which no query reads and the API requires.
     return isEmpty(series.metricName) || series.aggFn === 'count' ? carried : { valueExpression: 'Value', ...carried }
   })
   const isOne = isHeatmap || isRanked(web) || (web.displayType === 'number' && isEmpty(web.formulas))
-  for (const one of isOne ? select.slice(1) : []) lose(`the series ${describeLoss(one)} is left out, because a tile of its type has one`)
+  for (const one of isOne ? select.slice(1) : []) lose(`the series ${describe(one)} is left out, because a tile of its type has one`)
   return { select: isOne ? all.slice(0, 1) : all }
 }
 
+/**
+ * A condition that the API has only for series, where these have none. Queries of HyperDX have the conditions of all series in their WHERE
+ * (renderWhere of packages/common-utils), so they read the same rows. Those of metrics are made in another way.
+ */
+function moveCondition(web: Body, form: z.ZodObject, lose: Lose): Body {
+  const { where, whereLanguage, ...others } = web
+  const series = isInForm(form, 'where') || isEmpty(where) || isEmpty(whereLanguage) ? [] : listOf(web.select)
+  if (series.length === 0 || series.some(({ aggCondition, metricName }) => !isEmpty(aggCondition) || !isEmpty(metricName))) return web
+  lose(`where ${describe(where)} becomes the condition of each series`)
+  return { ...others, select: series.map((one) => ({ ...one, aggCondition: where, aggConditionLanguage: whereLanguage })) }
+}
+
 /** The tile in the API's fields; undefined where the API has no such tile. */
-function toDeclaredTile(tile: Body, containers: readonly Body[], connectionOf: (given: unknown) => unknown, lose: Lose): Body | undefined {
+function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: unknown) => unknown, lose: Lose): Body | undefined {
   const { id: _, x, y, w, h, config, ...others } = isMapping(tile) ? tile : {}
   const web = isMapping(config) ? config : {}
-  const form = web.configType === 'promql' ? undefined : formOf(schemaAt(web), web)
+  const form = web.configType === 'promql' ? undefined : formOf(schemaOf(web), web)
   if (form === undefined) {
-    lose(`the tile is left out: the API has no tiles of type ${describeLoss([web.configType, web.displayType].filter(Boolean).join(' '))}`)
+    lose(`the tile is left out: the API has no tiles of type ${describe([web.configType, web.displayType].filter(Boolean).join(' '))}`)
     return undefined
   }
   const container = containers.find(({ id }) => id === others.containerId)
@@ -251,11 +309,11 @@ function toDeclaredTile(tile: Body, containers: readonly Body[], connectionOf: (
     tabId: (value: unknown) => (hasTab ? { tabId: value } : lost),
   }
   const fields = {
-    ...chartConverts,
-    ...(isInForm(form, 'where') && { where: conditionConvert('where', 'lucene') }),
+    ...chartFields,
+    ...(isInForm(form, 'where') && { where: condition('where', 'lucene') }),
     connection: (value: unknown) => ({ connectionId: connectionOf(value) }),
   }
   // A search without columns shows those of its source.
-  const chart = { ...(web.displayType === 'search' && { select: '' }), ...carry(web, form, fields, lose) }
-  return { name: nameOfTile(tile), x, y, w, h, ...carry(others, elementOf(shape.tiles), exists, lose), config: chart }
+  const chart = { ...(web.displayType === 'search' && { select: '' }), ...carry(moveCondition(web, form, lose), form, fields, lose) }
+  return { name: nameOf(tile), x, y, w, h, ...carry(others, elementOf(shape.tiles), exists, lose), config: chart }
 }

@@ -34,11 +34,8 @@ export function nextSteps(files: readonly NewFile[], env: Variables): readonly s
   const checks = files.flatMap(({ target, check, isNew }) => (check === undefined || !isNew ? [] : [[target, check] as const]))
   // The variables of a step, which the command line reads, too.
   const names = [...secrets, ...variables.values()].sort()
-  const settings = names.filter((name) =>
-    Object.keys(settingsSchema.shape)
-      .map((name) => toEnvironmentName(toKebab(name)))
-      .includes(name),
-  )
+  const known = Object.keys(settingsSchema.shape).map((name) => toEnvironmentName(toKebab(name)))
+  const settings = names.filter((name) => known.includes(name))
   const ofFiles = names.filter((name) => name.startsWith(fileVariablePrefix))
   const toSet = (some: readonly string[]): readonly string[] => some.filter((name) => !env[name]).map((name) => `export ${name}=…`)
   const profile = has('profile: hyperdx') ? 'hyperdx' : 'clickhouse-cloud'
