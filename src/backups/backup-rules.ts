@@ -11,7 +11,6 @@ export const defaultLimitHours = 26
 /** A backup gets at least this much time beyond its period. */
 const minSlackHours = 2
 
-/** A backup may take this many times its typical duration. */
 const durationFactor = 2
 
 const maxPeriodHours = 366 * 24

@@ -286,13 +286,11 @@ const trendTable = (services: readonly LabeledCheck[]) =>
     },
   )
 
-/** A longer sparkline would be hard to read. */
 const maxSparklinePoints = 20
 
 const sparklineOf = (trend: Trend | undefined) =>
   shown(trend && trend.values.length > 1 ? trend.values.slice(-maxSparklinePoints) : undefined, (values) => sparkline(values))
 
-/** Errors that the report shows in full. The result document has all of them. */
 const maxFailures = 5
 
 const failureBlocks = (services: readonly LabeledCheck[]): Part => {

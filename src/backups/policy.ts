@@ -1,4 +1,3 @@
-// What a file expects of the backups of a service, and the evidence that they can be restored.
 import * as z from 'zod'
 import { hasTag, type ListedService } from '../platform/api/services.ts'
 import { dayMs, hourMs } from '../platform/core/durations.ts'
@@ -12,7 +11,6 @@ import { type KnownBackup, toKnownBackup } from './backups.ts'
 import type { Policy } from './checks-file.ts'
 import { effectivePeriodHours, isSuccessful, type ServiceBackups } from './service-check.ts'
 
-/** The options of clickhousectl by their names in a policy. */
 const options = {
   periodHours: '--backup-period-hours',
   retentionHours: '--backup-retention-period-hours',

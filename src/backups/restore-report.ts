@@ -1,4 +1,3 @@
-// The result of verify-restore, which is the evidence of a restore: its form, its verdict and its report.
 import * as z from 'zod'
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs, minuteMs } from '../platform/core/durations.ts'

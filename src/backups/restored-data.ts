@@ -26,7 +26,6 @@ export interface Queried {
 /** What was read, or why it was not, as the end of a sentence. */
 export type Unread = { readonly unread: string }
 
-/** Throws an ApiError when there is no answer. */
 async function query({ api, service, backupMs, ...rest }: Queried, sql: string, isOwn?: true): Promise<readonly SqlRow[] | Unread> {
   try {
     const asked = { sql, connectionId: '', startMs: 0, endMs: backupMs, isRepeated: true, ...(isOwn && { isOwn }), ...rest } as const

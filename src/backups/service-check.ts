@@ -109,7 +109,6 @@ interface CheckOptions {
   readonly createdMs: number | undefined
 }
 
-/** Number of backups of a service that the result document lists. */
 const maxListedBackups = 10
 
 export function checkService({ serviceId, backups, configuration }: ServiceBackups, options: CheckOptions): ServiceCheck {

@@ -1,4 +1,3 @@
-// Proves that a backup restores: waits until the restored service runs, and compares what it holds with the original.
 import * as z from 'zod'
 import { listActivities } from '../platform/api/activities.ts'
 import { missingSqlKey } from '../platform/api/api-error.ts'

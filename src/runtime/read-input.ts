@@ -41,7 +41,6 @@ export interface RunInput {
   readonly environment: NamedEnvironment | undefined
   /** Where each common setting that was given comes from: `input`, `environment`, or the config file's name. */
   readonly sources: Readonly<Record<string, string>>
-  /** What the user should know before the run. */
   readonly warnings: readonly string[]
   readonly organizationId: string
   readonly target: Target | undefined
@@ -227,7 +226,6 @@ const refuseSettings = (inputs: Values, shape: Shape): readonly Diagnostic[] =>
     return [inputDiagnostic(toKebab(name), `is not an input of the action, but a variable; set ${variable} in env`)]
   })
 
-/** Why the server behind the API cannot have the operation. */
 function explainUnavailable(name: OperationName, { scope }: Operation, profile: ProfileName = defaultProfile) {
   if (profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
     return `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`

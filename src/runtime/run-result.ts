@@ -87,7 +87,6 @@ export async function toRunResult({
 const diagnosticsOf = ({ diagnostics }: Readonly<Record<string, unknown>>): readonly Diagnostic[] =>
   z.array(diagnosticSchema).safeParse(diagnostics).data ?? []
 
-/** The error of a run that ended with a result, although a part of its work is missing. */
 function incompleteError(message: string, { exit }: Verdict): ResultError {
   const kind = exit === 'denied' ? 'permission' : exit === 'canceled' ? 'canceled' : 'incomplete'
   return { kind, message, diagnostics: [], retryable: false }

@@ -39,7 +39,6 @@ interface AuditedService {
   readonly idling: string
   readonly isAlwaysOn: boolean
   readonly profile: ServiceProfile | Reason
-  /** Compute of a month like the final days; undefined without them. */
   readonly monthlyCompute: number | undefined
 }
 
@@ -126,7 +125,6 @@ function withSeverity(rule: AuditRule, found: UnratedFinding, settings: LintSett
   return severity === 'off' ? [] : [{ rule, severity, ...found }]
 }
 
-/** Explains why there are too few final days to find an unused service. */
 function tooFewDays(usage: Usage) {
   const count = dailyCompute(usage, '').filter(({ isFinal }) => isFinal).length
   return count >= unusedDays ? [] : [`there are ${plural(count, 'final day')} of usage, and the check needs ${unusedDays}`]

@@ -30,7 +30,6 @@ export interface Finding {
   /** What was found, without the full stop. Trusted. */
   readonly evidence: string
   readonly names?: readonly string[]
-  /** Absent for findings that cost nothing by themselves. */
   readonly estimate?: CostEstimate
   /** The exact change, as a command of the vendor's command line. */
   readonly command?: string

@@ -11,8 +11,6 @@ import { isRounding } from './data-quality.ts'
 import { whyNotTrusted } from './phrases.ts'
 import { maxWindowDays, readUsageCost } from './usage-api.ts'
 
-// How long do prepaid credits last, and how many expire unused?
-
 export const checkCredits = defineOperation({
   title: 'Credits',
   summary: 'Checks how many prepaid credits remain, how long they last, and how many expire unused.',

@@ -288,7 +288,6 @@ function forecastWords(forecast: Forecast, result: UsageResult) {
   return `${withPrice(total, unit, creditPrice)} (${rangeInBrackets(forecast, unit)}, ${basis}${judged})`
 }
 
-/** A budget of the file may be for the same usage: all of it, in the same period. */
 const isForecastJudged = ({ forecastBudget, budgets, fromDate, endDate }: UsageResult) =>
   forecastBudget !== undefined ||
   budgets.some(

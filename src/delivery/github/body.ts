@@ -124,7 +124,6 @@ const renderReport = ({ redact, linkTo }: BodyContext, blocks: BodyContext['cont
 
 interface ParsedBody {
   readonly memory: Memory | undefined
-  /** Empty when the body was edited since it was written. */
   readonly report: string
   readonly earlier: string
 }

@@ -45,7 +45,6 @@ async function updateComment(context: SyncContext, number: number, { id, body: c
   return outcome !== 'gone'
 }
 
-/** The comment of the label, or else that of the old label. */
 async function findComment(context: SyncContext, number: number): Promise<Comment | undefined> {
   const { oldLabel } = context
   let old: Comment | undefined

@@ -11,7 +11,6 @@ export type IssueTransition = 'opened' | 'closed' | 'none'
 
 export interface SyncedIssue {
   readonly transition: IssueTransition
-  /** The issue about the state. Undefined if there is none. */
   readonly number?: number
 }
 
@@ -34,7 +33,6 @@ export async function syncIssue(context: SyncContext): Promise<SyncedIssue> {
   return { transition: 'none', number: released.number }
 }
 
-/** Open issues with our author and marker, the oldest first. */
 async function openIssues(context: SyncContext): Promise<readonly Issue[]> {
   const issues = await Array.fromAsync(context.client.openIssuesOf(context.author))
   return issues.filter((issue) => isOwn('issue', context, issue)).toSorted((a, b) => a.number - b.number)

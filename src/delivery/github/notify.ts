@@ -30,7 +30,6 @@ export interface NotifyOptions {
 }
 
 interface NotifyOutcome {
-  /** One line for each of comment and issue that could not be written, with the reason. */
   readonly failures: readonly string[]
   /** `unknown` when the issue could not be read or written. */
   readonly issueTransition: IssueTransition | 'unknown'

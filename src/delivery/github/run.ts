@@ -55,7 +55,6 @@ export interface GitHubRun {
   readonly ghRepository: string
   /** The command that runs this run again. Undefined when variables are missing. */
   readonly rerunCommand: string | undefined
-  /** The open pull request that the run is about, if the run knows it. */
   readonly pullRequest: number | undefined
   readonly isFromFork: boolean
 }

@@ -8,7 +8,6 @@ import type { Block, Status } from '../../platform/report/blocks.ts'
 /** How the state differs from that of the last run. `unknown`: nothing keeps it, or it could not be read. */
 export type StateChange = 'failing' | 'passing' | 'none' | 'unknown'
 
-/** Where a run comes from. The pages are trusted. */
 interface Origin {
   /** `owner/name`. */
   readonly repository: string | undefined

@@ -38,10 +38,8 @@ export async function sendNotification(
   return failure === undefined ? undefined : `notification: not delivered: ${failure}`
 }
 
-/** Limit for one attempt. */
 const requestMs = 10_000
 
-/** Limit for all attempts and the waits between them. */
 const totalMs = 30_000
 
 /**

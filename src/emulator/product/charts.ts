@@ -326,7 +326,6 @@ function compareNumber([, field = '', operator = '', limit]: RegExpExecArray, ki
   return (row) => numberChecks[operator]?.(Number(row[column]), Number(limit)) ?? false
 }
 
-/** The comparisons of a condition, without the brackets around some of them. */
 function splitConjunction(where: string): readonly string[] {
   const parts: string[] = ['']
   let depth = 0

@@ -354,7 +354,6 @@ function toSavedQueryLanguage({ savedQuery, savedQueryLanguage }: DashboardBody)
   return savedQuery ? 'lucene' : undefined
 }
 
-/** Display types whose tiles can have alerts. */
 const alertTypes: readonly unknown[] = ['line', 'stacked_bar', 'number']
 
 /** Deletes alerts of removed tiles, hidden tiles included, and of tiles that cannot have alerts any more. Keeps alerts of unknown tiles. */

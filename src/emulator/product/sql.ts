@@ -13,7 +13,6 @@ export interface SqlRequest {
 export type SqlResult =
   | {
       readonly rows: readonly JsonObject[]
-      /** Types of columns. The others are numbers or texts. */
       readonly types?: Readonly<Record<string, string>>
       readonly elapsedMs?: number
     }
@@ -81,7 +80,6 @@ type Count = (
   group?: string,
 ) => readonly Counted[]
 
-/** Undefined for a query that is none of these. Throws UnsupportedQuery. */
 function answerCounted(request: SqlRequest, { sources }: Service, nowMs: number): SqlResult | undefined {
   for (const [shape, answer] of queryShapes) {
     const found: ShapeGroups | undefined = shape.exec(request.sql)?.groups
@@ -112,7 +110,6 @@ function answerCounted(request: SqlRequest, { sources }: Service, nowMs: number)
 const columnsShape =
   /^SELECT (?<columns>[\s\S]*)\nFROM `(?<database>.*)`\.`(?<table>.*)`\n(?:GROUP BY (?<group>.*)\n)?(?:ORDER BY (?<order>.*)\n)?LIMIT 0$/
 
-/** Columns without rows. Undefined for another query. */
 function answerColumns({ sql }: SqlRequest, { sources }: Service): SqlResult | undefined {
   const { columns = '', database, table = '', group = '', order = '' } = columnsShape.exec(sql)?.groups ?? {}
   if (database === undefined) return undefined

@@ -256,7 +256,6 @@ export function createSavedSearches(ids: DemoIds, { name, sources, teamId }: Ser
 interface AlertOverrides {
   readonly thresholdType?: AlertBody['thresholdType']
   readonly state?: Alert['state']
-  /** Default `oncall`. */
   readonly webhook?: string
 }
 

@@ -58,7 +58,6 @@ interface Connections {
   end(): Promise<void>
 }
 
-/** Makes connections to an origin. */
 async function loadConnect(origin: URL, proxy: ProxySettings): Promise<() => Connections> {
   // Loaded here: importing undici takes longer than everything else that a run without requests does.
   const { Agent, EnvHttpProxyAgent } = await import('undici')

@@ -16,7 +16,6 @@ interface FieldDifference {
 const maxWidth = 78
 const indent = '    '
 
-/** Characters of a broken line of a text. */
 const room = maxWidth - indent.length - 4
 
 /** What the values before and after are, for a reader who cannot know it. */
@@ -51,7 +50,6 @@ function toFieldLines(field: FieldDifference): readonly DiffLine[] {
   return lines === undefined && text.length <= maxWidth ? [{ sign: '~', text }] : toBlock(`${name}:`, field)
 }
 
-/** The differing lines below a title. */
 function toBlock(title: string, { before, after, lines }: FieldDifference): readonly DiffLine[] {
   const whole: readonly DiffLine[] = [
     ...(before === undefined ? [] : [{ sign: '-' as const, text: asYaml(before) }]),

@@ -33,7 +33,6 @@ export interface Provider {
   /** One of the categories of FOCUS. */
   readonly serviceCategory: string
   readonly billingAccountId: string
-  /** The provider's own unit of account: Credits, CHC. */
   readonly unit: string
   /** The price of one unit in the public price list. Undefined when it is unknown. */
   readonly listPrice: UnitPrice | undefined

@@ -11,7 +11,6 @@ export interface CommandOption {
   readonly text: string
   /** The title above it in help. */
   readonly group?: string
-  /** Accepted, but not listed in the help of the command. */
   readonly isCommon?: boolean
   /** What completion offers. */
   readonly choices?: readonly string[]
@@ -24,7 +23,6 @@ export interface Command {
   /** What it takes beside options, as help shows and describes it, and the words to choose from. */
   readonly words?: { readonly shown: string; readonly text?: string; readonly choices?: readonly string[]; readonly max: number }
   readonly examples?: readonly string[]
-  /** Paragraphs at the end of its help. */
   readonly notes?: readonly string[]
   /** What to do about an option that it does not have. */
   explainOption?(name: string): string | undefined

@@ -15,12 +15,10 @@ interface DemoStep {
   readonly operation: OperationName
   readonly words?: readonly string[]
   readonly inputs: Readonly<Record<string, string>>
-  /** Files of the repository that it runs in, by name. */
   readonly files?: Readonly<Record<string, string>>
   readonly fails?: boolean
   /** The lines of the report that are shown after the verdict. All of it is shown with `--verbose`. */
   readonly highlights?: RegExp
-  /** What happens in the web app before the step. */
   readonly before?: () => void
 }
 
@@ -198,7 +196,6 @@ const exported = {
 
 interface DemoRun {
   readonly exitCode: number
-  /** What a person at a terminal would see, without colors. */
   readonly log: string
 }
 

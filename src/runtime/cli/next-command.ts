@@ -6,7 +6,6 @@ import { metaOf, type Shape } from '../../platform/documents/schema.ts'
 import { settingsSchema } from '../../platform/operation/inputs.ts'
 import type { ResultError } from '../../platform/operation/result.ts'
 
-/** A command as it was given. */
 interface GivenCommand {
   readonly name: OperationName
   /** Inputs by camelCase name, as text. A list has one item a line. */

@@ -154,7 +154,6 @@ const placeholders: readonly (readonly [RegExp, string])[] = [
   [/^a (?:whole )?number/, 'number'],
 ]
 
-/** The placeholder of the value in help: its choices, or its kind. */
 function placeholderFor(field: Schema) {
   const core = coreOf(field)
   const { accepts = '' } = metaOf(field)

@@ -77,7 +77,6 @@ async function requireRoot(directory: string) {
   throw inputError('init', message)
 }
 
-/** The config file with the owner of alerts and dashboards. */
 const projectConfig = (project: string | undefined) => ({
   example: defaultConfigFile,
   target: defaultConfigFile,

@@ -2,7 +2,6 @@ export interface KitFile {
   readonly example: string
   /** Path in the repository. Workflows have a prefix, as repositories may have an apply.yml of their own. */
   readonly target: string
-  /** What the user must adapt before the file is useful. */
   readonly check?: string
 }
 
