@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { type Shape, shapes } from '../src/emulator/gateways/documented-fields.ts'
+import { type BodyShape, bodyShapes } from '../src/emulator/gateways/documented-fields.ts'
 import { declaredDashboard } from '../src/kinds/dashboard/dashboard.ts'
 import { wireSchema } from '../src/kinds/derive.ts'
 import type { Kind } from '../src/kinds/kind.ts'
@@ -106,7 +106,7 @@ function compareFields(resource: string, theirs: ReturnType<typeof fieldsOf>, ou
 }
 
 /** Compares each form of a body with the fields that the emulated gateway knows. */
-function compareShape(resource: string, place: Place, shape: Shape, path = ''): readonly string[] {
+function compareShape(resource: string, place: Place, shape: BodyShape, path = ''): readonly string[] {
   if (shape === 'any') return []
   return formsOf(place).flatMap((form): readonly string[] => {
     if (Array.isArray(shape)) return compareShape(resource, { ...place, schema: mapOf(form.items) }, shape[0], `${path}[]`)
@@ -117,7 +117,7 @@ function compareShape(resource: string, place: Place, shape: Shape, path = ''): 
         ? shape(Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, first(one)])) as never)
         : shape
     if (own === 'any' || Array.isArray(own) || Object.keys(properties).length === 0) return []
-    const fields = own as Readonly<Record<string, Shape>>
+    const fields = own as Readonly<Record<string, BodyShape>>
     const inner = Object.entries(properties).flatMap(([name, schema]) =>
       compareShape(resource, { ...place, schema: mapOf(schema) }, fields[name] ?? 'any', path === '' ? name : `${path}.${name}`),
     )
@@ -149,7 +149,7 @@ export function differencesOf(document: Json, { profile, prefix }: (typeof serve
     const own = kind === 'dashboard' ? wireSchema(declaredDashboard) : schema
     const json = z.toJSONSchema(own as z.ZodType, { io: 'input', unrepresentable: 'any' }) as Json
     const ofGateway = bodies.flatMap((body) => {
-      const shape = shapes[`${body.method} ${name}`] ?? shapes[`POST ${name}`]
+      const shape = bodyShapes[`${body.method} ${name}`] ?? bodyShapes[`POST ${name}`]
       return profile === 'clickhouse-cloud' && shape !== undefined ? compareShape(name, body, shape) : []
     })
     const ours = [...fieldsOf({ schema: json, document: json })].filter(([field]) => !onlyInFiles.test(field))
