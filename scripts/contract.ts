@@ -5,8 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { type Shape, shapes } from '../src/emulator/gateways/documented-fields.ts'
-import type { JsonObject } from '../src/emulator/store.ts'
+import { type BodyShape, bodyShapes } from '../src/emulator/gateways/documented-fields.ts'
 import { declaredDashboard } from '../src/kinds/dashboard/dashboard.ts'
 import { wireSchema } from '../src/kinds/derive.ts'
 import type { Kind } from '../src/kinds/kind.ts'
@@ -107,16 +106,18 @@ function compareFields(resource: string, theirs: ReturnType<typeof fieldsOf>, ou
 }
 
 /** Compares each form of a body with the fields that the emulated gateway knows. */
-function compareShape(resource: string, place: Place, shape: Shape, path = ''): readonly string[] {
+function compareShape(resource: string, place: Place, shape: BodyShape, path = ''): readonly string[] {
   if (shape === 'any') return []
   return formsOf(place).flatMap((form): readonly string[] => {
     if (Array.isArray(shape)) return compareShape(resource, { ...place, schema: mapOf(form.items) }, shape[0], `${path}[]`)
     const properties = mapOf(form.properties)
     const first = (schema: unknown): unknown => formsOf({ ...place, schema: mapOf(schema) }).flatMap((one) => one.enum ?? one.const)[0]
-    const words = Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, first(one)]))
-    const own = typeof shape === 'function' ? shape(words as JsonObject) : shape // Words are texts.
+    const own =
+      typeof shape === 'function'
+        ? shape(Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, first(one)])) as never)
+        : shape
     if (own === 'any' || Array.isArray(own) || Object.keys(properties).length === 0) return []
-    const fields = own as Readonly<Record<string, Shape>> // Neither a word, a list nor a function is left.
+    const fields = own as Readonly<Record<string, BodyShape>>
     const inner = Object.entries(properties).flatMap(([name, schema]) =>
       compareShape(resource, { ...place, schema: mapOf(schema) }, fields[name] ?? 'any', path === '' ? name : `${path}.${name}`),
     )
@@ -146,10 +147,9 @@ export function differencesOf(document: Json, { profile, prefix }: (typeof serve
     for (const body of bodies) fieldsOf(body, '', theirs)
     const { schema }: Kind = kinds[kind]
     const own = kind === 'dashboard' ? wireSchema(declaredDashboard) : schema
-    // Every schema here was made with zod's classic API.
-    const json = mapOf(z.toJSONSchema(own as z.ZodType, { io: 'input', unrepresentable: 'any' }))
+    const json = z.toJSONSchema(own as z.ZodType, { io: 'input', unrepresentable: 'any' }) as Json
     const ofGateway = bodies.flatMap((body) => {
-      const shape = shapes[`${body.method} ${name}`] ?? shapes[`POST ${name}`]
+      const shape = bodyShapes[`${body.method} ${name}`] ?? bodyShapes[`POST ${name}`]
       return profile === 'clickhouse-cloud' && shape !== undefined ? compareShape(name, body, shape) : []
     })
     const ours = [...fieldsOf({ schema: json, document: json })].filter(([field]) => !onlyInFiles.test(field))

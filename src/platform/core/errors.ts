@@ -79,7 +79,7 @@ export const inputError = (name: string, message: string): InputError => new Inp
 /** A file can be wrong in each of its lines. A longer list helps no reader. */
 const maxDescribed = 50
 
-function describeDiagnostics(diagnostics: readonly Diagnostic[]): string {
+function describeDiagnostics(diagnostics: readonly Diagnostic[]) {
   const lines = diagnostics.map(({ location, message }) => `${formatLocation(location)}: ${message}`)
   if (lines.length === 1) return lines.join('')
   const listed = listFirst(lines, maxDescribed, (count) => `and ${count} more`)
