@@ -117,7 +117,7 @@ export function sumUp(tables: readonly ComparedTable[]) {
   return { compared, sum, totals }
 }
 
-/** `99.2% of 1204331 rows from before the backup are identical (41 of 44 tables)`, and what restricts that. */
+/** `99.2% of 1.2 million rows from before the backup are identical (41 of 44 tables)`, and what restricts that. */
 function scopeOf({ tables, rows, identicalRows, keyRows }: RestoreResult) {
   const all = tables.filter(({ isDatabase }) => !isDatabase)
   const { compared, sum } = sumUp(all)

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../store.ts'
 // checked here. The product checks their values.
 
 /** `any`: any value. A list describes the items of a list. A function chooses the shape by the value. */
-type BodyShape = 'any' | FieldShapes | readonly [BodyShape] | ((value: JsonObject) => BodyShape)
+export type BodyShape = 'any' | FieldShapes | readonly [BodyShape] | ((value: JsonObject) => BodyShape)
 
 interface FieldShapes {
   readonly [name: string]: BodyShape
@@ -157,7 +157,7 @@ const sourceShapes: Readonly<Record<string, FieldShapes>> = {
   promql: sourceBase,
 }
 
-const bodyShapes: Readonly<Record<string, BodyShape>> = {
+export const bodyShapes: Readonly<Record<string, BodyShape>> = {
   'POST dashboards': { ...dashboardShape, filters: [filterShape] },
   'POST dashboards/validate': { ...dashboardShape, filters: [filterShape] },
   'PUT dashboards': { ...dashboardShape, filters: [{ ...filterShape, id: 'any' }] },
