@@ -11,6 +11,7 @@ import { dayMs, minuteMs } from '../../platform/core/durations.ts'
 import { isMapping, keysOf } from '../../platform/core/keys.ts'
 import { didYouMean } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
+import { sqlInLucene } from '../../signals/backtest/terms.ts'
 
 interface Rule {
   readonly severity: Severity
@@ -123,6 +124,16 @@ export const lintRules = {
     check: onEach('dashboard', findOverlapping),
   },
   'name-as-id': { severity: 'warning', description: 'The id of a source looks like a name.', check: checkSourceIds },
+  'sql-in-lucene': {
+    severity: 'warning',
+    description: 'A condition in Lucene has the form of SQL. The server searches its words in the text of a row, and finds none.',
+    check: (objects) => [...checkTileLanguages(objects), ...checkSearchLanguages(objects)],
+  },
+  'mention-in-message': {
+    severity: 'warning',
+    description: 'A message has a mention such as `@anna`. The server removes it from each notification, and stores an error.',
+    check: onEach('alert', checkMentions),
+  },
   'split-windows': {
     severity: 'warning',
     description:
@@ -279,6 +290,35 @@ const isDuration = (config: object): boolean =>
 // What the server does silently, seen on HyperDX 2.36.
 
 type DeclaredAlert = Values['alert']
+
+/** The path of the condition, or none. */
+function checkLanguage(conditioned: object, path: Path): readonly Violation[] {
+  const { where, whereLanguage = 'lucene' } = { whereLanguage: undefined, where: undefined, ...conditioned }
+  const sql = typeof where === 'string' && whereLanguage === 'lucene' ? sqlInLucene(where) : undefined
+  if (sql === undefined) return []
+  const message = `has SQL (${quote(sql, 60)}) in a condition in Lucene, so the server searches its words in the text; set whereLanguage: sql`
+  return [{ path: [...path, 'where'], message }]
+}
+
+const checkTileLanguages = onEachTile(({ config = {} }) => [
+  ...checkLanguage(config, ['config']),
+  ...('select' in config && Array.isArray(config.select)
+    ? config.select.flatMap((item: object, i) => checkLanguage(item, ['config', 'select', i]))
+    : []),
+])
+
+const checkSearchLanguages = onEach('savedSearch', (search) => checkLanguage(search, []))
+
+/** The server takes each such word for a receiver, and knows those that begin with `webhook-`. */
+function checkMentions({ message }: DeclaredAlert): readonly Violation[] {
+  const words = [...(message ?? '').matchAll(/(?:^|\s)@([a-zA-Z0-9.{}@_-]+)/g)].flatMap(([, word = '']) =>
+    /^webhook-/.test(word) ? [] : [word],
+  )
+  return words.map((word) => ({
+    path: ['message'],
+    message: `the server removes "@${quote(word, 60)}" from each notification, and stores an error; write it without @, or in brackets: (@${quote(word, 60)})`,
+  }))
+}
 
 function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: DeclaredAlert): Violation | undefined {
   const length = minutesOf(interval)

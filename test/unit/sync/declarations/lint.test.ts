@@ -181,6 +181,47 @@ const cases: Readonly<Record<LintRule, Case>> = {
     ],
     silent: [{ alert: { scheduleOffsetMinutes: 0, interval: '1m' } }, { alert: { scheduleOffsetMinutes: null } }],
   },
+  'sql-in-lucene': {
+    fires: [
+      [
+        {
+          tile: {
+            config: {
+              displayType: 'line',
+              source: 'Logs',
+              select: [{ aggFn: 'count' }, { aggFn: 'count', where: "SeverityText = 'error'" }],
+            },
+          },
+        },
+        'dashboards.d.tiles["T"].config.select[1].where: has SQL (SeverityText =) in a condition in Lucene, so the server searches its words in the text; set whereLanguage: sql',
+      ],
+    ],
+    silent: [
+      {
+        tile: {
+          config: {
+            displayType: 'line',
+            source: 'Logs',
+            select: [{ aggFn: 'count', where: "SeverityText = 'error'", whereLanguage: 'sql' }],
+          },
+        },
+      },
+      { tile: { config: { displayType: 'line', source: 'Logs', select: [{ aggFn: 'count', where: 'SeverityText:error' }] } } },
+    ],
+  },
+  'mention-in-message': {
+    fires: [
+      [
+        { alert: { message: 'Call @anna' } },
+        'alerts.a.message: the server removes "@anna" from each notification, and stores an error; write it without @, or in brackets: (@anna)',
+      ],
+      [
+        { alert: { message: '@here' } },
+        'alerts.a.message: the server removes "@here" from each notification, and stores an error; write it without @, or in brackets: (@here)',
+      ],
+    ],
+    silent: [{ alert: { message: 'Mail anna@example.com, (@anna), or @webhook-oncall, @ home' } }, {}],
+  },
   'split-windows': {
     fires: [
       [{ alert: { scheduleOffsetMinutes: 4 } }, `alerts.a.scheduleOffsetMinutes: ${split('5m')}; remove the offset`],
