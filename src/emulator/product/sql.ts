@@ -229,18 +229,29 @@ function answerCounts({ start = '', groupName, step = '', counts: given = '' }: 
   }))
 }
 
+const listed = String.raw`topK\(\d+\)\(substring\(toString\(\w+\), 1, 100\)\)|countIf\(isNotNull\(toFloat64OrNull\(toString\(\w+\)\)\)\)`
+
 const valuesShape = new RegExp(
   [
-    String.raw`^SELECT arrayJoin\(topK\((?<most>\d+)\)\(substring\(toString\((?<column>\w+)\), 1, 100\)\)\) AS value`,
+    `^SELECT (?<values>(?:${listed}) AS c0(?:, (?:${listed}) AS c\\d+)*)`,
     'FROM `(?<database>.*)`\\.`(?<table>.*)`',
     String.raw`WHERE \w+ >= .*$`,
   ].join('\n'),
 )
 
-function answerValues({ most, column }: Found, count: Count, { startMs, endMs }: SqlRequest) {
-  const counted = count({ conditions: [''], granularity: '30d', startTime: startMs, endTime: endMs - 1 }, column)
-  const values = new Set(counted.map(({ group }) => group))
-  return [...values].slice(0, Number(most)).map((value) => ({ value }))
+/** Frequent values of columns, and how many rows have a number in one. */
+function answerValues({ values = '' }: Found, count: Count, { startMs, endMs }: SqlRequest) {
+  const wanted = [...values.matchAll(/(topK|countIf).*?toString\((\w+)\).*? AS (c\d+)/g)]
+  return [
+    Object.fromEntries(
+      wanted.map(([, function_, column = '', name = '']) => {
+        const counted = count({ conditions: [''], granularity: '30d', startTime: startMs, endTime: endMs - 1 }, column)
+        const numbers = counted.flatMap(({ group, counts }) => (group !== '' && Number.isFinite(Number(group)) ? counts : []))
+        const answer = function_ === 'topK' ? [...new Set(counted.map(({ group }) => group))] : numbers.reduce((a, b) => a + b, 0)
+        return [name, answer]
+      }),
+    ),
+  ]
 }
 
 const shapes: readonly (readonly [RegExp, (found: Found, count: Count, request: SqlRequest) => readonly JsonObject[]])[] = [

@@ -9,6 +9,7 @@ import { clip } from '../../platform/core/text.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import { type Coverage, rowsOf, sourceSeries, toCoverage } from './coverage.ts'
 import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange, type WindowValues, windowStarts } from './evaluate.ts'
+import type { SeriesEvidence } from './judge.ts'
 import type { BacktestQuery, SeriesQuery, WindowsQuery } from './query.ts'
 import type { Refusal } from './read-rows.ts'
 import type { TimeBudget } from './read-windows.ts'
@@ -25,22 +26,11 @@ export type Estimate =
       readonly values: WindowValues
       /** Undefined where the source is unknown. */
       readonly coverage: Coverage | undefined
-      readonly unmatched: Unmatched | undefined
+      readonly series: readonly SeriesEvidence[]
+      readonly early: number
     }
-  | { readonly verdict: 'no-data'; readonly coverage: Coverage }
+  | { readonly verdict: 'no-data'; readonly coverage: Coverage; readonly series: readonly SeriesEvidence[] }
   | ({ readonly verdict: 'not-estimable' } & Refusal)
-
-/** A series without rows; for raw SQL, a query whose values are all 0. */
-type Unmatched = SeriesItem | 'query'
-
-/** Undefined where every series has rows, because only then each condition is known to match some. */
-export function findUnmatched(query: Pick<SeriesQuery, 'series' | 'comparesLast'>, rows: readonly SeriesRow[]): SeriesItem | undefined {
-  const isCompared = (index: number): boolean => query.comparesLast !== true || index === query.series.length - 1
-  return query.series.find((_, index) => isCompared(index) && !rows.some(({ numbers }) => numbers.has(index)))
-}
-
-const findOnlyZeros = (rows: readonly SeriesRow[]): Unmatched | undefined =>
-  rows.every(({ numbers }) => [...numbers.values()].every((number) => !number)) ? 'query' : undefined
 
 export interface EstimateOptions {
   readonly api: ReadApi
@@ -50,6 +40,8 @@ export interface EstimateOptions {
   readonly maxRequests: number
   /** Called after each series. */
   readonly onProgress: (done: number, total: number) => Promise<void>
+  /** Whether `readSeries` shares requests, so that all queries may wait for it at once. */
+  readonly isShared?: true
 }
 
 /** The values of charts, or why there are none. Throws an ApiError. */
@@ -80,14 +72,18 @@ export async function estimateAlerts(queries: readonly (BacktestQuery | Refusal)
   // A raw SQL tile needs many requests, which might not last for all.
   const [cheap, expensive] = [[...wanted].filter(([, query]) => 'series' in query), [...wanted].filter(([, query]) => 'sql' in query)]
   const answers = new Map<string, Rows | Refusal>()
-  await forEachConcurrently(
-    [...cheap, ...expensive],
-    () => maxConcurrent,
-    async ([key, query]) => {
-      answers.set(key, await budget.ask(query))
-      await options.onProgress(answers.size, wanted.size)
-    },
-  )
+  for (const [some, limit] of [
+    [cheap, options.isShared ? cheap.length : maxConcurrent],
+    [expensive, maxConcurrent],
+  ] as const)
+    await forEachConcurrently(
+      some,
+      () => limit,
+      async ([key, query]) => {
+        answers.set(key, await budget.ask(query))
+        await options.onProgress(answers.size, wanted.size)
+      },
+    )
   const estimates = queries.map((query): Estimate => {
     if ('reason' in query) return { verdict: 'not-estimable', reason: query.reason }
     const answer = answers.get(keyOf(query)) ?? { reason: 'it was not requested' }
@@ -103,13 +99,16 @@ export const requestOf = (query: BacktestQuery): readonly SeriesItem[] | WindowS
 
 interface Rows {
   readonly rows: readonly SeriesRow[]
+  /** Windows with rows before their start, and none at it. */
+  readonly early?: number
   /** The rows of the source without the condition of the alert. Undefined where the source is unknown. */
   readonly sourceRows: readonly SeriesRow[] | undefined
 }
 
 function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptions): Estimate {
   const coverage = answer.sourceRows && toCoverage(answer.sourceRows, query.condition, range)
-  if (coverage !== undefined && coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage }
+  const series = seriesOf(query, answer.rows)
+  if (coverage !== undefined && coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage, series }
   const part = evaluatedPart(query.condition, range)
   const firstMs = part.fromMs - query.lookbackMs
   const read = query.read(
@@ -119,8 +118,26 @@ function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptio
   if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
   const windows = evaluate(query.condition, read.values, range)
   const summary = summarize(windows, intervalMs[query.condition.interval])
-  const unmatched = 'sql' in query ? findOnlyZeros(answer.rows) : findUnmatched(query, answer.rows)
-  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage, unmatched }
+  const { early = 0 } = answer
+  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage, series, early }
+}
+
+/** The rows of what the value depends on. */
+function seriesOf(query: BacktestQuery, rows: readonly SeriesRow[]): readonly SeriesEvidence[] {
+  const count = (valuesOf: (row: SeriesRow) => readonly (number | null | undefined)[]) => {
+    const values = rows.map((row) => ({ startMs: row.startMs, some: valuesOf(row).filter((value) => value != null) }))
+    const windowsWith = (some: typeof values): number => new Set(some.map(({ startMs }) => startMs)).size
+    return {
+      windows: windowsWith(values.filter(({ some }) => some.length > 0)),
+      nonZero: windowsWith(values.filter(({ some }) => some.some((value) => value !== 0))),
+    }
+  }
+  if ('sql' in query) return [count(({ numbers }) => [...numbers.values()])]
+  return query.series.flatMap((item, i) =>
+    query.comparesLast === true && i < query.series.length - 1
+      ? []
+      : [{ item, ...count(({ numbers }) => [numbers.get(i)]), divides: query.divisors?.includes(i) ?? false }],
+  )
 }
 
 /** The source, or the metric, that a query reads. Of several series, the last one is compared. */
@@ -180,7 +197,7 @@ function createTimeBudget({ remainingMs }: Pick<ReadApi, 'remainingMs'>): TimeBu
   }
 }
 
-const isOutOfTime: Refusal = { reason: 'the time of the run is used up; raise timeout-seconds, or set a shorter period' }
+const isOutOfTime: Refusal = { reason: 'the time of the run is used up; raise timeout-seconds, or set a shorter period', isLate: true }
 
 function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>): Budget {
   const { range, maxRequests, readSeries } = options
@@ -228,7 +245,10 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     return reserve(requestsOf(query, span).count) ? readAligned(query, span) : isUsedUp
   }
 
-  async function readSql({ sql, step }: Pick<WindowsQuery, 'sql' | 'step'>, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
+  async function readSql(
+    { sql, step }: Pick<WindowsQuery, 'sql' | 'step'>,
+    span: TimeRange,
+  ): Promise<Pick<Rows, 'rows' | 'early'> | Refusal> {
     const { readWindows } = await import('./read-windows.ts')
     const release = (count: number): void => {
       sent -= count
