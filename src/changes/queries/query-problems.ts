@@ -18,11 +18,11 @@ import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimates, estimateAlerts, type ReadSeries } from '../../signals/backtest/estimate.ts'
 import type { TimeRange } from '../../signals/backtest/evaluate.ts'
 import { judgeEstimates } from '../../signals/backtest/evidence.ts'
-import type { Judgement } from '../../signals/backtest/judge.ts'
+import { type Judgement, showNumber } from '../../signals/backtest/judge.ts'
 import { columnsOfSearch, type Probe, type SingleQuery, toProbe } from '../../signals/backtest/probe.ts'
 import type { BacktestQuery, Watched } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
-import { toRefusal, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
+import { toRefusal, valueOf, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
 import { maxSeries } from '../../signals/backtest/series-api.ts'
 import { shareRequests } from '../../signals/backtest/share.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
@@ -45,6 +45,9 @@ import { type LookUp, lookUpColumns, lookUpSeries, lookUpSource } from './source
 
 /** A plan waits no longer for the queries of what it changes. */
 const budgetMs = 60_000
+
+/** Windows of raw SQL that are asked for, spread over a day. */
+const maxSqlWindows = 49
 
 /** A query of ClickHouse has room for more series than a request for values of charts. */
 const maxSeriesInSql = 20
@@ -78,6 +81,8 @@ interface QueryOutcome {
   readonly part?: string
   /** Why the server would never evaluate the alert. */
   readonly never?: string | undefined
+  /** The value of a number tile in the last window. */
+  readonly value?: number | undefined
 }
 
 /** What diagnostics on a query are about. */
@@ -150,7 +155,7 @@ export async function findQueryProblems(context: QueryContext, planned: Planning
       diagnostics: [...found, ...ofOthers.diagnostics, ...describeUnrun(lateAlerts.length + ofSources.unrun.size + ofOthers.unrun.size)],
       alertCount: alerts.length,
       checkedCount: alerts.length - lateAlerts.length,
-      facts: evidence.facts,
+      facts: [...evidence.facts, ...asked.facts],
     }
   } catch (thrown) {
     return { ...nothing, alertCount: alerts.length, diagnostics: [...found, ...explainUnchecked('alerts', thrown)] }
@@ -227,7 +232,7 @@ async function openQueries(
 }
 
 const toOptions = ({ api, service, readSeries }: QueryContext & Pick<Asking, 'readSeries'>, range: TimeRange) => ({
-  ...{ api, service, readSeries, range, isShared: true as const },
+  ...{ api, service, readSeries, range, isShared: true as const, maxSqlWindows },
   maxRequests: Number.MAX_SAFE_INTEGER,
   onProgress: async () => {},
 })
@@ -261,8 +266,10 @@ async function askSql(query: SqlQuery, { api, service }: Asking, shape: SqlShape
   try {
     const answer = await api.runSql(service, query)
     // Every answer without all of its rows has run.
-    if (answer.kind === 'rows' || answer.kind === 'too-large')
-      return { never: shape && answer.columns.length > 0 ? whyNeverEvaluated(answer.columns, shape) : undefined }
+    if (answer.kind === 'rows' || answer.kind === 'too-large') {
+      const never = shape && answer.columns.length > 0 ? whyNeverEvaluated(answer.columns, shape) : undefined
+      return { never, value: answer.kind === 'rows' && shape === 'number' && never === undefined ? valueOf(answer) : undefined }
+    }
     if (answer.kind === 'too-slow' && shape !== undefined)
       return { error: `it takes more than ${maxQueryMs / 1000} s, the limit of the server` }
     return toOutcome(toRefusal(answer))
@@ -329,32 +336,44 @@ async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
     unknown.add(change)
     return []
   })
-  const conclude = (change: Change, query: BacktestQuery, { reason, queryError, never, isLate }: Refusal): readonly Diagnostic[] => {
+  const conclude = (change: Change, query: BacktestQuery, refusal: Refusal): readonly Diagnostic[] => {
+    const { reason, queryError, never, isLate, bounds } = refusal
     if (isLate) late.add(change)
     // A query that takes too long for many windows may run in one.
-    else if ('sql' in query && queryError === undefined && never === undefined) unknown.add(change)
-    else if (never !== undefined) return [refuseNeverEvaluated(change, never)]
+    else if ('sql' in query && queryError === undefined && never === undefined) {
+      unknown.add(change)
+      // A line is compared only where its rows begin with a window, so that its values are right, and it only reads too much.
+      const severity = bounds === 'open' && query.sql.shape === 'number' ? 'warning' : 'note'
+      return bounds === undefined ? [] : toFindings(change, { fact: '', findings: [{ severity, message: reason }] })
+    } else if (never !== undefined) return [refuseNeverEvaluated(change, never)]
     else if (queryError === undefined || isTemporary(queryError))
       return [toNote(subjectOfAlert(change).location, `${nameOfAlert(change)}: its query was not run: ${queryError ?? reason}`)]
     else if (!isOfSlo(change)) return [warnFailing(change, queryError)]
     return []
   }
-  await Promise.all(
-    [...Map.groupBy(askable, ({ next }) => next.condition.interval)].map(async ([interval, asked]) => {
-      const range = rangeBefore(asking.nowMs, interval)
-      const queries = asked.map(({ next }) => next)
-      const { estimates } = await estimateAlerts(queries, toOptions(asking, range))
-      const estimated = queries.map((query, i) => [query, estimates[i]] as const)
-      const judged = await judgeEstimates(estimated, range, { ...asking, sources: asking.planned.storedObjects.source })
-      for (const [i, { change, next }] of asked.entries()) {
-        const estimate = estimates[i]
-        found.set(change, {
-          problems: estimate?.verdict === 'not-estimable' ? conclude(change, next, estimate) : [],
-          judgement: judged[i],
-        })
-      }
-    }),
-  )
+  // Raw SQL can be slow, and is last.
+  for (const isSql of [false, true])
+    await Promise.all(
+      [
+        ...Map.groupBy(
+          askable.filter(({ next }) => 'sql' in next === isSql),
+          ({ next }) => next.condition.interval,
+        ),
+      ].map(async ([interval, asked]) => {
+        const range = rangeBefore(asking.nowMs, interval)
+        const queries = asked.map(({ next }) => next)
+        const { estimates } = await estimateAlerts(queries, toOptions(asking, range))
+        const estimated = queries.map((query, i) => [query, estimates[i]] as const)
+        const judged = await judgeEstimates(estimated, range, { ...asking, sources: asking.planned.storedObjects.source })
+        for (const [i, { change, next }] of asked.entries()) {
+          const estimate = estimates[i]
+          found.set(change, {
+            problems: estimate?.verdict === 'not-estimable' ? conclude(change, next, estimate) : [],
+            judgement: judged[i],
+          })
+        }
+      }),
+    )
   const toldOf = new Set<string>()
   const diagnostics = alerts.flatMap(({ change }) => {
     const { problems = [], judgement } = found.get(change) ?? {}
@@ -558,7 +577,12 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
     }
     return alert !== undefined && never !== undefined ? [refuseNeverEvaluated(alert, never)] : []
   })
-  return { diagnostics: joinEqual(diagnostics), unrun }
+  const facts = checks.flatMap(({ key, alert }): readonly AlertFact[] => {
+    const { value } = answers.get(key) ?? {}
+    if (alert === undefined || value === undefined) return []
+    return [{ key: alert.key, name: alert.name, fact: `now ${showNumber(value)}; its past is unknown` }]
+  })
+  return { diagnostics: joinEqual(diagnostics), unrun, facts }
 }
 
 /** The most alerts whose missing rows are named each: more of them are one note, because rare rows are healthy. */

@@ -16,6 +16,8 @@ export type SqlResult =
       /** Types of columns. The others are numbers or texts. */
       readonly types?: Readonly<Record<string, string>>
       readonly elapsedMs?: number
+      /** Rows that the query read; without it, those of the answer. */
+      readonly rowsRead?: number
     }
   | { readonly error: string }
 
@@ -39,7 +41,8 @@ export class UnsupportedQuery extends Error {}
  * get the answers that a test gives. Throws UnsupportedQuery.
  */
 export function evaluateSql(given: SqlRequest, { service, nowMs, runSql }: SqlContext): SqlResult {
-  const [, sql = given.sql, seconds] = /^(.*)\nSETTINGS max_execution_time = (\d+)$/s.exec(given.sql) ?? []
+  const [, sql = given.sql, settings = ''] = /^(.*)\nSETTINGS (.*)$/s.exec(given.sql) ?? []
+  const [, seconds] = /max_execution_time = (\d+)/.exec(settings) ?? []
   const request = { ...given, sql }
   const limitMs = seconds === undefined ? maxQueryMs : Number(seconds) * 1000
   const result =
@@ -53,14 +56,19 @@ export function evaluateSql(given: SqlRequest, { service, nowMs, runSql }: SqlCo
 }
 
 /** The format JSON of ClickHouse, as far as clients read it. */
-export const toJsonFormat = ({ rows, types = {}, elapsedMs = 1 }: Exclude<SqlResult, { readonly error: string }>): JsonObject => ({
+export const toJsonFormat = ({
+  rows,
+  types = {},
+  elapsedMs = 1,
+  rowsRead = rows.length,
+}: Exclude<SqlResult, { readonly error: string }>): JsonObject => ({
   meta: Object.entries({ ...types, ...rows[0] }).map(([name, value]) => ({
     name,
     type: types[name] ?? (typeof value === 'number' ? 'Float64' : 'String'),
   })),
   data: rows,
   rows: rows.length,
-  statistics: { elapsed: elapsedMs / 1000, rows_read: rows.length, bytes_read: rows.length },
+  statistics: { elapsed: elapsedMs / 1000, rows_read: rowsRead, bytes_read: rowsRead },
 })
 
 // The queries that this emulator evaluates: the events of an SLO, counted by hour and, in the last days, by five minutes; the burn rate of

@@ -42,6 +42,8 @@ export interface EstimateOptions {
   readonly onProgress: (done: number, total: number) => Promise<void>
   /** Whether `readSeries` shares requests, so that all queries may wait for it at once. */
   readonly isShared?: true
+  /** The most windows of raw SQL, spread over the range; without it, all of them. */
+  readonly maxSqlWindows?: number
 }
 
 /** The values of charts, or why there are none. Throws an ApiError. */
@@ -99,6 +101,8 @@ export const requestOf = (query: BacktestQuery): readonly SeriesItem[] | WindowS
 
 interface Rows {
   readonly rows: readonly SeriesRow[]
+  /** The windows that were asked for; undefined for all of them. */
+  readonly starts?: readonly number[] | undefined
   /** Windows with rows before their start, and none at it. */
   readonly early?: number
   /** The rows of the source without the condition of the alert. Undefined where the source is unknown. */
@@ -116,9 +120,9 @@ function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptio
     part,
   )
   if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
-  const windows = evaluate(query.condition, read.values, range)
+  const { early = 0, starts } = answer
+  const windows = evaluate(query.condition, read.values, range).filter(({ startMs }) => starts?.includes(startMs) ?? true)
   const summary = summarize(windows, intervalMs[query.condition.interval])
-  const { early = 0 } = answer
   return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage, series, early }
 }
 
@@ -204,6 +208,8 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
   const time = createTimeBudget(options.api)
   let sent = 0
   const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
+  /** Why a query is not read, by its text. */
+  const bounds = new Map<string, Promise<Refusal | undefined>>()
   const isUsedUp = { reason: `the limit of ${maxRequests} requests is used up` }
 
   function reserve(count: number): boolean {
@@ -248,13 +254,24 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
   async function readSql(
     { sql, step }: Pick<WindowsQuery, 'sql' | 'step'>,
     span: TimeRange,
-  ): Promise<Pick<Rows, 'rows' | 'early'> | Refusal> {
-    const { readWindows } = await import('./read-windows.ts')
+  ): Promise<Pick<Rows, 'rows' | 'early' | 'starts'> | Refusal> {
+    const [{ readWindows }, { refuseUnbounded }] = await Promise.all([import('./read-windows.ts'), import('./bounds.ts')])
     const release = (count: number): void => {
       sent -= count
     }
     const lengthMs = intervalMs[step]
-    return readWindows({ ...options, reserve, release, time }, { sql, starts: windowStarts(span, lengthMs), lengthMs })
+    const late = time.refuse(0, 0)
+    if (late !== undefined) return late
+    const known = bounds.get(sql.template) ?? refuseUnbounded(sql, lengthMs, { ...options, reserve })
+    bounds.set(sql.template, known)
+    const refusal = await known
+    if (refusal !== undefined) return refusal
+    const all = windowStarts(span, lengthMs)
+    const every = Math.ceil(all.length / (options.maxSqlWindows ?? all.length))
+    // The last window is one of them.
+    const starts = every > 1 ? all.filter((_, i) => (all.length - 1 - i) % every === 0) : all
+    const read = await readWindows({ ...options, reserve, release, time }, { sql, starts, lengthMs })
+    return 'reason' in read || every === 1 ? read : { ...read, starts }
   }
 
   async function readAligned(

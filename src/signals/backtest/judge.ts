@@ -4,7 +4,7 @@ import { describeThreshold } from '../../kinds/alert/alert.ts'
 import { dayOf, plainDay } from '../../platform/core/dates.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { nearestName } from '../../platform/core/names.ts'
-import { firstOf, quote } from '../../platform/core/text.ts'
+import { firstOf, plural, quote } from '../../platform/core/text.ts'
 import { type AlertCondition, type EvaluatedWindow, isBreach, type TimeRange, type WindowValues } from './evaluate.ts'
 import type { SeriesItem } from './series-api.ts'
 import { comparisonOf } from './terms.ts'
@@ -33,8 +33,8 @@ export interface SeriesEvidence {
 
 /** What a second look found about a series without rows, or with a value of 0 in all windows. */
 export interface Silence {
-  /** Rows of its source, or values of its metric, in a day. */
-  readonly rows: number
+  /** Rows of its source, or values of its metric, in a day. Undefined where that is unknown. */
+  readonly rows: number | undefined
   /** Windows or rows of 7 days that match, and when the last one was. Undefined where that is unknown. */
   readonly week?: { readonly rows: number; readonly lastMs: number | undefined } | undefined
   /** The terms of its condition that match no row of a day. */
@@ -59,7 +59,7 @@ export interface Judgement {
 const warning = (message: string): Finding => ({ severity: 'warning', message })
 const note = (message: string): Finding => ({ severity: 'note', message })
 
-const showNumber = (value: number): string =>
+export const showNumber = (value: number): string =>
   Number.isInteger(value) ? value.toLocaleString('en-US') : String(Number(value.toPrecision(4)))
 
 function showSpan(values: readonly number[]): string | undefined {
@@ -103,10 +103,11 @@ export function judge(evidence: Evidence, silences: readonly (Silence | undefine
   const { windows, range, series, early = 0, condition } = evidence
   const breaching = countBreaching(evidence)
   const isAlways = windows.length > 0 && breaching >= always * windows.length
+  const letterOf = (i: number): string => (series.length > 1 ? `${String.fromCodePoint(65 + i)}: ` : '')
   // Two series can lack the same term.
   const told = new Set<string>()
   const found = series.flatMap((one, i): readonly Finding[] => {
-    const letter = series.length > 1 ? `${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[i]}: ` : ''
+    const letter = letterOf(i)
     const silence = silences[i]
     const finding = silence && (one.item === undefined ? judgeSql(one, silence) : judgeSeries(one.item, one, silence, condition))
     if (finding === undefined || told.has(finding.message)) return []
@@ -115,11 +116,15 @@ export function judge(evidence: Evidence, silences: readonly (Silence | undefine
     const name = letter === '' ? 'the series' : letter.slice(0, 1)
     return [warning(`${name}, which it divides by, has no row in 7 days (${finding.message}), so it has no value and never fires`)]
   })
-  const week = silences.find((one) => one?.week !== undefined && one.week.rows > 0)?.week
-  const seen = week?.lastMs === undefined ? '' : `; in 7 days: ${showNumber(week.rows)}, last on ${plainDay(dayOf(week.lastMs))}`
+  const seen = silences.flatMap((silence, i) => {
+    const { rows = 0, lastMs } = silence?.week ?? {}
+    if (rows === 0 || lastMs === undefined) return []
+    const counted = series[i]?.item === undefined ? `not 0 on ${plural(rows, 'day')} of 7` : `${showNumber(rows)} in 7 days`
+    return [`; ${letterOf(i)}${counted}, last on ${plainDay(dayOf(lastMs))}`]
+  })
   return {
-    fact: `${describeValues(evidence)}${seen}`,
-    findings: [
+    fact: [describeValues(evidence), ...seen].join(''),
+    findings: withoutNotes([
       ...(isAlways ? [warning(`it would fire in ${breaching} of ${windows.length} windows of the last ${periodOf(range)}`)] : []),
       ...(early > 0
         ? [
@@ -128,9 +133,13 @@ export function judge(evidence: Evidence, silences: readonly (Silence | undefine
             ),
           ]
         : found),
-    ],
+    ]),
   }
 }
+
+/** Beside a warning, what was not seen does not matter. */
+const withoutNotes = (findings: readonly Finding[]): readonly Finding[] =>
+  findings.some(({ severity }) => severity === 'warning') ? findings.filter(({ severity }) => severity === 'warning') : findings
 
 function judgeSql({ windows }: SeriesEvidence, { week }: Silence): Finding | undefined {
   if (windows === 0) return week?.rows === 0 ? warning('its SQL has no value in any window of 24 h and on no day of 7') : undefined
@@ -145,6 +154,7 @@ function judgeSeries(item: SeriesItem, { windows }: SeriesEvidence, silence: Sil
     if (names.includes(metricName)) return undefined
     return warning(`the metric ${name(metricName)} has no value in 24 h${suggest(metricName, names)}`)
   }
+  if (rows === undefined) return undefined
   if (rows === 0) return warning('its source has had no row for 24 h')
   if (numeric === 0) {
     const missing = explainKey(field, lists)
@@ -203,5 +213,5 @@ function judgeTerm(term: string, language: SeriesItem['whereLanguage'], { lists,
   const shown = listed.filter((one) => one !== '')
   if (shown.length > 0 && listed.length < maxListed)
     return note(`${unseen}; the column has ${firstOf(5, shown.map(name))}. Right if such rows are rare`)
-  return note(`${unseen}, of ${showNumber(rows)} rows a day. A plan cannot tell a rare text from a wrong one`)
+  return note(`${unseen}, of ${showNumber(rows ?? 0)} rows a day. A plan cannot tell a rare text from a wrong one`)
 }

@@ -226,7 +226,11 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
   const expanded = expandTemplate({ text: template, shape, tableOf })
   if ('reason' in expanded) return expanded
   return {
-    sql: { template, shape, connectionId, sourceId: sources === undefined ? toId(sourceId) : coveredSource(config, sources), ...expanded },
+    sql: {
+      ...{ template, shape, connectionId, ...expanded },
+      sourceId: sources === undefined ? toId(sourceId) : coveredSource(config, sources),
+      tables: (sources ?? []).flatMap(tablesOf),
+    },
     // The server takes each row of a tile over time for a group.
     condition: { ...toCondition(alert, null), isGrouped: shape === 'over-time' },
     ...requested(alert),
@@ -249,6 +253,16 @@ export function tableNameOf(source: StoredObject, metricType: string | undefined
   if (isOfMetrics !== (metricType !== undefined)) return undefined
   const table = metricType === undefined ? from.tableName : metricTables?.[metricType]
   return typeof table === 'string' && table !== '' ? `\`${from.databaseName}\`.\`${table}\`` : undefined
+}
+
+/** All tables of a source, as `database.table`. */
+function tablesOf(source: StoredObject): readonly string[] {
+  const { data } = sourcePart.safeParse(source)
+  if (data === undefined) return []
+  const { from, metricTables } = data
+  return [from.tableName, ...Object.values(metricTables ?? {})].flatMap((table) =>
+    typeof table === 'string' && table !== '' ? [`${from.databaseName}.${table}`] : [],
+  )
 }
 
 const toId = (id: unknown): string | undefined => (typeof id === 'string' ? id : undefined)

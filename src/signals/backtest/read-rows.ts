@@ -11,6 +11,8 @@ export interface Refusal {
   readonly queryError?: string
   /** Why the server would never evaluate the alert. */
   readonly never?: string
+  /** Raw SQL that does not bound the end of its time, or nothing. */
+  readonly bounds?: 'start-only' | 'open'
   /** The query must not be sent. */
   readonly isUnsent?: true
   /** There was no time, or no request of the rate limit, left. */

@@ -224,6 +224,12 @@ function toSeriesRows(rows: readonly SqlRow[], startMs: number, { numbers, time 
   return { rows: series, isEarly }
 }
 
+/** What the server compares of a number tile. */
+export function valueOf({ columns, rows: [row] }: Extract<SqlAnswer, { readonly kind: 'rows' }>): number {
+  const numbers = new Set(columns.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
+  return (row && lastNumber(row, numbers)) ?? 0
+}
+
 /** The cloud writes a time in the zone of its column. */
 function refuseZone({ name, type }: SqlColumn, rows: readonly SqlRow[]): Refusal | undefined {
   const zone = /'([^']*)'/.exec(type)?.[1] ?? 'UTC'

@@ -68,7 +68,9 @@ function createCounter({ readRows, nowMs }: SilenceContext): Count {
         'reason' in read
           ? undefined
           : {
-              rows: read.rows.reduce((sum, { numbers }) => sum + (numbers.get(0) ?? 0), 0),
+              // The number of a metric is its value.
+              rows:
+                item.metricName === undefined ? read.rows.reduce((sum, { numbers }) => sum + (numbers.get(0) ?? 0), 0) : read.rows.length,
               lastMs: read.rows.reduce<number | undefined>((last, { startMs }) => Math.max(last ?? 0, startMs), undefined),
             },
       )
@@ -78,12 +80,12 @@ function createCounter({ readRows, nowMs }: SilenceContext): Count {
 }
 
 async function countTerms(item: SeriesItem, count: Count): Promise<Counted> {
-  const { where, whereLanguage, metricName } = item
+  const { where, whereLanguage } = item
   const source = sourceSeries(item)
   const countWhere = (condition: string, days: 1 | 7) => count({ ...source, where: condition, whereLanguage }, days)
   const [all, week] = await Promise.all([countWhere('', 1), where.trim() === '' ? undefined : countWhere(where, 7)])
-  const rows = metricName === undefined ? (all?.rows ?? 0) : Number(all?.lastMs !== undefined)
-  if (week?.rows !== 0 || rows === 0) return { item, rows, week, dead: [] }
+  const rows = all?.rows
+  if (week?.rows !== 0 || !rows) return { item, rows, week, dead: [] }
   const terms = splitTerms(where, whereLanguage)
   const counted = terms.length > maxTerms || terms.length === 1 ? [] : await Promise.all(terms.map((term) => countWhere(term, 1)))
   const dead = counted.length === 0 ? (terms.length === 1 ? terms : [where]) : terms.filter((_, i) => counted[i]?.rows === 0)
