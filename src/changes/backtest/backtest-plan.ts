@@ -17,6 +17,7 @@ import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { type AlertEstimate, toAlertEstimate } from '../../signals/backtest/result.ts'
 import { requestSeries } from '../../signals/backtest/series-api.ts'
 import { type Suggestion, suggestCondition } from '../../signals/backtest/suggest.ts'
+import { withoutVariables } from '../../signals/backtest/variables.ts'
 import { type Change, changesOf, isDifference } from '../../sync/decide/change.ts'
 import type { Incident } from '../../sync/declarations/incidents.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
@@ -262,7 +263,7 @@ function watchedSearch({ savedSearchId }: Body, find: Find, { source: sources }:
 }
 
 function watchedTile({ dashboardId, tileId }: Body, find: Find, { source: sources }: StoredObjects): Watched | undefined {
-  const tiles = listOf(find('dashboard', dashboardId)?.tiles)
-  const tile = tiles.find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
-  return tile && { tile, sources }
+  const { tiles, filters } = find('dashboard', dashboardId) ?? {}
+  const tile = listOf(tiles).find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
+  return tile && { tile: withoutVariables(tile, filters), sources }
 }

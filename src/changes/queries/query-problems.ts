@@ -22,7 +22,7 @@ import { type Judgement, showNumber } from '../../signals/backtest/judge.ts'
 import { columnsOfSearch, type Probe, type SingleQuery, toProbe } from '../../signals/backtest/probe.ts'
 import type { BacktestQuery, Watched } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
-import { toRefusal, valueOf, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
+import { toRefusal, valueOfNumber, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
 import { maxSeries } from '../../signals/backtest/series-api.ts'
 import { shareRequests } from '../../signals/backtest/share.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
@@ -268,10 +268,10 @@ async function askSql(query: SqlQuery, { api, service }: Asking, shape: SqlShape
     // Every answer without all of its rows has run.
     if (answer.kind === 'rows' || answer.kind === 'too-large') {
       const never = shape && answer.columns.length > 0 ? whyNeverEvaluated(answer.columns, shape) : undefined
-      return { never, value: answer.kind === 'rows' && shape === 'number' && never === undefined ? valueOf(answer) : undefined }
+      return { never, value: answer.kind === 'rows' && shape === 'number' && never === undefined ? valueOfNumber(answer) : undefined }
     }
     if (answer.kind === 'too-slow' && shape !== undefined)
-      return { error: `it takes more than ${maxQueryMs / 1000} s, the limit of the server` }
+      return { error: `it took longer than ${maxQueryMs / 1000} s, the limit of the server` }
     return toOutcome(toRefusal(answer))
   } catch (thrown) {
     const failure = toFailure(thrown)

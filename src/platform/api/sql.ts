@@ -78,7 +78,7 @@ export function whyNoRows(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>)
     case 'asleep':
       return `the service is asleep, and a query would wake it; set ${spellVariable('wake-service', 'true')} to allow that`
     case 'too-slow':
-      return 'the query takes more than 30 s, the limit of the server'
+      return 'the query took longer than 30 s, the limit of the server'
     case 'too-large':
       return 'the answer is too large'
     case 'refused':
@@ -172,7 +172,7 @@ const readToolAnswer = readTool<SqlAnswer>((text, isError) => {
 
 /** The text of the server ends with a hint about its tools. */
 function toRefusal(text: string): SqlAnswer {
-  if (/^Timeout exceeded\b/i.test(text)) return { kind: 'too-slow' }
+  if (/^Timeout (?:exceeded|error)\b/i.test(text)) return { kind: 'too-slow' }
   return { kind: 'refused', reason: quote(text.split('\n\nHINT:')[0]?.trim() ?? '', 300) }
 }
 

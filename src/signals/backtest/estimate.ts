@@ -121,7 +121,8 @@ function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptio
   )
   if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
   const { early = 0, starts } = answer
-  const windows = evaluate(query.condition, read.values, range).filter(({ startMs }) => starts?.includes(startMs) ?? true)
+  const asked = starts && new Set(starts)
+  const windows = evaluate(query.condition, read.values, range).filter(({ startMs }) => asked?.has(startMs) ?? true)
   const summary = summarize(windows, intervalMs[query.condition.interval])
   return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage, series, early }
 }
@@ -203,13 +204,28 @@ function createTimeBudget({ remainingMs }: Pick<ReadApi, 'remainingMs'>): TimeBu
 
 const isOutOfTime: Refusal = { reason: 'the time of the run is used up; raise timeout-seconds, or set a shorter period', isLate: true }
 
+/** Some of the windows, at equal distances, with the last one. */
+function spread(starts: readonly number[], most = starts.length): readonly number[] {
+  const every = Math.ceil(starts.length / Math.max(1, most))
+  return starts.filter((_, i) => (starts.length - 1 - i) % every === 0)
+}
+
+/** Asks once for each query. */
+function createBoundsFinder() {
+  const known = new Map<string, Promise<Refusal | undefined>>()
+  return (sql: WindowSql, find: () => Promise<Refusal | undefined>): Promise<Refusal | undefined> => {
+    const found = known.get(sql.template) ?? find()
+    known.set(sql.template, found)
+    return found
+  }
+}
+
 function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>): Budget {
   const { range, maxRequests, readSeries } = options
   const time = createTimeBudget(options.api)
   let sent = 0
   const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
-  /** Why a query is not read, by its text. */
-  const bounds = new Map<string, Promise<Refusal | undefined>>()
+  const findBounds = createBoundsFinder()
   const isUsedUp = { reason: `the limit of ${maxRequests} requests is used up` }
 
   function reserve(count: number): boolean {
@@ -262,16 +278,11 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     const lengthMs = intervalMs[step]
     const late = time.refuse(0, 0)
     if (late !== undefined) return late
-    const known = bounds.get(sql.template) ?? refuseUnbounded(sql, lengthMs, { ...options, reserve })
-    bounds.set(sql.template, known)
-    const refusal = await known
+    const refusal = await findBounds(sql, () => refuseUnbounded(sql, lengthMs, { ...options, reserve }))
     if (refusal !== undefined) return refusal
-    const all = windowStarts(span, lengthMs)
-    const every = Math.ceil(all.length / (options.maxSqlWindows ?? all.length))
-    // The last window is one of them.
-    const starts = every > 1 ? all.filter((_, i) => (all.length - 1 - i) % every === 0) : all
+    const starts = spread(windowStarts(span, lengthMs), options.maxSqlWindows)
     const read = await readWindows({ ...options, reserve, release, time }, { sql, starts, lengthMs })
-    return 'reason' in read || every === 1 ? read : { ...read, starts }
+    return 'reason' in read ? read : { ...read, starts }
   }
 
   async function readAligned(
@@ -327,6 +338,7 @@ function toRefusal(thrown: unknown): Refusal {
   const [first = ''] = thrown.message.split('\n', 1)
   if (first.includes(bareTextError)) return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
   const queryError = thrown.status === 500 ? /^The API answered 500: (.+)/.exec(first)?.[1] : undefined
+  if (queryError !== undefined && /^Timeout\b/i.test(queryError)) return { reason: 'it took longer than 30 s' }
   return { reason: clip(first, 300), ...(queryError !== undefined && { queryError }) }
 }
 

@@ -148,7 +148,7 @@ function explain(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string 
     case 'asleep':
       return `asleep, not checked: a query would wake the service; set ${spellVariable('wake-service', 'true')} to allow that`
     case 'too-slow':
-      return 'too expensive: its SQL takes more than 30 s, the limit of the server'
+      return 'its SQL took longer than 30 s, the limit of the server'
     case 'too-large':
       return 'the answer to its SQL is too large for the server'
     case 'refused':
@@ -225,7 +225,7 @@ function toSeriesRows(rows: readonly SqlRow[], startMs: number, { numbers, time 
 }
 
 /** What the server compares of a number tile. */
-export function valueOf({ columns, rows: [row] }: Extract<SqlAnswer, { readonly kind: 'rows' }>): number {
+export function valueOfNumber({ columns, rows: [row] }: Extract<SqlAnswer, { readonly kind: 'rows' }>): number {
   const numbers = new Set(columns.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
   return (row && lastNumber(row, numbers)) ?? 0
 }

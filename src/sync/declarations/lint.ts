@@ -1,6 +1,7 @@
 import { shortIntervalNote } from '../../kinds/alert/alert.ts'
 import { gridOf } from '../../kinds/dashboard/dashboard-file.ts'
 import { findOverlaps, gridColumns, isInGrid } from '../../kinds/dashboard/layout.ts'
+import { listOf } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import type { BrokenObject } from '../../kinds/references.ts'
@@ -12,6 +13,7 @@ import { isMapping, keysOf } from '../../platform/core/keys.ts'
 import { didYouMean } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
 import { sqlInLucene } from '../../signals/backtest/terms.ts'
+import { comparedVariable } from '../../signals/backtest/variables.ts'
 
 interface Rule {
   readonly severity: Severity
@@ -128,6 +130,11 @@ export const lintRules = {
     severity: 'warning',
     description: 'A condition in Lucene has the form of SQL. The server searches its words in the text of a row, and finds none.',
     check: (objects) => [...checkTileLanguages(objects), ...checkSearchLanguages(objects)],
+  },
+  'unset-variable': {
+    severity: 'warning',
+    description: 'The query of an alert compares with a variable of its dashboard. Nothing is selected in an alert, so it never matches.',
+    check: onEachAlert(checkVariables),
   },
   'mention-in-message': {
     severity: 'warning',
@@ -309,6 +316,15 @@ const checkTileLanguages = onEachTile(({ config = {} }) => [
 
 const checkSearchLanguages = onEach('savedSearch', (search) => checkLanguage(search, []))
 
+function checkVariables(_: DeclaredAlert, config: object | undefined): Violation | undefined {
+  const texts = (value: unknown): readonly string[] =>
+    typeof value === 'string' ? [value] : typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : []
+  const name = texts(config).flatMap((text) => comparedVariable(text) ?? [])[0]
+  if (name === undefined) return undefined
+  const message = `compares with $${name}, which is NULL in an alert because nothing is selected, so it never matches; use $__filter(column, $${name})`
+  return { path: ['tile'], message }
+}
+
 /** The server takes each such word for a receiver, and knows those that begin with `webhook-`. */
 function checkMentions({ message }: DeclaredAlert): readonly Violation[] {
   const words = [...(message ?? '').matchAll(/(?:^|\s)@([a-zA-Z0-9.{}@_-]+)/g)].flatMap(([, word = '']) =>
@@ -430,8 +446,20 @@ function checkNewerVariables({ body = '' }: Values['webhook']): readonly Violati
 const counting: readonly string[] = ['count', 'count_distinct']
 
 function checkCount(alert: DeclaredAlert, config: object | undefined): Violation | undefined {
+  const { thresholdType, threshold } = alert
+  if (config && isShareOfAll(config) && (thresholdType === 'above' ? threshold > 1 : thresholdType === 'above_exclusive' && threshold >= 1))
+    return { path: ['threshold'], message: `never fires: the share of all rows is at most 1; for ${threshold}%, write ${threshold / 100}` }
   const words = config && counts(config) ? whyNever(alert) : undefined
   return words === undefined ? undefined : { path: ['threshold'], message: `never fires: a count is never ${words}` }
+}
+
+/** Whether a tile shows the share of all rows that match: a count, divided by that of all rows. */
+function isShareOfAll(config: object): boolean {
+  if (!isMapping(config)) return false
+  const [last] = listOf(config.formulas).slice(-1)
+  const [counted, all, ...more] = listOf(config.select)
+  const isRatio = config.asRatio === true || /^\s*A\s*\/\s*B\s*$/.test(String(last?.expression))
+  return isRatio && counted?.aggFn === 'count' && all?.aggFn === 'count' && !String(all.where ?? '').trim() && more.length === 0
 }
 
 /** Whether all values of a tile are counts. A formula of counts can be negative. */

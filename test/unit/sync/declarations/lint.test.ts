@@ -209,6 +209,35 @@ const cases: Readonly<Record<LintRule, Case>> = {
       { tile: { config: { displayType: 'line', source: 'Logs', select: [{ aggFn: 'count', where: 'SeverityText:error' }] } } },
     ],
   },
+  'unset-variable': {
+    fires: [
+      [
+        {
+          tile: {
+            config: {
+              configType: 'sql',
+              displayType: 'number',
+              connectionId: 'c',
+              sqlTemplate: 'SELECT count() FROM a WHERE s = $service',
+            },
+          },
+        },
+        'alerts.a.tile: compares with $service, which is NULL in an alert because nothing is selected, so it never matches; use $__filter(column, $service)',
+      ],
+    ],
+    silent: [
+      {
+        tile: {
+          config: {
+            configType: 'sql',
+            displayType: 'number',
+            connectionId: 'c',
+            sqlTemplate: 'SELECT count() FROM a WHERE $__filter(s, $service)',
+          },
+        },
+      },
+    ],
+  },
   'mention-in-message': {
     fires: [
       [
