@@ -25,6 +25,7 @@ import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { toRefusal, valueOfNumber, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
 import { maxSeries } from '../../signals/backtest/series-api.ts'
 import { shareRequests } from '../../signals/backtest/share.ts'
+import { withoutVariables } from '../../signals/backtest/variables.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
 import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
@@ -498,10 +499,11 @@ const tileChecks = (asking: Asking): readonly Check[] =>
   changesOf(asking.planned.plan, 'dashboard').flatMap((change) => {
     if (isDelete(change) || !isDifference(change) || isOfSlo(change)) return []
     const { source: sources } = asking.planned.storedObjects
-    const probeOf = (tile: Body) => toProbe({ tile }, { interval: '1h', sources })
-    const storedProbes = new Set(listOf(change.stored?.tiles).map((tile) => JSON.stringify(probeOf(tile))))
-    return listOf(desiredBody(change, asking.kinds.dashboard)?.tiles).flatMap((tile, i) => {
-      const probe = probeOf(tile)
+    const probeOf = (tile: Body, filters: unknown) => toProbe({ tile: withoutVariables(tile, filters) }, { interval: '1h', sources })
+    const storedProbes = new Set(listOf(change.stored?.tiles).map((tile) => JSON.stringify(probeOf(tile, change.stored?.filters))))
+    const { tiles, filters } = desiredBody(change, asking.kinds.dashboard) ?? {}
+    return listOf(tiles).flatMap((tile, i) => {
+      const probe = probeOf(tile, filters)
       if (storedProbes.has(JSON.stringify(probe))) return []
       return toChecks(probe, { subject: subjectOfTile(change, i, asking), interval: '1h', key: JSON.stringify({ tile }) }, asking)
     })

@@ -1,6 +1,6 @@
 import { dayMs } from '../../platform/core/durations.ts'
 import type { Estimate, Estimates } from './estimate.ts'
-import type { TimeRange } from './evaluate.ts'
+import { evaluate, type TimeRange } from './evaluate.ts'
 import { type Evidence, isSilent, type Judgement, judge, type Silence } from './judge.ts'
 import type { BacktestQuery } from './query.ts'
 import type { Refusal } from './read-rows.ts'
@@ -12,7 +12,9 @@ type Query = BacktestQuery | Refusal | undefined
 function toEvidence(query: Query, estimate: Estimate | undefined, range: TimeRange): Evidence | undefined {
   if (query === undefined || 'reason' in query || estimate === undefined || estimate.verdict === 'not-estimable') return undefined
   const { condition } = query
-  if (estimate.verdict === 'no-data') return { condition, range, windows: [], values: new Map(), series: estimate.series }
+  // The server compares 0 where there are no rows.
+  const nothing = { values: new Map(), windows: evaluate(condition, new Map(), range) }
+  if (estimate.verdict === 'no-data') return { condition, range, ...nothing, series: estimate.series }
   return { condition, range, ...estimate }
 }
 

@@ -46,8 +46,10 @@ export function withoutVariables(tile: Body, filters: unknown): Body {
   return isChanged ? { ...tile, config } : tile
 }
 
-/** The variable that an alert compares with; undefined without one. */
+/** The variable that an alert compares with, so that it matches no row; undefined without one, and where the query allows for none. */
 export function comparedVariable(text: string): string | undefined {
-  const [, braced, bare] = /(?:[=<>]|:"|\bI?LIKE|\bIN\s*\()\s*'?\$(?:\{([A-Za-z]\w*)(?::sqlstring)?\}|([A-Za-z]\w*))/i.exec(text) ?? []
-  return braced ?? bare
+  const rest = text.replace(conditions, '')
+  const [, braced, name = braced] =
+    /(?:[=<>]|:"|\bI?LIKE|\bIN\s*\()\s*'?\$(?:\{([A-Za-z]\w*)(?::sqlstring)?\}|([A-Za-z]\w*))/i.exec(rest) ?? []
+  return name !== undefined && /\bIS\s+NULL\b/i.test(rest.slice(rest.indexOf(`$${name}`))) ? undefined : name
 }
