@@ -39,7 +39,7 @@ export async function refuseUnbounded(sql: WindowSql, lengthMs: number, context:
   const found = await ask(past, false)
   if (found === undefined) return { reason: 'the limit of requests is used up' }
   if (found.kind !== 'rows') return toRefusal(found)
-  const never = whyNeverEvaluated(found.columns, sql.shape)
+  const never = found.columns.length > 0 ? whyNeverEvaluated(found.columns, sql.shape) : undefined
   if (never !== undefined) return { reason: `never evaluated: ${never}`, never }
   if (found.rowsRead === 0 || (await isUnaffected(found, past))) return undefined
   const later = await ask(future, false)
