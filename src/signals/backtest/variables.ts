@@ -18,13 +18,17 @@ const conditions = /\$__(?:filter|conditionalAll)\((?:[^()]|\([^()]*\))*\)/g
 
 const references = /\$\{([A-Za-z]\w*)(?::(\w+))?\}|\$([A-Za-z]\w*)/g
 
-/** A tile as the alert task reads it; the tile itself where it uses no variable that the dashboard has. */
-export function withoutVariables(tile: Body, filters: unknown): Body {
-  const names = new Set(
+/** The names of the variables that the filters of a dashboard make. */
+const variablesOf = (filters: unknown): ReadonlySet<string> =>
+  new Set(
     listOf(filters).flatMap(({ isVariableEnabled, variableName, name }) =>
       isVariableEnabled === true ? [String(variableName ?? '').trim() || derivedName(String(name))] : [],
     ),
   )
+
+/** A tile as the alert task reads it; the tile itself where it uses no variable that the dashboard has. */
+export function withoutVariables(tile: Body, filters: unknown): Body {
+  const names = variablesOf(filters)
   let isChanged = false
   const expand = (text: string, format: string): string => {
     const expanded = (format === 'lucene' ? text : text.replace(conditions, '(1=1)')).replace(references, (all, braced, given, bare) =>
@@ -47,9 +51,10 @@ export function withoutVariables(tile: Body, filters: unknown): Body {
 }
 
 /** The variable that an alert compares with, so that it matches no row; undefined without one, and where the query allows for none. */
-export function comparedVariable(text: string): string | undefined {
+export function comparedVariable(text: string, filters: unknown): string | undefined {
   const rest = text.replace(conditions, '')
   const [, braced, name = braced] =
     /(?:[=<>]|:"|\bI?LIKE|\bIN\s*\()\s*'?\$(?:\{([A-Za-z]\w*)(?::sqlstring)?\}|([A-Za-z]\w*))/i.exec(rest) ?? []
-  return name !== undefined && /\bIS\s+NULL\b/i.test(rest.slice(rest.indexOf(`$${name}`))) ? undefined : name
+  if (name === undefined || !variablesOf(filters).has(name)) return undefined
+  return /\bIS\s+NULL\b/i.test(rest.slice(rest.indexOf(`$${name}`))) ? undefined : name
 }

@@ -41,12 +41,14 @@ const onEach =
 
 /** A rule about alerts. `config` is that of the tile that an alert watches, if these files declare it. */
 const onEachAlert =
-  (violationOf: (alert: Values['alert'], config: object | undefined) => Violation | undefined): Rule['check'] =>
+  (
+    violationOf: (alert: Values['alert'], config: object | undefined, dashboard: Values['dashboard'] | undefined) => Violation | undefined,
+  ): Rule['check'] =>
   (objects) => {
     const dashboards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value]))
     return onEach('alert', (alert) => {
-      const tiles = typeof alert.dashboard === 'string' ? dashboards.get(alert.dashboard)?.tiles : undefined
-      const violation = violationOf(alert, tiles?.find(({ name }) => name === alert.tile)?.config)
+      const dashboard = typeof alert.dashboard === 'string' ? dashboards.get(alert.dashboard) : undefined
+      const violation = violationOf(alert, dashboard?.tiles.find(({ name }) => name === alert.tile)?.config, dashboard)
       return violation === undefined ? [] : [violation]
     })(objects)
   }
@@ -140,6 +142,12 @@ export const lintRules = {
     severity: 'warning',
     description: 'A message has a mention such as `@anna`. The server removes it from each notification, and stores an error.',
     check: onEach('alert', checkMentions),
+  },
+  'receiver-limit': {
+    severity: 'note',
+    description:
+      'A text of an alert can be longer than its receiver accepts: 130 characters of a message in Opsgenie, 4,096 in Google Chat.',
+    check: checkReceivers,
   },
   'split-windows': {
     severity: 'warning',
@@ -316,13 +324,32 @@ const checkTileLanguages = onEachTile(({ config = {} }) => [
 
 const checkSearchLanguages = onEach('savedSearch', (search) => checkLanguage(search, []))
 
-function checkVariables(_: DeclaredAlert, config: object | undefined): Violation | undefined {
+function checkVariables(_: DeclaredAlert, config: object | undefined, dashboard: Values['dashboard'] | undefined): Violation | undefined {
   const texts = (value: unknown): readonly string[] =>
     typeof value === 'string' ? [value] : typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : []
-  const name = texts(config).flatMap((text) => comparedVariable(text) ?? [])[0]
+  const name = texts(config).flatMap((text) => comparedVariable(text, dashboard?.filters) ?? [])[0]
   if (name === undefined) return undefined
   const message = `compares with $${name}, which is NULL in an alert because nothing is selected, so it never matches; use $__filter(column, $${name})`
   return { path: ['tile'], message }
+}
+
+/** The most characters of a text of an alert: the server adds a sign to the title, and values to the message. */
+const receivers = [
+  { label: 'Opsgenie', names: /opsgenie/i, field: 'name', most: 130 - 3 },
+  { label: 'Google Chat', names: /google.?chat|chat\.googleapis/i, field: 'message', most: 4096 - 500 },
+] as const
+
+function checkReceivers(objects: readonly Declared[]): ReturnType<Rule['check']> {
+  const webhooks = new Map(objects.filter(isOf('webhook')).map(({ key, value }) => [key, [key, value.name, value.urlFrom].join(' ')]))
+  return objects.filter(isOf('alert')).flatMap((declared) => {
+    const { channel, channels = [] } = declared.value
+    const named = [channel, ...channels].map((one) => webhooks.get(one && 'webhook' in one ? String(one.webhook) : '') ?? '')
+    return receivers.flatMap(({ label, names, field, most }) =>
+      (declared.value[field]?.length ?? 0) > most && named.some((one) => names.test(one))
+        ? [{ declared, path: [field], message: `${label} can get more characters than it accepts; shorten it to ${most}` }]
+        : [],
+    )
+  })
 }
 
 /** The server takes each such word for a receiver, and knows those that begin with `webhook-`. */

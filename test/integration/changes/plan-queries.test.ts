@@ -108,7 +108,7 @@ describe('the raw SQL of a plan', () => {
     'a macro with the wrong arguments': [sqlOf('SELECT 1 WHERE $__timeFilter()'), `${failing}the macro $__timeFilter has 0 arguments`],
     'a table of no source': [sqlOf('SELECT 1 FROM $__sourceTable'), `${failing}the macro $__sourceTable needs a source`],
     'the interval in a number': [sqlOf(`SELECT count() / {intervalSeconds:Int64} ${from}`), `${failing}Substitution`],
-    'a slow query': [sqlOf(`SELECT 'slow', count() ${from}`), `${failing}it takes more than 30 s, the limit of the server`],
+    'a slow query': [sqlOf(`SELECT 'slow', count() ${from}`), `${failing}it took longer than 30 s, the limit of the server`],
     'a comment with #': [sqlOf(`SELECT count() ${from} # b`), `${unrun}the query has a comment with #; write --`],
     settings: [
       sqlOf(`SELECT count() ${from} SETTINGS max_threads = 1`),

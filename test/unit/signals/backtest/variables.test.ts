@@ -38,9 +38,10 @@ describe('the variables of a dashboard in the query of an alert', () => {
   })
 
   it('are compared with in the forms that match no row', () => {
-    for (const [form, , rows] of forms) expect(comparedVariable(form), form).toBe(rows === 'none' ? 'service' : undefined)
-    expect(comparedVariable('ServiceName:"$service"')).toBe('service')
-    expect(comparedVariable('ServiceName:$service')).toBeUndefined()
+    for (const [form, , rows] of forms) expect(comparedVariable(form, filters), form).toBe(rows === 'none' ? 'service' : undefined)
+    expect(comparedVariable('ServiceName:"$service"', filters)).toBe('service')
+    expect(comparedVariable('ServiceName:$service', filters)).toBeUndefined()
+    expect(comparedVariable('ServiceName = $other', filters)).toBeUndefined()
   })
 
   it('are those that a filter enables, by its name or the one derived from it; other texts stay', () => {

@@ -157,6 +157,15 @@ const cases: Readonly<Record<LintRule, Case>> = {
   },
   'threshold-never-fires': {
     fires: [
+      [
+        {
+          alert: { threshold: 5 },
+          tile: {
+            config: { displayType: 'line', sourceId: 's', asRatio: true, select: [{ aggFn: 'count', where: 'a:b' }, { aggFn: 'count' }] },
+          },
+        },
+        'alerts.a.threshold: never fires: the share of all rows is at most 1; for 5%, write 0.05',
+      ],
       [{ alert: { thresholdType: 'below', threshold: 0 } }, 'alerts.a.threshold: never fires: a count is never below 0'],
       [{ alert: { thresholdType: 'below_or_equal', threshold: -1 } }, 'alerts.a.threshold: never fires: a count is never -1 or less'],
       [{ alert: { thresholdType: 'equal', threshold: -1 } }, 'alerts.a.threshold: never fires: a count is never -1'],
@@ -209,10 +218,29 @@ const cases: Readonly<Record<LintRule, Case>> = {
       { tile: { config: { displayType: 'line', source: 'Logs', select: [{ aggFn: 'count', where: 'SeverityText:error' }] } } },
     ],
   },
+  'receiver-limit': {
+    fires: [
+      [
+        {
+          alert: { name: 'x'.repeat(128), channel: { type: 'webhook', webhook: 'opsgenie' } },
+          more: { webhooks: { opsgenie: { name: 'pager', service: 'generic', urlFrom: 'WEBHOOK_URL' } } },
+        },
+        'alerts.a.name: Opsgenie can get more characters than it accepts; shorten it to 127',
+      ],
+    ],
+    silent: [
+      {
+        alert: { name: 'x'.repeat(127), channel: { type: 'webhook', webhook: 'opsgenie' } },
+        more: { webhooks: { opsgenie: { name: 'pager', service: 'generic', urlFrom: 'WEBHOOK_URL' } } },
+      },
+      { alert: { name: 'x'.repeat(300) } },
+    ],
+  },
   'unset-variable': {
     fires: [
       [
         {
+          dashboard: { filters: [{ type: 'QUERY_EXPRESSION', name: 'service', expression: 'ServiceName', sourceId: 's', isVariableEnabled: true }] },
           tile: {
             config: {
               configType: 'sql',
