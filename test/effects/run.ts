@@ -25,7 +25,7 @@ import { declaredQueries, twinDashboard } from './queries.ts'
 import { type Arrival, arrivalProblems, receiverDeclarations, receiverSecrets, receivers, recordArrivals } from './receivers.ts'
 import { compareWithCheckSlo, type SloAccess, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, type Written, writtenBy } from './stored.ts'
-import { declareValues, valueCases, warnedKeys } from './values.ts'
+import { declareValues, explainFact, valueCases, warnedKeys } from './values.ts'
 import { target, webDashboards } from './web-dashboards.ts'
 
 const help = `Usage: npm run effects -- --server URL --checkout PATH --mongo URI [options]
@@ -591,21 +591,12 @@ async function compareValues(run: Run): Promise<void> {
     const values = rows.flatMap(({ lastValues }) =>
       (lastValues as readonly Json[]).flatMap(({ startTime, count }) => (Date.parse(String(startTime)) === startMs ? [Number(count)] : [])),
     )
-    const [low, high = low] =
-      /^now ([^;]*?)(?: … ([^;]*?))?;/
-        .exec(fact)
-        ?.slice(1)
-        .map((one) => one?.replaceAll(',', '')) ?? []
-    if (values.length === 0 || low === undefined || fact.includes('its past is unknown')) continue
+    const explained = values.length === 0 ? 'unknown' : explainFact(fact, values)
+    if (explained === 'unknown') continue
     findings.counts['values of windows'] += 1
-    const isAlways = rows.every(({ state }) => state === 'ALERT')
-    if (isAlways && !warned.has(key)) findings.differences.push(`values, ${key}: always fires, and without a warning`)
-    // No value counts as 0.
-    const [least, most] = [low, high].map((one) => (one === 'none' ? 0 : Number(one)))
-    const isEqual = [least ?? 0, most ?? 0].every(
-      (one, i) => Math.abs(one - (i === 0 ? Math.min : Math.max)(...values)) <= Math.abs(one) * 1e-3,
-    )
-    if (!isEqual) findings.differences.push(`values, ${key}: ${fact} / the alert task: ${values.join(', ')}`)
+    if (explained !== undefined) findings.differences.push(`values, ${key}: ${explained}`)
+    if (rows.every(({ state }) => state === 'ALERT') && !warned.has(key))
+      findings.differences.push(`values, ${key}: always fires, and without a warning`)
   }
   await site.apply({ 'empty.json': {} }, { ...inputs, prune: true, allowEmpty: true, maxDeletes: 1000 })
 }

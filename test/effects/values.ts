@@ -199,3 +199,13 @@ export function warnedKeys(diagnostics: readonly { readonly severity: string; re
     }),
   )
 }
+
+/** How a fact differs from the values of a window; undefined where it does not, and `unknown` without a value of one. */
+export function explainFact(fact: string, values: readonly number[]): string | undefined {
+  const [, low, high = low] = /^now ([^;]*?)(?: … ([^;]*?))?;/.exec(fact) ?? []
+  if (low === undefined || fact.includes('its past is unknown')) return 'unknown'
+  // The server counts no value as 0.
+  const [least, most] = [low, high].map((one = '') => (one === 'none' ? 0 : Number(one.replaceAll(',', ''))))
+  const isNear = (one = 0, value: number): boolean => Math.abs(one - value) <= Math.abs(one) * 1e-3
+  return isNear(least, Math.min(...values)) && isNear(most, Math.max(...values)) ? undefined : `${fact} / the alert task: ${values.join(', ')}`
+}
