@@ -21,7 +21,7 @@ export const evaluationRules = {
     severity: 'warning',
     exception: 'error',
     description:
-      'The last evaluation of a managed alert failed, so it sends no notification. With `on-failed-evaluation: fail`, this is an error.',
+      'The last evaluation of a managed alert failed, so it sent no notification, or not to all receivers. With `on-failed-evaluation: fail`, this is an error.',
   },
   'overdue-evaluation': {
     severity: 'warning',
