@@ -1,6 +1,8 @@
 // A changed source breaks alerts that no file changes. What it names, and what alerts use of it, is looked up in its table.
 import { beforeEach, describe, expect, it } from 'vitest'
+import { plan as planOperation } from '../../../src/changes/plan.ts'
 import type { RunSql } from '../../../src/emulator/index.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
 import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 
@@ -200,5 +202,23 @@ describe('a plan near the rate limit', () => {
     })
     await runOn('apply')
     expect(limited().requests.length).toBeLessThan(100)
+  })
+
+  it('a plan near the rate limit says in its headline how many alerts it has checked', async () => {
+    const many = Array.from({ length: 160 }, (_, i) =>
+      chart(`T${i}`, { select: [{ aggFn: 'count', where: `ServiceName:s${i}` }], sourceId: { source: 'Logs' } }),
+    )
+    const condition = { dashboard: 'shop', threshold: 1, interval: '5m', channel: { type: 'webhook', webhook: 'oncall' } }
+    const alerts = Object.fromEntries(many.map(({ name }, i) => [`a${i}`, { name, tile: name, ...condition }]))
+    const plan = () =>
+      invokeText({
+        inputs: { ...inputsFor(limited(), 'hyperdx'), operation: 'plan', files: 'a.json', project: 'shop/main' },
+        files: { 'a.json': JSON.stringify({ dashboards: { shop: { name: 'Shop', tiles: many } }, alerts }) },
+      })
+    expect((await plan()).document).toMatchObject({ checkedAlerts: { alertCount: 160, checkedCount: 160 } })
+    const last = await plan()
+    const { checkedCount } = last.document.checkedAlerts as { readonly checkedCount: number }
+    expect(checkedCount).toBeLessThan(160)
+    expect(toPlainText(planOperation.report(last.document as never).headline)).toContain(`${checkedCount} of 160 alerts checked`)
   })
 })
