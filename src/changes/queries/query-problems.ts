@@ -147,7 +147,7 @@ export async function findQueryProblems(context: QueryContext, planned: Planning
     const evidence = await gatherEvidence(untested, asking)
     const rest = untested.flatMap(({ change, checks }) => checks.filter(({ isOfValues }) => !isOfValues || evidence.unknown.has(change)))
     const asked = await runChecks(rest, asking)
-    const diagnostics = joinEqual(foldQuiet([...evidence.diagnostics, ...asked.diagnostics]))
+    const diagnostics = withoutRepeats(foldQuiet([...evidence.diagnostics, ...asked.diagnostics]))
     found.push(...diagnostics)
     const lateAlerts = alerts.filter(({ change, checks }) => evidence.late.has(change) || checks.some(({ key }) => asked.unrun.has(key)))
     asking.reserved = requestsOfApply(context, plan.changes)
@@ -584,7 +584,7 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
     if (alert === undefined || value === undefined) return []
     return [{ key: alert.key, name: alert.name, fact: `now ${showNumber(value)}; its past is unknown` }]
   })
-  return { diagnostics: joinEqual(diagnostics), unrun, facts }
+  return { diagnostics: withoutRepeats(diagnostics), unrun, facts }
 }
 
 /** The most alerts whose missing rows are named each: more of them are one note, because rare rows are healthy. */
@@ -601,18 +601,9 @@ function foldQuiet(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 
 const subjectOf = ({ message }: Diagnostic): string => message.slice(0, message.indexOf(': '))
 
-/** The fewest alerts or tiles with the same words of the server that become one diagnostic: a missing table breaks them all. */
-const minEqual = 3
-
-function joinEqual(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const distinct = new Map(diagnostics.map((one) => [one.message, one])).values()
-  const groups = Map.groupBy(distinct, (one) => `${one.rule} ${one.message.slice(subjectOf(one).length)}`)
-  return [...groups.values()].flatMap((alike) => {
-    const [first, ...others] = alike
-    if (first === undefined || alike.length < minEqual) return alike
-    return [{ ...first, message: `${first.message} (also ${firstOf(5, others.map(subjectOf))})` }]
-  })
-}
+const withoutRepeats = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] => [
+  ...new Map(diagnostics.map((one) => [one.message, one])).values(),
+]
 
 const describeUnrun = (count: number): readonly Diagnostic[] =>
   count === 0
