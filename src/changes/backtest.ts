@@ -114,7 +114,7 @@ export const backtest = defineOperation({
       diagnostics: [
         ...result.diagnostics,
         // The table says which queries failed, and on-missing what follows.
-        ...diagnostics.filter(({ rule }) => rule === 'unmatched-condition'),
+        ...diagnostics.filter(({ rule }) => rule === 'implausible-alert' || rule === 'quiet-alert'),
         ...wanted.flatMap((incident, i) => explainUntestable(incident, incidents[i]?.alerts ?? [])),
       ],
       alerts: [...alerts],

@@ -19,14 +19,14 @@ import {
 } from './plan/plan-report.ts'
 import { newerFiles } from './plan/plan-result.ts'
 import { type PriceAnswer, priceReview } from './price/price-review.ts'
-import { queryReview } from './queries/query-review.ts'
+import { type QueryAnswer, queryReview } from './queries/query-review.ts'
 import { judgeReviews, type Review, requireSupport, reviewPlan } from './review.ts'
 import { sloReview } from './slos/slo-review.ts'
 
 /** In the order of the report. The queries that a backtest has run are not run again. */
 const reviews: readonly Review<
   Gates & { readonly backtest: boolean; readonly price: boolean; readonly maxMonthlyIncrease?: number | undefined },
-  BacktestAnswer & PriceAnswer
+  BacktestAnswer & PriceAnswer & QueryAnswer
 >[] = [backtestReview, queryReview, sloReview, priceReview]
 
 /** What each gate judges: without it, the gate would pass. */
@@ -37,7 +37,7 @@ export const plan = defineOperation({
   moreExamples: [{ env: 'staging', prune: true, planFile: 'plan.json' }],
   summary: 'Shows what apply would change, field by field, without writing.',
   input: planShape.input.extend({ ...backtestReview.inputs, ...priceReview.inputs }),
-  details: planShape.details.extend({ newerFiles, ...priceReview.details, ...backtestReview.details }),
+  details: planShape.details.extend({ newerFiles, ...queryReview.details, ...priceReview.details, ...backtestReview.details }),
   check: ({ values }) =>
     keysOf<keyof typeof gateSubjects>(gateSubjects)
       .filter((gate) => values[gate] !== undefined && !gateSubjects[gate].some((subject) => values[subject] === true))

@@ -25,6 +25,7 @@ import { declaredQueries, twinDashboard } from './queries.ts'
 import { type Arrival, arrivalProblems, receiverDeclarations, receiverSecrets, receivers, recordArrivals } from './receivers.ts'
 import { compareWithCheckSlo, type SloAccess, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, type Written, writtenBy } from './stored.ts'
+import { declareValues, explainFact, valueCases, warnedKeys } from './values.ts'
 import { target, webDashboards } from './web-dashboards.ts'
 
 const help = `Usage: npm run effects -- --server URL --checkout PATH --mongo URI [options]
@@ -45,6 +46,7 @@ templates, changes and adds a tile, and may lose only what the plan names. Exits
   --step SECONDS    … at this distance; default: 60
   --queries-only    only compares alerts with a query of their own with the same alerts of the web app
   --problems-only   only compares what a plan says about queries with what the alert task makes of them
+  --values-only     only compares what a plan says about the values of alerts with what the alert task makes of them; the span ends now
   --imports-only    only imports dashboards in the web app and with import and apply: the product's templates, and those of web-dashboards.ts
   --record FILE     writes what is stored of the latter: test/conformance/recorded/imports.json
   --receivers-only  only sends messages to the receivers of the example, and stores what arrives in receivers.json
@@ -69,6 +71,7 @@ const { values } = parseArgs({
     'problems-only': { type: 'boolean', default: false },
     'receivers-only': { type: 'boolean', default: false },
     'slos-only': { type: 'boolean', default: false },
+    'values-only': { type: 'boolean', default: false },
     'imports-only': { type: 'boolean', default: false },
     record: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -83,7 +86,7 @@ function required(name: string): string {
   return value
 }
 
-const parts = ['writers', 'queries', 'problems', 'receivers', 'slos', 'imports'] as const
+const parts = ['writers', 'queries', 'problems', 'values', 'receivers', 'slos', 'imports'] as const
 
 type Part = (typeof parts)[number]
 
@@ -234,6 +237,8 @@ interface Findings {
     | 'notifications of queries'
     | 'predictions of plans'
     | 'of them unknown'
+    | 'alerts with values'
+    | 'values of windows'
     | 'messages to receivers'
     | 'evaluations of SLOs'
     | 'of them firing'
@@ -539,6 +544,63 @@ async function comparePredictions(run: Run): Promise<void> {
   await site.apply({ 'empty.json': {} }, { ...inputs, prune: true, allowEmpty: true, maxDeletes: 1000 })
 }
 
+const valuesProject = 'watchkeeper/effects-values'
+
+/** A plan looks at its alerts for a minute. */
+const valuesOfPlan = 25
+
+interface ValuesPlan {
+  readonly diagnostics: readonly { readonly severity: string; readonly message: string }[]
+  readonly checkedAlerts?: {
+    readonly alertCount: number
+    readonly checkedCount: number
+    readonly facts: readonly { readonly key: string; readonly fact: string }[]
+  }
+}
+
+/** Half of the alerts are broken. A plan warns of these and of no other, and its facts have the values of the alert task. */
+async function compareValues(run: Run): Promise<void> {
+  const { site, references, findings } = run
+  const declare = (from: number, until: number) => declareValues(references.apply, 'effects: apply', from, until)
+  const inputs = { project: valuesProject }
+  const diagnostics: ValuesPlan['diagnostics'][number][] = []
+  const facts = new Map<string, { readonly fact: string; readonly atMs: number }>()
+  for (let from = 0; from < valueCases.length; from += valuesOfPlan) {
+    const atMs = Date.now()
+    const planned = (await site.plan({ 'values.json': declare(from, from + valuesOfPlan) }, inputs)) as unknown as ValuesPlan
+    diagnostics.push(...planned.diagnostics)
+    const { alertCount = 0, checkedCount = 0, facts: found = [] } = planned.checkedAlerts ?? {}
+    if (checkedCount < Math.min(valuesOfPlan, valueCases.length - from))
+      findings.differences.push(`values from ${from}, ${checkedCount} of ${alertCount} alerts checked`)
+    for (const { key, fact } of found) facts.set(key, { fact, atMs })
+  }
+  const warned = warnedKeys(diagnostics)
+  for (const [i, { name, isBroken }] of valueCases.entries()) {
+    findings.counts['alerts with values'] += 1
+    if (warned.has(`a${i}`) !== isBroken)
+      findings.differences.push(
+        `values, ${name}: ${isBroken ? 'broken, and without a warning' : 'healthy, with a warning'}; ${facts.get(`a${i}`)?.fact}`,
+      )
+  }
+  const { alertKeys } = await applyFile(run, declare(0, valueCases.length), valuesProject)
+  const history = await askProduct({ command: 'evaluate', ...run.span }, run)
+  for (const [id, key] of alertKeys) {
+    const rows = history.filter(({ alert }) => String(alert) === id)
+    const { fact = '', atMs = 0 } = facts.get(key) ?? {}
+    const startMs = (Math.floor(atMs / 300_000) - 1) * 300_000
+    const values = rows.flatMap(({ lastValues }) =>
+      (lastValues as readonly Json[]).flatMap(({ startTime, count }) => (Date.parse(String(startTime)) === startMs ? [Number(count)] : [])),
+    )
+    const explained = values.length === 0 ? 'unknown' : explainFact(fact, values)
+    if (explained === 'unknown') continue
+    findings.counts['values of windows'] += 1
+    if (explained !== undefined) findings.differences.push(`values, ${key}: ${explained}`)
+    if (rows.every(({ state }) => state === 'ALERT') && !warned.has(key))
+      findings.differences.push(`values, ${key}: always fires, and without a warning`)
+  }
+  await site.apply({ 'empty.json': {} }, { ...inputs, prune: true, allowEmpty: true, maxDeletes: 1000 })
+}
+
 const recordedArrivals = new URL('receivers.json', import.meta.url)
 
 const receiversProject = 'watchkeeper/effects-receivers'
@@ -705,6 +767,8 @@ async function compareWriters(options: Options): Promise<Findings> {
       'notifications of queries': 0,
       'predictions of plans': 0,
       'of them unknown': 0,
+      'alerts with values': 0,
+      'values of windows': 0,
       'messages to receivers': 0,
       'evaluations of SLOs': 0,
       'of them firing': 0,
@@ -732,6 +796,7 @@ async function compareWriters(options: Options): Promise<Findings> {
         }
         if (options.parts.includes('queries')) await compareQueriesOfAlerts(run, api)
         if (options.parts.includes('problems')) await comparePredictions(run)
+        if (options.parts.includes('values')) await compareValues(run)
         if (options.parts.includes('receivers')) await checkReceivers(run, inbox.arrivals, api)
         if (options.parts.includes('slos')) await checkSlos(run)
         if (options.parts.includes('imports')) await compareImports(run, api)

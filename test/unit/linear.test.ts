@@ -16,7 +16,7 @@ import { causeOfVerdict } from '../../src/runtime/cause.ts'
 import { parseFormula } from '../../src/signals/backtest/formula.ts'
 import { toField } from '../../src/signals/backtest/query.ts'
 import { kindOfType } from '../../src/signals/backtest/read-windows.ts'
-import { luceneColumns } from '../../src/signals/backtest/terms.ts'
+import { luceneColumns, sqlInLucene } from '../../src/signals/backtest/terms.ts'
 import { cpuMsOf, cpuRatio, tenfold } from '../support/clocks.ts'
 
 const copies = (count: number) => {
@@ -35,7 +35,17 @@ const redactCopies = copies(100)
 /** What reads, hides or takes apart text of others. Checks of SQL have a test of their own. */
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   ...{ parseJsonOrUndefined, parseJson, credentialIn, webhookSecrets, parseCondition, parseApiUrl, parseFormula, toField, kindOfType },
-  ...{ readTextMarker, readTextSecrets, readTextSnapshot, withoutTextMarker, readMemory, luceneColumns, redactGiven, redactCopies },
+  ...{
+    readTextMarker,
+    readTextSecrets,
+    readTextSnapshot,
+    withoutTextMarker,
+    readMemory,
+    luceneColumns,
+    sqlInLucene,
+    redactGiven,
+    redactCopies,
+  },
   parseString: (text) => parseJson(`["${text}`),
   readDocument: (text) => readDocument(text, 'a.yml'),
   readBlock: (text) => readDocument(`a: |\n  ${text}`, 'a.yml'),

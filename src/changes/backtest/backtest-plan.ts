@@ -8,21 +8,21 @@ import { missingSqlKey } from '../../platform/api/api-error.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { createKeyIndex, getById } from '../../platform/core/keys.ts'
-import { plural } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Estimate, type EstimateOptions, estimateAlerts, type ReadSeries, requestOf } from '../../signals/backtest/estimate.ts'
 import { type AlertCondition, evaluate, evaluatedPart, type TimeRange } from '../../signals/backtest/evaluate.ts'
+import { judgeEstimates } from '../../signals/backtest/evidence.ts'
 import { type BacktestQuery, type FindSqlValues, refuseWithoutCharts, toAlertQuery, type Watched } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { type AlertEstimate, toAlertEstimate } from '../../signals/backtest/result.ts'
 import { requestSeries } from '../../signals/backtest/series-api.ts'
 import { type Suggestion, suggestCondition } from '../../signals/backtest/suggest.ts'
-import type { UnmatchedContext } from '../../signals/backtest/unmatched.ts'
+import { withoutVariables } from '../../signals/backtest/variables.ts'
 import { type Change, changesOf, isDifference } from '../../sync/decide/change.ts'
 import type { Incident } from '../../sync/declarations/incidents.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
-import { isTemporary, warnFailing, warnUnmatched } from '../plan/evaluations.ts'
+import { isTemporary, toFindings, warnFailing } from '../plan/evaluations.ts'
 import { type AroundIncident, readAroundIncidents } from './around-incidents.ts'
 import type { BacktestedAlert } from './backtest-report.ts'
 import { isDetected, isQuietOutside } from './incidents.ts'
@@ -118,13 +118,13 @@ export async function backtestPlan(
     })
   }
 
-  // Reasons for missing rows are read last, because the budget of requests might not last for all.
-  const unmatched = await explainAllUnmatched([...byQuery.values()], { ...context, sources: storedObjects.source, readRows, range })
-  const whyUnmatched = (query: Query): string | undefined => unmatched.get(JSON.stringify(unmatchedOf(query && byQuery.get(query))))
+  // A second look is last, because the budget of requests might not last for all.
+  const looked = { ...context, sources: storedObjects.source, readRows, nowMs: range.untilMs }
+  const judged = await judgeEstimates([...byQuery], range, looked)
+  const judgements = new Map([...byQuery.keys()].map((query, i) => [query, judged[i]] as const))
   const estimateOf = (query: Query): AlertEstimate | undefined => {
     const estimate = query && byQuery.get(query)
-    const reason = whyUnmatched(query)
-    return estimate && { ...toAlertEstimate(estimate), ...(reason !== undefined && { unmatched: reason }) }
+    return estimate && toAlertEstimate(estimate, query && judgements.get(query))
   }
   const alerts = wanted.map(({ change: { key, name }, isChanged, now, next }): BacktestedAlert => {
     const [before, estimated] = [estimateOf(now), estimateOf(next)]
@@ -133,10 +133,10 @@ export async function backtestPlan(
     return { key, name, changed: isChanged, ...(before && { now: before }), ...(after && { next: after }) }
   })
   const diagnostics = wanted.flatMap(({ change, next }) => {
-    const [estimate, reason] = [next && byQuery.get(next), whyUnmatched(next)]
+    const [estimate, judgement] = [next && byQuery.get(next), next && judgements.get(next)]
     const error = estimate?.verdict === 'not-estimable' ? estimate.queryError : undefined
     if (error !== undefined && !isTemporary(error)) return [warnFailing(change, error)]
-    return reason === undefined ? [] : [warnUnmatched(change, `the ${plural(daysOf(request.range), 'day')} of the backtest`, reason)]
+    return toFindings(change, judgement)
   })
   const isRun = (estimate: Estimate | undefined): boolean =>
     estimate !== undefined && (estimate.verdict !== 'not-estimable' || estimate.queryError !== undefined)
@@ -147,36 +147,17 @@ export async function backtestPlan(
 /** Rounded, for people. */
 export const daysOf = ({ fromMs, untilMs }: TimeRange): number => Math.max(1, Math.round((untilMs - fromMs) / dayMs))
 
-/** Undefined where each condition matches some rows. */
-const unmatchedOf = (estimate: Estimate | undefined) => (estimate && 'unmatched' in estimate ? estimate.unmatched : undefined)
-
-/** The reasons by what is unmatched, each asked for once. */
-async function explainAllUnmatched(
-  estimates: readonly (Estimate | undefined)[],
-  context: UnmatchedContext,
-): Promise<ReadonlyMap<string | undefined, string>> {
-  const reasons = new Map<string | undefined, string>()
-  for (const unmatched of estimates.map(unmatchedOf)) {
-    const key = JSON.stringify(unmatched)
-    if (unmatched === undefined || reasons.has(key)) continue
-    const { explainUnmatched } = await import('../../signals/backtest/unmatched.ts')
-    const reason = unmatched === 'query' ? 'its query finds nothing: all values are 0' : await explainUnmatched(unmatched, context)
-    reasons.set(key, reason ?? 'no row matches its condition')
-  }
-  return reasons
-}
-
 type ComparedPlan = Pick<PlanningResult, 'plan' | 'found' | 'kinds'> & { readonly storedObjects: StoredObjects }
 
 /** The alerts of a plan, with their queries before and after it. */
 export async function compareAlerts(
   { plan, found, kinds, storedObjects }: ComparedPlan,
-  { profile }: Pick<BacktestContext, 'profile'>,
+  { profile, isExact = true }: Pick<BacktestContext, 'profile'> & { readonly isExact?: boolean },
   range: TimeRange,
 ): Promise<readonly BacktestComparison[]> {
   const findSqlValues = await sloValues(found, storedObjects)
   return changesOf(plan, 'alert').map((change) =>
-    compare(change, { kinds, plan, storedObjects, range, findSqlValues, hasCharts: profile.isSelfHosted }),
+    compare(change, { kinds, plan, storedObjects, range, findSqlValues, isExact, hasCharts: profile.isSelfHosted }),
   )
 }
 
@@ -211,6 +192,8 @@ interface ComparisonContext {
   readonly storedObjects: StoredObjects
   readonly range: TimeRange
   readonly findSqlValues: FindSqlValues
+  /** Whether values that differ from those of the server are refused. */
+  readonly isExact: boolean
   readonly hasCharts: boolean
 }
 
@@ -264,9 +247,13 @@ function findDesired({ kinds, plan, storedObjects }: ComparisonContext, kind: 'd
 const watchedBy = (alert: Body, find: Find, { storedObjects }: ComparisonContext): Watched | undefined =>
   alert.source === 'saved_search' ? watchedSearch(alert, find, storedObjects) : watchedTile(alert, find, storedObjects)
 
-function queryOf(alert: Body, watched: Watched | undefined, { findSqlValues, hasCharts }: ComparisonContext): BacktestQuery | Refusal {
+function queryOf(
+  alert: Body,
+  watched: Watched | undefined,
+  { findSqlValues, hasCharts, isExact }: ComparisonContext,
+): BacktestQuery | Refusal {
   if (watched === undefined) return { reason: 'the API does not show what the alert watches' }
-  const query = toAlertQuery(alert, watched, findSqlValues)
+  const query = toAlertQuery(alert, watched, findSqlValues, isExact)
   return 'reason' in query || hasCharts ? query : (refuseWithoutCharts(query, watched) ?? query)
 }
 
@@ -276,7 +263,7 @@ function watchedSearch({ savedSearchId }: Body, find: Find, { source: sources }:
 }
 
 function watchedTile({ dashboardId, tileId }: Body, find: Find, { source: sources }: StoredObjects): Watched | undefined {
-  const tiles = listOf(find('dashboard', dashboardId)?.tiles)
-  const tile = tiles.find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
-  return tile && { tile, sources }
+  const { tiles, filters } = find('dashboard', dashboardId) ?? {}
+  const tile = listOf(tiles).find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
+  return tile && { tile: withoutVariables(tile, filters), sources }
 }

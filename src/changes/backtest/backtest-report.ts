@@ -42,7 +42,8 @@ function describeEstimate(estimate: AlertEstimate | undefined): Line {
   if (verdict === 'not-estimable') return say`not estimable (${untrustedSentence(reason ?? '')})`
   if (windows === 0) return [trusted(notEvaluated)]
   const counted = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(verdictWords[verdict])]
-  const outcome = estimate.unmatched === undefined ? counted : say`${counted} (${untrustedSentence(estimate.unmatched)})`
+  const doubt = estimate.findings?.find(({ severity }) => severity === 'warning')
+  const outcome = doubt === undefined ? counted : say`${counted} (${untrustedSentence(doubt.message)})`
   if (estimate.coverage === undefined) return say`${outcome} (${trusted(unknownData)})`
   const { share } = estimate.coverage
   // An empty source has its own verdict.
@@ -68,6 +69,7 @@ export function reviewBlocks({ alerts }: Backtested, days: number): Part {
       ],
       'Notifies at': ({ next }) => describeTimes(next),
       'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
+      '> Values': ({ next }) => next?.fact,
     }),
     [trusted(omissions)],
   ]
@@ -85,6 +87,7 @@ export function backtestBlocks({ alerts }: Backtested): Part {
       '> Data': ({ next }) => describeCoverage(next),
       'Notifies at': ({ next }) => describeTimes(next),
       'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
+      '> Values': ({ next }) => next?.fact,
     }),
     suggestionTable(alerts),
     [trusted(omissions)],

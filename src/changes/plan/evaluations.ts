@@ -12,6 +12,7 @@ import {
 import { describeStored, type StoredObject } from '../../kinds/kind.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { clip } from '../../platform/core/text.ts'
+import type { Judgement } from '../../signals/backtest/judge.ts'
 import { type Change, changesOf, isDelete, type Plan } from '../../sync/decide/change.ts'
 import type { Outcome } from '../../sync/plan/outcome.ts'
 
@@ -20,7 +21,7 @@ export const evaluationRules = {
     severity: 'warning',
     exception: 'error',
     description:
-      'The last evaluation of a managed alert failed, so it sends no notification. With `on-failed-evaluation: fail`, this is an error.',
+      'The last evaluation of a managed alert failed, so it sent no notification, or not to all receivers. With `on-failed-evaluation: fail`, this is an error.',
   },
   'overdue-evaluation': {
     severity: 'warning',
@@ -36,10 +37,14 @@ export const evaluationRules = {
     description:
       'The server would never evaluate a changed alert: its query has no column that is a number (a decimal is none), or no time where it needs one.',
   },
-  'unmatched-condition': {
+  'implausible-alert': {
     severity: 'warning',
     description:
-      'No row matches the condition of a new or changed alert, in the last 24 hours or in the days of a backtest. A healthy service may have no such rows, or a value is misspelled.',
+      'By its values in the last 24 hours, or in the days of a backtest, a new or changed alert can never fire, or would always fire. The message says what cannot match, or what the values are.',
+  },
+  'quiet-alert': {
+    severity: 'note',
+    description: 'No row matched a condition of a new or changed alert in 7 days, which is right if such rows are rare.',
   },
   'unchecked-query': {
     severity: 'note',
@@ -89,9 +94,16 @@ export const refuseNeverEvaluated = (change: Change, reason: string): Diagnostic
     `${nameOfAlert(change)}: the server would never evaluate it, and shows no error: ${reason}`,
   )
 
-/** A service without errors has no rows with errors, and neither has a misspelled one. */
-export const warnUnmatched = ({ key, location }: Change, period: string, reason: string): Diagnostic =>
-  diagnosticOf(evaluationRules, 'unmatched-condition', location ?? { file: 'alerts' }, `alerts.${key}: in ${period}, ${reason}`)
+/** What the values of an alert prove against it. */
+export const toFindings = (change: Change, judgement: Judgement | undefined): readonly Diagnostic[] =>
+  (judgement?.findings ?? []).map(({ severity, message }) =>
+    diagnosticOf(
+      evaluationRules,
+      severity === 'warning' ? 'implausible-alert' : 'quiet-alert',
+      change.location ?? { file: 'alerts' },
+      `${nameOfAlert(change)}: ${message}`,
+    ),
+  )
 
 /** Diagnostics on the alerts of the plan and of its orphans, as they are now on the service. `alerts` are all alerts of the service. */
 export function findEvaluationProblems(

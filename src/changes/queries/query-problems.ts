@@ -15,13 +15,17 @@ import { causeOf, toFailure } from '../../platform/core/errors.ts'
 import { getById } from '../../platform/core/keys.ts'
 import { firstOf } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
-import { type Estimates, estimateAlerts, findUnmatched } from '../../signals/backtest/estimate.ts'
+import { type Estimates, estimateAlerts, type ReadSeries } from '../../signals/backtest/estimate.ts'
 import type { TimeRange } from '../../signals/backtest/evaluate.ts'
+import { judgeEstimates } from '../../signals/backtest/evidence.ts'
+import { type Judgement, showNumber } from '../../signals/backtest/judge.ts'
 import { columnsOfSearch, type Probe, type SingleQuery, toProbe } from '../../signals/backtest/probe.ts'
-import type { Watched } from '../../signals/backtest/query.ts'
+import type { BacktestQuery, Watched } from '../../signals/backtest/query.ts'
 import type { Refusal } from '../../signals/backtest/read-rows.ts'
-import { toRefusal, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
-import type { SeriesItem } from '../../signals/backtest/series-api.ts'
+import { toRefusal, valueOfNumber, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
+import { maxSeries } from '../../signals/backtest/series-api.ts'
+import { shareRequests } from '../../signals/backtest/share.ts'
+import { withoutVariables } from '../../signals/backtest/variables.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
 import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
@@ -33,15 +37,21 @@ import {
   isTemporary,
   nameOfAlert,
   refuseNeverEvaluated,
+  toFindings,
   warnFailing,
-  warnUnmatched,
   withoutQuery,
   withRemedy,
 } from '../plan/evaluations.ts'
 import { type LookUp, lookUpColumns, lookUpSeries, lookUpSource } from './source-columns.ts'
 
-/** Few plans change more. Each query takes a request of a rate limit. */
-const maxQueries = 40
+/** A plan waits no longer for the queries of what it changes. */
+const budgetMs = 60_000
+
+/** Windows of raw SQL that are asked for, spread over a day. */
+const maxSqlWindows = 49
+
+/** A query of ClickHouse has room for more series than a request for values of charts. */
+const maxSeriesInSql = 20
 
 const maxConcurrent = 4
 
@@ -54,9 +64,13 @@ interface Asking extends QueryContext {
   readonly changedSources: ReadonlyMap<string, Exclude<Change, Delete>>
   /** Whether the server has the changed sources already. */
   readonly isApplied: boolean
+  readonly readSeries: ReadSeries
   readonly readRows: Estimates['readRows']
   readonly nowMs: number
-  left: number
+  /** The requests of the rate limit that must be left. */
+  reserved: number
+  /** Whether there is no time, or no request, left. */
+  isLate(): boolean
 }
 
 /** What the server says, or why it was not asked. */
@@ -68,8 +82,8 @@ interface QueryOutcome {
   readonly part?: string
   /** Why the server would never evaluate the alert. */
   readonly never?: string | undefined
-  /** A series of an alert without a row in its last window. */
-  readonly unmatched?: SeriesItem | undefined
+  /** The value of a number tile in the last window. */
+  readonly value?: number | undefined
 }
 
 /** What diagnostics on a query are about. */
@@ -86,38 +100,66 @@ interface Check {
   /** A function asks the server. */
   readonly outcome: QueryOutcome | (() => Promise<QueryOutcome>)
   readonly subject: Subject
-  /** The alert, where it matters whether rows match its condition. */
+  /** The alert that the query is of. */
   readonly alert?: Change | undefined
+  /** Whether the values of the alert show the same. */
+  readonly isOfValues?: true
+}
+
+/** An alert that the plan creates or changes, and what its values say. */
+export interface AlertFact {
+  readonly key: string
+  readonly name: string
+  readonly fact: string
+}
+
+interface QueryReview {
+  readonly diagnostics: readonly Diagnostic[]
+  /** The alerts whose query the plan creates or changes, and those whose query was run. */
+  readonly alertCount: number
+  readonly checkedCount: number
+  readonly facts: readonly AlertFact[]
 }
 
 /**
- * Looks up what changed sources name, runs the query of each alert that the plan creates or changes in its last window, and then those of
- * changed tiles and saved searches. What cannot be run has a note. The server runs queries on the sources as they are stored: of alerts and
- * tiles on a changed one, the columns are looked up. `tested` are the keys of the alerts whose queries a backtest has run.
+ * Looks up what changed sources name, asks for the values of each alert that the plan creates or changes, and then runs the queries of changed
+ * tiles and saved searches. An alert whose values charts cannot have is only run. What cannot be run has a note. The server runs queries on
+ * the sources as they are stored: of alerts and tiles on a changed one, the columns are looked up. `tested` are the keys of the alerts whose
+ * queries a backtest has run.
  */
-export async function findQueryProblems(
-  context: QueryContext,
-  planned: PlanningResult,
-  tested: ReadonlySet<string>,
-): Promise<readonly Diagnostic[]> {
+export async function findQueryProblems(context: QueryContext, planned: PlanningResult, tested: ReadonlySet<string>): Promise<QueryReview> {
   const { plan, storedObjects } = planned
-  if (storedObjects === undefined) return []
+  const nothing = { diagnostics: [], alertCount: 0, checkedCount: 0, facts: [] }
+  if (storedObjects === undefined) return nothing
   const asking = await openQueries(context, { ...planned, storedObjects }, { isApplied: false, idOf: (key) => `sources.${key}` })
-  const ofAlerts = [...sourceChecks(asking), ...(await alertChecks(asking, false))]
+  const alerts = await changedAlerts(asking, false)
+  const ofAlerts = alerts.flatMap(({ checks }) => checks)
   const keys = new Set(ofAlerts.map(({ key }) => key))
-  const first = ofAlerts.filter(({ alert }) => alert === undefined || !tested.has(alert.key))
   const others = [...tileChecks(asking), ...searchChecks(asking)].filter(({ key }) => !keys.has(key))
+  const untested = alerts.filter(({ change }) => !tested.has(change.key))
   const refusal = await whyNotRun(context)
-  if (refusal !== undefined) return noteAll([...first, ...others], refusal)
+  if (refusal !== undefined)
+    return { ...nothing, diagnostics: noteAll([...sourceChecks(asking), ...untested.flatMap(({ checks }) => checks), ...others], refusal) }
   const found: Diagnostic[] = []
   try {
-    const asked = await runChecks(first, asking)
-    found.push(...asked.diagnostics)
-    asking.left = Math.max(0, Math.min(asking.left, spareRequests(context, plan.changes)))
+    const ofSources = await runChecks(sourceChecks(asking), asking)
+    found.push(...ofSources.diagnostics)
+    const evidence = await gatherEvidence(untested, asking)
+    const rest = untested.flatMap(({ change, checks }) => checks.filter(({ isOfValues }) => !isOfValues || evidence.unknown.has(change)))
+    const asked = await runChecks(rest, asking)
+    const diagnostics = withoutRepeats(foldQuiet([...evidence.diagnostics, ...asked.diagnostics]))
+    found.push(...diagnostics)
+    const lateAlerts = alerts.filter(({ change, checks }) => evidence.late.has(change) || checks.some(({ key }) => asked.unrun.has(key)))
+    asking.reserved = requestsOfApply(context, plan.changes)
     const ofOthers = await runChecks(others, asking)
-    return [...found, ...ofOthers.diagnostics, ...describeUnrun(asked.unrun + ofOthers.unrun)]
+    return {
+      diagnostics: [...found, ...ofOthers.diagnostics, ...describeUnrun(lateAlerts.length + ofSources.unrun.size + ofOthers.unrun.size)],
+      alertCount: alerts.length,
+      checkedCount: alerts.length - lateAlerts.length,
+      facts: [...evidence.facts, ...asked.facts],
+    }
   } catch (thrown) {
-    return [...found, ...explainUnchecked('alerts', thrown)]
+    return { ...nothing, alertCount: alerts.length, diagnostics: [...found, ...explainUnchecked('alerts', thrown)] }
   }
 }
 
@@ -144,10 +186,12 @@ export async function findBrokenAlerts(
   if (storedObjects === undefined || (await whyNotRun(context)) !== undefined) return []
   const idOf = (key: string): string => outcomes.find(({ change }) => change.kind === 'source' && change.key === key)?.id ?? ''
   const asking = await openQueries(context, { ...planned, storedObjects }, { isApplied: true, idOf })
-  asking.left = Math.min(asking.left, context.api.rateLimit()?.remaining ?? maxQueries)
   try {
-    const { diagnostics, unrun } = await runChecks(await alertChecks(asking, true), asking)
-    return [...diagnostics, ...describeUnrun(unrun)]
+    const { diagnostics, unrun } = await runChecks(
+      (await changedAlerts(asking, true)).flatMap(({ checks }) => checks),
+      asking,
+    )
+    return [...diagnostics, ...describeUnrun(unrun.size)]
   } catch (thrown) {
     return explainUnchecked('alerts', thrown)
   }
@@ -172,17 +216,27 @@ async function openQueries(
     changedSources.size === 0 || change.desired === undefined ? change : { ...change, desired: replacePending(change.desired, withId) },
   )
   const after = { ...storedObjects, source: sources }
-  const { readRows } = await estimateAlerts([], {
-    api: context.api,
-    service: context.service,
-    readSeries: await seriesReader(context, after),
-    range: { fromMs: nowMs, untilMs: nowMs },
-    maxRequests: Number.MAX_SAFE_INTEGER,
-    onProgress: async () => {},
+  const { api, profile } = context
+  const startMs = api.remainingMs()
+  const leftMs = (): number => Math.min(api.remainingMs(), budgetMs - (startMs - api.remainingMs()))
+  const asking = { reserved: 0 }
+  const isLate = (): boolean => leftMs() <= 0 || (profile.isSelfHosted && (api.rateLimit()?.remaining ?? 1) < 1 + asking.reserved)
+  const readSeries = shareRequests(await seriesReader(context, after), {
+    maxItems: profile.isSelfHosted ? maxSeries : maxSeriesInSql,
+    hasOneSource: !profile.isSelfHosted,
+    refuse: () => (isLate() ? { reason: 'there was no time, or no request, left', isLate: true } : undefined),
   })
+  const limited = { ...context, api: { ...api, remainingMs: leftMs } }
+  const { readRows } = await estimateAlerts([], toOptions({ ...limited, readSeries }, { fromMs: nowMs, untilMs: nowMs }))
   const planned = { ...rest, kinds, storedObjects: after, plan: { ...plan, changes } }
-  return { ...context, planned, kinds, changedSources, isApplied, readRows, nowMs, left: maxQueries }
+  return Object.assign(asking, { ...limited, planned, kinds, changedSources, isApplied, readSeries, readRows, nowMs, isLate })
 }
+
+const toOptions = ({ api, service, readSeries }: QueryContext & Pick<Asking, 'readSeries'>, range: TimeRange) => ({
+  ...{ api, service, readSeries, range, isShared: true as const, maxSqlWindows },
+  maxRequests: Number.MAX_SAFE_INTEGER,
+  onProgress: async () => {},
+})
 
 const sourceChecks = (asking: Asking): readonly Check[] =>
   asking.planned.storedObjects.source.flatMap((source) => {
@@ -213,10 +267,12 @@ async function askSql(query: SqlQuery, { api, service }: Asking, shape: SqlShape
   try {
     const answer = await api.runSql(service, query)
     // Every answer without all of its rows has run.
-    if (answer.kind === 'rows' || answer.kind === 'too-large')
-      return { never: shape && answer.columns.length > 0 ? whyNeverEvaluated(answer.columns, shape) : undefined }
+    if (answer.kind === 'rows' || answer.kind === 'too-large') {
+      const never = shape && answer.columns.length > 0 ? whyNeverEvaluated(answer.columns, shape) : undefined
+      return { never, value: answer.kind === 'rows' && shape === 'number' && never === undefined ? valueOfNumber(answer) : undefined }
+    }
     if (answer.kind === 'too-slow' && shape !== undefined)
-      return { error: `it takes more than ${maxQueryMs / 1000} s, the limit of the server` }
+      return { error: `it took longer than ${maxQueryMs / 1000} s, the limit of the server` }
     return toOutcome(toRefusal(answer))
   } catch (thrown) {
     const failure = toFailure(thrown)
@@ -228,8 +284,18 @@ async function askSql(query: SqlQuery, { api, service }: Asking, shape: SqlShape
 const toOutcome = ({ reason, queryError }: Refusal): QueryOutcome =>
   queryError === undefined ? { unrun: reason } : isTemporary(queryError) ? { unrun: queryError } : { error: queryError }
 
-/** Checks in the order of the plan, alerts that no file declares last. Queries of SLOs have a check of their own, which sees no rows. */
-async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<readonly Check[]> {
+type ComparedAlert = Awaited<ReturnType<typeof compareAlerts>>[number]
+
+/** An alert whose query, or whose source, the plan changes. */
+interface ChangedAlert extends Pick<ComparedAlert, 'change' | 'next'> {
+  /** What runs its query where there are no values, or looks up its columns. */
+  readonly checks: readonly Check[]
+  /** Whether the server still has another source. */
+  readonly isOnChanged: boolean
+}
+
+/** Alerts in the order of the plan, those that no file declares last. Queries of SLOs have a check of their own, which sees no rows. */
+async function changedAlerts(asking: Asking, isOnlyOnChanged: boolean): Promise<readonly ChangedAlert[]> {
   const { planned, changedSources, profile, nowMs } = asking
   const { changes } = planned.plan
   const known = new Set(changesOf(planned.plan, 'alert').map(({ id }) => id))
@@ -237,28 +303,92 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
     known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert, asking)],
   )
   const plan = { ...planned.plan, changes: [...changes, ...others] }
-  const compared = await compareAlerts({ ...planned, plan }, { profile }, { fromMs: nowMs, untilMs: nowMs })
-  const firstOfMakers = new Map(compared.toReversed().map(({ change }) => [makerOf(change), change]))
-  /** The alerts of an SLO count the same events. */
-  const isRepeated = ({ change }: ComparedAlert): boolean => isOfSlo(change) && firstOfMakers.get(makerOf(change)) !== change
-  return compared.flatMap((one) => (one.next === undefined || isRepeated(one) ? [] : checksOfAlert(one, asking, isOnlyOnChanged)))
+  const compared = await compareAlerts({ ...planned, plan }, { profile, isExact: false }, { fromMs: nowMs, untilMs: nowMs })
+  return compared.flatMap((one) => {
+    const { change, next, watched } = one
+    if (next === undefined) return []
+    const probe = probeWatched(watched.next, change, asking)
+    const isOnChanged = sourceIdsOf(probe).some((id) => changedSources.has(id))
+    if (!isOnChanged && (isOnlyOnChanged || !hasOtherQuery(one, asking))) return []
+    const about = {
+      subject: subjectOfAlert(change),
+      interval: intervalOf(change),
+      // The sources are the same in all checks of a run, and can be many.
+      key: JSON.stringify({ ...(watched.next ?? { id: change.id ?? change.key }), sources: undefined }),
+    }
+    const checks = isOfSlo(change) ? [] : toChecks(probe, about, asking).map((check) => ({ ...check, alert: change }))
+    return isOfSlo(change) && isOnChanged ? [] : [{ change, next, isOnChanged, checks }]
+  })
 }
 
-type ComparedAlert = Awaited<ReturnType<typeof compareAlerts>>[number]
+/** The days before a plan whose values it shows: more for an alert with few windows in one. The last window is the last one that is over. */
+function rangeBefore(nowMs: number, interval: AlertInterval): TimeRange {
+  const lengthMs = intervalMs[interval]
+  const untilMs = Math.floor(nowMs / lengthMs) * lengthMs
+  return { fromMs: untilMs - (lengthMs >= dayMs / 4 ? 7 : 1) * dayMs, untilMs }
+}
 
-function checksOfAlert(compared: ComparedAlert, asking: Asking, isOnlyOnChanged: boolean): readonly Check[] {
-  const { change, next, watched } = compared
-  const about = {
-    subject: subjectOfAlert(change),
-    interval: intervalOf(change),
-    // The sources are the same in all checks of a run, and can be many.
-    key: JSON.stringify({ ...(watched.next ?? { id: change.id ?? change.key }), sources: undefined }),
+/** The values of alerts, and what they prove. `unknown` are those whose values nothing gives, and `late` those that were not asked for. */
+async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
+  const found = new Map<Change, { readonly problems: readonly Diagnostic[]; readonly judgement: Judgement | undefined }>()
+  const [late, unknown] = [new Set<Change>(), new Set<Change>()]
+  const askable = alerts.flatMap(({ change, next, isOnChanged }) => {
+    if (!isOnChanged && next !== undefined && !('reason' in next)) return [{ change, next }]
+    unknown.add(change)
+    return []
+  })
+  const conclude = (change: Change, query: BacktestQuery, refusal: Refusal): readonly Diagnostic[] => {
+    const { reason, queryError, never, isLate, bounds } = refusal
+    if (isLate) late.add(change)
+    // A query that takes too long for many windows may run in one.
+    else if ('sql' in query && queryError === undefined && never === undefined) {
+      unknown.add(change)
+      // A line is compared only where its rows begin with a window, so that its values are right, and it only reads too much.
+      const severity = bounds === 'open' && query.sql.shape === 'number' ? 'warning' : 'note'
+      return bounds === undefined ? [] : toFindings(change, { fact: '', findings: [{ severity, message: reason }] })
+    } else if (never !== undefined) return [refuseNeverEvaluated(change, never)]
+    else if (queryError === undefined || isTemporary(queryError))
+      return [toNote(subjectOfAlert(change).location, `${nameOfAlert(change)}: its query was not run: ${queryError ?? reason}`)]
+    else if (!isOfSlo(change)) return [warnFailing(change, queryError)]
+    return []
   }
-  const isSlo = isOfSlo(change)
-  const probe = isSlo ? probeOfSlo(next) : probeWatched(watched.next, change, asking)
-  if (sourceIdsOf(probe).some((id) => asking.changedSources.has(id))) return isSlo ? [] : toChecks(probe, about, asking)
-  if (isOnlyOnChanged || !hasOtherQuery(compared, asking)) return []
-  return toChecks(probe, about, asking).map((check) => ({ ...(isSlo ? withoutErrors(check) : check), alert: change }))
+  // Raw SQL can be slow, and is last.
+  for (const isSql of [false, true])
+    await Promise.all(
+      [
+        ...Map.groupBy(
+          askable.filter(({ next }) => 'sql' in next === isSql),
+          ({ next }) => next.condition.interval,
+        ),
+      ].map(async ([interval, asked]) => {
+        const range = rangeBefore(asking.nowMs, interval)
+        const queries = asked.map(({ next }) => next)
+        const { estimates } = await estimateAlerts(queries, toOptions(asking, range))
+        const estimated = queries.map((query, i) => [query, estimates[i]] as const)
+        const judged = await judgeEstimates(estimated, range, { ...asking, sources: asking.planned.storedObjects.source })
+        for (const [i, { change, next }] of asked.entries()) {
+          const estimate = estimates[i]
+          found.set(change, {
+            problems: estimate?.verdict === 'not-estimable' ? conclude(change, next, estimate) : [],
+            judgement: judged[i],
+          })
+        }
+      }),
+    )
+  const toldOf = new Set<string>()
+  const diagnostics = alerts.flatMap(({ change }) => {
+    const { problems = [], judgement } = found.get(change) ?? {}
+    // The alerts of an SLO count the same events.
+    const maker = isOfSlo(change) ? (makerOf(change) ?? '') : ''
+    const findings = toldOf.has(maker) ? [] : toFindings(change, judgement)
+    if (maker !== '' && findings.length > 0) toldOf.add(maker)
+    return [...problems, ...findings]
+  })
+  const facts = alerts.flatMap(({ change: { key, name }, change }): readonly AlertFact[] => {
+    const fact = found.get(change)?.judgement?.fact
+    return fact === undefined ? [] : [{ key, name, fact }]
+  })
+  return { facts, diagnostics, late, unknown }
 }
 
 const subjectOfAlert = (change: Change): Subject => ({
@@ -277,9 +407,6 @@ function hasOtherQuery({ change, isChanged, now, next, watched }: ComparedAlert,
 
 const intervalOf = ({ desired }: Change): AlertInterval => alertIntervals.find((one) => one === desired?.interval) ?? '1h'
 
-const probeOfSlo = (next: ComparedAlert['next']): Probe | undefined =>
-  next !== undefined && 'series' in next ? { series: next, columns: [], left: [] } : undefined
-
 const probeWatched = (watched: Watched | undefined, change: Change, { planned }: Asking) =>
   watched === undefined
     ? { reason: 'the API does not show what the alert watches' }
@@ -288,13 +415,6 @@ const probeWatched = (watched: Watched | undefined, change: Change, { planned }:
 const makerOf = (change: Change): string | undefined => ('madeFrom' in change ? change.madeFrom : undefined)
 
 const isOfSlo = (change: Change): boolean => makerOf(change)?.startsWith('slos.') ?? false
-
-const withoutErrors = (check: Check): Check => ({
-  ...check,
-  outcome: async () => ({ unmatched: (await answerOf(check)).unmatched }),
-})
-
-const answerOf = async ({ outcome }: Check): Promise<QueryOutcome> => (typeof outcome === 'function' ? outcome() : outcome)
 
 const toChange = (stored: StoredObject, { kinds }: Asking): Change => ({
   kind: 'alert',
@@ -342,7 +462,7 @@ function toSqlCheck(
 ): Check {
   const { fromMs, untilMs } = lastWindow(interval, asking.nowMs)
   const query = { sql: text, connectionId, startMs: fromMs, endMs: untilMs }
-  return { key: JSON.stringify([template, connectionId]), subject, outcome: () => askSql(query, asking, shape) }
+  return { key: JSON.stringify([template, connectionId]), subject, outcome: () => askSql(query, asking, shape), isOfValues: true }
 }
 
 /** Charts of the server use its stored sources, and ClickHouse Cloud has no charts. */
@@ -364,15 +484,14 @@ function toSeriesChecks(
   const outcome = async (): Promise<QueryOutcome> => {
     const query = { series, step: interval, hasTextGroups: true as const, ...(comparesLast !== undefined && { comparesLast }) }
     const read = await readRows(query, lastWindow(interval, nowMs))
-    return 'reason' in read ? toOutcome(read) : { unmatched: findUnmatched(query, read.rows) }
+    return 'reason' in read ? toOutcome(read) : {}
   }
-  return [{ key, subject, outcome }]
+  return [{ key, subject, outcome, isOfValues: true }]
 }
 
 function lastWindow(interval: AlertInterval, nowMs: number): TimeRange {
-  const lengthMs = intervalMs[interval]
-  const untilMs = Math.floor(nowMs / lengthMs) * lengthMs
-  return { fromMs: untilMs - lengthMs, untilMs }
+  const { untilMs } = rangeBefore(nowMs, interval)
+  return { fromMs: untilMs - intervalMs[interval], untilMs }
 }
 
 /** The tiles whose query the plan creates or changes, without those of SLOs. */
@@ -380,10 +499,11 @@ const tileChecks = (asking: Asking): readonly Check[] =>
   changesOf(asking.planned.plan, 'dashboard').flatMap((change) => {
     if (isDelete(change) || !isDifference(change) || isOfSlo(change)) return []
     const { source: sources } = asking.planned.storedObjects
-    const probeOf = (tile: Body) => toProbe({ tile }, { interval: '1h', sources })
-    const storedProbes = new Set(listOf(change.stored?.tiles).map((tile) => JSON.stringify(probeOf(tile))))
-    return listOf(desiredBody(change, asking.kinds.dashboard)?.tiles).flatMap((tile, i) => {
-      const probe = probeOf(tile)
+    const probeOf = (tile: Body, filters: unknown) => toProbe({ tile: withoutVariables(tile, filters) }, { interval: '1h', sources })
+    const storedProbes = new Set(listOf(change.stored?.tiles).map((tile) => JSON.stringify(probeOf(tile, change.stored?.filters))))
+    const { tiles, filters } = desiredBody(change, asking.kinds.dashboard) ?? {}
+    return listOf(tiles).flatMap((tile, i) => {
+      const probe = probeOf(tile, filters)
       if (storedProbes.has(JSON.stringify(probe))) return []
       return toChecks(probe, { subject: subjectOfTile(change, i, asking), interval: '1h', key: JSON.stringify({ tile }) }, asking)
     })
@@ -426,47 +546,29 @@ const searchChecks = (asking: Asking): readonly Check[] =>
     return toChecks(probe, { subject, interval: '1h', key: JSON.stringify(savedSearch) }, asking)
   })
 
-/** The requests that apply leaves unused in this window of the rate limit, if it reads again what the plan has read. */
-function spareRequests({ api }: QueryContext, changes: readonly Change[]): number {
+/** The requests of apply in this window of the rate limit, if it reads again what the plan has read. */
+function requestsOfApply({ api }: QueryContext, changes: readonly Change[]): number {
   const quota = api.rateLimit()
-  if (quota === undefined) return maxQueries
-  return quota.remaining - (quota.limit - quota.remaining) - countRequests(changes, false)
+  return quota === undefined ? 0 : quota.limit - quota.remaining + countRequests(changes, false)
 }
 
-/** The most that `explainUnmatched` sends. */
-const perUnmatched = 3
-
-/** `unrun` are the queries that were not sent. */
+/** `unrun` are the keys of the queries that were not sent. */
 async function runChecks(checks: readonly Check[], asking: Asking) {
   const distinct = [...Map.groupBy(checks, ({ key }) => key).values()].flatMap(([first]) => first ?? [])
-  const [free, costly] = [false, true].map((isAsked) => distinct.filter(({ outcome }) => (typeof outcome === 'function') === isAsked))
-  const wanted = (costly ?? []).slice(0, asking.left)
-  asking.left -= wanted.length
   const answers = new Map<string, QueryOutcome>()
+  const unrun = new Set<string>()
   await forEachConcurrently(
-    [...(free ?? []), ...wanted],
+    distinct,
     () => maxConcurrent,
-    async (check) => {
-      answers.set(check.key, await answerOf(check))
+    async ({ key, outcome }) => {
+      if (typeof outcome !== 'function') answers.set(key, outcome)
+      else if (asking.isLate()) unrun.add(key)
+      else answers.set(key, await outcome())
     },
   )
-  const reasons = new Map<string, string | undefined>()
-  let unrun = distinct.length - answers.size
-  for (const { key, alert } of checks) {
-    const { unmatched } = answers.get(key) ?? {}
-    if (alert === undefined || unmatched === undefined || reasons.has(key)) continue
-    if (asking.left < perUnmatched) {
-      unrun++
-      continue
-    }
-    asking.left -= perUnmatched
-    const { explainUnmatched } = await import('../../signals/backtest/unmatched.ts')
-    const range = { fromMs: asking.nowMs - dayMs, untilMs: asking.nowMs }
-    reasons.set(key, await explainUnmatched(unmatched, { ...asking, sources: asking.planned.storedObjects.source, range }))
-  }
   const noted = new Set<string>()
   const diagnostics = checks.flatMap(({ key, subject, alert }) => {
-    const [{ error, unrun: whyNot, part = 'query', never } = {}, reason] = [answers.get(key), reasons.get(key)]
+    const { error, unrun: whyNot, part = 'query', never } = answers.get(key) ?? {}
     if (error !== undefined) return [subject.explain(error)]
     if (whyNot !== undefined) {
       const what = `${subject.name}: its ${part} was not run`
@@ -475,12 +577,33 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
       noted.add(what)
       return [toNote(subject.location, `${what}: ${whyNot}`)]
     }
-    if (alert === undefined) return []
-    if (never !== undefined) return [refuseNeverEvaluated(alert, never)]
-    return reason === undefined ? [] : [warnUnmatched(alert, 'the last 24 hours', reason)]
+    return alert !== undefined && never !== undefined ? [refuseNeverEvaluated(alert, never)] : []
   })
-  return { diagnostics: [...new Map(diagnostics.map((one) => [one.message, one])).values()], unrun }
+  const facts = checks.flatMap(({ key, alert }): readonly AlertFact[] => {
+    const { value } = answers.get(key) ?? {}
+    if (alert === undefined || value === undefined) return []
+    return [{ key: alert.key, name: alert.name, fact: `now ${showNumber(value)}; its past is unknown` }]
+  })
+  return { diagnostics: withoutRepeats(diagnostics), unrun, facts }
 }
+
+/** The most alerts whose missing rows are named each: more of them are one note, because rare rows are healthy. */
+const maxQuiet = 3
+
+function foldQuiet(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const quiet = diagnostics.filter(({ rule }) => rule === ('quiet-alert' satisfies keyof typeof evaluationRules))
+  const [first] = quiet
+  if (first === undefined || quiet.length <= maxQuiet) return diagnostics
+  const names = [...new Set(quiet.map(subjectOf))]
+  const message = `${names.length} alerts have seen no row in 7 days, which is right if such rows are rare: ${firstOf(5, names)}`
+  return [...diagnostics.filter((one) => !quiet.includes(one)), { ...first, message }]
+}
+
+const subjectOf = ({ message }: Diagnostic): string => message.slice(0, message.indexOf(': '))
+
+const withoutRepeats = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] => [
+  ...new Map(diagnostics.map((one) => [one.message, one])).values(),
+]
 
 const describeUnrun = (count: number): readonly Diagnostic[] =>
   count === 0
@@ -488,7 +611,7 @@ const describeUnrun = (count: number): readonly Diagnostic[] =>
     : [
         toNote(
           { file: 'alerts' },
-          `${count} queries of what the plan changes were not run: a plan runs at most ${maxQueries}, and leaves the rate limit to apply. backtest runs those of alerts`,
+          `${count} queries of what the plan changes were not run: a plan asks for at most ${budgetMs / 1000} s, and leaves the rate limit to apply. backtest runs those of alerts`,
         ),
       ]
 

@@ -1,11 +1,44 @@
+import * as z from 'zod'
+import { say } from '../../platform/core/line.ts'
+import { plural } from '../../platform/core/text.ts'
+import { fold, type Part } from '../../platform/report/blocks.ts'
+import { table } from '../../platform/report/table.ts'
 import { isDifference } from '../../sync/decide/change.ts'
 import type { Review } from '../review.ts'
 
+const checkedAlerts = z.object({
+  alertCount: z.int().describe('Alerts whose query, or whose source, the plan creates or changes.'),
+  checkedCount: z.int().describe('Those that the server was asked about.'),
+  facts: z
+    .array(z.object({ key: z.string(), name: z.string(), fact: z.string() }))
+    .describe('The values of these alerts in the last 24 hours, and in 7 days where a window is 6 hours or longer.'),
+})
+
+export interface QueryAnswer {
+  readonly checkedAlerts?: z.output<typeof checkedAlerts> | undefined
+}
+
+/** More facts would hide the rest of the report. */
+const maxOpenFacts = 10
+
 /** What the server says about the queries of what the plan writes. */
 export const queryReview = {
+  details: { checkedAlerts: checkedAlerts.optional().describe('The alerts that the plan creates or changes, with their values.') },
   async run(context, planned) {
     if (!planned.plan.changes.some(isDifference)) return {}
     const { findQueryProblems } = await import('./query-problems.ts')
-    return { diagnostics: await findQueryProblems(context, planned, planned.tested) }
+    const { diagnostics, facts, alertCount, checkedCount } = await findQueryProblems(context, planned, planned.tested)
+    return { diagnostics, ...(alertCount > 0 && { result: { checkedAlerts: { alertCount, checkedCount, facts: [...facts] } } }) }
   },
-} satisfies Review<object, object>
+  headline({ checkedAlerts: checked }) {
+    return checked === undefined || checked.checkedCount === checked.alertCount
+      ? []
+      : say` · ${checked.checkedCount} of ${plural(checked.alertCount, 'alert')} checked`
+  },
+  blocks({ checkedAlerts: checked }): Part {
+    if (checked === undefined || checked.facts.length === 0) return undefined
+    const [title, { facts }] = ['Values of changed alerts', checked]
+    const columns = { Alert: ({ key, name }: (typeof facts)[number]) => key || name, Values: ({ fact }: (typeof facts)[number]) => fact }
+    return facts.length > maxOpenFacts ? fold(`${title} (${facts.length})`, table(undefined, facts, columns)) : table(title, facts, columns)
+  },
+} satisfies Review<object, QueryAnswer>

@@ -47,8 +47,10 @@ export function explainFailedEvaluation(alert: Body): string | undefined {
   const atMs = Date.parse(last.timestamp ?? '')
   const at = Number.isNaN(atMs) ? '' : ` at ${formatMoment(atMs)}`
   const message = last.message ? `: ${quote(last.message, maxMessage)}` : ''
+  // Recorded: the server takes a word such as @anna for a receiver that it does not know.
+  const sent = /\ba mention that is not a webhook\b/.test(last.message ?? '') ? ' The server sent the notification without the mention' : ''
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
-  return `${quote(last.type ?? 'an error', 40)}${at}${message}${more}`
+  return `${quote(last.type ?? 'an error', 40)}${at}${message}${more}${sent}`
 }
 
 /** Time beyond two intervals: evaluations of a busy server are late, and clocks differ. */

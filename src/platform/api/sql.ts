@@ -22,7 +22,12 @@ export interface SqlQuery {
   /** Nothing in it is from a file or a user, so it is not checked. */
   readonly isOwn?: true
   /** Appended after the check, which refuses settings of users. No map of names: the value of another setting can be SQL, or name a file. */
-  readonly settings?: { readonly max_execution_time: number }
+  readonly settings?: {
+    readonly max_execution_time?: number
+    readonly use_query_condition_cache?: 0
+    /** Tables that are read as if they had no rows: `database.table`. */
+    readonly emptyTables?: readonly string[] | undefined
+  }
   readonly connectionId: string
   readonly startMs: number
   readonly endMs: number
@@ -51,6 +56,8 @@ export type SqlAnswer =
       readonly rows: readonly SqlRow[]
       /** How long the query took on the server, where it states that. */
       readonly elapsedMs: number | undefined
+      /** The rows that the server read, where it states that. */
+      readonly rowsRead: number | undefined
     }
   /** The server ended the query at its limit, `maxQueryMs`. */
   | { readonly kind: 'too-slow' }
@@ -68,7 +75,7 @@ export function whyNoRows(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>)
     case 'asleep':
       return `the service is asleep, and a query would wake it; set ${spellVariable('wake-service', 'true')} to allow that`
     case 'too-slow':
-      return 'the query takes more than 30 s, the limit of the server'
+      return 'the query took longer than 30 s, the limit of the server'
     case 'too-large':
       return 'the answer is too large'
     case 'refused':
@@ -101,10 +108,16 @@ export function createSqlAccess(options: SqlOptions): RunSql {
   return async (target, { isOwn, settings, ...given }) => {
     const reason = isOwn ? undefined : await refuseSql(given.sql, false, options.sqlFunctions)
     if (reason !== undefined) return { kind: 'unsent', reason }
-    const query = settings ? { ...given, sql: `${given.sql}\nSETTINGS max_execution_time = ${settings.max_execution_time}` } : given
+    const query = settings ? { ...given, sql: `${given.sql}\nSETTINGS ${spellSettings(settings)}` } : given
     if (isServer(target)) return runOnServer(options, query)
     return query.mayWake || (await isAwake(target)) ? runInCloud(options, target, query) : { kind: 'asleep' }
   }
+}
+
+function spellSettings({ emptyTables = [], ...numbers }: NonNullable<SqlQuery['settings']>): string {
+  const spelled = Object.entries(numbers).map(([name, value]) => `${name} = ${value}`)
+  const filters = emptyTables.map((name) => `'${name.replace(/['\\]/g, '\\$&')}': '0'`)
+  return [...spelled, ...(filters.length === 0 ? [] : [`additional_table_filters = {${filters.join(', ')}}`])].join(', ')
 }
 
 /** The format JSON of ClickHouse. Numbers of 64 bits may be numbers or texts. */
@@ -112,7 +125,7 @@ const rowsSchema = z.looseObject({
   meta: z.array(z.looseObject({ name: z.string(), type: z.string() })).catch([]),
   data: z.array(z.record(z.string(), z.unknown())),
   rows: z.coerce.number(),
-  statistics: z.looseObject({ elapsed: z.number() }).optional().catch(undefined),
+  statistics: z.looseObject({ elapsed: z.number(), rows_read: z.coerce.number().optional() }).optional().catch(undefined),
 })
 
 /** The server shortens what is longer than 50,000 characters: rows, or the value of one column. It marks the object around it. */
@@ -126,7 +139,8 @@ function toAnswer(json: unknown): SqlAnswer | undefined {
   if (!parsed.success) return isTrimmed(json) ? { kind: 'too-large', columns: [] } : undefined
   const { meta, data, rows, statistics } = parsed.data
   if (isTrimmed(json) || data.length !== rows) return { kind: 'too-large', columns: isTrimmed(meta) ? [] : meta }
-  return { kind: 'rows', columns: meta, rows: data, elapsedMs: statistics === undefined ? undefined : statistics.elapsed * 1000 }
+  const elapsedMs = statistics === undefined ? undefined : statistics.elapsed * 1000
+  return { kind: 'rows', columns: meta, rows: data, elapsedMs, rowsRead: statistics?.rows_read }
 }
 
 const mismatch = (reason: string) => mismatchAt('', [], reason)
@@ -145,7 +159,7 @@ const readToolAnswer = readTool<SqlAnswer>((text, isError) => {
 
 /** The text of the server ends with a hint about its tools. */
 function refusalOf(text: string): SqlAnswer {
-  if (/^Timeout exceeded\b/i.test(text)) return { kind: 'too-slow' }
+  if (/^Timeout (?:exceeded|error)\b/i.test(text)) return { kind: 'too-slow' }
   return { kind: 'refused', reason: quote(text.split('\n\nHINT:')[0]?.trim() ?? '', 300) }
 }
 

@@ -54,7 +54,7 @@ export function refuseTable({ time, sampleRate = '' }: SourceTable): Refusal | u
 }
 
 /** The rows between the start and the end of a query. */
-export const inRange = ({ time }: SourceTable): string =>
+export const inRange = ({ time }: Pick<SourceTable, 'time'>): string =>
   `${time} >= fromUnixTimestamp64Milli({startDateMilliseconds:Int64}) AND ${time} < fromUnixTimestamp64Milli({endDateMilliseconds:Int64})`
 
 const [startColumn, groupColumn] = ['start__', 'group__']

@@ -9,6 +9,7 @@ import { clip } from '../../platform/core/text.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import { type Coverage, rowsOf, sourceSeries, toCoverage } from './coverage.ts'
 import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange, type WindowValues, windowStarts } from './evaluate.ts'
+import type { SeriesEvidence } from './judge.ts'
 import type { BacktestQuery, SeriesQuery, WindowsQuery } from './query.ts'
 import type { Refusal } from './read-rows.ts'
 import type { TimeBudget } from './read-windows.ts'
@@ -25,22 +26,11 @@ export type Estimate =
       readonly values: WindowValues
       /** Undefined where the source is unknown. */
       readonly coverage: Coverage | undefined
-      readonly unmatched: Unmatched | undefined
+      readonly series: readonly SeriesEvidence[]
+      readonly early: number
     }
-  | { readonly verdict: 'no-data'; readonly coverage: Coverage }
+  | { readonly verdict: 'no-data'; readonly coverage: Coverage; readonly series: readonly SeriesEvidence[] }
   | ({ readonly verdict: 'not-estimable' } & Refusal)
-
-/** A series without rows; for raw SQL, a query whose values are all 0. */
-type Unmatched = SeriesItem | 'query'
-
-/** Undefined where every series has rows, because only then each condition is known to match some. */
-export function findUnmatched(query: Pick<SeriesQuery, 'series' | 'comparesLast'>, rows: readonly SeriesRow[]): SeriesItem | undefined {
-  const isCompared = (index: number): boolean => query.comparesLast !== true || index === query.series.length - 1
-  return query.series.find((_, index) => isCompared(index) && !rows.some(({ numbers }) => numbers.has(index)))
-}
-
-const findOnlyZeros = (rows: readonly SeriesRow[]): Unmatched | undefined =>
-  rows.every(({ numbers }) => [...numbers.values()].every((number) => !number)) ? 'query' : undefined
 
 export interface EstimateOptions {
   readonly api: ReadApi
@@ -50,6 +40,10 @@ export interface EstimateOptions {
   readonly maxRequests: number
   /** Called after each series. */
   readonly onProgress: (done: number, total: number) => Promise<void>
+  /** Whether `readSeries` shares requests, so that all queries may wait for it at once. */
+  readonly isShared?: true
+  /** The most windows of raw SQL, spread over the range; without it, all of them. */
+  readonly maxSqlWindows?: number
 }
 
 /** The values of charts, or why there are none. Throws an ApiError. */
@@ -80,14 +74,18 @@ export async function estimateAlerts(queries: readonly (BacktestQuery | Refusal)
   // A raw SQL tile needs many requests, which might not last for all.
   const [cheap, expensive] = [[...wanted].filter(([, query]) => 'series' in query), [...wanted].filter(([, query]) => 'sql' in query)]
   const answers = new Map<string, Rows | Refusal>()
-  await forEachConcurrently(
-    [...cheap, ...expensive],
-    () => maxConcurrent,
-    async ([key, query]) => {
-      answers.set(key, await budget.ask(query))
-      await options.onProgress(answers.size, wanted.size)
-    },
-  )
+  for (const [some, limit] of [
+    [cheap, options.isShared ? cheap.length : maxConcurrent],
+    [expensive, maxConcurrent],
+  ] as const)
+    await forEachConcurrently(
+      some,
+      () => limit,
+      async ([key, query]) => {
+        answers.set(key, await budget.ask(query))
+        await options.onProgress(answers.size, wanted.size)
+      },
+    )
   const estimates = queries.map((query): Estimate => {
     if ('reason' in query) return { verdict: 'not-estimable', reason: query.reason }
     const answer = answers.get(keyOf(query)) ?? { reason: 'it was not requested' }
@@ -103,13 +101,18 @@ export const requestOf = (query: BacktestQuery): readonly SeriesItem[] | WindowS
 
 interface Rows {
   readonly rows: readonly SeriesRow[]
+  /** The windows that were asked for; undefined for all of them. */
+  readonly starts?: readonly number[] | undefined
+  /** Windows with rows before their start, and none at it. */
+  readonly early?: number
   /** The rows of the source without the condition of the alert. Undefined where the source is unknown. */
   readonly sourceRows: readonly SeriesRow[] | undefined
 }
 
 function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptions): Estimate {
   const coverage = answer.sourceRows && toCoverage(answer.sourceRows, query.condition, range)
-  if (coverage !== undefined && coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage }
+  const series = seriesOf(query, answer.rows)
+  if (coverage !== undefined && coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage, series }
   const part = evaluatedPart(query.condition, range)
   const firstMs = part.fromMs - query.lookbackMs
   const read = query.read(
@@ -117,10 +120,29 @@ function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptio
     part,
   )
   if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
-  const windows = evaluate(query.condition, read.values, range)
+  const { early = 0, starts } = answer
+  const asked = starts && new Set(starts)
+  const windows = evaluate(query.condition, read.values, range).filter(({ startMs }) => asked?.has(startMs) ?? true)
   const summary = summarize(windows, intervalMs[query.condition.interval])
-  const unmatched = 'sql' in query ? findOnlyZeros(answer.rows) : findUnmatched(query, answer.rows)
-  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage, unmatched }
+  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage, series, early }
+}
+
+/** The rows of what the value depends on. */
+function seriesOf(query: BacktestQuery, rows: readonly SeriesRow[]): readonly SeriesEvidence[] {
+  const count = (valuesOf: (row: SeriesRow) => readonly (number | null | undefined)[]) => {
+    const values = rows.map((row) => ({ startMs: row.startMs, some: valuesOf(row).filter((value) => value != null) }))
+    const windowsWith = (some: typeof values): number => new Set(some.map(({ startMs }) => startMs)).size
+    return {
+      windows: windowsWith(values.filter(({ some }) => some.length > 0)),
+      nonZero: windowsWith(values.filter(({ some }) => some.some((value) => value !== 0))),
+    }
+  }
+  if ('sql' in query) return [count(({ numbers }) => [...numbers.values()])]
+  return query.series.flatMap((item, i) =>
+    query.comparesLast === true && i < query.series.length - 1
+      ? []
+      : [{ item, ...count(({ numbers }) => [numbers.get(i)]), divides: query.divisors?.includes(i) ?? false }],
+  )
 }
 
 /** The source, or the metric, that a query reads. Of several series, the last one is compared. */
@@ -180,13 +202,30 @@ function createTimeBudget({ remainingMs }: Pick<ReadApi, 'remainingMs'>): TimeBu
   }
 }
 
-const isOutOfTime: Refusal = { reason: 'the time of the run is used up; raise timeout-seconds, or set a shorter period' }
+const isOutOfTime: Refusal = { reason: 'the time of the run is used up; raise timeout-seconds, or set a shorter period', isLate: true }
+
+/** Some of the windows, at equal distances, with the last one. */
+function spread(starts: readonly number[], most = starts.length): readonly number[] {
+  const every = Math.ceil(starts.length / Math.max(1, most))
+  return starts.filter((_, i) => (starts.length - 1 - i) % every === 0)
+}
+
+/** Asks once for each query. */
+function createBoundsFinder() {
+  const known = new Map<string, Promise<Refusal | undefined>>()
+  return (sql: WindowSql, find: () => Promise<Refusal | undefined>): Promise<Refusal | undefined> => {
+    const found = known.get(sql.template) ?? find()
+    known.set(sql.template, found)
+    return found
+  }
+}
 
 function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>): Budget {
   const { range, maxRequests, readSeries } = options
   const time = createTimeBudget(options.api)
   let sent = 0
   const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
+  const findBounds = createBoundsFinder()
   const isUsedUp = { reason: `the limit of ${maxRequests} requests is used up` }
 
   function reserve(count: number): boolean {
@@ -228,13 +267,22 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     return reserve(requestsOf(query, span).count) ? readAligned(query, span) : isUsedUp
   }
 
-  async function readSql({ sql, step }: Pick<WindowsQuery, 'sql' | 'step'>, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
-    const { readWindows } = await import('./read-windows.ts')
+  async function readSql(
+    { sql, step }: Pick<WindowsQuery, 'sql' | 'step'>,
+    span: TimeRange,
+  ): Promise<Pick<Rows, 'rows' | 'early' | 'starts'> | Refusal> {
+    const [{ readWindows }, { refuseUnbounded }] = await Promise.all([import('./read-windows.ts'), import('./bounds.ts')])
     const release = (count: number): void => {
       sent -= count
     }
     const lengthMs = intervalMs[step]
-    return readWindows({ ...options, reserve, release, time }, { sql, starts: windowStarts(span, lengthMs), lengthMs })
+    const late = time.refuse(0, 0)
+    if (late !== undefined) return late
+    const refusal = await findBounds(sql, () => refuseUnbounded(sql, lengthMs, { ...options, reserve }))
+    if (refusal !== undefined) return refusal
+    const starts = spread(windowStarts(span, lengthMs), options.maxSqlWindows)
+    const read = await readWindows({ ...options, reserve, release, time }, { sql, starts, lengthMs })
+    return 'reason' in read ? read : { ...read, starts }
   }
 
   async function readAligned(
@@ -290,6 +338,7 @@ function toRefusal(thrown: unknown): Refusal {
   const [first = ''] = thrown.message.split('\n', 1)
   if (first.includes(bareTextError)) return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
   const queryError = thrown.status === 500 ? /^The API answered 500: (.+)/.exec(first)?.[1] : undefined
+  if (queryError !== undefined && /^Timeout\b/i.test(queryError)) return { reason: 'it took longer than 30 s' }
   return { reason: clip(first, 300), ...(queryError !== undefined && { queryError }) }
 }
 

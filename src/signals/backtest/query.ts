@@ -37,6 +37,8 @@ export interface SeriesQuery extends Comparison {
   readonly series: readonly SeriesItem[]
   /** The other series have no effect on the value. */
   readonly comparesLast?: boolean
+  /** The series without which there is no value. */
+  readonly divisors?: readonly number[]
 }
 
 /** The answer is that of the tile's own query in each window. */
@@ -115,7 +117,12 @@ function explainNeverEvaluated(tile: Body): string | undefined {
 }
 
 /** `alert` and `watched` in the form of the API. */
-export function toAlertQuery(alert: Body, watched: Watched, findSqlValues: FindSqlValues = () => undefined): BacktestQuery | Refusal {
+export function toAlertQuery(
+  alert: Body,
+  watched: Watched,
+  findSqlValues: FindSqlValues = () => undefined,
+  isExact = true,
+): BacktestQuery | Refusal {
   const parsed = alertPart.safeParse(alert)
   if (!parsed.success) return { reason: `the alert has an unexpected form at ${parsed.error.issues[0]?.path.join('.')}` }
   const never = 'tile' in watched ? explainNeverEvaluated(watched.tile) : undefined
@@ -123,7 +130,7 @@ export function toAlertQuery(alert: Body, watched: Watched, findSqlValues: FindS
   const refusal = refuseSchedule(parsed.data)
   if (refusal !== undefined) return refusal
   return 'tile' in watched
-    ? queryTile(parsed.data, watched, findSqlValues)
+    ? queryTile(parsed.data, watched, findSqlValues, isExact)
     : querySavedSearch(parsed.data, watched.savedSearch, watched.source)
 }
 
@@ -164,7 +171,12 @@ const toCondition = (alert: AlertPart, groupBy: string | null | undefined): Aler
 /** Each window is requested as it is evaluated. */
 const requested = ({ interval }: AlertPart) => ({ step: interval, lookbackMs: 0 })
 
-function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValues: FindSqlValues): BacktestQuery | Refusal {
+function queryTile(
+  alert: AlertPart,
+  { tile, sources }: WatchedTile,
+  findSqlValues: FindSqlValues,
+  isExact: boolean,
+): BacktestQuery | Refusal {
   const parsed = tilePart.safeParse(tile.config)
   if (!parsed.success) return { reason: 'the tile has no configuration that the API shows' }
   const { configType, sqlTemplate, sourceId, groupBy, asRatio, formulas } = parsed.data
@@ -181,7 +193,7 @@ function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValu
   const refusal =
     refuseAliases(items.data) ?? refuseVariables([groupBy, ...items.data.flatMap((item) => [item.where, item.valueExpression])])
   if (refusal !== undefined) return refusal
-  const refused = items.data.map(refuseItem).find((one) => one !== undefined)
+  const refused = items.data.map((item) => refuseItem(item, isExact)).find((one) => one !== undefined)
   if (refused !== undefined) return refused
   const series = items.data.map((item) => toSeriesItem(item, sourceId, groupBy))
   const combination = toCombination(items.data.length, asRatio === true, formulas?.at(-1)?.expression)
@@ -190,12 +202,15 @@ function queryTile(alert: AlertPart, { tile, sources }: WatchedTile, findSqlValu
     aggregates: items.data.map(({ aggFn }) => aggFn),
     isMetric: items.data.some(({ metricName }) => metricName != null),
     combination,
+    isExact,
   }
   return {
     series,
     condition: toCondition(alert, groupBy),
     ...requested(alert),
     comparesLast: combination.kind === 'last',
+    divisors: divisorsOf(combination, series.length),
+    ...(!isExact && { hasTextGroups: true }),
     read: (rows) => readRows(rows, reading),
   }
 }
@@ -211,11 +226,16 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
   const expanded = expandTemplate({ text: template, shape, tableOf })
   if ('reason' in expanded) return expanded
   return {
-    sql: { template, shape, connectionId, sourceId: sources === undefined ? toId(sourceId) : coveredSource(config, sources), ...expanded },
+    sql: {
+      ...{ template, shape, connectionId, ...expanded },
+      sourceId: sources === undefined ? toId(sourceId) : coveredSource(config, sources),
+      tables: (sources ?? []).flatMap(tablesOf),
+    },
     // The server takes each row of a tile over time for a group.
     condition: { ...toCondition(alert, null), isGrouped: shape === 'over-time' },
     ...requested(alert),
-    read: readEachValue,
+    // The server counts a number tile without a value as 0.
+    read: (rows) => readEachValue(rows, shape === 'number' ? 0 : null),
   }
 }
 
@@ -235,6 +255,16 @@ export function tableNameOf(source: StoredObject, metricType: string | undefined
   return typeof table === 'string' && table !== '' ? `\`${from.databaseName}\`.\`${table}\`` : undefined
 }
 
+/** All tables of a source, as `database.table`. */
+function tablesOf(source: StoredObject): readonly string[] {
+  const { data } = sourcePart.safeParse(source)
+  if (data === undefined) return []
+  const { from, metricTables } = data
+  return [from.tableName, ...Object.values(metricTables ?? {})].flatMap((table) =>
+    typeof table === 'string' && table !== '' ? [`${from.databaseName}.${table}`] : [],
+  )
+}
+
 const toId = (id: unknown): string | undefined => (typeof id === 'string' ? id : undefined)
 
 /** The source of the tile, or else one whose table its query names. Rows of metrics are not counted without a metric. */
@@ -248,9 +278,9 @@ function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sour
 }
 
 /** A window can have several values of one group: the numbers of its row. */
-function readEachValue(rows: readonly SeriesRow[]): ReadResult {
+function readEachValue(rows: readonly SeriesRow[], missing: 0 | null): ReadResult {
   const values = Map.groupBy(
-    rows.flatMap(({ startMs, group, numbers }) => [...numbers.values()].map((value) => ({ startMs, group, value }))),
+    rows.flatMap(({ startMs, group, numbers }) => [...numbers.values()].map((value) => ({ startMs, group, value: value ?? missing }))),
     ({ startMs }) => startMs,
   )
   return { values }
@@ -272,7 +302,7 @@ function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | un
     series: [{ sourceId, aggFn: 'count', ...filter, groupBy: groupBy === '' ? [] : [groupBy] }],
     condition: toCondition(alert, groupBy),
     ...requested(alert),
-    read: (rows) => readRows(rows, { aggregates: ['count'], isMetric: false, combination: { kind: 'last' } }),
+    read: (rows) => readRows(rows, { aggregates: ['count'], isMetric: false, combination: { kind: 'last' }, isExact: true }),
   }
 }
 
@@ -323,12 +353,12 @@ const isRequestable = (aggFn: string): aggFn is (typeof aggregates)[number] => a
 const exactMetrics = ['gauge', 'histogram'] as const
 
 /** Why the values of a series are not what the server compares; undefined where they are. */
-function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item): Refusal | undefined {
+function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item, isExact: boolean): Refusal | undefined {
   if (!isRequestable(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
   if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
   if (toField(valueExpression ?? '') === undefined)
     return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }
-  if (metricName == null || exactMetrics.some((one) => one === metricType)) return undefined
+  if (!isExact || metricName == null || exactMetrics.some((one) => one === metricType)) return undefined
   return { reason: `values of a metric of type ${quote(String(metricType), 40)} differ after a gap` }
 }
 
@@ -355,6 +385,14 @@ export function toSeriesItem(item: Item, sourceId: string, groupBy: string | nul
 export function toField(expression: string): string | undefined {
   const written = expression.replace(/'(?:[^'\\]|\\.?|'')*'?/gs, (text) => text.replaceAll('.', '\\x2E'))
   return written.includes('.') ? undefined : written
+}
+
+/** The series that a value needs: where one is 0 and all others are not, there is none. */
+function divisorsOf(combination: Combination, count: number): readonly number[] {
+  if (combination.kind === 'last') return []
+  if (combination.kind === 'ratio') return [1]
+  const valuesWithout = (missing: number) => Array.from({ length: count }, (_, i) => (i === missing ? 0 : 1 + i / 7))
+  return Array.from({ length: count }, (_, i) => i).filter((i) => combination.formula(valuesWithout(i)) === null)
 }
 
 /** The server compares the last one of several columns. */

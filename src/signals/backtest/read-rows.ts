@@ -9,8 +9,14 @@ export interface Refusal {
   readonly reason: string
   /** The server's own words where it cannot run the query, so that it cannot evaluate the alert either. */
   readonly queryError?: string
+  /** Why the server would never evaluate the alert. */
+  readonly never?: string
+  /** Raw SQL that does not bound the end of its time, or nothing. */
+  readonly bounds?: 'start-only' | 'open'
   /** The query must not be sent. */
   readonly isUnsent?: true
+  /** There was no time, or no request of the rate limit, left. */
+  readonly isLate?: true
 }
 
 export type ReadResult = { readonly values: WindowValues } | Refusal
@@ -21,6 +27,8 @@ export interface RowFormat {
   readonly aggregates: readonly string[]
   readonly isMetric: boolean
   readonly combination: Combination
+  /** Otherwise a value that charts cannot give is none. */
+  readonly isExact: boolean
 }
 
 /** The value of one series in a row that other series have, too: a number, null, or `unknown`. */
@@ -33,9 +41,10 @@ export function readRows(rows: readonly SeriesRow[], reading: RowFormat): ReadRe
       reading.aggregates.map((aggFn, i) => operandOf(numbers.get(i), aggFn, reading.isMetric)),
       reading,
     )
-    if (value === 'unknown') return { reason: 'a series of the tile has no rows in a window in which another one has some' }
+    if (value === 'unknown' && reading.isExact)
+      return { reason: 'a series of the tile has no rows in a window in which another one has some' }
     const window = values.get(startMs) ?? []
-    window.push({ group, value: value !== null && Number.isFinite(value) ? value : null })
+    window.push({ group, value: typeof value === 'number' && Number.isFinite(value) ? value : null })
     values.set(startMs, window)
   }
   return { values }

@@ -47,7 +47,7 @@ interface Windows {
   readonly lengthMs: number
 }
 
-type Read = { readonly rows: readonly SeriesRow[] } | Refusal
+type Read = { readonly rows: readonly SeriesRow[]; readonly early: number } | Refusal
 
 /** The rows of the tile in these windows. Throws an ApiError. */
 export async function readWindows(context: WindowsContext, windows: Windows): Promise<Read> {
@@ -80,7 +80,7 @@ async function readBatches(context: WindowsContext, windows: Windows, { isAfford
   const { sql, starts, lengthMs } = windows
   const largest = batchSize(sql, lengthMs)
   const rows: SeriesRow[] = []
-  let [done, slow, size, spentMs, leftMs] = [0, 0, largest, 0, 0]
+  let [done, slow, size, spentMs, leftMs, early] = [0, 0, largest, 0, 0, 0]
   // A tile over time can have many rows in a window.
   let isMeasured = sql.shape === 'number'
   while (done < starts.length) {
@@ -101,13 +101,14 @@ async function readBatches(context: WindowsContext, windows: Windows, { isAfford
     const read = toRows(answer, { shape: sql.shape, starts: batch })
     if ('reason' in read) return read
     for (const row of read.rows) rows.push(row)
+    early += read.early
     done += batch.length
     const length = Math.max(1, JSON.stringify(answer.rows).length)
     size = Math.min(largest, Math.max(1, Math.floor((batch.length * wantedLength) / length)))
     // More windows take no less time.
     leftMs = elapsedMs * Math.ceil((starts.length - done) / Math.max(size, batch.length))
   }
-  return { rows }
+  return { rows, early }
 }
 
 const tooExpensive = (needed: number, done: number, { maxRequests }: WindowsContext): Refusal => ({
@@ -147,7 +148,7 @@ function explain(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string 
     case 'asleep':
       return `asleep, not checked: a query would wake the service; set ${spellVariable('wake-service', 'true')} to allow that`
     case 'too-slow':
-      return 'too expensive: its SQL takes more than 30 s, the limit of the server'
+      return 'its SQL took longer than 30 s, the limit of the server'
     case 'too-large':
       return 'the answer to its SQL is too large for the server'
     case 'refused':
@@ -189,13 +190,14 @@ function toRows({ columns: all, rows }: Extract<SqlAnswer, { readonly kind: 'row
   const byWindow = Map.groupBy(rows, (row) => Number(row[windowColumn]))
   if (columns.time === undefined && [...byWindow.values()].some((ofWindow) => ofWindow.length > 1))
     return { reason: 'the query of a number tile has several rows, of which the server takes the first; end it with LIMIT 1' }
-  return { rows: starts.flatMap((startMs, i) => toSeriesRows(byWindow.get(i) ?? [], startMs, columns)) }
+  const read = starts.map((startMs, i) => toSeriesRows(byWindow.get(i) ?? [], startMs, columns))
+  return { rows: read.flatMap((one) => one.rows), early: read.filter(({ isEarly }) => isEarly).length }
 }
 
 function findColumns(all: readonly SqlColumn[], shape: WindowSql['shape']): Columns | Refusal {
   const own = all.filter(({ name }) => name !== windowColumn)
   const reason = whyNeverEvaluated(own, shape)
-  if (reason !== undefined) return { reason: `never evaluated: ${reason}` }
+  if (reason !== undefined) return { reason: `never evaluated: ${reason}`, never: reason }
   const numbers = new Set(own.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
   return { numbers, time: shape === 'number' ? undefined : own.find(({ type }) => kindOfType(type) === 'time') }
 }
@@ -211,15 +213,21 @@ export function whyNeverEvaluated(columns: readonly SqlColumn[], shape: WindowSq
 }
 
 /** One for each group. Of a tile over time, the server takes the rows whose time is the start of the window. */
-function toSeriesRows(rows: readonly SqlRow[], startMs: number, { numbers, time }: Columns): readonly SeriesRow[] {
+function toSeriesRows(rows: readonly SqlRow[], startMs: number, { numbers, time }: Columns) {
   const compared = time === undefined ? rows : rows.filter((row) => toTimeMs(row[time.name]) === startMs)
   const groups = Map.groupBy(compared, (row) => (time === undefined ? '' : groupOf(row, numbers, time.name)))
-  return [...groups].map(([group, own]) => {
+  const isEarly = time !== undefined && compared.length === 0 && rows.some((row) => toTimeMs(row[time.name]) < startMs)
+  const series = [...groups].map(([group, own]): SeriesRow => {
     const values = own.map((row) => lastNumber(row, numbers))
-    // A number tile without a value counts as 0.
-    const counted = time === undefined ? values.map((value) => value ?? 0) : values
-    return { startMs, group, groupValues: [group], hasNumericGroup: false, numbers: new Map(counted.entries()) }
+    return { startMs, group, groupValues: [group], hasNumericGroup: false, numbers: new Map(values.entries()) }
   })
+  return { rows: series, isEarly }
+}
+
+/** What the server compares of a number tile. */
+export function valueOfNumber({ columns, rows: [row] }: Extract<SqlAnswer, { readonly kind: 'rows' }>): number {
+  const numbers = new Set(columns.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
+  return (row && lastNumber(row, numbers)) ?? 0
 }
 
 /** The cloud writes a time in the zone of its column. */

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { minuteMs } from '../../platform/core/durations.ts'
 import type { Coverage } from './coverage.ts'
 import type { Estimate } from './estimate.ts'
+import type { Judgement } from './judge.ts'
 import { drawWindows } from './summary.ts'
 
 const count = (what: string) => z.int().optional().describe(what)
@@ -28,10 +29,16 @@ export const estimateSchema = z.object({
     })
     .optional()
     .describe('How much of the backtest has data. Absent where the source of a raw SQL tile is unknown.'),
-  unmatched: z
+  fact: z
     .string()
     .optional()
-    .describe('Why no row matches a condition of the alert, which may be misspelled. Absent where rows match.'),
+    .describe(
+      'The value now and in the range, and how often it reached the threshold: `now 2; 7 days: 0 … 9 in 168 of 168 windows; ≥ 5: reached in 3`.',
+    ),
+  findings: z
+    .array(z.object({ severity: z.enum(['warning', 'note']), message: z.string() }))
+    .optional()
+    .describe('What the values prove against the alert, such as a condition that no row can match.'),
   suggestion: z
     .union([
       z.object({
@@ -49,8 +56,9 @@ export type AlertEstimate = z.output<typeof estimateSchema>
 
 const maxTimes = 100
 
-export function toAlertEstimate(estimate: Estimate): AlertEstimate {
-  if (estimate.verdict === 'no-data') return { verdict: 'no-data', coverage: describeCoverage(estimate.coverage) }
+export function toAlertEstimate(estimate: Estimate, { fact, findings }: Partial<Judgement> = {}): AlertEstimate {
+  const judged = { ...(fact !== undefined && { fact }), ...(findings !== undefined && findings.length > 0 && { findings: [...findings] }) }
+  if (estimate.verdict === 'no-data') return { verdict: 'no-data', coverage: describeCoverage(estimate.coverage), ...judged }
   if (estimate.verdict === 'not-estimable') return { verdict: 'not-estimable', reason: estimate.reason }
   const { longestEpisodeMs, shareOfTime, notifiedAtMs, ...counts } = estimate.summary
   return {
@@ -61,6 +69,7 @@ export function toAlertEstimate(estimate: Estimate): AlertEstimate {
     shareOfTime: Math.round(shareOfTime * 1e6) / 1e6,
     sparkline: drawWindows(estimate.windows),
     ...(estimate.coverage && { coverage: describeCoverage(estimate.coverage) }),
+    ...judged,
   }
 }
 

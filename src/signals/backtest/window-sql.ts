@@ -16,6 +16,8 @@ export interface WindowSql {
   readonly connectionId: string
   /** A source of logs or traces that the query reads; undefined where that is unknown. */
   readonly sourceId: string | undefined
+  /** The tables of the sources, as `database.table`. */
+  readonly tables?: readonly string[]
   /** The expanded query. */
   readonly parts: readonly Part[]
   /** Words and signs of the expanded query. */
@@ -50,9 +52,6 @@ export const refuse = (reason: string): never => {
   throw new UnusableSql(reason)
 }
 
-/** A query without the end of the window has a value now, and none in the past. */
-export const withoutTime = 'the query does not use the end of the window, {endDateMilliseconds:Int64} or a macro such as $__timeFilter'
-
 /** Expands the query, or says why its values in the past are unknown. */
 export const expandTemplate = (template: Template): Pick<WindowSql, 'parts' | 'tokenCount'> | Refusal =>
   orRefusal(() => {
@@ -62,8 +61,6 @@ export const expandTemplate = (template: Template): Pick<WindowSql, 'parts' | 't
     if (form !== undefined) return { reason: form }
     refuseUnbatchable(expanded)
     const parts = expanded.map((token) => toPart(token, template.shape))
-    // A query without the end of the window would include later data in a value of the past.
-    if (!parts.some((part) => typeof part !== 'string' && part.parameter === 'endDateMilliseconds')) return { reason: withoutTime }
     return { parts: joinTexts(parts), tokenCount: expanded.filter((token) => token.trim() !== '').length }
   })
 

@@ -1,6 +1,7 @@
 import { shortIntervalNote } from '../../kinds/alert/alert.ts'
 import { gridOf } from '../../kinds/dashboard/dashboard-file.ts'
 import { findOverlaps, gridColumns, isInGrid } from '../../kinds/dashboard/layout.ts'
+import { listOf } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import type { BrokenObject } from '../../kinds/references.ts'
@@ -12,6 +13,8 @@ import { isMapping, keysOf } from '../../platform/core/keys.ts'
 import { didYouMean } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
+import { sqlInLucene } from '../../signals/backtest/terms.ts'
+import { comparedVariable } from '../../signals/backtest/variables.ts'
 
 interface Rule {
   readonly severity: Severity
@@ -39,12 +42,14 @@ const onEach =
 
 /** A rule about alerts. `config` is that of the tile that an alert watches, if these files declare it. */
 const onEachAlert =
-  (violationOf: (alert: Values['alert'], config: object | undefined) => Violation | undefined): Rule['check'] =>
+  (
+    violationOf: (alert: Values['alert'], config: object | undefined, dashboard: Values['dashboard'] | undefined) => Violation | undefined,
+  ): Rule['check'] =>
   (objects) => {
     const dashboards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value]))
     return onEach('alert', (alert) => {
-      const tiles = typeof alert.dashboard === 'string' ? dashboards.get(alert.dashboard)?.tiles : undefined
-      const violation = violationOf(alert, tiles?.find(({ name }) => name === alert.tile)?.config)
+      const dashboard = typeof alert.dashboard === 'string' ? dashboards.get(alert.dashboard) : undefined
+      const violation = violationOf(alert, dashboard?.tiles.find(({ name }) => name === alert.tile)?.config, dashboard)
       return violation === undefined ? [] : [violation]
     })(objects)
   }
@@ -124,6 +129,27 @@ export const lintRules = {
     check: onEach('dashboard', findOverlapping),
   },
   'name-as-id': { severity: 'warning', description: 'The id of a source looks like a name.', check: checkSourceIds },
+  'sql-in-lucene': {
+    severity: 'warning',
+    description: 'A condition in Lucene has the form of SQL. The server searches its words in the text of a row, and finds none.',
+    check: (objects) => [...checkTileLanguages(objects), ...checkSearchLanguages(objects)],
+  },
+  'unset-variable': {
+    severity: 'warning',
+    description: 'The query of an alert compares with a variable of its dashboard. Nothing is selected in an alert, so it never matches.',
+    check: onEachAlert(checkVariables),
+  },
+  'mention-in-message': {
+    severity: 'warning',
+    description: 'A message has a mention such as `@anna`. The server removes it from each notification, and stores an error.',
+    check: onEach('alert', checkMentions),
+  },
+  'receiver-limit': {
+    severity: 'note',
+    description:
+      'A text of an alert can be longer than its receiver accepts: 130 characters of a message in Opsgenie, 4,096 in Google Chat.',
+    check: checkReceivers,
+  },
   'split-windows': {
     severity: 'warning',
     description:
@@ -293,6 +319,63 @@ const isDuration = (config: object): boolean =>
 
 type DeclaredAlert = Values['alert']
 
+/** The path of the condition, or none. */
+function checkLanguage(conditioned: object, path: Path): readonly Violation[] {
+  const { where, whereLanguage = 'lucene' } = { whereLanguage: undefined, where: undefined, ...conditioned }
+  const sql = typeof where === 'string' && whereLanguage === 'lucene' ? sqlInLucene(where) : undefined
+  if (sql === undefined) return []
+  const message = `has SQL (${quote(sql, 60)}) in a condition in Lucene, so the server searches its words in the text; set whereLanguage: sql`
+  return [{ path: [...path, 'where'], message }]
+}
+
+const checkTileLanguages = onEachTile(({ config = {} }) => [
+  ...checkLanguage(config, ['config']),
+  ...('select' in config && Array.isArray(config.select)
+    ? config.select.flatMap((item: object, i) => checkLanguage(item, ['config', 'select', i]))
+    : []),
+])
+
+const checkSearchLanguages = onEach('savedSearch', (search) => checkLanguage(search, []))
+
+function checkVariables(_: DeclaredAlert, config: object | undefined, dashboard: Values['dashboard'] | undefined): Violation | undefined {
+  const texts = (value: unknown): readonly string[] =>
+    typeof value === 'string' ? [value] : typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : []
+  const name = texts(config).flatMap((text) => comparedVariable(text, dashboard?.filters) ?? [])[0]
+  if (name === undefined) return undefined
+  const message = `compares with $${name}, which is NULL in an alert because nothing is selected, so it never matches; use $__filter(column, $${name})`
+  return { path: ['tile'], message }
+}
+
+/** The most characters of a text of an alert: the server adds a sign to the title, and values to the message. */
+const receivers = [
+  { label: 'Opsgenie', names: /opsgenie/i, field: 'name', most: 130 - 3 },
+  { label: 'Google Chat', names: /google.?chat|chat\.googleapis/i, field: 'message', most: 4096 - 500 },
+] as const
+
+function checkReceivers(objects: readonly Declared[]): ReturnType<Rule['check']> {
+  const webhooks = new Map(objects.filter(isOf('webhook')).map(({ key, value }) => [key, [key, value.name, value.urlFrom].join(' ')]))
+  return objects.filter(isOf('alert')).flatMap((declared) => {
+    const { channel, channels = [] } = declared.value
+    const named = [channel, ...channels].map((one) => webhooks.get(one && 'webhook' in one ? String(one.webhook) : '') ?? '')
+    return receivers.flatMap(({ label, names, field, most }) =>
+      (declared.value[field]?.length ?? 0) > most && named.some((one) => names.test(one))
+        ? [{ declared, path: [field], message: `${label} can get more characters than it accepts; shorten it to ${most}` }]
+        : [],
+    )
+  })
+}
+
+/** The server takes each such word for a receiver, and knows those that begin with `webhook-`. */
+function checkMentions({ message }: DeclaredAlert): readonly Violation[] {
+  const words = [...(message ?? '').matchAll(/(?:^|\s)@([a-zA-Z0-9.{}@_-]+)/g)].flatMap(([, word = '']) =>
+    /^webhook-/.test(word) ? [] : [word],
+  )
+  return words.map((word) => ({
+    path: ['message'],
+    message: `the server removes "@${quote(word, 60)}" from each notification, and stores an error; write it without @, or in brackets: (@${quote(word, 60)})`,
+  }))
+}
+
 function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: DeclaredAlert): Violation | undefined {
   const length = minutesOf(interval)
   const split = `makes the server evaluate each ${interval} window in two parts, so the threshold is checked against partial data`
@@ -403,8 +486,20 @@ function checkNewerVariables({ body = '' }: Values['webhook']): readonly Violati
 const counting: readonly string[] = ['count', 'count_distinct']
 
 function checkCount(alert: DeclaredAlert, config: object | undefined): Violation | undefined {
+  const { thresholdType, threshold } = alert
+  if (config && isShareOfAll(config) && (thresholdType === 'above' ? threshold > 1 : thresholdType === 'above_exclusive' && threshold >= 1))
+    return { path: ['threshold'], message: `never fires: the share of all rows is at most 1; for ${threshold}%, write ${threshold / 100}` }
   const words = config && counts(config) ? whyNever(alert) : undefined
   return words === undefined ? undefined : { path: ['threshold'], message: `never fires: a count is never ${words}` }
+}
+
+/** Whether a tile shows the share of all rows that match: a count, divided by that of all rows. */
+function isShareOfAll(config: object): boolean {
+  if (!isMapping(config)) return false
+  const [last] = listOf(config.formulas).slice(-1)
+  const [counted, all, ...more] = listOf(config.select)
+  const isRatio = config.asRatio === true || /^\s*A\s*\/\s*B\s*$/.test(String(last?.expression))
+  return isRatio && counted?.aggFn === 'count' && all?.aggFn === 'count' && !String(all.where ?? '').trim() && more.length === 0
 }
 
 /** Whether all values of a tile are counts. A formula of counts can be negative. */

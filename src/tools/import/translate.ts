@@ -8,7 +8,7 @@ import { isEmpty, isMapping } from '../../platform/core/keys.ts'
 import { refuseSql } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
 import { isBreach } from '../../signals/backtest/evaluate.ts'
-import { expandTemplate, refuse, renderAlone, UnusableSql, withoutTime } from '../../signals/backtest/window-sql.ts'
+import { expandTemplate, refuse, renderAlone, UnusableSql } from '../../signals/backtest/window-sql.ts'
 import { type RuleCondition, readCondition } from './condition.ts'
 import {
   formatSeconds,
@@ -167,7 +167,7 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
   if (found.mayHaveRows) differences.push('the query may have several rows, of which the first counts; Grafana would fail')
   if (isClassic && found.isGrouped) return refuse('a classic condition about several groups can only be above or below a number')
   const expanded = expandTemplate({ text: found.sql, shape: found.isGrouped ? 'over-time' : 'number', tableOf: () => undefined })
-  if ('reason' in expanded && expanded.reason !== withoutTime) return refuse(expanded.reason)
+  if ('reason' in expanded) return refuse(expanded.reason)
   if (found.sql.length > 100_000) return refuse('the query has more than 100,000 characters after its translation')
   return { ...found, sql: tidy(found.sql).trim() }
 }

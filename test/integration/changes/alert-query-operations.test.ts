@@ -137,7 +137,7 @@ it('the examples of alerts with a query can be applied, and show nothing but wha
     const keys = Object.values(parse(text) as Record<string, object>).flatMap((section) => Object.keys(section))
     // The demo has no failed request now, and the emulator no database.
     const others = messagesOf(await run('plan', text)).filter(
-      (one) => !/^(?:unmatched-condition|hidden-parts)|The emulator cannot evaluate/.test(one),
+      (one) => !/^(?:implausible-alert|quiet-alert|hidden-parts)|The emulator cannot evaluate/.test(one),
     )
     expect(others).toEqual([])
     const applied = await run('apply', text)

@@ -1,6 +1,8 @@
 // A changed source breaks alerts that no file changes. What it names, and what alerts use of it, is looked up in its table.
 import { beforeEach, describe, expect, it } from 'vitest'
+import { plan as planOperation } from '../../../src/changes/plan.ts'
 import type { RunSql } from '../../../src/emulator/index.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
 import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 
@@ -171,7 +173,8 @@ describe('the tiles of a plan', () => {
       problem('Broken', 'Nope2'),
       problem('Search', 'Other'),
     ])
-    expect(seriesRequests()).toBe(before + 2)
+    // Both at once, and each by itself.
+    expect(seriesRequests()).toBe(before + 3)
   })
 })
 
@@ -179,7 +182,7 @@ describe('a plan near the rate limit', () => {
   const limited = useEmulator({ dialect: 'hyperdx', runSql })
 
   it('a plan near the rate limit leaves the requests of apply, and says which queries were not run', async () => {
-    const many = Array.from({ length: 30 }, (_, i) =>
+    const many = Array.from({ length: 150 }, (_, i) =>
       chart(`T${i}`, { select: [{ aggFn: 'count', where: `ServiceName:s${i}` }], sourceId: { source: 'Logs' } }),
     )
     const runOn = (operation: string) =>
@@ -194,12 +197,30 @@ describe('a plan near the rate limit', () => {
         {
           rule: 'unchecked-query',
           message: expect.stringMatching(
-            /^\d+ queries of what the plan changes were not run: a plan runs at most 40, and leaves the rate limit to apply\./,
+            /^\d+ queries of what the plan changes were not run: a plan asks for at most 60 s, and leaves the rate limit to apply\./,
           ),
         },
       ],
     })
     await runOn('apply')
     expect(limited().requests.length).toBeLessThan(100)
+  })
+
+  it('a plan near the rate limit says in its headline how many alerts it has checked', async () => {
+    const many = Array.from({ length: 160 }, (_, i) =>
+      chart(`T${i}`, { select: [{ aggFn: 'count', where: `ServiceName:s${i}` }], sourceId: { source: 'Logs' } }),
+    )
+    const condition = { dashboard: 'shop', threshold: 1, interval: '5m', channel: { type: 'webhook', webhook: 'oncall' } }
+    const alerts = Object.fromEntries(many.map(({ name }, i) => [`a${i}`, { name, tile: name, ...condition }]))
+    const plan = () =>
+      invokeText({
+        inputs: { ...inputsFor(limited(), 'hyperdx'), operation: 'plan', files: 'a.json', project: 'shop/main' },
+        files: { 'a.json': JSON.stringify({ dashboards: { shop: { name: 'Shop', tiles: many } }, alerts }) },
+      })
+    expect((await plan()).document).toMatchObject({ checkedAlerts: { alertCount: 160, checkedCount: 160 } })
+    const last = await plan()
+    const { checkedCount } = last.document.checkedAlerts as { readonly checkedCount: number }
+    expect(checkedCount).toBeLessThan(160)
+    expect(toPlainText(planOperation.report(last.document as never).headline)).toContain(`${checkedCount} of 160 alerts checked`)
   })
 })

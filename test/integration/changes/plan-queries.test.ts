@@ -33,6 +33,8 @@ const runSql: RunSql = ({ sql }) => {
   if (parameter !== undefined) return { error: `Substitution \`${parameter}\` is not set. ` }
   // The text of the first answer is longer than a server returns.
   const rows = sql.includes('Body') ? Array.from({ length: 1000 }, () => ({ ServiceName: 'x'.repeat(90) })) : [{}]
+  const windows = [...sql.matchAll(/(\d+) AS window__/g)].map(([, i]) => ({ window__: Number(i), n: 1 }))
+  if (windows.length > 0 && types === undefined && !sql.includes('slow')) return { rows: windows }
   return { rows: types === undefined ? [{ n: 1 }] : rows, types: types ?? { n: 'UInt64' }, elapsedMs: sql.includes('slow') ? 31_000 : 1 }
 }
 
@@ -59,7 +61,7 @@ const run = (operation: string, content: Fields, dialect: Dialect = 'hyperdx', m
 
 const diagnosticsOf = ({ document }: Invoked): readonly string[] =>
   (document.diagnostics as readonly { rule: string; severity: string; message: string }[])
-    .filter(({ rule }) => rule !== 'unmatched-condition')
+    .filter(({ rule }) => rule !== 'implausible-alert' && rule !== 'quiet-alert')
     .map(({ rule, severity, message }) => `${severity} ${rule}: ${message}`.replace('The API answered 400: BAD_REQUEST: ', ''))
 
 beforeEach(() => {
@@ -106,7 +108,7 @@ describe('the raw SQL of a plan', () => {
     'a macro with the wrong arguments': [sqlOf('SELECT 1 WHERE $__timeFilter()'), `${failing}the macro $__timeFilter has 0 arguments`],
     'a table of no source': [sqlOf('SELECT 1 FROM $__sourceTable'), `${failing}the macro $__sourceTable needs a source`],
     'the interval in a number': [sqlOf(`SELECT count() / {intervalSeconds:Int64} ${from}`), `${failing}Substitution`],
-    'a slow query': [sqlOf(`SELECT 'slow', count() ${from}`), `${failing}it takes more than 30 s, the limit of the server`],
+    'a slow query': [sqlOf(`SELECT 'slow', count() ${from}`), `${failing}it took longer than 30 s, the limit of the server`],
     'a comment with #': [sqlOf(`SELECT count() ${from} # b`), `${unrun}the query has a comment with #; write --`],
     settings: [
       sqlOf(`SELECT count() ${from} SETTINGS max_threads = 1`),
@@ -154,7 +156,7 @@ describe('the raw SQL of a plan', () => {
     for (const content of fine) {
       asked.length = 0
       const found = diagnosticsOf(await run('plan', content)).filter((one) => !one.includes('split-windows'))
-      expect([found, asked.length], JSON.stringify(content)).toEqual([[], 1])
+      expect([found, asked.length > 0], JSON.stringify(content)).toEqual([[], true])
     }
   })
 

@@ -15,6 +15,11 @@ describe('the last evaluation of an alert', () => {
       'QUERY_ERROR at 22 Nov 2026 19:56 UTC: Unknown identifier `Nope`',
     ],
     [
+      'sent a notification without a mention',
+      { executionErrors: [{ type: 'WEBHOOK_ERROR', message: 'Alert message contains a mention that is not a webhook channel.' }] },
+      'WEBHOOK_ERROR: Alert message contains a mention that is not a webhook channel. The server sent the notification without the mention',
+    ],
+    [
       'failed with several errors, of which the last one is shown',
       { executionErrors: [error, { ...error, type: 'WEBHOOK_ERROR', message: 'No answer' }] },
       'WEBHOOK_ERROR at 22 Nov 2026 19:56 UTC: No answer (and 1 more)',

@@ -43,10 +43,6 @@ describe('an alert without an estimate', () => {
     ['the alert has an unexpected form at interval', [tile([count]), { interval: '2m' }]],
     ['never evaluated: the server accepts alerts on a tile of type heatmap, and ignores them', [tile([count], { displayType: 'heatmap' })]],
     ['the tile has no connection', [tile([], { configType: 'sql', sqlTemplate: 'SELECT 1' })]],
-    [
-      'the query does not use the end of the window, {endDateMilliseconds:Int64} or a macro such as $__timeFilter',
-      [tile([], { configType: 'sql', sqlTemplate: 'SELECT 1', connectionId: 'c' })],
-    ],
     ['the tile is of type promql', [tile([count], { configType: 'promql' })]],
     ['the tile has no configuration that the API shows', [{ tile: { name: 'T' } }]],
     ['the tile has no select that the API shows', [tile([])]],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { comparisonOf, luceneColumns, splitTerms } from '../../../../src/signals/backtest/terms.ts'
+import { comparisonOf, luceneColumns, splitTerms, sqlInLucene } from '../../../../src/signals/backtest/terms.ts'
 
 describe('the terms of a condition', () => {
   it('the terms of a condition are split at AND, and a condition of another form stays whole', () => {
@@ -45,4 +45,143 @@ describe('the terms of a condition', () => {
       'LogAttributes',
       'Duration',
     ]))
+})
+
+/** Forms of SQL. The server matches no row with them, all rows with NOT, or refuses them. */
+const sqlForms = [
+  "SeverityText = 'error'",
+  "SeverityText = 'error' AND ServiceName = 'checkout'",
+  "SeverityText='error'",
+  "ServiceName='checkout' AND SeverityText='error'",
+  "SeverityText != 'info'",
+  "SeverityText <> 'info'",
+  "SeverityText IN ('error','fatal')",
+  "SeverityText in ('error', 'fatal') and ServiceName = 'cart'",
+  "NOT (SeverityText = 'info')",
+  "Body LIKE '%timeout%'",
+  "Body ILIKE '%timeout%'",
+  "Body NOT LIKE '%health%'",
+  'SeverityNumber >= 17',
+  'SeverityNumber > 16',
+  'SeverityNumber BETWEEN 17 AND 24',
+  "LogAttributes['http.status_code'] = '500'",
+  "ResourceAttributes['k8s.namespace.name'] = 'prod' AND SeverityText = 'error'",
+  "lower(SeverityText) = 'error'",
+  "match(Body, 'time.*out')",
+  "positionCaseInsensitive(Body, 'error') > 0",
+  'SeverityText = "error"',
+  "SeverityText == 'error'",
+  'ServiceName = checkout',
+  "severitytext = 'error'",
+  'TraceId IS NOT NULL',
+  'Body IS NULL',
+  "(SeverityText = 'error' OR SeverityText = 'fatal')",
+  "toUInt16OrZero(LogAttributes['http.status_code']) >= 500",
+  "ServiceName:checkout AND SeverityText = 'error'",
+  "has(LogAttributes, 'x')",
+  "mapContains(LogAttributes, 'http.route')",
+  "SeverityText LIKE 'err%' OR Body LIKE '%fail%'",
+  "startsWith(ServiceName, 'check')",
+  "`ServiceName` = 'cart'",
+  "otel_logs.SeverityText = 'error'",
+]
+
+/** What people write in Lucene, with texts of logs. */
+const luceneForms = [
+  'error',
+  'payment declined',
+  '"payment failed"',
+  'SeverityText:error',
+  'SeverityText:"error"',
+  'SeverityText:err*',
+  'ServiceName:checkout SeverityText:error',
+  'ServiceName:checkout AND SeverityText:error',
+  'ServiceName:checkout OR ServiceName:cart',
+  '(ServiceName:checkout OR ServiceName:cart) SeverityText:error',
+  'NOT SeverityText:info',
+  '-SeverityText:info',
+  'SeverityText:error NOT ServiceName:cart',
+  'ServiceName:(checkout OR cart)',
+  'SeverityNumber:17',
+  'SeverityNumber:>13',
+  'SeverityNumber:>=13',
+  'SeverityNumber:[9 TO 17]',
+  'SeverityNumber:{9 TO 17}',
+  'LogAttributes.http.status_code:500',
+  'LogAttributes.http.status_code:"500"',
+  'LogAttributes.http.status_code:>400',
+  'LogAttributes.http.route:*',
+  '-LogAttributes.http.route:*',
+  'ResourceAttributes.k8s.namespace.name:prod',
+  'Body:"card-processor timeout"',
+  "it's",
+  'Body:100%',
+  'foo\\:bar',
+  'http*',
+  '*fused',
+  '"quoted" AND SeverityText:error',
+  'NOT (error OR warn)',
+  'status=500',
+  'level=error',
+  'user_id=42',
+  'err != nil',
+  'msg="connection reset" status=503',
+  '"status = 500"',
+  '"SELECT * FROM users"',
+  'SELECT statement timeout',
+  '"ServiceName = null"',
+  'Body:"a = b"',
+  'timeout in payment',
+  'connection is closed',
+  'disk is full',
+  'like button',
+  'between calls',
+  'duration>1000',
+  'retry >= 3',
+  'a==b',
+  '=>',
+  'GET /api/v1/users',
+  'POST /login 401',
+  '/api/orders?id=5',
+  'java.lang.NullPointerException',
+  'OutOfMemoryError',
+  '"out of memory"',
+  'card-processor',
+  'exit code 137',
+  'error: could not connect',
+  'Body:error Body:timeout',
+  'SpanName:"GET /cart" StatusCode:Error',
+  'StatusCode:Error AND NOT SpanName:health*',
+  'Duration:>1000000000',
+  'ServiceName:"my service" -Body:debug',
+  'ResourceAttributes.rum.sessionId:* AND StatusCode:error',
+  'Body:/v1/charge',
+  'trace_id=abc123 level=warn',
+  'lower(',
+  'function(x) failed',
+  'count(*)',
+  'Timestamp:>2026',
+  'ServiceName timeout',
+  'Body contains error',
+  'the Body = null bug',
+  'events Duration > limit',
+  'SeverityText',
+  'ServiceName:checkout "Timestamp > now"',
+]
+
+describe('SQL in a condition in Lucene', () => {
+  it('is found in each form', () => expect(sqlForms.filter((one) => sqlInLucene(one) === undefined)).toEqual([]))
+
+  it('is not seen in conditions in Lucene, but for a comparison of a column with a number or a word', () =>
+    expect(luceneForms.filter((one) => sqlInLucene(one) !== undefined)).toEqual([
+      'duration>1000',
+      'the Body = null bug',
+      'events Duration > limit',
+    ]))
+
+  it('is shown as far as it shows what is meant', () => {
+    expect(sqlInLucene("ServiceName:cart AND SeverityText = 'error'")).toBe('SeverityText =')
+    expect(sqlInLucene("ServiceName IN ('a')")).toBe('ServiceName IN (')
+    expect(sqlInLucene('Body:"a = 1" AND "Body = 1"')).toBeUndefined()
+  })
 })

@@ -74,10 +74,6 @@ describe('a query of a raw SQL tile', () => {
       'the query uses now, so its value in the past is unknown; use the end of the window',
     ],
     ['SELECT rand() WHERE t < $__toTime', 'the query uses rand, so its value in the past is unknown; use the end of the window'],
-    [
-      'SELECT 1 WHERE t > {startDateMilliseconds:Int64}',
-      'the query does not use the end of the window, {endDateMilliseconds:Int64} or a macro such as $__timeFilter',
-    ],
     ['SELECT {other:Int64}', 'the server sets no parameter other for a tile of this type'],
     ['SELECT {endDateMilliseconds:DateTime64(3)}', 'the parameter endDateMilliseconds has the type DateTime64(3)'],
     ['SELECT {endDateMilliseconds:Int64} AS window__', 'the query uses the name window__'],

@@ -157,6 +157,15 @@ const cases: Readonly<Record<LintRule, Case>> = {
   },
   'threshold-never-fires': {
     fires: [
+      [
+        {
+          alert: { threshold: 5 },
+          tile: {
+            config: { displayType: 'line', sourceId: 's', asRatio: true, select: [{ aggFn: 'count', where: 'a:b' }, { aggFn: 'count' }] },
+          },
+        },
+        'alerts.a.threshold: never fires: the share of all rows is at most 1; for 5%, write 0.05',
+      ],
       [{ alert: { thresholdType: 'below', threshold: 0 } }, 'alerts.a.threshold: never fires: a count is never below 0'],
       [{ alert: { thresholdType: 'below_or_equal', threshold: -1 } }, 'alerts.a.threshold: never fires: a count is never -1 or less'],
       [{ alert: { thresholdType: 'equal', threshold: -1 } }, 'alerts.a.threshold: never fires: a count is never -1'],
@@ -180,6 +189,95 @@ const cases: Readonly<Record<LintRule, Case>> = {
       [{ alert: { scheduleOffsetMinutes: 1, interval: '1m' } }, 'alerts.a.scheduleOffsetMinutes: must be less than the interval of 1m'],
     ],
     silent: [{ alert: { scheduleOffsetMinutes: 0, interval: '1m' } }, { alert: { scheduleOffsetMinutes: null } }],
+  },
+  'sql-in-lucene': {
+    fires: [
+      [
+        {
+          tile: {
+            config: {
+              displayType: 'line',
+              source: 'Logs',
+              select: [{ aggFn: 'count' }, { aggFn: 'count', where: "SeverityText = 'error'" }],
+            },
+          },
+        },
+        'dashboards.d.tiles["T"].config.select[1].where: has SQL (SeverityText =) in a condition in Lucene, so the server searches its words in the text; set whereLanguage: sql',
+      ],
+    ],
+    silent: [
+      {
+        tile: {
+          config: {
+            displayType: 'line',
+            source: 'Logs',
+            select: [{ aggFn: 'count', where: "SeverityText = 'error'", whereLanguage: 'sql' }],
+          },
+        },
+      },
+      { tile: { config: { displayType: 'line', source: 'Logs', select: [{ aggFn: 'count', where: 'SeverityText:error' }] } } },
+    ],
+  },
+  'receiver-limit': {
+    fires: [
+      [
+        {
+          alert: { name: 'x'.repeat(128), channel: { type: 'webhook', webhook: 'opsgenie' } },
+          more: { webhooks: { opsgenie: { name: 'pager', service: 'generic', urlFrom: 'WEBHOOK_URL' } } },
+        },
+        'alerts.a.name: Opsgenie can get more characters than it accepts; shorten it to 127',
+      ],
+    ],
+    silent: [
+      {
+        alert: { name: 'x'.repeat(127), channel: { type: 'webhook', webhook: 'opsgenie' } },
+        more: { webhooks: { opsgenie: { name: 'pager', service: 'generic', urlFrom: 'WEBHOOK_URL' } } },
+      },
+      { alert: { name: 'x'.repeat(300) } },
+    ],
+  },
+  'unset-variable': {
+    fires: [
+      [
+        {
+          dashboard: { filters: [{ type: 'QUERY_EXPRESSION', name: 'service', expression: 'ServiceName', sourceId: 's', isVariableEnabled: true }] },
+          tile: {
+            config: {
+              configType: 'sql',
+              displayType: 'number',
+              connectionId: 'c',
+              sqlTemplate: 'SELECT count() FROM a WHERE s = $service',
+            },
+          },
+        },
+        'alerts.a.tile: compares with $service, which is NULL in an alert because nothing is selected, so it never matches; use $__filter(column, $service)',
+      ],
+    ],
+    silent: [
+      {
+        tile: {
+          config: {
+            configType: 'sql',
+            displayType: 'number',
+            connectionId: 'c',
+            sqlTemplate: 'SELECT count() FROM a WHERE $__filter(s, $service)',
+          },
+        },
+      },
+    ],
+  },
+  'mention-in-message': {
+    fires: [
+      [
+        { alert: { message: 'Call @anna' } },
+        'alerts.a.message: the server removes "@anna" from each notification, and stores an error; write it without @, or in brackets: (@anna)',
+      ],
+      [
+        { alert: { message: '@here' } },
+        'alerts.a.message: the server removes "@here" from each notification, and stores an error; write it without @, or in brackets: (@here)',
+      ],
+    ],
+    silent: [{ alert: { message: 'Mail anna@example.com, (@anna), or @webhook-oncall, @ home' } }, {}],
   },
   'split-windows': {
     fires: [

@@ -43,7 +43,7 @@ function serve(...answers: readonly Answers[]) {
     done += count
     if (done === 24) [turn, done] = [turn + 1, 0]
     const rows = Array.from({ length: count }, (_value, i) => rowsOf(from + i).map((row) => ({ window__: i, ...row }))).flat()
-    return { kind: 'rows', columns: columns.map(([name, type]): SqlColumn => ({ name, type })), rows, elapsedMs: undefined }
+    return { kind: 'rows', columns: columns.map(([name, type]): SqlColumn => ({ name, type })), rows, elapsedMs: undefined, rowsRead: 0 }
   }
   // Nothing else of it is used.
   return { queries, access: { api: { runSql } as unknown as ReadApi, service: { serverUrl: '' }, nowMs: 86_400_000, connectionId: 'c' } }
