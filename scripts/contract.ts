@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { type BodyShape, shapes } from '../src/emulator/gateways/documented-fields.ts'
+import { type BodyShape, bodyShapes } from '../src/emulator/gateways/documented-fields.ts'
 import type { JsonObject } from '../src/emulator/store.ts'
 import { declaredDashboard } from '../src/kinds/dashboard/dashboard.ts'
 import { wireSchema } from '../src/kinds/derive.ts'
@@ -149,7 +149,7 @@ export function differencesOf(document: Json, { profile, prefix }: (typeof serve
     // Every schema here was made with zod's classic API.
     const json = mapOf(z.toJSONSchema(own as z.ZodType, { io: 'input', unrepresentable: 'any' }))
     const ofGateway = bodies.flatMap((body) => {
-      const shape = shapes[`${body.method} ${name}`] ?? shapes[`POST ${name}`]
+      const shape = bodyShapes[`${body.method} ${name}`] ?? bodyShapes[`POST ${name}`]
       return profile === 'clickhouse-cloud' && shape !== undefined ? compareShape(name, body, shape) : []
     })
     const ours = [...fieldsOf({ schema: json, document: json })].filter(([field]) => !onlyInFiles.test(field))
