@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { type BodyShape, bodyShapes } from '../src/emulator/gateways/documented-fields.ts'
+import type { JsonObject } from '../src/emulator/store.ts'
 import { declaredDashboard } from '../src/kinds/dashboard/dashboard.ts'
 import { wireSchema } from '../src/kinds/derive.ts'
 import type { Kind } from '../src/kinds/kind.ts'
@@ -112,13 +113,10 @@ function compareShape(resource: string, place: Place, shape: BodyShape, path = '
     if (Array.isArray(shape)) return compareShape(resource, { ...place, schema: mapOf(form.items) }, shape[0], `${path}[]`)
     const properties = mapOf(form.properties)
     const first = (schema: unknown): unknown => formsOf({ ...place, schema: mapOf(schema) }).flatMap((one) => one.enum ?? one.const)[0]
-    const own =
-      typeof shape === 'function'
-        ? shape(Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, first(one)])) as never) // The values are JSON.
-        : shape
+    const words = Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, first(one)]))
+    const own = typeof shape === 'function' ? shape(words as JsonObject) : shape // Words are texts.
     if (own === 'any' || Array.isArray(own) || Object.keys(properties).length === 0) return []
-    // Not a list, which TypeScript does not see in a readonly one.
-    const fields = own as Readonly<Record<string, BodyShape>>
+    const fields = own as Readonly<Record<string, BodyShape>> // Neither a word, a list nor a function is left.
     const inner = Object.entries(properties).flatMap(([name, schema]) =>
       compareShape(resource, { ...place, schema: mapOf(schema) }, fields[name] ?? 'any', path === '' ? name : `${path}.${name}`),
     )
@@ -148,8 +146,8 @@ export function differencesOf(document: Json, { profile, prefix }: (typeof serve
     for (const body of bodies) fieldsOf(body, '', theirs)
     const { schema }: Kind = kinds[kind]
     const own = kind === 'dashboard' ? wireSchema(declaredDashboard) : schema
-    // A schema of its own type, and the JSON that Zod types as one of its own.
-    const json = z.toJSONSchema(own as z.ZodType, { io: 'input', unrepresentable: 'any' }) as Json
+    // Every schema here was made with zod's classic API.
+    const json = mapOf(z.toJSONSchema(own as z.ZodType, { io: 'input', unrepresentable: 'any' }))
     const ofGateway = bodies.flatMap((body) => {
       const shape = bodyShapes[`${body.method} ${name}`] ?? bodyShapes[`POST ${name}`]
       return profile === 'clickhouse-cloud' && shape !== undefined ? compareShape(name, body, shape) : []
