@@ -114,9 +114,10 @@ function compareShape(resource: string, place: Place, shape: BodyShape, path = '
     const first = (schema: unknown): unknown => formsOf({ ...place, schema: mapOf(schema) }).flatMap((one) => one.enum ?? one.const)[0]
     const own =
       typeof shape === 'function'
-        ? shape(Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, first(one)])) as never)
+        ? shape(Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, first(one)])) as never) // The values are JSON.
         : shape
     if (own === 'any' || Array.isArray(own) || Object.keys(properties).length === 0) return []
+    // Not a list, which TypeScript does not see in a readonly one.
     const fields = own as Readonly<Record<string, BodyShape>>
     const inner = Object.entries(properties).flatMap(([name, schema]) =>
       compareShape(resource, { ...place, schema: mapOf(schema) }, fields[name] ?? 'any', path === '' ? name : `${path}.${name}`),
@@ -147,6 +148,7 @@ export function differencesOf(document: Json, { profile, prefix }: (typeof serve
     for (const body of bodies) fieldsOf(body, '', theirs)
     const { schema }: Kind = kinds[kind]
     const own = kind === 'dashboard' ? wireSchema(declaredDashboard) : schema
+    // A schema of its own type, and the JSON that Zod types as one of its own.
     const json = z.toJSONSchema(own as z.ZodType, { io: 'input', unrepresentable: 'any' }) as Json
     const ofGateway = bodies.flatMap((body) => {
       const shape = bodyShapes[`${body.method} ${name}`] ?? bodyShapes[`POST ${name}`]
