@@ -587,14 +587,21 @@ async function compareValues(run: Run): Promise<void> {
   for (const [id, key] of alertKeys) {
     const rows = history.filter(({ alert }) => String(alert) === id)
     const { fact = '', atMs = 0 } = facts.get(key) ?? {}
-    const startMs = (Math.floor(atMs / 300_000) - 1) * 300_000
-    const values = rows.flatMap(({ lastValues }) =>
-      (lastValues as readonly Json[]).flatMap(({ startTime, count }) => (Date.parse(String(startTime)) === startMs ? [Number(count)] : [])),
+    // A plan can begin in one window and look in the next.
+    const starts = [-1, 0].map((i) => (Math.floor(atMs / 300_000) + i) * 300_000)
+    const valuesAt = starts.map((startMs) =>
+      rows.flatMap(({ lastValues }) =>
+        (lastValues as readonly Json[]).flatMap(({ startTime, count }) =>
+          Date.parse(String(startTime)) === startMs ? [Number(count)] : [],
+        ),
+      ),
     )
-    const explained = values.length === 0 ? 'unknown' : explainFact(fact, values)
+    const found = valuesAt.filter((values) => values.length > 0).map((values) => explainFact(fact, values))
+    const explained = found.length === 0 ? 'unknown' : (found.find((one) => one === 'unknown') ?? found[0])
+    const isEqual = found.includes(undefined)
     if (explained === 'unknown') continue
     findings.counts['values of windows'] += 1
-    if (explained !== undefined) findings.differences.push(`values, ${key}: ${explained}`)
+    if (!isEqual) findings.differences.push(`values, ${key}: ${explained}`)
     if (rows.every(({ state }) => state === 'ALERT') && !warned.has(key))
       findings.differences.push(`values, ${key}: always fires, and without a warning`)
   }
