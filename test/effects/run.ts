@@ -584,6 +584,23 @@ async function compareValues(run: Run): Promise<void> {
   }
   const { alertKeys } = await applyFile(run, declare(0, valueCases.length), valuesProject)
   const history = await askProduct({ command: 'evaluate', ...run.span }, run)
+  compareFacts(run, history, { alertKeys, facts, warned })
+  await site.apply({ 'empty.json': {} }, { ...inputs, prune: true, allowEmpty: true, maxDeletes: 1000 })
+}
+
+/** The value of the last window in each fact is that of the alert task, which may always fire only with a warning. */
+function compareFacts(
+  { findings }: Run,
+  history: readonly Json[],
+  {
+    alertKeys,
+    facts,
+    warned,
+  }: Pick<AppliedIds, 'alertKeys'> & {
+    readonly facts: ReadonlyMap<string, { readonly fact: string; readonly atMs: number }>
+    readonly warned: ReadonlySet<string>
+  },
+): void {
   for (const [id, key] of alertKeys) {
     const rows = history.filter(({ alert }) => String(alert) === id)
     const { fact = '', atMs = 0 } = facts.get(key) ?? {}
@@ -605,7 +622,6 @@ async function compareValues(run: Run): Promise<void> {
     if (rows.every(({ state }) => state === 'ALERT') && !warned.has(key))
       findings.differences.push(`values, ${key}: always fires, and without a warning`)
   }
-  await site.apply({ 'empty.json': {} }, { ...inputs, prune: true, allowEmpty: true, maxDeletes: 1000 })
 }
 
 const recordedArrivals = new URL('receivers.json', import.meta.url)
