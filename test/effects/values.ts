@@ -207,5 +207,9 @@ export function explainFact(fact: string, values: readonly number[]): string | u
   // The server counts no value as 0.
   const [least, most] = [low, high].map((one = '') => (one === 'none' ? 0 : Number(one.replaceAll(',', ''))))
   const isNear = (one = 0, value: number): boolean => Math.abs(one - value) <= Math.abs(one) * 1e-3
-  return isNear(least, Math.min(...values)) && isNear(most, Math.max(...values)) ? undefined : `${fact} / the alert task: ${values.join(', ')}`
+  // A group without rows is stored as 0, beside those with rows.
+  const compared = values.some((one) => one !== 0) ? values.filter((one) => one !== 0 || least === 0) : values
+  return isNear(least, Math.min(...compared)) && isNear(most, Math.max(...compared))
+    ? undefined
+    : `${fact} / the alert task: ${values.join(', ')}`
 }

@@ -271,7 +271,7 @@ describe('a backtest of a raw SQL tile', () => {
     }
     expect(facts.map(({ key }) => key)).toEqual(['b', 'c'])
     expect(facts[0]?.fact).toMatch(/; 24 h: .* in \d\d of \d\d windows; /)
-    expect(counts).toEqual({ alertCount: 6, checkedCount: 6 })
+    expect(counts).toEqual({ alertCount: 5, checkedCount: 5 })
   })
 
   it('is run by a plan that creates the alert, which warns where the server refuses it', async () => {
