@@ -10,7 +10,7 @@ import { defineOperation } from '../platform/operation/operation.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
-import { isDifference } from '../sync/decide/change.ts'
+import { isDifference, spellOrigin } from '../sync/decide/change.ts'
 import { isAboutLostName } from '../sync/decide/guards/objects.ts'
 import { isAboutTileWrites, isTileRefusal } from '../sync/decide/guards/tile-writes.ts'
 import { inEnvironment } from '../sync/declarations/environment.ts'
@@ -60,7 +60,7 @@ export const drift = defineOperation({
           kind: 'list',
           items: [
             ...(result.applyCommand === undefined ? [] : [say`To make the service match the files: ${uncut(result.applyCommand)}`]),
-            ...(result.pullCommand === undefined ? [] : [say`To keep what changed outside of the files: ${uncut(result.pullCommand)}`]),
+            ...(result.pullCommand === undefined ? [] : [say`To keep what changed in the service: ${uncut(result.pullCommand)}`]),
           ],
         },
         ...objectBlocks(result, { before: 'service', after: 'file' }),
@@ -145,20 +145,20 @@ function whoActs(object: PlannedObject, result: PlanResult): Line {
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
   // pull edits neither.
   const place = instance === undefined ? madeFrom : `instances.${instance}`
+  const changed = origin === undefined ? undefined : capitalize(spellOrigin(origin, sinceWhen(object)))
   if (origin === 'service' && result.diagnostics.some(isAboutLostName))
-    return say`Changed outside of the files. Apply changes nothing until the names in the files exist, pull with ${trusted(spellInput('only', 'drifted'))} writes them`
+    return say`Changed in the service. Apply changes nothing until the names in the files exist, pull with ${trusted(spellInput('only', 'drifted'))} writes them`
   const refused = result.diagnostics.filter((one) => isTileRefusal(one))
   if (origin === 'service' && refused.length > 0) {
     const isOwn = object.kind === 'dashboard' && refused.some((one) => isTileRefusal(one, object.key))
     const why = isOwn ? 'it would write a tile with an alert again' : 'it refuses to write another dashboard'
-    return say`Changed outside of the files. Apply cannot revert the change, because ${trusted(why)}. Pull with ${trusted(spellInput('only', 'drifted'))} keeps the change`
+    return say`Changed in the service. Apply cannot revert the change, because ${trusted(why)}. Pull with ${trusted(spellInput('only', 'drifted'))} keeps the change`
   }
   if (origin === 'service' && place !== undefined)
-    return say`Changed outside of the files. Apply reverts the change. To keep it, change the file, or ${place} in it`
+    return say`Changed in the service. Apply reverts the change. To keep it, change the file, or ${place} in it`
   if (origin === 'service')
-    return say`Changed outside of the files. Apply reverts the change, pull with ${trusted(spellInput('only', 'drifted'))} keeps it`
-  if (origin === 'files') return say`Changed in the files since ${trusted(sinceWhen(object))}. Review the plan, then apply`
-  return say`Never applied, or changed since. Review the plan, then apply`
+    return say`Changed in the service. Apply reverts the change, pull with ${trusted(spellInput('only', 'drifted'))} keeps it`
+  return say`${trusted(changed ?? 'Never applied, or changed since')}. Review the plan, then apply`
 }
 
 const causeTable = (result: PlanResult): Block =>

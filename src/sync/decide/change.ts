@@ -15,12 +15,23 @@ export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'mark'
 export type Action = (typeof actions)[number]
 
 /**
- * What the files take an object over from: the web app, another key or name of this project, the project of `adopt-from`, or this key, whose
- * marker a person removed.
+ * What the files take an object over from: the web app, another key or name of this project, or a previous project.
  */
-export const takeovers = ['unmanaged', 'renamed', 'other-project', 'marker-removed'] as const
+export const takeovers = ['unmanaged', 'renamed', 'other-project'] as const
 
 export type Takeover = (typeof takeovers)[number]
+
+/** What changed since the base: a side, both, or only what the files refer to or a secret. `unknown`: the marker has no base. */
+export const origins = ['files', 'service', 'both', 'references', 'unknown'] as const
+
+export type Origin = (typeof origins)[number]
+
+/** `changed in the files since the last apply`. */
+export function spellOrigin(origin: Origin, since: string): string {
+  if (origin === 'unknown') return 'differs, and whether the service changed is not known'
+  if (origin === 'references') return 'changed in what it refers to, or a secret'
+  return `changed in ${origin === 'both' ? 'both, the files and the service,' : `the ${origin}`} since ${since}`
+}
 
 interface ChangedObject<K extends KindName> {
   readonly kind: K
@@ -56,8 +67,10 @@ export interface Update<K extends KindName = KindName> extends ChangedObject<K> 
   readonly stored: StoredObject
   /** Present where the object does not have the ownership marker of this key yet, and the files take it over. */
   readonly takeover?: Takeover | undefined
-  /** Which side changed since the last apply, or since `pull` for an object that was never applied; undefined where nothing differs or it is unknown. */
-  readonly origin?: 'files' | 'service' | undefined
+  /** Undefined where nothing differs, and for an object without a base that has no marker. */
+  readonly origin?: Origin | undefined
+  /** Whether `adopt` decides that the file counts, for the object as it is now. Then a write may lose hidden parts. */
+  readonly isDecided?: true
   /** Whether an object without a marker is as declared, and its marker would cost a write that can lose what the API does not return. */
   readonly isTracked?: true
   /** The only differences: fields that the server has filled in everywhere since the last apply. */

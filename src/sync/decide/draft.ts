@@ -1,12 +1,12 @@
 // The core of a plan: identify, compare, change, one kind after the other. What else must not happen, or happens then, is for the guards.
 
+import { findCommonValues } from '../../kinds/base.ts'
 import { type BodyPair, sidesOf } from '../../kinds/compare.ts'
 import type { Planned } from '../../kinds/directory.ts'
 import { type AlertTarget, type Body, type Kind, type KindWire, listOf, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { PendingId, replacePending } from '../../kinds/pending-id.ts'
-import { findCommonValues } from '../../kinds/snapshot.ts'
 import { once } from '../../platform/core/concurrency.ts'
 import { indexStored } from '../plan/stored-objects.ts'
 import { assignTiles } from '../query-alerts/tile-owners.ts'
@@ -74,7 +74,10 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
     id instanceof PendingId ? (id.tile ?? facts.declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
   const object = { ...facts, kind, nameOf, common }
   const steps = compared.map(({ pair, desired: { body, keptTiles, diagnostics: unresolved }, sides }) => {
-    const change = { ...planObject(pair, body, sides, object), keptTiles }
+    const planned = planObject(pair, body, sides, object)
+    // What it names was renamed or deleted.
+    const isLost = unresolved.length > 0 && 'origin' in planned && planned.origin === 'references'
+    const change = { ...planned, keptTiles, ...(isLost && { origin: 'service' as const }) }
     return { kind, change: asAssumed(change, pair, facts), pair, unresolved }
   })
   return { kind, steps, orphans, twins, diagnostics, directory }

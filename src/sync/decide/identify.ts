@@ -1,7 +1,7 @@
 // Finds the stored object of a declared one by what identifies it: its marker or identity, the previous one, that of a previous project, and
 // an id in the file, in this order.
 
-import { type AdoptedId, adoptedIds } from '../../kinds/adopt.ts'
+import { adoptedIds } from '../../kinds/adopt.ts'
 import { type Body, describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, previousKeyOf } from '../../kinds/kinds.ts'
@@ -16,8 +16,6 @@ import { canRepair, repairByHand, twinRules, whyNotCompared } from './twins.ts'
 export interface Match {
   /** Undefined for an object that must be created. */
   readonly found?: MarkedObject | undefined
-  /** What the file says about an object without a marker: that it is the one to manage, and perhaps what it was like then. */
-  readonly adopted?: AdoptedId | true | undefined
   /** Objects without a marker of which it is not clear which one is meant. Then none is created. */
   readonly candidates?: readonly MarkedObject[] | undefined
   /** Why an object is adopted that does not have the ownership marker of this key. The note is for reviewers. */
@@ -200,19 +198,15 @@ export const unmanaged: Match['takeover'] = { reason: 'unmanaged', note: 'adopts
 
 function findAdopted(declared: Declared, finder: Finder): Finding {
   const { byId, orphans } = finder
-  const known = adoptedIds(declared.value.adopt).flatMap((adopted) => {
-    const found = byId.get(adopted.id)
-    return found === undefined ? [] : [{ found, adopted }]
-  })
-  const [first, second] = known
-  if (first === undefined) return {}
-  const { found, adopted } = first
+  const known = adoptedIds(declared.value.adopt).flatMap(({ id }) => byId.get(id) ?? [])
+  const [found, second] = known
+  if (found === undefined) return {}
   if (second !== undefined) {
-    const ids = known.map(({ found: { stored } }) => stored.id).join(', ')
+    const ids = known.map(({ stored }) => stored.id).join(', ')
     const message = `adopt has several ids of this service (${ids}); keep one of them`
     return { diagnostic: diagnose(identityRules, 'ambiguous-adoption', declared, message) }
   }
-  if (found.marker === undefined) return { found, adopted, takeover: unmanaged }
+  if (found.marker === undefined) return { found, takeover: unmanaged }
   if (orphans.includes(found)) {
     const note = found.marker.key === undefined ? 'the key was renamed' : `the key was renamed from ${found.marker.key}`
     return { found, takeover: { reason: 'renamed', note } }

@@ -2,12 +2,12 @@
 // ever created beside such an object, and only an equal one is the same.
 
 import { adoptedIds } from '../../kinds/adopt.ts'
+import { diffSides } from '../../kinds/base.ts'
 import { sidesOf } from '../../kinds/compare.ts'
 import { type Body, describeStored, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, labelOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
-import { diffSides } from '../../kinds/snapshot.ts'
 import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
@@ -98,7 +98,7 @@ function demandKnownForm(declared: Declared, finding: Finding, finder: Finder): 
   const isMeant = ({ stored, token }: StoredIndex['all'][number]): boolean =>
     ids.includes(stored.id) ||
     (token !== undefined && tokens.includes(token)) ||
-    (token === undefined && finder.hasMarkers && adopt !== false && name !== '' && trimmedName(stored) === name)
+    (token === undefined && finder.hasMarkers && name !== '' && trimmedName(stored) === name)
   const found = unknown.find(isMeant)
   if (found === undefined) return finding
   const message = `the ${kind.label} ${describeStored(found.stored)} is not written: ${found.undeclarable}. Change it in the web app, or upgrade this tool`
@@ -112,8 +112,7 @@ function findAlike<D extends Declared>(
   taken: ReadonlySet<StoredObject>,
 ): ReadonlyMap<D, Finding> {
   if (!finder.hasMarkers) return new Map()
-  const wanting = unidentified.filter(({ value }) => value.adopt !== false)
-  const groups = Map.groupBy(wanting, (one) => likenessOfDeclared(one, finder))
+  const groups = Map.groupBy(unidentified, (one) => likenessOfDeclared(one, finder))
   const paired = [...groups].flatMap(([likeness, group]) => {
     const free = objectsLike(likeness, finder).filter(({ stored, marker }) => marker === undefined && !taken.has(stored))
     return free.length === 0 ? [] : pairGroup(group, free, finder)
@@ -155,13 +154,12 @@ function pairGroup<D extends Declared>(
   const { kind, resolve } = finder
   const left = new Set(free)
   const findings = new Map<D, Finding>()
-  // Before the first apply of a project, no object can have lost its marker.
-  for (const isLike of resolve === undefined ? [] : finder.ownsAnything ? [isEqual, isEqualButMarker] : [isEqual])
+  for (const isLike of resolve === undefined ? [] : [isEqual, isEqualButMarker])
     for (const declared of group.filter((one) => !findings.has(one))) {
       const found = left.values().find(({ stored }) => isLike(kind, resolve?.(declared, stored) ?? {}, stored))
       if (found === undefined) continue
       left.delete(found)
-      findings.set(declared, { found, takeover: unmanaged, ...adoptedByName(declared) })
+      findings.set(declared, { found, takeover: unmanaged })
     }
   const rest = group.filter((one) => !findings.has(one))
   const exact = [...left].filter(({ stored }) => stored.name === rest[0]?.value.name)
@@ -178,10 +176,8 @@ export const isEqualButMarker = (kind: KindIdentity & KindWire, body: Body, stor
   isEqual(kind, keepMarkedField(kind, body, stored), stored)
 
 /** The body with the stored text or tags in which a marker was. */
-export const keepMarkedField = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): Body =>
+const keepMarkedField = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): Body =>
   kind.markedField === undefined ? body : { ...body, [kind.markedField]: kind.withoutMarker(kind.toBody(stored))[kind.markedField] }
-
-const adoptedByName = ({ value }: Declared): Pick<Finding, 'adopted'> => (value.adopt === true ? { adopted: true } : {})
 
 /** A declaration that equals none of the objects. `only` is the one that it is about, where nothing else could be. */
 function findDifferent<D extends Declared>(
@@ -192,7 +188,7 @@ function findDifferent<D extends Declared>(
 ): Finding {
   const isNamed = declared.value.adopt === true
   if (!isNamed && resolve === undefined) return {}
-  if (only !== undefined) return { found: only, takeover: unmanaged, ...adoptedByName(declared) }
+  if (only !== undefined) return { found: only, takeover: unmanaged }
   if (!isNamed) return { candidates }
   const ids = candidates.map(({ stored }) => stored.id).join(', ')
   const name = trimmedName(declared.value)
@@ -208,8 +204,7 @@ function refuseForeign<D extends Declared>(declared: D, finder: Finder<D>): Find
   if (declared.value.adopt !== true || adoptFrom?.none || !ownsAnything) return undefined
   const isOwned = ownershipTest(project, kind.markerStyle)
   const found = objectsLike(likenessOfDeclared(declared, finder), finder).find(({ marker }) => marker !== undefined && !isOwned(marker))
-  const second = kind.hasUniqueNames ? 'choose another name' : 'set adopt to false'
-  return found && { diagnostic: diagnose(identityRules, 'owned-elsewhere', declared, refuseOwned(found, finder, second)) }
+  return found && { diagnostic: diagnose(identityRules, 'owned-elsewhere', declared, refuseOwned(found, finder, 'choose another name')) }
 }
 
 /** An object with this name that has a marker: of a key that was changed, or of another project, which was most likely renamed if this one owns nothing. */

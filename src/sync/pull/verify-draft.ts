@@ -99,7 +99,7 @@ function referencesOf(one: Placed | undefined): readonly string[] {
 
 function describeChange({ action, fields, notes }: Plan['changes'][number]): string {
   const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
-  return `a file cannot declare this object exactly: plan would ${action} it${details === '' ? '' : ` (${details})`}`
+  return `a file cannot declare this object exactly: plan would ${action === 'held' ? 'hold' : action} it${details === '' ? '' : ` (${details})`}`
 }
 
 /** The first message about each object. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { errorRules } from '../../support/shop-declaration.ts'
-import { afterPull, convergenceProblems, emptyPlan, project, type Site, withSite } from '../../support/site.ts'
+import { afterPull, convergenceProblems, decided, emptyPlan, project, type Site, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
@@ -254,7 +254,7 @@ describe('an alert that existed before', () => {
       await one.apply(file({ dashboards, alerts: { errors: onTile } }))
       await one.apply(file({ dashboards: { keep: { name: 'Keep', tags: ['t'], tiles: [] } } }), { prune: 'forget' })
       const id = alertNamed(errors.name)?.id
-      const files = file({ alerts: { errors: { ...errors, adopt: true } } })
+      const files = await decided(one.plan, file({ alerts: { errors: { ...errors, adopt: true } } }))
       await one.apply(files, { prune: true })
       expect([alertNamed(errors.name)?.id, tilesOfShop()?.length]).toEqual([id, 1])
       expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)

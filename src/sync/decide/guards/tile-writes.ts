@@ -2,10 +2,10 @@
 // parts of tiles that someone else made, and an alert on such a tile may then count something else. Some servers can patch a dashboard: a
 // patch leaves every tile as it is stored that it does not name.
 
+import { toAdoptedId } from '../../../kinds/adopt.ts'
 import { compareBodies, composeUpdate, withWrittenDefaults } from '../../../kinds/compare.ts'
 import { canPatchTile } from '../../../kinds/dashboard/patch-dashboard.ts'
 import { type Body, describeStored, type KindIdentity, type KindWire, listOf, type StoredObject } from '../../../kinds/kind.ts'
-import { isOf } from '../../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
 import { isSame } from '../../../platform/core/equality.ts'
 import { spellInput, spellVariable } from '../../../platform/core/input-spelling.ts'
@@ -20,7 +20,7 @@ export const tileWriteRules = {
     severity: 'error',
     exception: 'warning',
     description:
-      'A tile with an alert would be written again in a dashboard that existed before, without the parts that the API does not return. For a tile without an alert, and in `pull` and `drift`, it is a warning. `rewrite: true` accepts this.',
+      'A tile with an alert would be written again in a dashboard that existed before, without the parts that the API does not return. For a tile without an alert, and in `pull` and `drift`, it is a warning. A decision in `adopt` accepts this.',
   },
   'hidden-parts': {
     severity: 'note',
@@ -37,8 +37,9 @@ export const tileWriteRules = {
 const page = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#what-the-api-does-not-show'
 const hiddenParts = `the filter (where), granularity and limit of a chart, colors of table columns, PromQL tiles where all tiles are written, and others. See ${page}`
 
-const howToAvoidLosses = (): string =>
-  `To accept the loss, set rewrite: true. To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}`
+/** `accepting` is how a person decides that the file counts. */
+const howToAvoidLosses = (accepting?: string): string =>
+  `${accepting === undefined ? '' : `To accept the loss, set adopt to ${accepting}. `}To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}`
 
 const maxNamedTiles = 20
 const maxNamedAlerts = 10
@@ -51,9 +52,8 @@ interface TileWriteOptions {
 }
 
 /** Decides how each existing dashboard is written, and says which of its tiles lose what the API does not show. */
-export const keepHiddenParts: Guard = ({ steps, assumed: { canPatch } }, { storedObjects, objects, kinds, rewrite = false }) => {
+export const keepHiddenParts: Guard = ({ steps, assumed: { canPatch } }, { storedObjects, kinds, rewrite = false }) => {
   const options = { kind: kinds.dashboard, canPatch, rewrite }
-  const accepted = new Set(objects.filter(isOf('dashboard')).flatMap(({ key, value }) => (value.rewrite === true ? [key] : [])))
   const planned = steps.map((step) => (isDashboardWrite(step.change) ? { ...step, change: planTileWrite(step.change, options) } : step))
   const changes = planned.map(({ change }) => change)
   const declared = changesOf({ changes }, 'alert').flatMap(({ id = 'new', name, desired }): readonly StoredObject[] =>
@@ -62,10 +62,10 @@ export const keepHiddenParts: Guard = ({ steps, assumed: { canPatch } }, { store
   const alerts = [...storedObjects.alert, ...declared]
   const written = changes.filter(isDashboardWrite)
   const diagnostics = written.flatMap((change) => [
-    ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, alerts, options.kind) : []),
+    ...(isOfOthers(change, options) && !isDecided(change) ? refuseLosses(change, alerts, options.kind) : []),
     ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
   ])
-  const unaccepted = written.filter((change) => writtenTiles(change, options.kind).length > 0 && !accepted.has(change.key))
+  const unaccepted = written.filter((change) => writtenTiles(change, options.kind).length > 0 && !isDecided(change))
   return { steps: planned, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
 }
 
@@ -74,13 +74,14 @@ export const dependsOnPatches = ({ changes, diagnostics }: Plan): boolean =>
   diagnostics.some((one) => isAboutTwins(one) || isAboutKept(one)) ||
   changes.some((change) => isDashboardWrite(change) || (change.kind === 'dashboard' && (isHeld(change) || isTracked(change))))
 
+const isDecided = (change: Write): boolean => 'isDecided' in change && change.isDecided === true
+
 const isTracked = (change: Change): boolean => 'isTracked' in change && change.isTracked === true
 
 const isDashboardWrite = (change: Change): change is Write =>
   change.kind === 'dashboard' && isWrite(change) && change.action !== 'unchanged'
 
-const isAdoption = (change: Change): boolean =>
-  isTakeover(change) && (change.takeover === 'unmanaged' || change.takeover === 'marker-removed')
+const isAdoption = (change: Change): boolean => isTakeover(change) && change.takeover === 'unmanaged'
 
 /** Whether tiles may be as someone else made them. A server without patches stores all of them again with the adoption. */
 const isOfOthers = (change: Write, { kind, canPatch }: TileWriteOptions): boolean =>
@@ -130,7 +131,7 @@ function tilesToPatch({ stored, desired, fields }: Write, kind: KindWire): reado
 
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
-function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: KindWire): readonly Diagnostic[] {
+function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: KindIdentity & KindWire): readonly Diagnostic[] {
   const { key, name, stored, rewrites, location = noLocation } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name ? `the tile "${nameTile(tile)}"` : nameTile(tile)]))
@@ -139,7 +140,7 @@ function refuseLosses(change: Write, alerts: readonly StoredObject[], kind: Kind
   // A declared alert that exists is in both lists. New ones have no id yet.
   const once = [...new Map(found.map((one) => [one.id === 'new' ? one : one.id, one])).values()]
   const described = once.map((one) => `${describeStored(one)} on ${names.get(one.tileId)}`)
-  const message = `dashboards.${key}: apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${firstOf(maxNamedAlerts, described)}. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${howToAvoidLosses()}`
+  const message = `dashboards.${key}: apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${firstOf(maxNamedAlerts, described)}. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${howToAvoidLosses(toAdoptedId(kind, stored, change.desired, 'files'))}`
   return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
 }
 
