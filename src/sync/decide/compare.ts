@@ -97,7 +97,12 @@ function compare(pair: ExistingPair, body: Body, sides: BodyPair, digest: string
     marker === undefined || differences.length > 0 || !isMarkerFree(context) || isAsBase(marker.base, current()) !== false
   const common = { body, sides, digest, isBaseLatest, isDecided }
   const isDeclared = base?.declared === digest
-  const { fields, newDefaults } = isDeclared ? withoutCommon(kind, sides, context.common()) : { fields: differences, newDefaults: [] }
+  const { fields, newDefaults: filledIn } = isDeclared
+    ? withoutCommon(kind, sides, context.common())
+    : { fields: differences, newDefaults: [] }
+  // What the base has already is not new.
+  const isNew = filledIn.length > 0 && isAsBase(marker?.base, { ...current(), common: new Set() }) !== true
+  const newDefaults = isNew ? filledIn : []
   // No digest tells what a secret was.
   const isHidden = marker === undefined && !isDecided && fields.some((field) => isSecret(field, kind))
   if (fields.length === 0 || base?.isStored === undefined || isHidden)
@@ -105,9 +110,7 @@ function compare(pair: ExistingPair, body: Body, sides: BodyPair, digest: string
   if (!isDeclared) return { ...common, fields, origin: base.isStored ? 'files' : 'both' }
   if (!base.isStored) return { ...common, fields, origin: 'service' }
   const outside = declared.queries === undefined ? outsideBase(kind, sides, fields) : fields
-  // What the base has already is not new.
-  const isNew = newDefaults.length > 0 && isAsBase(marker?.base, { ...current(), common: new Set() }) === false
-  return { ...common, fields: outside, newDefaults: isNew ? newDefaults : [], origin: outside.length === 0 ? undefined : 'references' }
+  return { ...common, fields: outside, newDefaults, origin: outside.length === 0 ? undefined : 'references' }
 }
 
 /** The base of the marker; without one, that of an entry that does not fit any more. */

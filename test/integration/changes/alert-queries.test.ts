@@ -644,7 +644,9 @@ alerts:
       for (const only of [undefined, 'drifted'] as const) {
         const pulled = await one.pull(files, undefined, { only })
         expect(pulled.objects.map(({ kind, key, outcome }) => [kind, key, outcome])).toEqual([['alert', 'errors', 'updated']])
-        expect(pulled.writtenFiles.map(({ content }) => content)).toEqual([text.replace('SeverityText:error', 'SeverityText:fatal')])
+        expect(pulled.writtenFiles.map(({ content }) => content.replace(/^ +adopt: \S+\n/m, ''))).toEqual([
+          text.replace('SeverityText:error', 'SeverityText:fatal'),
+        ])
       }
     }))
 

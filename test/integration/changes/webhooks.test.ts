@@ -404,7 +404,7 @@ describe('webhooks as code', () => {
       const pulled = await one.pull(files, ['a.json'])
       expect(pulled.objects.map(({ key, outcome }) => [key, outcome])).toContainEqual(['pager', 'updated'])
       const after = JSON.parse(pulled.writtenFiles[0]?.content ?? '{}') as { webhooks: Readonly<Record<string, object>> }
-      expect(after.webhooks.pager).toEqual({ ...pager, body: '{"changed": true}' })
+      expect(after.webhooks.pager).toEqual({ ...pager, body: '{"changed": true}', adopt: expect.stringMatching(/@2\./) })
       expect(after.webhooks.incident).toEqual(incident)
     }))
 })
