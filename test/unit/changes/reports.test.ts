@@ -128,7 +128,7 @@ describe('the report of a plan', () => {
       '    A on D ≥ 5 in 5m → webhook oncall',
       '',
       '~ alert old "Alert old"  (f.json)',
-      '    # changed outside of the files since the last apply',
+      '    # changed in the service since the last apply',
       '~     threshold: 1 → 2',
       '',
       '~ alert mine',
@@ -467,7 +467,7 @@ describe('the report of drift', () => {
     const start = rows.findIndex((row) => row.startsWith('Objects'))
     expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
       ['alert new', 'Only in the files. Apply creates it, even if someone deleted it'],
-      ['alert theirs', 'Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it'],
+      ['alert theirs', 'Changed in the service. Apply reverts the change, pull with only: drifted keeps it'],
       ['alert ours, alert too', 'Changed in the files since the last apply. Review the plan, then apply'],
       ['alert first', 'Never applied, or changed since. Review the plan, then apply'],
       ['alert Gone', 'In no file. Apply with prune deletes it'],
