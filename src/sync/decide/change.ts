@@ -90,10 +90,12 @@ export interface Held<K extends KindName = KindName>
   extends ChangedObject<K>,
     Pick<Update<K>, 'location' | 'madeFrom' | 'desired' | 'origin'> {
   readonly action: 'held'
-  /** Whether the run fails. Otherwise only the service has changed since `pull`. */
+  /** Whether the run fails: the file changed, or nothing is linked. Otherwise it is a warning, and a difference in the drift check. */
   readonly isError: boolean
   readonly reason: string
   readonly remedies: readonly string[]
+  /** Whether it is not clear whose the object is, or which one is meant, so that a pull leaves it out, too. */
+  readonly isBlocked?: true
   /** The ids of the objects of which one could be meant, where it is not clear which. */
   readonly candidates?: readonly string[]
   /** Undefined where several objects could be meant, and for a new object that waits for a held one. */

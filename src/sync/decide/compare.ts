@@ -34,17 +34,18 @@ interface ObjectContext extends Pick<Facts, 'project' | 'repository' | 'rewrite'
 
 /** Plans one object. `body` is the desired one, without a marker; `sides` are undefined for an object that does not exist yet. */
 export function planObject(pair: Pair, body: Body, sides: BodyPair | undefined, context: ObjectContext): Create | Update | Held {
-  const { found, candidates } = pair
+  const { found, candidates, hold: isHeld } = pair
   const digest = declarationDigest(pair.declared.value)
   if (found === undefined || sides === undefined) {
     const create = planCreate(pair, body, digest, context)
     const { action } = decideOn({ object: candidates === undefined ? 'none' : 'several' })
-    return action === 'create' ? create : hold(create, pair, { ...context, isError: true })
+    return action === 'create' && isHeld === undefined ? create : hold(create, pair, { ...context, isError: true })
   }
   const existing = { ...pair, found }
   const compared = compare(existing, body, sides, digest, context)
   const decision = decideOn(stateOf(existing, compared, context))
   const change = planUpdate(existing, compared, decision, context)
+  if (isHeld !== undefined) return hold(change, pair, { ...context, isError: found.marker?.digest !== digest })
   return decision.action === 'hold' ? hold(change, pair, { ...context, isError: decision.with !== 'a warning' }) : change
 }
 

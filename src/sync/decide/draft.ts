@@ -10,9 +10,10 @@ import { PendingId, replacePending } from '../../kinds/pending-id.ts'
 import { once } from '../../platform/core/concurrency.ts'
 import { indexStored } from '../plan/stored-objects.ts'
 import { assignTiles } from '../query-alerts/tile-owners.ts'
-import type { Create, Held, Update } from './change.ts'
+import { type Create, type Held, isHeld, type Update } from './change.ts'
 import { planObject } from './compare.ts'
 import { type Facts, isAsApplied } from './facts.ts'
+import { holdUnresolved } from './hold.ts'
 import { identifyObjects, type Pair } from './identify.ts'
 import { matchObjects } from './match.ts'
 import type { Assumed, Draft } from './step.ts'
@@ -75,10 +76,8 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
   const object = { ...facts, kind, nameOf, common }
   const steps = compared.map(({ pair, desired: { body, keptTiles, diagnostics: unresolved }, sides }) => {
     const planned = planObject(pair, body, sides, object)
-    // What it names was renamed or deleted.
-    const isLost = unresolved.length > 0 && 'origin' in planned && planned.origin === 'references'
-    const change = { ...planned, keptTiles, ...(isLost && { origin: 'service' as const }) }
-    return { kind, change: asAssumed(change, pair, facts), pair, unresolved }
+    const change = unresolved.length === 0 || isHeld(planned) ? planned : holdUnresolved(planned, unresolved, isAsApplied(pair))
+    return { kind, change: asAssumed({ ...change, keptTiles }, pair, facts), pair }
   })
   return { kind, steps, orphans, twins, diagnostics, directory }
 }

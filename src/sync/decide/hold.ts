@@ -4,12 +4,13 @@ import { adoptedIds, toAdoptedId } from '../../kinds/adopt.ts'
 import { isSecret } from '../../kinds/base.ts'
 import { describeStored, type KindIdentity, type KindRules, type KindWire } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
+import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { listFirst, pluralOf } from '../../platform/core/text.ts'
 import { isMadeForQueries } from '../query-alerts/query-alerts.ts'
 import { type Create, type Held, spellOrigin, type Update } from './change.ts'
 import type { PlanOptions } from './facts.ts'
-import type { Pair } from './identify.ts'
+import type { Hold, Pair } from './identify.ts'
 
 interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'targetOptions'> {
   readonly kind: KindIdentity & KindRules & KindWire
@@ -19,9 +20,37 @@ interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'targetOptions'>
 
 /** Holds the object of a declaration, or what would be created beside several that could be meant. */
 export function hold(change: Create | Update, pair: Pair, options: HoldOptions): Held {
+  if (pair.hold !== undefined) return { ...toHeld(change, options), ...pair.hold, isBlocked: true }
   const held: Held = { ...toHeld(change, options), ...explain(change, pair, options), remedies: [] }
   return { ...held, remedies: held.madeFrom === undefined ? remediesInFile(held, pair, options) : [remedyForMade(held, options)] }
 }
+
+/** Holds a declaration whose references the service does not have, or has twice. */
+export function holdUnresolved(change: Create | Update, unresolved: readonly Diagnostic[], isAsApplied: boolean): Held {
+  const prefix = `${addressOf(change)}.`
+  const messages = unresolved.map(({ message }) => (message.startsWith(prefix) ? message.slice(prefix.length) : message))
+  const reason = messages.map((message) => message.replace(/; did you mean .*$/, '')).join('; ')
+  const guesses = messages.flatMap((message) => /; (did you mean .*)$/.exec(message)?.[1] ?? [])
+  const since = isAsApplied ? '; it was renamed or deleted in the service since the last apply' : ''
+  const remedies = isAsApplied
+    ? ['after a rename, run pull to write the new name']
+    : [...guesses, 'correct the reference in the file, or create what it names']
+  const isReference = 'origin' in change && change.origin === 'references'
+  return {
+    ...toHeld(change, { isError: !isAsApplied }),
+    ...('origin' in change && { origin: isReference && isAsApplied ? 'service' : change.origin }),
+    reason: `${reason}${since}`,
+    remedies,
+  }
+}
+
+/** Holds what a write would do harm to, besides the object itself. */
+export const holdBecause = (change: Create | Update, isError: boolean, { reason, remedies }: Hold): Held => ({
+  ...toHeld(change, { isError }),
+  ...('origin' in change && { origin: change.origin }),
+  reason,
+  remedies,
+})
 
 function toHeld(change: Create | Update, { isError }: Pick<Held, 'isError'>) {
   const { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored } = change

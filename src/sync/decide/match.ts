@@ -13,7 +13,7 @@ import { spellInput } from '../../platform/core/input-spelling.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
 import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
 import type { Finder, Finding, Identified, Pair } from './identify.ts'
-import { describeOwner, diagnose, identityRules, refuseOwned, sourceIdOf, tokensOf, trimmedName, unmanaged } from './identify.ts'
+import { describeOwner, diagnose, holdOwned, identityRules, sourceIdOf, tokensOf, trimmedName, unmanaged } from './identify.ts'
 import { withArticle } from './twins.ts'
 
 export const matchRules = {
@@ -32,10 +32,6 @@ export const matchRules = {
       'The service does not have the object that `adopt` names. `apply` creates it from the file, without the parts that the API does not return.',
   },
   'adopt-done': { severity: 'note', description: 'The object is managed, so `adopt: true` can be removed.' },
-  'unknown-kind': {
-    severity: 'error',
-    description: 'The object that the files refer to has a form that this version does not know. It is not written.',
-  },
 } as const satisfies Rules
 
 /** The stored object of each declared one: the identified one, or one without a marker that is like it. */
@@ -50,10 +46,9 @@ export function matchObjects<D extends Declared>(
   const unidentified = declared.filter((one) => isNothing(identified.get(one)))
   const alike = findAlike(unidentified, finder, new Set(taken.keys()))
   const diagnostics = [...reportEqualIdentities(finder)]
-  const pairs = declared.flatMap((one): readonly Pair<D>[] => {
+  const pairs = declared.map((one): Pair<D> => {
     const { diagnostic, ...match } = demandKnownForm(one, alike.get(one) ?? identified.get(one) ?? {}, finder)
     if (diagnostic !== undefined) diagnostics.push(diagnostic)
-    if (diagnostic?.rule === 'unknown-kind') return []
     const stored = match.found?.stored
     const other = stored && taken.get(stored)
     if (other !== undefined && other !== one)
@@ -64,17 +59,17 @@ export function matchObjects<D extends Declared>(
     }
     const ids = adoptedIds(one.value.adopt).map(({ id }) => id)
     const isGone = ids.length > 0 && !ids.some((id) => finder.byId.has(id))
-    if (kind.hasHiddenParts === true && isGone && match.found === undefined && match.candidates === undefined) {
+    if (kind.hasHiddenParts === true && isGone && match.found === undefined && match.candidates === undefined && match.hold === undefined) {
       const message = `the service has no ${kind.label} ${ids.join(', ')}, and apply creates one from the file. Parts that the API does not return are not in the file, so alerts on it may count something else: look at it in the web app`
       diagnostics.push(diagnose(matchRules, 'recreated', one, message))
     }
-    return [{ declared: one, ...match, ...(match.found === undefined && diagnostic?.severity === 'error' && { isRefused: true }) }]
+    return { declared: one, ...match }
   })
   const paired = new Set(pairs.map(({ found }) => found?.stored))
   return { pairs, orphans: orphans.filter(({ stored }) => !paired.has(stored)), diagnostics }
 }
 
-const isNothing = ({ found, diagnostic }: Finding = {}): boolean => found === undefined && diagnostic === undefined
+const isNothing = ({ found, hold }: Finding = {}): boolean => found === undefined && hold === undefined
 
 function reportEqualIdentities({ kind, declared }: Pick<Finder, 'kind' | 'declared'>): readonly Diagnostic[] {
   if (kind.ownership === 'marker') return []
@@ -87,12 +82,12 @@ function reportEqualIdentities({ kind, declared }: Pick<Finder, 'kind' | 'declar
   )
 }
 
-/** An error in place of a create where the object has a form that this version does not know: it is neither written nor created again. */
+/** Holds a create where the object has a form that this version does not know: it is neither written nor created again. */
 function demandKnownForm(declared: Declared, finding: Finding, finder: Finder): Finding {
   const { kind, unknown } = finder
   const { adopt } = declared.value
   const name = trimmedName(declared.value)
-  if (finding.found !== undefined || finding.candidates !== undefined || unknown.length === 0) return finding
+  if (finding.found !== undefined || finding.candidates !== undefined || finding.hold !== undefined || unknown.length === 0) return finding
   const ids = [sourceIdOf(declared), ...adoptedIds(adopt).map(({ id }) => id)]
   const tokens = tokensOf(declared, finder)
   const isMeant = ({ stored, token }: StoredIndex['all'][number]): boolean =>
@@ -101,8 +96,8 @@ function demandKnownForm(declared: Declared, finding: Finding, finder: Finder): 
     (token === undefined && finder.hasMarkers && name !== '' && trimmedName(stored) === name)
   const found = unknown.find(isMeant)
   if (found === undefined) return finding
-  const message = `the ${kind.label} ${describeStored(found.stored)} is not written: ${found.undeclarable}. Change it in the web app, or upgrade this tool`
-  return { diagnostic: diagnose(matchRules, 'unknown-kind', declared, message) }
+  const reason = `the ${kind.label} ${describeStored(found.stored)} has a form that this version does not know: ${found.undeclarable}`
+  return { hold: { reason, remedies: ['change it in the web app, or upgrade this tool'] } }
 }
 
 /** What becomes of declarations that nothing identifies. `taken` are the objects of the others. */
@@ -189,22 +184,17 @@ function findDifferent<D extends Declared>(
   const isNamed = declared.value.adopt === true
   if (!isNamed && resolve === undefined) return {}
   if (only !== undefined) return { found: only, takeover: unmanaged }
-  if (!isNamed) return { candidates }
-  const ids = candidates.map(({ stored }) => stored.id).join(', ')
-  const name = trimmedName(declared.value)
-  const what = name === '' ? 'are in this place' : `are named "${quote(name, 60)}"`
-  const message = `several unmanaged ${pluralOf(kind.label)} ${what} (${ids}), or several declarations are about one; set adopt to the id of the one to manage`
-  return { diagnostic: diagnose(identityRules, 'ambiguous-adoption', declared, message) }
+  return { candidates }
 }
 
-/** An error for `adopt: true` where the object that it means is of another project. */
+/** Holds `adopt: true` where the object that it means is of another project. */
 function refuseForeign<D extends Declared>(declared: D, finder: Finder<D>): Finding | undefined {
   const { kind, project, adoptFrom, ownsAnything } = finder
   // Without any object, this project was most likely renamed.
   if (declared.value.adopt !== true || adoptFrom?.none || !ownsAnything) return undefined
   const isOwned = ownershipTest(project, kind.markerStyle)
   const found = objectsLike(likenessOfDeclared(declared, finder), finder).find(({ marker }) => marker !== undefined && !isOwned(marker))
-  return found && { diagnostic: diagnose(identityRules, 'owned-elsewhere', declared, refuseOwned(found, finder, 'choose another name')) }
+  return found && { hold: holdOwned(found, finder, 'choose another name') }
 }
 
 /** An object with this name that has a marker: of a key that was changed, or of another project, which was most likely renamed if this one owns nothing. */

@@ -345,6 +345,8 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
   const isHidden = !passes(change, select)
   if (change.action === 'held' && change.candidates !== undefined)
     return { object: { ...object, outcome: 'left-out', reason: unclear(change.candidates) }, isHidden }
+  if (change.action === 'held' && change.isBlocked)
+    return { object: { ...object, outcome: 'left-out', reason: [change.reason, ...change.remedies].join('; ') }, isHidden }
   if (stored === undefined && !isHidden && isRemovable(declared, context, input))
     return { object: { ...object, outcome: 'removed' }, edit: { kind, key, before: {} } }
   const isStale = only === 'drifted' && !('origin' in change && change.origin === 'service')
