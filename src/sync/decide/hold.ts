@@ -25,22 +25,16 @@ export function hold(change: Create | Update, pair: Pair, options: HoldOptions):
   return { ...held, remedies: held.madeFrom === undefined ? remediesInFile(held, pair, options) : [remedyForMade(held, options)] }
 }
 
-/** Holds a declaration whose references the service does not have, or has twice. */
-export function holdUnresolved(change: Create | Update, unresolved: readonly Diagnostic[], isAsApplied: boolean): Held {
+/** Holds a declaration that is as it was applied, and names what was renamed or deleted in the service since. */
+export function holdLost(change: Create | Update, unresolved: readonly Diagnostic[]): Held {
   const prefix = `${addressOf(change)}.`
   const messages = unresolved.map(({ message }) => (message.startsWith(prefix) ? message.slice(prefix.length) : message))
   const reason = messages.map((message) => message.replace(/; did you mean .*$/, '')).join('; ')
-  const guesses = messages.flatMap((message) => /; (did you mean .*)$/.exec(message)?.[1] ?? [])
-  const since = isAsApplied ? '; it was renamed or deleted in the service since the last apply' : ''
-  const remedies = isAsApplied
-    ? ['after a rename, run pull to write the new name']
-    : [...guesses, 'correct the reference in the file, or create what it names']
-  const isReference = 'origin' in change && change.origin === 'references'
   return {
-    ...toHeld(change, { isError: !isAsApplied }),
-    ...('origin' in change && { origin: isReference && isAsApplied ? 'service' : change.origin }),
-    reason: `${reason}${since}`,
-    remedies,
+    ...toHeld(change, { isError: false }),
+    origin: 'service',
+    reason: `${reason}; it was renamed or deleted in the service since the last apply`,
+    remedies: ['after a rename, run pull to write the new name'],
   }
 }
 

@@ -173,9 +173,11 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
     const remedies = ['add the id of the one to manage, or delete the other one in the web app']
     return { found, hold: { reason: `several ${labels} have this identity (${ids})`, remedies } }
   }
-  const repair = canRepair(kind, canPatch) ? [`set ${spellVariable('repair', 'duplicates')} for one run`] : []
-  const remedies = [`set adopt to the id of the one to manage`, ...repair, repairByHand(kind)]
-  return { found, hold: { reason: `${holders.length} ${labels} have this ownership marker (${ids})`, remedies } }
+  const advice = canRepair(kind, canPatch)
+    ? `; set ${spellVariable('repair', 'duplicates')} for one run, or delete the one that you do not need`
+    : `. No run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`
+  const message = `${holders.length} ${labels} have this ownership marker (${ids})${advice}`
+  return { found, diagnostic: diagnose(twinRules, 'duplicate-marker', declared, message) }
 }
 
 /** The object that the project of `adopt-from` owns under this key or its previousKey. */

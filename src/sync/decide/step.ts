@@ -14,6 +14,7 @@ export interface Step {
   readonly change: Change
   /** The declaration, and what was found for it. Absent for an object that no file declares. */
   readonly pair?: Pair
+  readonly unresolved?: readonly Diagnostic[]
 }
 
 /** What a draft takes for granted. A guard that finds it wrong assumes more: `prune` goes off at most once, and held objects only grow. */

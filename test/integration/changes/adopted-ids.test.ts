@@ -151,7 +151,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     await run('apply', files, { project: 'other' })
     const { document } = await run('plan', files)
     const rules = (document.diagnostics as readonly { readonly rule: string }[]).map(({ rule }) => rule)
-    expect(rules).toContain('owned-elsewhere')
+    expect(rules).toContain('held')
     expect(rules).not.toContain('recreated')
     expect(document.toCreate).toBe(0)
   })

@@ -297,11 +297,11 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       const files = await pulledWith(one, { tags: ['more'] })
       const before = JSON.stringify(unownedIn(emulator()))
       const [stored] = errorsIn(await one.apply(files))
-      expect(stored).toMatchObject({ rule: 'rewrites-tiles' })
+      expect(stored).toMatchObject({ rule: 'held' })
       for (const part of [
         `"Checkout errors" (${theirs().id}) on the tile "Error rate", "Checkout is slow"`,
         'dashboard: { name: "Checkout overview" }',
-        'To accept the loss, set adopt to ',
+        'o accept the loss, set adopt to ',
       ])
         expect(stored?.message).toContain(part)
       expect(JSON.stringify(unownedIn(emulator()))).toBe(before)
@@ -310,7 +310,7 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       const [path = ''] = Object.keys(files)
       const slow = { name: 'Slow', dashboard: 'checkout-overview', tile: 'Latency', ...watching }
       const [declared] = errorsIn(await one.plan({ [path]: { ...(files[path] as object), alerts: { slow } } }))
-      expect(declared?.message).toContain('"Slow" (new) on the tile "Latency". To keep')
+      expect(declared?.message).toContain('"Slow" (new) on the tile "Latency", so apply leaves it')
     }))
 
   it('is a change that names its tiles, in plan and drift, and apply writes it where a decision accepts the loss', () =>

@@ -530,7 +530,7 @@ describe('a dashboard that alerts with a query name', () => {
       })
       Object.assign(made ?? {}, { y: 3 })
       const without = file({ dashboards: content.dashboards })
-      expect(errorRules(await one.plan(without))).toEqual(['would-lose-alert'])
+      expect(errorRules(await one.plan(without))).toEqual(['held'])
       const pruned = await one.apply(without, { prune: true })
       expect(pruned.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
       expect(

@@ -127,8 +127,8 @@ it('W17: a patch of a tile with an alert needs a decision, and a patch of anothe
       fileWith((dashboard) => ({ ...withTile(tile, wider)(dashboard), ...more }), { alerts: fatal })
     const before = structuredClone(stored)
     const [error] = errorsIn(await one.apply(await widened('First')))
-    expect(error).toMatchObject({ rule: 'rewrites-tiles', message: expect.stringMatching(/: "Fatal" \(\w+\) on the tile "First"\. /) })
-    const ways = /set adopt to \S+\.files\. To lose nothing, make the change in the web app, then run pull with only: drifted$/
+    expect(error).toMatchObject({ rule: 'held', message: expect.stringMatching(/: "Fatal" \(\w+\) on the tile "First", so apply leaves it as it is/) })
+    const ways = /To accept the loss, set adopt to \S+\.files; to lose nothing, make the change in the web app, then run pull with only: declared; /
     expect(error?.message).toMatch(ways)
     expect(stored).toEqual(before)
     expect(outcomes(await one.apply(await widened('Second')))).toMatchObject({ 'by-hand': 'updated' })
@@ -156,7 +156,7 @@ it('W17: a refused write names all alerts on the tiles that it would store again
         ?.map((alert) => alert.replace(/ \(\w+\)/, ''))
         .toSorted(),
     ).toEqual(['"One" on the tile "First"', '"Three" on a tile without a name', '"Two" on the tile "First"'])
-    expect(planned.objects[0]).toMatchObject({ rewrites: ['First', 'Second', 'a tile without a name'] })
+    expect(planned.objects[0]).toMatchObject({ action: 'held' })
   }))
 
 describe('a change that no patch can make', () => {
@@ -189,11 +189,11 @@ describe('a change that no patch can make', () => {
       await one.apply(fileWith(undefined, { alerts: fatal }))
       const accept = async (change: (dashboard: Declared) => object) => decided(one.plan, await fileWith(change, { alerts: fatal }))
       for (const [name, change] of Object.entries(cases)) {
-        expect(errorRules(await one.plan(fileWith(change, { alerts: fatal }))), name).toEqual(['rewrites-tiles'])
+        expect(errorRules(await one.plan(fileWith(change, { alerts: fatal }))), name).toEqual(['held'])
         expect((await one.plan(await accept(change))).objects[0]?.rewrites, name).toContain('First')
       }
       const from = writes().length
-      expect(errorRules(await one.apply(fileWith(added, { alerts: fatal })))).toEqual(['rewrites-tiles'])
+      expect(errorRules(await one.apply(fileWith(added, { alerts: fatal })))).toEqual(['held'])
       const accepted = await accept(added)
       expect(outcomes(await one.apply(accepted))).toMatchObject({ 'by-hand': 'updated' })
       expect(writes().slice(from)).toEqual(['PUT'])

@@ -135,7 +135,7 @@ describe('W7: a tile is not removed while an alert on it stays', () => {
   it('removes a tile together with its managed alert', () =>
     site(async ({ apply, plan }) => {
       const changed = files({ shop: withoutB }, { errors })
-      expect(errorRules(await plan(changed))).toEqual(['would-lose-alert'])
+      expect(errorRules(await plan(changed))).toEqual(['held'])
       expect(outcomes(await apply(changed, { prune: true }))).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'deleted' })
       expect(await plan(changed, { prune: true })).toMatchObject(emptyPlan)
     }))
@@ -150,7 +150,7 @@ describe('W7: a tile is not removed while an alert on it stays', () => {
       ] as const)
         expect(errorsIn(await apply(files({ shop: dashboard }, alerts), { prune: true }))).toMatchObject([
           {
-            rule: 'would-lose-alert',
+            rule: 'held',
             message: `tile "B" of dashboard "Shop" ${reason}, and with it the alert "Guest" (65f5e4a35eedc0deffffffff); declare the alert, or move or delete it first`,
           },
         ])

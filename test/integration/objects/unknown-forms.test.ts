@@ -35,7 +35,7 @@ describe.each(forms)('an alert with an unknown %s', (_, fields, words) => {
       const { id } = change(fields)
       const count = serviceOf(emulator()).alerts.length
       const planned = await one.plan(files, { prune: true })
-      expect([actions(planned), errorRules(planned)]).toEqual([{ shop: 'unchanged' }, ['unknown-kind']])
+      expect([actions(planned), errorRules(planned)]).toEqual([{ shop: 'unchanged' }, ['held']])
       expect(JSON.stringify(planned.diagnostics)).toContain(
         `\\"Errors\\" (${id}) is not written: files cannot declare an alert with ${words}`,
       )

@@ -474,30 +474,6 @@ describe('the report of drift', () => {
       ['saved search left', 'In no file. Add it with pull, or delete it with prune'],
     ])
   })
-
-  it('the report of drift says that apply cannot revert a change while it refuses to write a tile with an alert', () => {
-    const refusal = {
-      ...error,
-      rule: 'rewrites-tiles',
-      severity: 'warning',
-      message: 'dashboards.shop: apply would write tiles with alerts again: "A" on the tile "T"',
-    } as const
-    const changed = { action: 'update', origin: 'service' } as const
-    const result = resultOf([object('shop', { ...changed, kind: 'dashboard' }), object('other', changed)], { diagnostics: [refusal] })
-    const text = linesOf(drift, result).join(' ').replaceAll(/\s+/g, ' ')
-    expect(text).toContain('Apply cannot revert the change, because it would write a tile with an alert again')
-    expect(text).toContain('Apply cannot revert the change, because it refuses to write another dashboard')
-    expect(text).not.toContain('Apply reverts')
-  })
-
-  it.each([
-    ['No drift: everything matches the files', resultOf([object('a'), object('b', { action: 'adopt' })])],
-    ['shop/main has drifted', resultOf([object('a', { action: 'update' })])],
-    ['shop/main has drifted', resultOf([], { orphans: [{ kind: 'alert', key: 'a', id: 'x', name: 'A' }] })],
-    ['The drift check failed', resultOf([], { diagnostics: [error] })],
-  ])('the report of drift says in its headline: %s', (expected, result) => {
-    expect(headlineOf(drift, result)).toBe(expected)
-  })
 })
 
 it('a backtest says which share of the windows has data when it is below 90%', () => {

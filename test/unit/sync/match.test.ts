@@ -40,7 +40,7 @@ describe('an object that is not clear', () => {
   it('several ids of one service are an error', () => {
     const stored = withAlerts({ id: 'x', name: 'X' }, { id: 'y', name: 'Y' })
     expect(messagesOf(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: ['x', 'y'] } } }, stored))).toEqual([
-      'ambiguous-adoption: alerts.errors: adopt has several ids of this service (x, y); keep one of them',
+      'held: alerts.errors: adopt has several ids of this service (x, y), so apply leaves it as it is. Keep one of them',
     ])
   })
 
@@ -51,7 +51,7 @@ describe('an object that is not clear', () => {
     ]
     const plan = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: true } } }, withAlerts(...two))
     expect(messagesOf(plan)).toEqual([
-      'ambiguous-adoption: alerts.errors: several unmanaged alerts are named "Errors" (x, y), or several declarations are about one; set adopt to the id of the one to manage',
+      'held: alerts.errors: could be one of the unmanaged alerts x, y, which differ, so apply leaves it as it is. Set adopt to the id of the one to manage',
     ])
     expect(plan.diagnostics[0]?.severity).toBe('error')
   })
@@ -217,13 +217,13 @@ describe('an object that is adopted by its name', () => {
       'is not clear where two are alike, and none is exactly so',
       'Errors',
       [' Errors', 'Errors '],
-      [undefined, undefined, 'ambiguous-adoption'],
+      ['held', undefined, 'held'],
     ],
     [
       'is not clear where two are exactly so, whatever others there are',
       'Errors',
       ['Errors', 'Errors', 'Errors '],
-      [undefined, undefined, 'ambiguous-adoption'],
+      ['held', undefined, 'held'],
     ],
   ])('an object that is adopted by its name %s', (_, name, names, expected) => {
     expect(adopt(name, ...names)).toEqual(expected)

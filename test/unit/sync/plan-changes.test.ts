@@ -394,11 +394,11 @@ describe('taking over', () => {
     const plan = planOf(only({ ...errors, adopt: 'm' }), remoteStateWith({ ...storedObjects, alert: [marked] }))
     const way = 'To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one,'
     expect(messagesOf(plan)).toContain(
-      `owned-elsewhere: alerts.errors: the project other/project owns the alert "Other" (m). ${way} remove the id from adopt`,
+      `held: alerts.errors: the project other/project owns the alert "Other" (m), so apply leaves it as it is. ${way} remove the id from adopt`,
     )
     const ours = planOf({ ...declared, alerts: { ...declared.alerts, more: { ...errors, name: 'More', adopt: 'alerts-errors' } } }, applied)
     expect(messagesOf(ours)).toEqual([
-      'owned-elsewhere: alerts.more: alerts.errors manages the alert "Errors" (alerts-errors); remove one of the two declarations, or remove the id from adopt',
+      'held: alerts.more: alerts.errors manages the alert "Errors" (alerts-errors), so apply leaves it as it is. Remove one of the two declarations, or remove the id from adopt',
     ])
   })
 
@@ -408,9 +408,9 @@ describe('taking over', () => {
   ])('rejects adopt: true where the object of this %s is of another project, and creates no second one', (_, alert, name, shown) => {
     const marked = { ...there, ...name, id: 'm', note: 'watchkeeper: other/project errors 0a1b2c' }
     const plan = planOf(only({ ...alert, adopt: true }), remoteStateWith({ ...storedObjects, alert: [marked] }))
-    expect(plan.diagnostics).toMatchObject([{ rule: 'owned-elsewhere', severity: 'error' }])
+    expect(plan.diagnostics).toMatchObject([{ rule: 'held', severity: 'error' }])
     expect(messagesOf(plan)).toEqual([
-      `owned-elsewhere: alerts.errors: the project other/project owns the alert ${shown}. To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, choose another name`,
+      `held: alerts.errors: the project other/project owns the alert ${shown}, so apply leaves it as it is. To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, choose another name`,
     ])
   })
 })
