@@ -158,13 +158,13 @@ describe('what is not clear is an error, and nothing is written', () => {
     expect(await refusal(alerts({ one, two }))).toEqual(
       ['one', 'two'].map(
         (key) =>
-          `ambiguous-adoption: alerts.${key}: several unmanaged alerts are named "Checkout errors" (${theirs().id}), or several declarations are about one; set adopt to the id of the one to manage`,
+          `held: alerts.${key}: could be one of the unmanaged alerts ${theirs().id}, which differ, so apply leaves it as it is. Set adopt to the id of the one to manage`,
       ),
     )
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
     const { id } = theirs()
     expect(await refusal(alerts({ errors: { ...asItIs, adopt: id } }))).toEqual([
-      `owned-elsewhere: alerts.errors: the project other/project owns the alert "Checkout errors" (${id}). To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, remove the id from adopt`,
+      `held: alerts.errors: the project other/project owns the alert "Checkout errors" (${id}), so apply leaves it as it is. To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, remove the id from adopt`,
     ])
   })
 })
@@ -237,10 +237,10 @@ describe('a key that is renamed', () => {
       expect(await plan(named('new', { threshold: 7 }))).toMatchObject(emptyPlan)
     }))
 
-  it('a key that is renamed is an error where objects exist under both keys', () =>
+  it('a key that is renamed stays as it is where objects exist under both keys', () =>
     site(async ({ apply, plan }) => {
       await apply(alerts({ old: { ...asItIs, name: 'Old' }, new: { ...asItIs, name: 'New' } }))
-      expect(errorRules(await plan(alerts({ new: { ...asItIs, name: 'New', previousKey: 'old' } })))).toEqual(['moved-key'])
+      expect(actions(await plan(alerts({ new: { ...asItIs, name: 'New', previousKey: 'old' } })))).toEqual({ new: 'held' })
     }))
 })
 

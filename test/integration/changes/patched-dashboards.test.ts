@@ -127,8 +127,12 @@ it('W17: a patch of a tile with an alert needs a decision, and a patch of anothe
       fileWith((dashboard) => ({ ...withTile(tile, wider)(dashboard), ...more }), { alerts: fatal })
     const before = structuredClone(stored)
     const [error] = errorsIn(await one.apply(await widened('First')))
-    expect(error).toMatchObject({ rule: 'held', message: expect.stringMatching(/: "Fatal" \(\w+\) on the tile "First", so apply leaves it as it is/) })
-    const ways = /To accept the loss, set adopt to \S+\.files; to lose nothing, make the change in the web app, then run pull with only: declared; /
+    expect(error).toMatchObject({
+      rule: 'held',
+      message: expect.stringMatching(/: "Fatal" \(\w+\) on the tile "First", so apply leaves it as it is/),
+    })
+    const ways =
+      /To accept the loss, set adopt to \S+\.files; to lose nothing, make the change in the web app, then run pull with only: declared; /
     expect(error?.message).toMatch(ways)
     expect(stored).toEqual(before)
     expect(outcomes(await one.apply(await widened('Second')))).toMatchObject({ 'by-hand': 'updated' })

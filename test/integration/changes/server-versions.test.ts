@@ -76,7 +76,7 @@ describe('an alert that no file can declare', () => {
       const inline = addInline(null, { name: 'Errors' })
       const before = structuredClone(inline)
       const byName = await one.plan({ 'a.json': { ...content, alerts: { errors: { ...errors, adopt: true } } } })
-      expect(actions(byName)).toEqual({ slow: 'create', shop: 'create' })
+      expect(actions(byName)).toEqual({ slow: 'create', shop: 'create', errors: 'held' })
       expect(errorRules(byName)).toEqual(['held'])
       const byId = await one.plan({ 'a.json': { ...content, alerts: { errors: { ...errors, adopt: inline.id } } } })
       expect(errorRules(byId)).toEqual(['held'])

@@ -140,7 +140,7 @@ describe('W7: a tile is not removed while an alert on it stays', () => {
       expect(await plan(changed, { prune: true })).toMatchObject(emptyPlan)
     }))
 
-  it('fails the plan and writes nothing when a tile with an unmanaged alert is deleted, or gets a type that cannot have alerts', () =>
+  it('leaves a dashboard as it is when a tile with an unmanaged alert is deleted, or gets a type that cannot have alerts', () =>
     site(async ({ apply }) => {
       addGuest('On B')
       const before = stateOf(emulator())
@@ -151,7 +151,7 @@ describe('W7: a tile is not removed while an alert on it stays', () => {
         expect(errorsIn(await apply(files({ shop: dashboard }, alerts), { prune: true }))).toMatchObject([
           {
             rule: 'held',
-            message: `tile "B" of dashboard "Shop" ${reason}, and with it the alert "Guest" (65f5e4a35eedc0deffffffff); declare the alert, or move or delete it first`,
+            message: `dashboards.shop: tile "B" of dashboard "Shop" ${reason}, and with it the alert "Guest" (65f5e4a35eedc0deffffffff), so apply leaves it as it is, and deletes nothing. Declare the alert, or move or delete it first`,
           },
         ])
       expect(stateOf(emulator())).toEqual(before)
@@ -209,7 +209,7 @@ describe('a user who edits the service', () => {
       expect(await plan(first)).toMatchObject(emptyPlan)
     }))
 
-  it('fails the plan when the files would remove a tile with an alert that a user added', () =>
+  it('leaves a dashboard as it is when the files would remove a tile with an alert that a user added', () =>
     site(async ({ plan }) => {
       const store = serviceOf(emulator())
       const found = store.dashboards.find(({ name }) => name === 'Shop')
@@ -218,8 +218,10 @@ describe('a user who edits the service', () => {
       found.tiles.push({ ...a, id: '65f5e4a35eedc0deeeeeeeee', name: 'Theirs' })
       addGuest('Errors')
       for (const one of store.alerts) if (one.name === 'Guest') one.tileId = '65f5e4a35eedc0deeeeeeeee'
-      expect(errorsIn(await plan(first)).map(({ message }) => message)).toEqual([
-        expect.stringContaining('tile "Theirs" of dashboard "Shop" is deleted'),
+      const planned = await plan(first)
+      expect(actions(planned)).toMatchObject({ shop: 'held' })
+      expect(planned.diagnostics).toMatchObject([
+        { rule: 'held', severity: 'warning', message: expect.stringContaining('tile "Theirs" of dashboard "Shop" is deleted') },
       ])
     }))
 

@@ -213,12 +213,7 @@ describe('an object that is adopted by its name', () => {
     ['is the same whatever the order', 'Errors', ['Errors', ' Errors'], ['held', '0', 'held']],
     ['is the one with the blank where the declaration has it', 'Errors ', ['Errors', 'Errors '], ['held', '1', 'held']],
     ['is the trimmed one where none is exactly so', 'Errors ', ['Errors', 'Other'], ['held', '0', 'held']],
-    [
-      'is not clear where two are alike, and none is exactly so',
-      'Errors',
-      [' Errors', 'Errors '],
-      ['held', undefined, 'held'],
-    ],
+    ['is not clear where two are alike, and none is exactly so', 'Errors', [' Errors', 'Errors '], ['held', undefined, 'held']],
     [
       'is not clear where two are exactly so, whatever others there are',
       'Errors',
