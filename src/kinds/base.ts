@@ -78,8 +78,8 @@ export function isAsBase(base: string | undefined, { kind, stored, desired, comm
   })
 }
 
-const subsetsOf = <T>(items: readonly T[]): readonly (readonly T[])[] =>
-  items.reduce<readonly (readonly T[])[]>((all, item) => [...all, ...all.map((some) => [...some, item])], [[]])
+const subsetsOf = <T>([first, ...others]: readonly T[]): readonly (readonly T[])[] =>
+  first === undefined ? [[]] : subsetsOf(others).flatMap((some) => [some, [first, ...some]])
 
 /** The differences that known defaults do not explain. */
 export const diffSides = ({ schema }: KindWire, { stored, declared }: Pick<BodyPair, 'stored' | 'declared'>): readonly FieldChange[] =>

@@ -110,11 +110,11 @@ const subjects: readonly Subject[] = [
       }
     },
     read(stored) {
-      const valueOf = (name: string): number => {
+      const whereOf = (name: string): number => {
         const config = tilesOf(stored).find((tile) => tile.name === name)?.config
         return numberIn((config?.select as readonly Body[] | undefined)?.[0]?.where)
       }
-      return { a: valueOf('A'), b: valueOf('B'), text: taggedText.read(stored) }
+      return { a: whereOf('A'), b: whereOf('B'), text: taggedText.read(stored) }
     },
     fill: (stored) => ({ tiles: tilesOf(stored).map((tile) => ({ ...tile, config: { fitYAxisToData: true, ...tile.config } })) }),
   },
@@ -154,6 +154,8 @@ interface World {
   isUpgraded: boolean
   /** The last value of a person by field, with the step in which it was written. */
   persons: Map<Field, { readonly value: number; readonly at: number }>
+  /** Whether a person removed the marker since the last run. */
+  isUnmarked: boolean
   /** The step in which an author last decided or pulled. */
   decidedAt: number
   step: number
@@ -232,28 +234,36 @@ function apply(world: World): Change | undefined {
   const change = changeIn(plan, world)
   world.log.push(`→ ${wordsOf(change)}`)
   const origin = change !== undefined && 'origin' in change ? change.origin : undefined
-  const isUnchangedByPersons = world.persons.size === 0
+  const isUnchangedByPersons = world.persons.size === 0 && !world.isUnmarked
+  world.isUnmarked = change?.action === 'held' && world.isUnmarked
   if (isUnchangedByPersons && (origin === 'service' || origin === 'both')) world.problems.push(`"${origin}" although no person changed it`)
   if (isUnchangedByPersons && change?.action === 'held' && before !== undefined && markerOf(before, world))
     world.problems.push('held although no person changed it')
   write(world, plan)
   const after = oneIn(world)
   if (before !== undefined && after !== undefined) {
-    const [was, is] = [before, after].map((one) => world.subject.read(one, world.kinds))
-    for (const [field, { value, at }] of [...world.persons]) {
-      if (was?.[field] !== value || is?.[field] === value) continue
-      world.persons.delete(field)
-      if (origin !== 'service' && origin !== 'unknown' && world.decidedAt < at)
-        world.problems.push(`lost ${field} of a person with the words: ${wordsOf(change)}`)
-    }
-    if (change?.action === 'unchanged' || change?.action === 'mark')
-      for (const field of fields)
-        if (world.subject.read(after, world.kinds)[field] !== valuesOf(world)[field])
-          world.problems.push(`"${change.action}" although it differs`)
+    reportLosses(world, before, after, change)
+    if (change?.action === 'unchanged' || change?.action === 'mark') reportDifferences(world, after, change.action)
   }
   const again = planIn(world).changes.filter(({ action }) => action !== 'unchanged' && action !== 'held')
   if (again.length > 0) world.problems.push(`a second run writes: ${again.map((one) => `${addressOf(one)} ${wordsOf(one)}`).join(', ')}`)
   return change
+}
+
+function reportLosses(world: World, before: StoredObject, after: StoredObject, change: Change | undefined): void {
+  const [was, is] = [before, after].map((one) => world.subject.read(one, world.kinds))
+  const origin = change !== undefined && 'origin' in change ? change.origin : undefined
+  const isSaid = origin === 'service' || origin === 'unknown'
+  for (const [field, { value, at }] of [...world.persons]) {
+    if (was?.[field] !== value || is?.[field] === value) continue
+    world.persons.delete(field)
+    if (!isSaid && world.decidedAt < at) world.problems.push(`lost ${field} of a person with the words: ${wordsOf(change)}`)
+  }
+}
+
+function reportDifferences(world: World, after: StoredObject, action: string): void {
+  const [is, wanted] = [world.subject.read(after, world.kinds), valuesOf(world)]
+  for (const field of fields) if (is[field] !== wanted[field]) world.problems.push(`"${action}" although it differs`)
 }
 
 const markerOf = (one: StoredObject, { kinds, subject }: World) => kinds[subject.kind].readMarker(kinds[subject.kind].toBody(one))
@@ -336,7 +346,13 @@ const acts: Readonly<Record<string, readonly [weight: number, act: (world: World
   'a person changes a field': [3, (world) => byPerson(world, world.random() < 0.5 ? 'a' : 'b')],
   'a person changes the text': [2, (world) => byPerson(world, 'text')],
   'a person replaces the text': [1, (world) => byPerson(world, 'text', withoutMarkers(world))],
-  'a person removes the marker': [1, (world) => replaceOne(world, (one) => ({ ...one, ...withoutMarkers(world)(one) }))],
+  'a person removes the marker': [
+    1,
+    (world) => {
+      replaceOne(world, (one) => ({ ...one, ...withoutMarkers(world)(one) }))
+      world.isUnmarked = true
+    },
+  ],
   'a person deletes it': [
     0.3,
     (world) => {
@@ -369,7 +385,12 @@ const acts: Readonly<Record<string, readonly [weight: number, act: (world: World
       world.declared = { ...world.declared, [field]: value }
     },
   ],
-  'an author names the id': [0.7, (world) => void (world.adopt ??= oneIn(world)?.id)],
+  'an author names the id': [
+    0.7,
+    (world) => {
+      world.adopt ??= oneIn(world)?.id
+    },
+  ],
   'an author pulls': [2, pull],
   'a run': [
     6,
@@ -385,7 +406,11 @@ const names = Object.keys(acts)
 function pick(random: Random): string {
   const total = names.reduce((sum, name) => sum + (acts[name]?.[0] ?? 0), 0)
   let left = random() * total
-  return names.find((name) => (left -= acts[name]?.[0] ?? 0) < 0) ?? 'a run'
+  for (const name of names) {
+    left -= acts[name]?.[0] ?? 0
+    if (left < 0) return name
+  }
+  return 'a run'
 }
 
 function start(seed: number): World {
@@ -404,6 +429,7 @@ function start(seed: number): World {
     secrets: 0,
     isUpgraded: false,
     persons: new Map(),
+    isUnmarked: false,
     decidedAt: -1,
     step: 0,
     log: [`${subject.kind}, ${isSelfHosted ? 'self-hosted' : 'cloud'}`],

@@ -42,7 +42,7 @@ export function planObject(pair: Pair, body: Body, sides: BodyPair | undefined, 
     return action === 'create' && isHeld === undefined ? create : hold(create, pair, { ...context, isError: true })
   }
   const existing = { ...pair, found }
-  const compared = compare(existing, body, sides, digest, context)
+  const compared = compare(existing, { body, sides, digest }, context)
   const decision = decideOn(stateOf(existing, compared, context))
   const change = planUpdate(existing, compared, decision, context)
   if (isHeld !== undefined) return hold(change, pair, { ...context, isError: found.marker?.digest !== digest })
@@ -83,7 +83,11 @@ function stateOf(pair: ExistingPair, compared: ComparedObject, context: ObjectCo
 }
 
 /** Names the difference by the base of the entry in `adopt`, where the object is still as it was, and else by that of the marker. */
-function compare(pair: ExistingPair, body: Body, sides: BodyPair, digest: string, context: ObjectContext): ComparedObject {
+function compare(
+  pair: ExistingPair,
+  { body, sides, digest }: Pick<ComparedObject, 'body' | 'sides' | 'digest'>,
+  context: ObjectContext,
+): ComparedObject {
   const { declared, found } = pair
   const { stored, marker } = found
   const { kind } = context
@@ -106,12 +110,18 @@ function compare(pair: ExistingPair, body: Body, sides: BodyPair, digest: string
   const newDefaults = isNew ? filledIn : []
   // No digest tells what a secret was.
   const isHidden = marker === undefined && !isDecided && fields.some((field) => isSecret(field, kind))
-  if (fields.length === 0 || base?.isStored === undefined || isHidden)
-    return { ...common, fields, newDefaults, origin: fields.length > 0 && marker !== undefined ? 'unknown' : undefined }
-  if (!isDeclared) return { ...common, fields, origin: base.isStored ? 'files' : 'both' }
-  if (!base.isStored) return { ...common, fields, origin: 'service' }
-  const outside = declared.queries === undefined ? outsideBase(kind, sides, fields) : fields
-  return { ...common, fields: outside, newDefaults, origin: outside.length === 0 ? undefined : 'references' }
+  const named = { ...common, fields, newDefaults }
+  if (fields.length === 0) return named
+  if (base?.isStored === undefined || isHidden) return { ...named, origin: marker === undefined ? undefined : 'unknown' }
+  // Without a marker, a change in both can be that of an earlier run.
+  if (!isDeclared) return { ...named, origin: base.isStored ? 'files' : marker && 'both' }
+  return base.isStored ? withoutStoredForm(named, pair, kind) : { ...named, origin: 'service' }
+}
+
+/** Where neither side changed, only what the files refer to and secrets can differ, and what no file declares: the tiles for queries of alerts. */
+function withoutStoredForm(compared: ComparedObject, { declared }: Pair, kind: Kind): ComparedObject {
+  const fields = declared.queries === undefined ? outsideBase(kind, compared.sides, compared.fields) : compared.fields
+  return { ...compared, fields, origin: fields.length === 0 ? undefined : 'references' }
 }
 
 /** The base of the marker; without one, that of an entry that does not fit any more. */

@@ -179,7 +179,7 @@ function findDifferent<D extends Declared>(
   declared: D,
   only: MarkedObject | undefined,
   candidates: readonly MarkedObject[],
-  { kind, resolve }: Finder<D>,
+  { resolve }: Finder<D>,
 ): Finding {
   const isNamed = declared.value.adopt === true
   if (!isNamed && resolve === undefined) return {}

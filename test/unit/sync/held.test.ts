@@ -130,7 +130,7 @@ describe('a new object with the name of a held one', () => {
   ])('W21: is not created beside it, by its %s', (_by, stored, renamed, fresh) => {
     const before = remoteStateWith({ ...afterApply(planOf({ dashboards: { shop } })), alert: [stored] })
     const plan = planOf({ dashboards: { shop }, alerts: { x: { ...renamed, adopt: stale }, y: fresh } }, before)
-    expect(steps(plan).slice(1)).toEqual(['alerts.x held (both)', 'alerts.y held'])
+    expect(steps(plan).slice(1)).toEqual(['alerts.x held', 'alerts.y held'])
     expect(messagesOf(plan)).toContainEqual(
       expect.stringMatching(
         /^held: alerts\.y: would be a second alert beside .*x.* of alerts\.x, which is left as it is, so apply leaves it as it is\. See alerts\.x$/,
