@@ -30,12 +30,9 @@ export function holdLost(change: Create | Update, unresolved: readonly Diagnosti
   const prefix = `${addressOf(change)}.`
   const messages = unresolved.map(({ message }) => (message.startsWith(prefix) ? message.slice(prefix.length) : message))
   const reason = messages.map((message) => message.replace(/; did you mean .*$/, '')).join('; ')
-  return {
-    ...toHeld(change, { isError: false }),
-    origin: 'service',
-    reason: `${reason}; it was renamed or deleted in the service since the last apply`,
-    remedies: ['after a rename, run pull to write the new name'],
-  }
+  const remedies = ['after a rename, run pull to write the new name']
+  const held = holdBecause(change, false, { reason: `${reason}; it was renamed or deleted in the service since the last apply`, remedies })
+  return { ...held, origin: 'service' }
 }
 
 /** Holds what a write would do harm to, besides the object itself. */
@@ -56,7 +53,7 @@ function explain(change: Create | Update, { declared, candidates = [] }: Pair, {
   if (change.action === 'create') {
     const ids = candidates.map(({ stored }) => stored.id)
     const reason = `could be one of the unmanaged ${pluralOf(label)} ${ids.join(', ')}, which differ${unadopted}`
-    return { fields: [], candidates: ids, reason }
+    return { fields: [], candidates: ids, reason, isBlocked: true as const }
   }
   const { fields, stored, origin, takeover } = change
   const paths = listFirst([...new Set(fields.map(({ path }) => path))], 5, (count) => `${count} more`).join(', ')

@@ -103,7 +103,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     const pulled = await run('pull', files, { only: 'drifted-or-deleted' })
     expect(pulled.files.filter(({ path }) => path.startsWith('o/'))).toEqual([])
     const found = (pulled.document.objects as readonly Planned[]).find(({ key }) => key === 'errors')
-    expect(found).toMatchObject({ outcome: 'left-out', reason: expect.stringContaining('could be one of several objects') })
+    expect(found).toMatchObject({ outcome: 'left-out', reason: expect.stringContaining('could be one of the unmanaged') })
   })
 
   it('say which of two dashboards with one marker is meant, and the copy stays as it is', async () => {
