@@ -97,12 +97,17 @@ const conditionWords: Readonly<Record<keyof State, Words>> = {
     'of a former owner': 'has the marker of `previousKey`, of `adopt-from`, or of a key that no file declares any more',
     unmarked: 'has no marker',
   },
-  differs: { nowhere: 'equals the declaration', 'in the marked text': 'differs in the note or the tags around the marker only' },
-  file: { decides: 'the file decides, or the object is as `pull` wrote it down', 'says nothing': 'the file has no `adopt`' },
-  isFileAsPulled: { true: 'the declaration is as `pull` wrote it down' },
+  differs: { nowhere: 'equals the declaration', 'in the marked text': 'differs in the note or the tags only, and the file has no `adopt`' },
+  changed: {
+    files: 'changed in the files',
+    service: 'changed in the service',
+    both: 'changed in both',
+    references: 'changed in what it refers to',
+    unknown: 'what changed is not known',
+  },
+  isMade: { true: 'is made from something else', false: 'is spelled out in a file' },
   canMark: { true: 'the marker can be added without a loss' },
-  isMarkerLatest: { true: 'the marker has the digest of the declaration' },
-  mayHaveLostMarker: { true: 'the project has other objects' },
+  isMarkerLatest: { true: 'the marker has the latest base' },
   isWrittenAgain: { true: 'the run repairs `rewrite` or `secrets`' },
 }
 
@@ -113,7 +118,6 @@ const decisionWords: Words = {
   mark: 'update the marker',
   unchanged: 'nothing',
   'unchanged with no marker': 'compare it, and add the marker with its first update (**tracked**)',
-  'adopt with its text': 'add the marker again. The text of the person stays in this run.',
   hold: 'write nothing, with an error. Other objects are applied, and nothing is deleted.',
   'hold with a warning': 'write nothing, with a warning',
 }

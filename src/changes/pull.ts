@@ -176,7 +176,7 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
 }
 
 /** Rules whose errors mean that it is not known which declaration belongs to which object. */
-const matchingRules: readonly string[] = ['duplicate-marker', 'owned-elsewhere', 'ambiguous-adoption', 'other-project']
+const matchingRules: readonly string[] = ['duplicate-marker', 'owned-elsewhere', 'other-project']
 
 async function readTexts(paths: readonly string[], files: Files): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>()

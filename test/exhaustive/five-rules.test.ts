@@ -146,7 +146,7 @@ function planFor(given: State, prune: boolean, more: Parameters<typeof planOf>[2
   const owner = { ours: { project, key }, 'of another key': { project, key: 'other' }, 'of another project': { project: 'they/own', key } }
   const owned = isOld && Object.hasOwn(owner, marker) ? owner[marker as keyof typeof owner] : undefined
   const object = bare && (owned === undefined ? bare : { ...kind.withMarker(kind.toBody(bare), { ...owned, digest: digestOf(6) }), id })
-  const pulledEntry = toAdoptedId(kind, subject.stored(6, 'old'), digestOf(6))
+  const pulledEntry = toAdoptedId(kind, subject.stored(6, 'old'), kind.toBody(subject.stored(6, 'old')), digestOf(6))
   const spelled = {
     absent: undefined,
     true: true,

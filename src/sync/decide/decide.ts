@@ -75,8 +75,7 @@ function toPlan({ steps, ofKinds, assumed: { prune, held } }: Draft, diagnostics
   const marked = kindNames.filter((name) => kinds[name].ownership === 'marker')
   return {
     project,
-    // An error says why nothing is created for a refused declaration.
-    changes: steps.flatMap(({ pair, change }) => (pair?.isRefused ? [] : [change])),
+    changes: steps.map(({ change }) => change),
     orphans: ofKinds.flatMap(({ kind: { name }, orphans }) =>
       orphans
         .filter(({ stored }) => !prune || held.has(`${name} ${stored.id}`))

@@ -1,44 +1,66 @@
 // A declaration whose object is left as it is, because writing it could lose what a person made, with what a person can do about it.
 
-import { adoptedIds } from '../../kinds/adopt.ts'
-import { describeStored, type KindIdentity, type KindRules } from '../../kinds/kind.ts'
+import { adoptedIds, toAdoptedId } from '../../kinds/adopt.ts'
+import { isSecret } from '../../kinds/base.ts'
+import { describeStored, type KindIdentity, type KindRules, type KindWire } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
+import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { listFirst, pluralOf } from '../../platform/core/text.ts'
 import { isMadeForQueries } from '../query-alerts/query-alerts.ts'
-import type { Create, Held, Update } from './change.ts'
+import { type Create, type Held, spellOrigin, type Update } from './change.ts'
 import type { PlanOptions } from './facts.ts'
-import type { Pair } from './identify.ts'
+import type { Hold, Pair } from './identify.ts'
 
 interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'targetOptions'> {
-  readonly kind: KindIdentity & KindRules
+  readonly kind: KindIdentity & KindRules & KindWire
   /** Whether the run fails. Otherwise only the service has changed since `pull`. */
   readonly isError: boolean
 }
 
 /** Holds the object of a declaration, or what would be created beside several that could be meant. */
 export function hold(change: Create | Update, pair: Pair, options: HoldOptions): Held {
+  if (pair.hold !== undefined) return { ...toHeld(change, options), ...pair.hold, isBlocked: true }
   const held: Held = { ...toHeld(change, options), ...explain(change, pair, options), remedies: [] }
   return { ...held, remedies: held.madeFrom === undefined ? remediesInFile(held, pair, options) : [remedyForMade(held, options)] }
 }
+
+/** Holds a declaration that is as it was applied, and names what was renamed or deleted in the service since. */
+export function holdLost(change: Create | Update, unresolved: readonly Diagnostic[]): Held {
+  const prefix = `${addressOf(change)}.`
+  const messages = unresolved.map(({ message }) => (message.startsWith(prefix) ? message.slice(prefix.length) : message))
+  const reason = messages.map((message) => message.replace(/; did you mean .*$/, '')).join('; ')
+  const remedies = ['after a rename, run pull to write the new name']
+  const held = holdBecause(change, false, { reason: `${reason}; it was renamed or deleted in the service since the last apply`, remedies })
+  return { ...held, origin: 'service' }
+}
+
+/** Holds what a write would do harm to, besides the object itself. */
+export const holdBecause = (change: Create | Update, isError: boolean, { reason, remedies }: Hold): Held => ({
+  ...toHeld(change, { isError }),
+  ...('origin' in change && { origin: change.origin }),
+  reason,
+  remedies,
+})
 
 function toHeld(change: Create | Update, { isError }: Pick<Held, 'isError'>) {
   const { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored } = change
   return { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored, action: 'held', isError, notes: [] } as const
 }
 
-function explain(change: Create | Update, { adopted, candidates = [] }: Pair, { kind: { label }, isError }: HoldOptions) {
+function explain(change: Create | Update, { declared, candidates = [] }: Pair, { kind: { label } }: HoldOptions) {
   const unadopted = isSpelledOut(change) ? '' : ', and no file can adopt it'
   if (change.action === 'create') {
     const ids = candidates.map(({ stored }) => stored.id)
     const reason = `could be one of the unmanaged ${pluralOf(label)} ${ids.join(', ')}, which differ${unadopted}`
-    return { fields: [], candidates: ids, reason }
+    return { fields: [], candidates: ids, reason, isBlocked: true as const }
   }
-  const { fields, stored } = change
+  const { fields, stored, origin, takeover } = change
   const paths = listFirst([...new Set(fields.map(({ path }) => path))], 5, (count) => `${count} more`).join(', ')
-  if (adopted === undefined) return { fields, reason: `the unmanaged ${label} ${describeStored(stored)} differs (${paths})${unadopted}` }
-  const reason = `changed in the ${isError ? 'files and in the ' : ''}service since pull (${paths})`
-  return { fields, reason, origin: isError ? undefined : ('service' as const) }
+  const since = takeover === 'unmanaged' ? 'pull' : 'the last apply'
+  if (origin !== undefined) return { fields, origin, reason: `${spellOrigin(origin, since)} (${paths})` }
+  const unknown = declared.value.adopt === undefined ? unadopted : ', and nothing tells which side changed'
+  return { fields, reason: `the unmanaged ${label} ${describeStored(stored)} differs (${paths})${unknown}` }
 }
 
 /** Whether a file has, or can have, the declaration. Files can spell out the dashboard with the queries of alerts. */
@@ -49,7 +71,7 @@ function remedyForMade(
   { kind: { removal }, targetOptions = '' }: HoldOptions,
 ): string {
   if (isSpelledOut({ madeFrom }))
-    return `to manage it as the files have it, declare ${addressOf({ kind, key })} with name: ${JSON.stringify(name)}, tags: [alerts], rewrite: true, and adopt: ${id === undefined ? meantId : quoted(id)}`
+    return `to manage it in a file, declare ${addressOf({ kind, key })} with name: ${JSON.stringify(name)}, tags: [alerts] and adopt: ${id === undefined ? meantId : quoted(id)}`
   const commands = (id === undefined ? candidates : [id]).map((one) => `watchkeeper delete-${toKebab(kind)} ${one}${targetOptions}`)
   const it = commands.length > 1 ? 'them' : 'it'
   return `to replace ${it}, run ${commands.join(' and ')}${removal === undefined ? '' : `, which also deletes the alerts on ${it}`}`
@@ -58,8 +80,8 @@ function remedyForMade(
 const meantId = 'the id of the one to manage'
 
 function remediesInFile(
-  { key, id, location }: Held,
-  { declared, adopted }: Pair,
+  { key, id, stored, desired, location, fields }: Held,
+  { declared }: Pair,
   { kind, pullCommand = 'watchkeeper pull' }: HoldOptions,
 ): readonly string[] {
   const where =
@@ -67,21 +89,19 @@ function remediesInFile(
       ? ''
       : ` for the instance ${location.instance} (a value of the instance, or in adopt of an environment)`
   // A list has the ids of other services.
-  const isShared = adoptedIds(declared.value.adopt).some((entry) => entry.id !== id)
-  const one = id === undefined ? meantId : quoted(id)
-  const entry = isShared ? 'its entry in adopt' : 'adopt'
-  const set = isShared && adopted === undefined ? `add ${one} to adopt${where}` : `set ${entry}${where} to ${one}`
-  if (id === undefined) return [set]
+  const entries = adoptedIds(declared.value.adopt)
+  const hasOwn = entries.some((entry) => entry.id === id)
+  const isShared = entries.some((entry) => entry.id !== id)
+  if (stored === undefined) return [isShared ? `add ${meantId} to adopt${where}` : `set adopt${where} to ${meantId}`]
+  const entry = toAdoptedId(kind, stored, desired, 'files')
+  const set = isShared && !hasOwn ? `add ${entry} to adopt${where}` : `set ${isShared ? 'its entry in adopt' : 'adopt'}${where} to ${entry}`
+  // No file has a secret, so a pull takes none.
+  if (fields.some((field) => isSecret(field, kind))) return [`to keep the values of the file, ${set}`]
   const take =
     where === ''
       ? `run ${pullCommand} --only declared --select key=${key}`
       : 'change the file, because pull does not edit a file with instances'
-  if (adopted !== undefined) return [`to take over the ${kind.label} of the service, ${take}`, `to keep the file, ${set}`]
-  return [
-    `to manage it as the file has it, ${set}`,
-    `to take its values into the file, ${take}`,
-    `to create another one, ${kind.hasUniqueNames || isShared ? 'choose another name' : 'set adopt to false'}`,
-  ]
+  return [`to keep the values of the file, ${set}`, `to take those of the service, ${take}`]
 }
 
 /** YAML reads digits, with one `e` or without, as a number. */

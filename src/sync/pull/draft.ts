@@ -347,8 +347,8 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
   const differed = stored !== undefined && isDifference(change)
   const object = { kind, key, name, id: stored?.id, path: location.file, ...(differed && { differed }) }
   const isHidden = !passes(change, select)
-  if (change.action === 'held' && change.candidates !== undefined)
-    return { object: { ...object, outcome: 'left-out', reason: unclear(change.candidates) }, isHidden }
+  if (change.action === 'held' && change.isBlocked)
+    return { object: { ...object, outcome: 'left-out', reason: [change.reason, ...change.remedies].join('; ') }, isHidden }
   if (stored === undefined && !isHidden && isRemovable(declared, context, input))
     return { object: { ...object, outcome: 'removed' }, edit: { kind, key, before: {} } }
   const isStale = only === 'drifted' && !('origin' in change && change.origin === 'service')
@@ -361,8 +361,6 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
   const existing = { declared, change, object, same, isKept, followed, sides, excludedReason: excluded.get(excludedAs(object)) }
   return location.instance === undefined ? draftOwn(existing, context) : draftInstance(existing)
 }
-
-const unclear = (ids: readonly string[]): string => `it could be one of several objects (${ids.join(', ')}); set adopt to its id`
 
 /** Without a marker, nothing says which side changed. */
 const whyStale = ({ reason, remedies }: Held): string => `it is not clear which side changed: ${reason}; ${remedies.join('; ')}`

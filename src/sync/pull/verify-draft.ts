@@ -6,7 +6,6 @@ import { type Diagnostic, errorsIn, type Location } from '../../platform/core/di
 import { ownValue, type Schema } from '../../platform/documents/schema.ts'
 import { type Change, isDifference, isWrite, type Plan } from '../decide/change.ts'
 import { isAboutHeld } from '../decide/guards/held.ts'
-import { isAboutTileWrites } from '../decide/guards/tile-writes.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
 import { type Draft, excludedAs, type PulledObject } from './draft.ts'
@@ -29,7 +28,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const edited = new Map(objects.filter(({ isEdited }) => isEdited).map((object) => [addressOf(object), object]))
   const placed = [...declarations.objects, ...declarations.broken]
   const ofFiles = errorsIn(diagnostics)
-  const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one) && !isAboutHeld(one))
+  const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutHeld(one))
   const placedBy = new Map(placed.toReversed().map((one) => [addressOf(one), one]))
   const ownerOf = createOwnerOf(placed)
   /** The first message about each object. */
@@ -108,7 +107,7 @@ function referencesOf(one: Placed | undefined): readonly string[] {
 
 function describeChange({ action, fields, notes }: Plan['changes'][number]): string {
   const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
-  return `a file cannot declare this object exactly: plan would ${action} it${details === '' ? '' : ` (${details})`}`
+  return `a file cannot declare this object exactly: plan would ${action === 'held' ? 'hold' : action} it${details === '' ? '' : ` (${details})`}`
 }
 
 /** A location belongs to the object whose key is the last one before it. */

@@ -157,7 +157,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('prune: forget, profile 
   /** Of all objects but dashboards, in which an update stores defaults. */
   const stateWithoutMarkers = () =>
     stateOf(server()).flatMap((one) =>
-      one.startsWith('{"dashboard"') ? [] : one.replace(/,?"wkr?:[^"]*"|(?:\\n)*watchkeeper: [^"]*/g, ''),
+      one.startsWith('{"dashboard"') ? [] : one.replace(/,?"wk[rb]?:[^"]*"|(?:\\n)*watchkeeper: [^"]*/g, ''),
     )
 
   it('W7: removes the markers of objects that no file declares, keeps the objects, and lets another project adopt them', () =>

@@ -248,7 +248,7 @@ describe('F2: pull keeps the comments, the order and the formatting of a file', 
     ])
     expect(pulled).toMatchObject({ added: 2, updated: 0, filesWritten: 2 })
     expect(after['observability/refunds.yml']).toMatch(
-      / {2}refunds:\n {4}name: Refunds\n {4}adopt: f{24}@1\.[0-9a-f]{10}\.[0-9a-f]{6}\n {4}tiles: \[\]\n/,
+      / {2}refunds:\n {4}name: Refunds\n {4}adopt: f{24}@2\.[0-9a-f]{10}\.[0-9a-f]{6}\n {4}tiles: \[\]\n/,
     )
   })
 

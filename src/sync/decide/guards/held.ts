@@ -88,7 +88,7 @@ function holdBeside(steps: readonly Step[], kind: KindIdentity & KindWire): read
   const byLikeness = new Map(unmarked)
   return steps.map((step) => {
     const { change, pair } = step
-    if (change.action !== 'create' || pair === undefined || pair.declared.value.adopt === false) return step
+    if (change.action !== 'create' || pair === undefined) return step
     const found = byLikeness.get(likenessOf(kind, pair.declared.value, () => change.desired) ?? '')
     if (found === undefined) return step
     const { cause, object } = found

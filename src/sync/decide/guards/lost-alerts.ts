@@ -11,7 +11,9 @@ import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../
 import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { quote } from '../../../platform/core/text.ts'
 import { type Change, changesOf, type Held, isHeld, isPlanned, isWrite, slotOf } from '../change.ts'
-import { holdFor } from '../hold.ts'
+import { isAsApplied } from '../facts.ts'
+import { holdBecause, holdFor } from '../hold.ts'
+import type { Hold } from '../identify.ts'
 import type { Assumed, Guard, Step } from '../step.ts'
 
 export const alertProtectionRules = {
@@ -49,6 +51,13 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }
     const { dashboardId, tileId, savedSearchId } = change.desired ?? {}
     return ![tileKey(dashboardId, tileId), savedSearchId].some((target) => lostTargets.has(target))
   }
+  const unprotected = losses.filter((loss) => !isProtected(loss))
+  const harmful = steps.flatMap(({ change, pair }) => {
+    const [loss] = unprotected.filter(({ cause }) => cause === change)
+    if (loss === undefined || pair === undefined || !isPlanned(change) || assumed.held.has(slotOf(change))) return []
+    return [[slotOf(change), holdBecause(change, !isAsApplied(pair), explainHold(loss, planned.get(loss.alert.id)))] as const]
+  })
+  if (harmful.length > 0) return { assume: { ...assumed, held: new Map([...assumed.held, ...harmful]) } }
   const removalByChange = new Map(removals.map((removal) => [removal.change, removal]))
   return {
     steps: steps.map((step) => {
@@ -60,7 +69,7 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }
       }
     }),
     diagnostics: [
-      ...losses.filter((loss) => !isProtected(loss)).map((loss) => toDiagnostic(loss, planned.get(loss.alert.id))),
+      ...unprotected.map((loss) => toDiagnostic(loss, planned.get(loss.alert.id))),
       ...changes.flatMap((change) => warnAboutHiddenTiles(change, alertsOf)),
     ],
   }
@@ -175,14 +184,23 @@ function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined): 
 
 const prune: Location = { file: 'prune' }
 
-function toDiagnostic({ alert, cause, reason, isHidden }: Loss, change: Change | undefined): Diagnostic {
+/** Why the change waits, and what a person can do with the alert. */
+function explainHold({ alert, cause, reason, isHidden }: Loss, change: Change | undefined): Hold {
   const isPruned = cause.action === 'delete' && cause.location === undefined
-  const otherWay = isPruned ? `. ${spellInput('prune', 'forget')} keeps both, and only removes the marker` : ''
   const undeclared = isHidden ? 'move it to another tile, or delete it first' : 'declare the alert, or move or delete it first'
-  const advice = `${change === undefined ? undeclared : 'move it to another tile'}${otherWay}`
-  const where = isHidden ? ', which no file can declare there' : ''
-  const message = `${reason}, and with it the alert ${describeStored(alert)}${where}; ${advice}`
-  return diagnosticOf(alertProtectionRules, 'would-lose-alert', change?.location ?? cause.location ?? prune, message)
+  return {
+    reason: `${reason}, and with it the alert ${describeStored(alert)}${isHidden ? ', which no file can declare there' : ''}`,
+    remedies: [
+      change === undefined ? undeclared : 'move it to another tile',
+      ...(isPruned ? [`${spellInput('prune', 'forget')} keeps both, and only removes the marker`] : []),
+    ],
+  }
+}
+
+function toDiagnostic(loss: Loss, change: Change | undefined): Diagnostic {
+  const { reason, remedies } = explainHold(loss, change)
+  const location = change?.location ?? loss.cause.location ?? prune
+  return diagnosticOf(alertProtectionRules, 'would-lose-alert', location, `${reason}; ${remedies.join('. ')}`)
 }
 
 /** Warns about a dashboard without changes whose next update would delete alerts. */
