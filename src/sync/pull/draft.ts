@@ -363,7 +363,8 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
 }
 
 /** Without a marker, nothing says which side changed. */
-const whyStale = ({ reason, remedies }: Held): string => `it is not clear which side changed: ${reason}; ${remedies.join('; ')}`
+const whyStale = ({ reason, remedies, origin }: Held): string =>
+  `${origin === undefined ? 'it is not clear which side changed: ' : ''}${reason}; ${remedies.join('; ')}`
 
 const leftOut = ({ object, same: { isHidden } }: Existing, reason: string, more: Partial<PulledObject> = {}): Drafted => ({
   object: { ...object, outcome: 'left-out', reason, ...more },
