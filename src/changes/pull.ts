@@ -191,7 +191,7 @@ async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, 
   return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } }, { project })
 }
 
-/** The environment with the text that its file gets, which is no file of declarations. */
+/** The environment with the text that its file gets, because the search for declarations does not find it. */
 function withText(environment: NamedEnvironment, texts: Map<string, string>): NamedEnvironment {
   const text = texts.get(environment.path)
   const document = readDocument(text ?? environment.text, environment.path)

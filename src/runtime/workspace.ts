@@ -194,10 +194,8 @@ export const workspaceFiles = (
     await demandCheckout(root, env, input)
     return readWorkspaceFile(root, path, input, used)
   },
-  async find(globs, input) {
-    await demandCheckout(root, env, input)
-    return findWorkspaceFiles(root, globs, input)
-  },
+  // Pull and import find none in a new repository.
+  find: (globs, input) => findWorkspaceFiles(root, globs, input),
   variable: (name) => env[`${fileVariablePrefix}${name}`],
   secret: (name) => (name.startsWith(secretPrefix) ? env[name]?.trim() || undefined : undefined),
   workflowRepository: env.GITHUB_REPOSITORY || undefined,

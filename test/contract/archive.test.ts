@@ -28,8 +28,8 @@ describe('the archive that runners download', () => {
   it('the archive that runners download is small: it is downloaded on every run of every user', ({ annotate }) => {
     const kilobytes = Math.round(gzipSync(archive).length / 1000)
     annotate(`${kilobytes} kB`)
-    // 600 is the goal; an update that brings a part back which was left out shows before that.
-    expect(kilobytes).toBeLessThan(590)
+    // 11 are the names of the functions of ClickHouse. An update that brings a part back which was left out shows here.
+    expect(kilobytes).toBeLessThan(615)
   })
 
   it('the archive that runners download is enough to start the action', () => {

@@ -32,7 +32,8 @@ describe('every example works on the emulator', () => {
         const inputs = { ...commonInputs(operation), operation: name, ...texts(operation.example) }
         const ran = await runAction({
           inputs,
-          env: 'files' in operation.example || operation.scope === 'none' ? { GITHUB_WORKSPACE: root() } : {},
+          env:
+            'files' in operation.example || 'checks' in operation.example || operation.scope === 'none' ? { GITHUB_WORKSPACE: root() } : {},
           secrets,
         })
         expect(['pass', 'warn']).toContain(ran.outputs.get('status'))

@@ -22,7 +22,7 @@ describe('the table of events, merges and endings', () => {
   })
 
   /** Spread over the table. */
-  const tried = cells.filter((_, i) => (i * runs(cells.length)) % cells.length < runs(cells.length))
+  const tried = cells.filter((_, i) => (i * runs(cells.length / 2)) % cells.length < runs(cells.length / 2))
 
   it.each(tried.map((cell) => [Object.values(cell).join(', '), cell] as const))(
     'W23: says what became of the merge: %s',

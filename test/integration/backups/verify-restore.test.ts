@@ -175,7 +175,7 @@ describe('a restore is never verified', () => {
       },
     ))
 
-  it('V13: when an answer about rows is null, empty, or without its groups, which is no zero', () =>
+  it('V13: when an answer about rows is null or empty, or lacks its groups: none of these is a zero', () =>
     forEachEntry(
       [
         '[]',

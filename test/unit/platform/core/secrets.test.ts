@@ -227,7 +227,7 @@ describe('createRedact', () => {
       }
   })
 
-  it('S1: a word in a secret that is no URL is no name, although a slash is before it', () => {
+  it('S1: hides a word of a secret after a slash, unless the secret is a URL', () => {
     expect(createRedact(['k3Y+aB/observability', 'x/production/alerts-of-the-team'])('observability, alerts-of-the-team')).toBe('*** ***')
   })
 
