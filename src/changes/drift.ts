@@ -11,7 +11,7 @@ import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
 import { isDifference, spellOrigin } from '../sync/decide/change.ts'
 import { inEnvironment } from '../sync/declarations/environment.ts'
-import { adoptOptions, commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
+import { commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
 import { defaultMaxDeletes } from './inputs.ts'
 import { planShape, toPlanOrDriftResult } from './plan/plan-or-drift-result.ts'
 import {
@@ -96,9 +96,9 @@ function commandsFor(result: PlanResult, { request, project }: PlanningResult, s
 
 /** The apply with the inputs of this run that decide what it writes. */
 function applyCommand(aim: PlanningResult['request'] & Parameters<typeof commandFor>[1]): string {
-  const { adoptFrom, prune, maxDeletes, allowEmpty, repair = [] } = aim
+  const { prune, maxDeletes, allowEmpty, repair = [] } = aim
   return [
-    `${commandFor('apply', aim)}${adoptOptions(adoptFrom)}`,
+    commandFor('apply', aim),
     ...(prune === false ? [] : [prune === true ? '--prune' : `--prune ${prune}`]),
     ...(maxDeletes === defaultMaxDeletes ? [] : [`--max-deletes ${maxDeletes}`]),
     ...(allowEmpty ? ['--allow-empty'] : []),

@@ -1,5 +1,5 @@
 // The base of an object: what it and its declaration were when they last agreed, as two digests in its marker, or in `adopt`. The base names
-// a difference between the two, and never hides one that a person made. docs/decisions/ownership.md has the reasons.
+// a difference between the two, and never hides one that a person made. docs/ownership.md has the reasons.
 import type * as z from 'zod'
 import { oncePer } from '../platform/core/concurrency.ts'
 import { digestOfText } from '../platform/core/digest.ts'

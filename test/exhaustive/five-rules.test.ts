@@ -189,7 +189,7 @@ function planFor(given: State, prune: boolean, more: Parameters<typeof planOf>[2
     ...(isApplied && { savedSearch: [{ ...search, id: 'owned' }] }),
   }
   const state = remoteStateWith({ ...lists, [subject.kind]: [...(lists[subject.kind] ?? []), ...(object === undefined ? [] : [object])] })
-  const options = { canPatch, prune, adoptFrom: { none: true as const }, ...more }
+  const options = { canPatch, prune, previousOwner: { project: false as const }, ...more }
   const content = { savedSearches: {}, ...subject.around.declared, [section]: { ...others, ...own } }
   const savedSearches = { ...content.savedSearches, ...(isApplied && { owned: ownedInFile }) }
   return { plan: planOf({ ...content, savedSearches }, state, options), id }

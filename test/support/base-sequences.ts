@@ -10,18 +10,9 @@ import type { Change, Plan } from '../../src/sync/decide/change.ts'
 import type { StoredObjects } from '../../src/sync/plan/stored-objects.ts'
 import { readValue } from './declarations.ts'
 import { afterApply, nowMs, planOf, remoteStateWith } from './plans.ts'
+import { randomFrom } from './random.ts'
 
 type Random = () => number
-
-const randomFrom = (seed: number): Random => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), state | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 /** Two fields of an object and the text or tags around its marker, each as a number: a value of a file is even, and one of a person is odd. */
 type Values = Readonly<Record<Field, number>>

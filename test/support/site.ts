@@ -10,7 +10,7 @@ import type { Target } from '../../src/platform/api/path.ts'
 import { profileNamed } from '../../src/platform/api/profiles.ts'
 import type { Clock } from '../../src/platform/core/clock.ts'
 import { createCheckpoint } from '../../src/platform/http/cancellation.ts'
-import type { Context } from '../../src/platform/operation/operation.ts'
+import type { Context, PreviousOwner } from '../../src/platform/operation/operation.ts'
 import { serviceOf } from './emulator.ts'
 import { openSession, service, type TestSession } from './session.ts'
 
@@ -78,6 +78,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     service: place,
     profile,
     sqlFunctions: [],
+    previousOwner: previousOwnerIn(files),
     apiOrigin: server.url,
     clock: session.clock,
     files: { ...toFiles(files, server.secrets ?? {}), mayBeFromFork: async () => server.isFork ?? false },
@@ -124,8 +125,14 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
   }
 }
 
+/** What the config file says, which is an object here. */
+function previousOwnerIn({ '.watchkeeper.yml': config }: SiteFiles): PreviousOwner {
+  const { 'previous-project': owner, 'previous-repository': repository } = (config ?? {}) as Readonly<Record<string, string>>
+  return { project: owner, repository }
+}
+
 const toFiles = (files: SiteFiles, secrets: Secrets): Context<'write', 'service-or-server'>['files'] => ({
-  find: async () => ({ paths: Object.keys(files).filter((path) => !path.endsWith('.plan.json')), skipped: [] }),
+  find: async () => ({ paths: Object.keys(files).filter((path) => !/\.plan\.json$|^\.watchkeeper/.test(path)), skipped: [] }),
   read: async (path) => (typeof files[path] === 'string' ? files[path] : JSON.stringify(files[path])),
   variable: () => undefined,
   secret: (name) => secrets[name],

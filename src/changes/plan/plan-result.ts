@@ -63,7 +63,7 @@ const object = z.object({
   takeover: z
     .enum(takeovers)
     .optional()
-    .describe('What the files take the object over from: no owner, another key or name in this project, or the project of `adopt-from`.'),
+    .describe('What the files take the object over from: no owner, another key or name in this project, or the previous project.'),
   isTracked: z
     .literal(true)
     .optional()

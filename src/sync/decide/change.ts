@@ -97,6 +97,8 @@ export interface Held<K extends KindName = KindName>
   readonly remedies: readonly string[]
   /** Whether it is not clear whose the object is, or which one is meant, so that a pull leaves it out, too. */
   readonly isBlocked?: true
+  /** The place in a file that the reason is about, where it is not that of the declaration. */
+  readonly at?: Location | undefined
   /** The ids of the objects of which one could be meant, where it is not clear which. */
   readonly candidates?: readonly string[]
   /** Undefined where several objects could be meant, and for a new object that waits for a held one. */

@@ -12,19 +12,19 @@ import {
 import { addedFields, type BodyPair, comparable, type FieldChange, findUnclearable, withoutDefaults } from '../../kinds/compare.ts'
 import { type Body, type Kind, type KindFile, type KindIdentity, type KindWire, listOf, storedLabelOf } from '../../kinds/kind.ts'
 import { labelOf } from '../../kinds/kinds.ts'
-import { ownershipTest, repositoryDigest, repositoryDigestGrammar, type StoredMarker } from '../../kinds/marker.ts'
+import { repositoryDigest, repositoryDigestGrammar, type StoredMarker } from '../../kinds/marker.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import type { MarkedObject } from '../plan/stored-objects.ts'
 import type { Create, Delete, Held, Origin, Release, Update } from './change.ts'
-import type { Facts, RunRepository } from './facts.ts'
+import type { Facts } from './facts.ts'
 import { hold } from './hold.ts'
 import type { Pair } from './identify.ts'
 import { isEqualButMarker } from './match.ts'
 import { type Decision, decideOn, type State } from './ownership.ts'
 
-interface ObjectContext extends Pick<Facts, 'project' | 'repository' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'targetOptions'> {
+interface ObjectContext extends Pick<Facts, 'project' | 'repository' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'environmentPath' | 'targetOptions'> {
   readonly kind: Kind
   readonly canPatch: boolean
   nameOf(id: unknown): string | undefined
@@ -135,23 +135,23 @@ const isMarkerFree = ({ kind, canPatch }: ObjectContext): boolean => kind.hasHid
 
 /** With an earlier digest, the next edit in the web app would count as one of the files. */
 function hasLatestMarker({ marker }: MarkedObject, digest: string, context: ObjectContext): boolean {
-  const stored = storedRepository(marker, context)
-  return digestToStore(context.repository, stored) === stored && marker?.digest === digest
+  return digestToStore(context, marker) === marker?.repository && marker?.digest === digest
 }
 
-export const previousDigest = ({ from }: RunRepository): string | undefined =>
-  from === undefined ? undefined : repositoryDigestGrammar.test(from) ? from : repositoryDigest(from)
+/** The digest for the marker of an object: that of this repository. Where none is known, the one of the marker is kept. */
+const digestToStore = ({ repository }: Pick<Facts, 'repository'>, marker: StoredMarker | undefined): string | undefined =>
+  repository?.name === undefined ? marker?.repository : repositoryDigest(repository.name)
 
-/** The digest for the marker of an object whose marker has the digest `stored`. Without a repository, it is kept. */
-function digestToStore(run: Facts['repository'], stored: string | undefined): string | undefined {
-  if (run?.name === undefined) return stored
-  const own = repositoryDigest(run.name)
-  return stored === undefined || stored === own || stored === previousDigest(run) ? own : stored
+/** Whether the object was last applied by another repository than this one and the previous one. */
+export function isOfOtherRepository(
+  marker: StoredMarker | undefined,
+  { repository, previousOwner }: Pick<Facts, 'repository' | 'previousOwner'>,
+): boolean {
+  if (repository?.name === undefined || marker?.repository === undefined) return false
+  const previous = previousOwner?.repository
+  const known = [repository.name, ...(previous === undefined ? [] : [previous])]
+  return !known.some((name) => marker.repository === (repositoryDigestGrammar.test(name) ? name : repositoryDigest(name)))
 }
-
-/** An object that comes from another project does not keep the repository of that project. */
-const storedRepository = (marker: StoredMarker | undefined, { project, kind }: ObjectContext): string | undefined =>
-  ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
 
 /** Why an object is written that needs no change; undefined where it is not. */
 function whyWrittenAgain(body: Body, { kind, rewrite, resendSecrets }: ObjectContext): string | undefined {
@@ -160,11 +160,11 @@ function whyWrittenAgain(body: Body, { kind, rewrite, resendSecrets }: ObjectCon
 }
 
 function describe({ declared, found, takeover }: Pair, body: Body, digest: string, context: ObjectContext) {
-  const { kind, project, repository } = context
+  const { kind, project } = context
   const { key, location, madeFrom } = declared
   const { marker } = found ?? {}
   const isAdopted = takeover?.reason === 'unmanaged' || marker?.isAdopted === true
-  const marked = { project, key, digest, repository: digestToStore(repository, storedRepository(marker, context)), isAdopted }
+  const marked = { project, key, digest, repository: digestToStore(context, marker), isAdopted }
   const desired = kind.withMarker(body, marked, declared.value)
   return { kind: kind.name, key, name: labelOf(declared), location, desired, madeFrom }
 }

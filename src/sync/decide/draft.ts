@@ -13,7 +13,7 @@ import { assignTiles } from '../query-alerts/tile-owners.ts'
 import { type Create, type Held, isHeld, type Update } from './change.ts'
 import { planObject } from './compare.ts'
 import { type Facts, isAsApplied } from './facts.ts'
-import { holdLost } from './hold.ts'
+import { holdUnresolved } from './hold.ts'
 import { identifyObjects, type Pair } from './identify.ts'
 import { matchObjects } from './match.ts'
 import type { Assumed, Draft } from './step.ts'
@@ -76,10 +76,8 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
   const object = { ...facts, kind, nameOf, common }
   const steps = compared.map(({ pair, desired: { body, keptTiles, diagnostics: unresolved }, sides }) => {
     const planned = planObject(pair, body, sides, object)
-    // A declaration that was applied has no mistake: what it names was renamed or deleted since.
-    const isLost = unresolved.length > 0 && isAsApplied(pair) && !isHeld(planned)
-    const change = isLost ? holdLost(planned, unresolved) : planned
-    return { kind, change: asAssumed({ ...change, keptTiles }, pair, facts), pair, unresolved: isLost ? [] : unresolved }
+    const change = unresolved.length === 0 || isHeld(planned) ? planned : holdUnresolved(planned, unresolved, isAsApplied(pair))
+    return { kind, change: asAssumed({ ...change, keptTiles }, pair, facts), pair }
   })
   return { kind, steps, orphans, twins, diagnostics, directory }
 }

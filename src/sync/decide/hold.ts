@@ -3,16 +3,16 @@
 import { adoptedIds, toAdoptedId } from '../../kinds/adopt.ts'
 import { isSecret } from '../../kinds/base.ts'
 import { describeStored, type KindIdentity, type KindRules, type KindWire } from '../../kinds/kind.ts'
-import { addressOf } from '../../kinds/kind-names.ts'
+import { addressOf, sections } from '../../kinds/kind-names.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { listFirst, pluralOf } from '../../platform/core/text.ts'
 import { isMadeForQueries } from '../query-alerts/query-alerts.ts'
-import { type Create, type Held, spellOrigin, type Update } from './change.ts'
-import type { PlanOptions } from './facts.ts'
+import { type Create, type Delete, type Held, type Release, spellOrigin, type Update } from './change.ts'
+import { isAsApplied, type PlanOptions } from './facts.ts'
 import type { Hold, Pair } from './identify.ts'
 
-interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'targetOptions'> {
+interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'environmentPath' | 'targetOptions'> {
   readonly kind: KindIdentity & KindRules & KindWire
   /** Whether the run fails. Otherwise only the service has changed since `pull`. */
   readonly isError: boolean
@@ -20,19 +20,23 @@ interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'targetOptions'>
 
 /** Holds the object of a declaration, or what would be created beside several that could be meant. */
 export function hold(change: Create | Update, pair: Pair, options: HoldOptions): Held {
-  if (pair.hold !== undefined) return { ...toHeld(change, options), ...pair.hold, isBlocked: true }
+  if (pair.hold !== undefined) {
+    const { isAsApplied, ...why } = pair.hold
+    return { ...toHeld(change, isAsApplied === true ? { isError: false } : options), ...why, isBlocked: true }
+  }
   const held: Held = { ...toHeld(change, options), ...explain(change, pair, options), remedies: [] }
   return { ...held, remedies: held.madeFrom === undefined ? remediesInFile(held, pair, options) : [remedyForMade(held, options)] }
 }
 
-/** Holds a declaration that is as it was applied, and names what was renamed or deleted in the service since. */
-export function holdLost(change: Create | Update, unresolved: readonly Diagnostic[]): Held {
+/** Holds a declaration that names what the service lacks, or has twice. If the file is as applied, this was renamed or deleted since. */
+export function holdUnresolved(change: Create | Update, unresolved: readonly Diagnostic[], isAsApplied: boolean): Held {
   const prefix = `${addressOf(change)}.`
   const messages = unresolved.map(({ message }) => (message.startsWith(prefix) ? message.slice(prefix.length) : message))
-  const reason = messages.map((message) => message.replace(/; did you mean .*$/, '')).join('; ')
+  const at = unresolved[0]?.location
+  if (!isAsApplied) return { ...holdBecause(change, true, { reason: messages.join('; '), remedies: ['correct the file or the service'] }), at }
+  const reason = `${messages.map((message) => message.replace(/; did you mean .*$/, '')).join('; ')}; it was renamed or deleted in the service since the last apply`
   const remedies = ['after a rename, run pull to write the new name']
-  const held = holdBecause(change, false, { reason: `${reason}; it was renamed or deleted in the service since the last apply`, remedies })
-  return { ...held, origin: 'service' }
+  return { ...holdBecause(change, false, { reason, remedies }), origin: 'service', at }
 }
 
 /** Holds what a write would do harm to, besides the object itself. */
@@ -82,19 +86,20 @@ const meantId = 'the id of the one to manage'
 function remediesInFile(
   { key, id, stored, desired, location, fields }: Held,
   { declared }: Pair,
-  { kind, pullCommand = 'watchkeeper pull' }: HoldOptions,
+  { kind, pullCommand = 'watchkeeper pull', environmentPath }: HoldOptions,
 ): readonly string[] {
   const where =
     location?.instance === undefined
       ? ''
       : ` for the instance ${location.instance} (a value of the instance, or in adopt of an environment)`
+  const adopt = environmentPath === undefined ? `adopt${where}` : `adopt.${sections[kind.name]}.${key} in ${environmentPath}`
   // A list has the ids of other services.
   const entries = adoptedIds(declared.value.adopt)
   const hasOwn = entries.some((entry) => entry.id === id)
   const isShared = entries.some((entry) => entry.id !== id)
-  if (stored === undefined) return [isShared ? `add ${meantId} to adopt${where}` : `set adopt${where} to ${meantId}`]
+  if (stored === undefined) return [isShared ? `add ${meantId} to ${adopt}` : `set ${adopt} to ${meantId}`]
   const entry = toAdoptedId(kind, stored, desired, 'files')
-  const set = isShared && !hasOwn ? `add ${entry} to adopt${where}` : `set ${isShared ? 'its entry in adopt' : 'adopt'}${where} to ${entry}`
+  const set = isShared && !hasOwn ? `add ${entry} to ${adopt}` : `set ${isShared ? 'its entry in ' : ''}${adopt} to ${entry}`
   // No file has a secret, so a pull takes none.
   if (fields.some((field) => isSecret(field, kind))) return [`to keep the values of the file, ${set}`]
   const take =
@@ -107,8 +112,13 @@ function remediesInFile(
 /** YAML reads digits, with one `e` or without, as a number. */
 const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)
 
-export const holdFor = (change: Create | Update, cause: Held, reason: string): Held => ({
-  ...toHeld(change, cause),
+/** Holds what no file declares: it is neither deleted nor released. */
+export const holdOrphan = ({ kind, key, name, id, stored, fields }: Delete | Release, { reason, remedies }: Hold): Held => ({
+  ...{ kind, key, name, id, stored, fields, desired: stored, action: 'held', isError: true, notes: [] },
   reason,
-  remedies: [`see ${addressOf(cause)}`],
+  remedies,
 })
+
+/** Holds what waits for a held object. */
+export const holdFor = (change: Create | Update, pair: Pair | undefined, cause: Held, reason: string): Held =>
+  holdBecause(change, pair === undefined || !isAsApplied(pair), { reason, remedies: [`see ${addressOf(cause)}`] })

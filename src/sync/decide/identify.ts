@@ -9,6 +9,7 @@ import { ownershipTest } from '../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rule, type Rules } from '../../platform/core/diagnostics.ts'
 import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
+import type { PreviousOwner } from '../../platform/operation/operation.ts'
 import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
 import type { Takeover } from './change.ts'
 import { canRepair, repairByHand, twinRules, whyNotCompared } from './twins.ts'
@@ -16,6 +17,10 @@ import { canRepair, repairByHand, twinRules, whyNotCompared } from './twins.ts'
 export interface Hold {
   readonly reason: string
   readonly remedies: readonly string[]
+  /** Whether the declaration is as applied, so that this is only a warning. */
+  readonly isAsApplied?: boolean
+  /** The ids of the objects of which one could be meant. */
+  readonly candidates?: readonly string[]
 }
 
 export interface Match {
@@ -50,17 +55,11 @@ export const diagnose = <Id extends string>(
   message: string,
 ): Diagnostic => diagnosticOf(rules, rule, declared.location, `${addressOf(declared)}: ${message}`)
 
-/** The previous owner, whose objects are adopted. `none` confirms that a second set of objects is created. */
-export interface PreviousOwner {
-  readonly project?: string | undefined
-  readonly repository?: string | undefined
-  readonly none?: true
-}
-
 interface FinderInput<D extends Declared> {
   readonly kind: Kind
   readonly project: string
-  readonly adoptFrom?: PreviousOwner | undefined
+  readonly previousOwner?: PreviousOwner | undefined
+  readonly repairCommand?: string | undefined
   readonly canPatch: boolean
   readonly ownsAnything: boolean
   readonly declared: readonly D[]
@@ -104,10 +103,12 @@ export function identifyObjects<D extends Declared>(input: FinderInput<D>): Iden
 /** Some servers trim names. */
 export const trimmedName = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
 
+export const isNothing = ({ found, hold }: Finding = {}): boolean => found === undefined && hold === undefined
+
 function identify(declared: Declared, finder: Finder): Finding {
   if (finder.hasMarkers) {
     const marked = findByToken(declared, finder)
-    return marked.found === undefined ? findAdopted(declared, finder) : marked
+    return isNothing(marked) ? findAdopted(declared, finder) : marked
   }
   const id = sourceIdOf(declared)
   return id === undefined ? findByToken(declared, finder) : findById(id, finder)
@@ -147,14 +148,15 @@ function findByToken(declared: Declared, finder: Finder): Finding {
         }
     return { ...own, hold }
   }
-  if (own.found !== undefined) return own
+  if (!isNothing(own)) return own
+  if (moved.hold !== undefined) return moved
   if (moved.found !== undefined)
     return { ...moved, takeover: { reason: 'renamed', note: `${hasMarkers ? 'the key was ' : ''}renamed from ${previous}` } }
   return findInOtherProject(declared, finder)
 }
 
 /** The object with the token; of several, the first one, which is held. */
-function findHolder(declared: Declared, token: string | undefined, { kind, index, hasMarkers, canPatch }: Finder): Finding {
+function findHolder(declared: Declared, token: string | undefined, { kind, index, hasMarkers, canPatch, repairCommand }: Finder): Finding {
   const holders = (index.byToken.get(token) ?? []).filter(({ undeclarable }) => undeclarable === undefined)
   const [found, second] = holders
   if (found === undefined || second === undefined) return { found }
@@ -173,22 +175,26 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
     const remedies = ['add the id of the one to manage, or delete the other one in the web app']
     return { found, hold: { reason: `several ${labels} have this identity (${ids})`, remedies } }
   }
-  const advice = canRepair(kind, canPatch)
-    ? `; set ${spellVariable('repair', 'duplicates')} for one run, or delete the one that you do not need`
-    : `. No run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`
-  const message = `${holders.length} ${labels} have this ownership marker (${ids})${advice}`
-  return { found, diagnostic: diagnose(twinRules, 'duplicate-marker', declared, message) }
+  const byRun = repairCommand ?? `set ${spellVariable('repair', 'duplicates')} for one run`
+  const remedies = [
+    `to name the one to manage, set adopt to its id`,
+    canRepair(kind, canPatch)
+      ? `to repair all of them, run this once, when no other run is at work: ${byRun}`
+      : `no run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`,
+  ]
+  const candidates = holders.map(({ stored }) => stored.id)
+  return { hold: { reason: `${holders.length} ${labels} have this ownership marker (${ids})`, remedies, candidates } }
 }
 
-/** The object that the project of `adopt-from` owns under this key or its previousKey. */
+/** The object that the previous project owns under this key or its previousKey. */
 function findInOtherProject(declared: Declared, finder: Finder): Finding {
-  const { kind, adoptFrom: { project } = {} } = finder
-  if (project === undefined) return {}
+  const { kind, previousOwner: { project } = {} } = finder
+  if (project === undefined || project === false) return {}
   const keys = [declared.key, previousOf(declared)].filter((key) => key !== undefined)
   const holders = keys.map((key) => findHolder(declared, kind.markerStyle.token(project, key), finder))
-  const finding = holders.find(({ found }) => found !== undefined)
-  return finding === undefined
-    ? {}
+  const finding = holders.find((one) => !isNothing(one))
+  return finding?.found === undefined
+    ? (finding ?? {})
     : { ...finding, takeover: { reason: 'other-project', note: `adopts an object of the project ${project}` } }
 }
 
@@ -203,10 +209,11 @@ export const unmanaged: Match['takeover'] = { reason: 'unmanaged', note: 'adopts
 function findAdopted(declared: Declared, finder: Finder): Finding {
   const { byId, orphans } = finder
   const known = adoptedIds(declared.value.adopt).flatMap(({ id }) => byId.get(id) ?? [])
-  const [found, second] = known
+  const free = known.filter((one) => one.marker === undefined || orphans.includes(one))
+  const [found = known[0], second] = free
   if (found === undefined) return {}
   if (second !== undefined) {
-    const ids = known.map(({ stored }) => stored.id).join(', ')
+    const ids = free.map(({ stored }) => stored.id).join(', ')
     return { hold: { reason: `adopt has several ids of this service (${ids})`, remedies: ['keep one of them'] } }
   }
   if (found.marker === undefined) return { found, takeover: unmanaged }

@@ -1,7 +1,7 @@
 // Finds what a declaration that nothing identifies could be about: an object of its name, or for an alert without one, in its place. Nothing is
 // ever created beside such an object, and only an equal one is the same.
 
-import { adoptedIds } from '../../kinds/adopt.ts'
+import { adoptedIds, declarationDigest } from '../../kinds/adopt.ts'
 import { diffSides } from '../../kinds/base.ts'
 import { sidesOf } from '../../kinds/compare.ts'
 import { type Body, describeStored, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
@@ -9,11 +9,10 @@ import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, labelOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
-import { spellInput } from '../../platform/core/input-spelling.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
 import type { Finder, Finding, Identified, Pair } from './identify.ts'
-import { describeOwner, diagnose, holdOwned, identityRules, sourceIdOf, tokensOf, trimmedName, unmanaged } from './identify.ts'
+import { describeOwner, diagnose, holdOwned, identityRules, isNothing, sourceIdOf, tokensOf, trimmedName, unmanaged } from './identify.ts'
 import { withArticle } from './twins.ts'
 
 export const matchRules = {
@@ -69,8 +68,6 @@ export function matchObjects<D extends Declared>(
   return { pairs, orphans: orphans.filter(({ stored }) => !paired.has(stored)), diagnostics }
 }
 
-const isNothing = ({ found, hold }: Finding = {}): boolean => found === undefined && hold === undefined
-
 function reportEqualIdentities({ kind, declared }: Pick<Finder, 'kind' | 'declared'>): readonly Diagnostic[] {
   if (kind.ownership === 'marker') return []
   const unidentified = declared.filter((one) => sourceIdOf(one) === undefined)
@@ -97,7 +94,8 @@ function demandKnownForm(declared: Declared, finding: Finding, finder: Finder): 
   const found = unknown.find(isMeant)
   if (found === undefined) return finding
   const reason = `the ${kind.label} ${describeStored(found.stored)} has a form that this version does not know: ${found.undeclarable}`
-  return { hold: { reason, remedies: ['change it in the web app, or upgrade this tool'] } }
+  const isAsApplied = kind.readMarker(kind.toBody(found.stored))?.digest === declarationDigest(declared.value)
+  return { hold: { reason, remedies: ['change it in the web app, or upgrade this tool'], isAsApplied } }
 }
 
 /** What becomes of declarations that nothing identifies. `taken` are the objects of the others. */
@@ -189,16 +187,16 @@ function findDifferent<D extends Declared>(
 
 /** Holds `adopt: true` where the object that it means is of another project. */
 function refuseForeign<D extends Declared>(declared: D, finder: Finder<D>): Finding | undefined {
-  const { kind, project, adoptFrom, ownsAnything } = finder
+  const { kind, project, previousOwner, ownsAnything } = finder
   // Without any object, this project was most likely renamed.
-  if (declared.value.adopt !== true || adoptFrom?.none || !ownsAnything) return undefined
+  if (declared.value.adopt !== true || previousOwner?.project === false || !ownsAnything) return undefined
   const isOwned = ownershipTest(project, kind.markerStyle)
   const found = objectsLike(likenessOfDeclared(declared, finder), finder).find(({ marker }) => marker !== undefined && !isOwned(marker))
   return found && { hold: holdOwned(found, finder, 'choose another name') }
 }
 
 /** An object with this name that has a marker: of a key that was changed, or of another project, which was most likely renamed if this one owns nothing. */
-function explainOwned(declared: Declared, { kind, project, byName, orphans, adoptFrom, ownsAnything }: Finder): Finding {
+function explainOwned(declared: Declared, { kind, project, byName, orphans, previousOwner, ownsAnything }: Finder): Finding {
   const name = trimmedName(declared.value)
   // No name is the name of nothing.
   if (name === '') return {}
@@ -213,10 +211,9 @@ function explainOwned(declared: Declared, { kind, project, byName, orphans, adop
   }
   const isOwned = ownershipTest(project, kind.markerStyle)
   const other = byName.get(name)?.find(({ marker }) => marker !== undefined && !isOwned(marker))
-  if (other === undefined || adoptFrom?.none) return {}
+  if (other === undefined || previousOwner?.project === false) return {}
   if (!ownsAnything) return { ownedByOtherProject: other }
-  const hint = adoptFrom?.project === undefined ? '' : `; the project in ${spellInput('adopt-from')}, ${adoptFrom.project}, does not own it`
-  const message = `${addressOf(declared)}: ${describeOwned(other, kind)}${hint}; a second one will be created`
+  const message = `${addressOf(declared)}: ${describeOwned(other, kind)}; a second one will be created`
   return { diagnostic: exceptionalDiagnostic(matchRules, 'other-project', declared.location, message) }
 }
 

@@ -172,43 +172,39 @@ describe('what is not clear is an error, and nothing is written', () => {
 describe('an object of another project with the same name', () => {
   const mine = alerts({ errors: { ...asItIs, adopt: true } })
 
-  it('an object of another project with the same name is an error while this project owns nothing, as after a rename, and adopt-from takes it over', () =>
-    site(async ({ apply, plan, pull }) => {
+  const before = (project: string | false) => ({ ...mine, '.watchkeeper.yml': { 'previous-project': project } })
+
+  it('an object of another project with the same name is an error while this project owns nothing, as after a rename, and previous-project takes it over', () =>
+    site(async ({ apply, plan, pull, drift }) => {
       await apply(mine, { project: 'old/name' })
-      const before = stateOf(emulator())
+      const stored = stateOf(emulator())
       for (const run of [plan, apply]) expect(errorRules(await run(mine))).toEqual(['other-project'])
-      const command = `watchkeeper apply --project shop/observability --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files '**' --adopt-from project=old/name`
-      const repository = 'github.com/old/infra'
-      for (const [result, wanted] of [
-        [await plan(mine), `run once: ${command}. `],
-        [await plan(mine, { adoptFrom: { repository } }), `run once: ${command} --adopt-from repository=${repository}. `],
-        [await pull(mine, ['**']), `run once: ${command}. `],
-      ] as const)
-        expect(errorsIn(result)[0]?.message).toContain(wanted)
-      expect(stateOf(emulator())).toEqual(before)
+      for (const result of [await plan(mine), await pull(mine, ['**'])])
+        expect(errorsIn(result)[0]?.message).toContain('add previous-project: old/name to .watchkeeper.yml. ')
+      expect(errorsIn(await plan(before('older/name')))[0]?.message).toContain('the previous project, older/name, does not own it')
+      expect(stateOf(emulator())).toEqual(stored)
       const { length } = serviceOf(emulator()).alerts
-      expect(actions(await plan(mine, { adoptFrom: { project: 'old/name' } }))).toEqual({ errors: 'adopt' })
-      expect(outcomes(await apply(mine, { adoptFrom: { project: 'old/name' } }))).toEqual({ errors: 'adopted' })
+      expect(actions(await plan(before('old/name')))).toEqual({ errors: 'adopt' })
+      expect(outcomes(await apply(before('old/name')))).toEqual({ errors: 'adopted' })
       expect(serviceOf(emulator()).alerts).toHaveLength(length)
-      expect(await plan(mine)).toMatchObject(emptyPlan)
-      const { diagnostics } = await plan(mine, { adoptFrom: { project: 'old/name' } })
-      expect(diagnostics.map(({ message }) => message)).toEqual([
-        expect.stringContaining('remove adopt: true'),
-        'no declared object belongs to the project old/name any more; remove project=old/name',
-      ])
+      for (const files of [mine, before('old/name')]) {
+        expect(await plan(files)).toMatchObject(emptyPlan)
+        expect(errorsIn(await drift(files))).toEqual([])
+        expect(errorsIn(await pull(files, ['**']))).toEqual([])
+      }
     }))
 
-  it('an object of another project with the same name stays with the other project, beside a second set, with adopt-from: none', () =>
+  it('an object of another project with the same name stays with the other project, beside a second set, with previous-project: false', () =>
     site(async ({ apply, plan }) => {
       await apply(mine, { project: 'other/project' })
-      expect(outcomes(await apply(mine, { adoptFrom: { none: true } }))).toEqual({ errors: 'created' })
+      expect(outcomes(await apply(before(false)))).toEqual({ errors: 'created' })
       for (const project of ['other/project', undefined]) expect(await plan(mine, { ...(project && { project }) })).toMatchObject(emptyPlan)
     }))
 
   it('an object of another project with the same name is a warning once this project owns something', () =>
     site(async ({ apply, plan }) => {
       await apply(alerts({ first: { ...asItIs, name: 'First' } }))
-      await apply(mine, { project: 'other/project', adoptFrom: { none: true } })
+      await apply(before(false), { project: 'other/project' })
       const planned = await plan({ 'a.json': { alerts: { first: { ...asItIs, name: 'First' }, errors: asItIs } } })
       expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([
         ['other-project', 'warning'],

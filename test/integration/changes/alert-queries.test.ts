@@ -264,8 +264,7 @@ describe('an alert that existed before', () => {
     site(async (one) => {
       await one.apply(file(all), { project: 'shop/old' })
       const before = [boards()[0]?.id, alertNamed(errors.name)?.id, boards()[0]?.tiles.length]
-      const adoptFrom = { project: 'shop/old' }
-      await one.apply(file(all), { adoptFrom, prune: true })
+      await one.apply({ ...file(all), '.watchkeeper.yml': { 'previous-project': 'shop/old' } }, { prune: true })
       expect([boards()[0]?.id, alertNamed(errors.name)?.id, boards()[0]?.tiles.length]).toEqual(before)
       expect(boards().map(({ name }) => name)).toEqual([`Alerts: ${project}`])
       expect(await one.plan(file(all), { prune: true })).toMatchObject(emptyPlan)

@@ -98,12 +98,10 @@ describe('drift', () => {
       prune: 'forget',
       'max-deletes': '9',
       'allow-empty': 'true',
-      'adopt-from': 'project=shop/old\nrepository=github.com/shop/infra',
       repair: 'rewrite,secrets',
     })
     const files = ['a.json', ...globs.map((glob) => `'${glob}'`)].map((glob) => ` --files ${glob}`).join('')
-    const owners = '--adopt-from project=shop/old --adopt-from repository=github.com/shop/infra'
-    const command = `watchkeeper apply --project shop/drift --organization-id ${demo.organizationId} --service-id ${demo.services.checkout}${files} ${owners} --prune forget --max-deletes 9 --allow-empty --repair rewrite --repair secrets`
+    const command = `watchkeeper apply --project shop/drift --organization-id ${demo.organizationId} --service-id ${demo.services.checkout}${files} --prune forget --max-deletes 9 --allow-empty --repair rewrite --repair secrets`
     expect(document.applyCommand).toBe(command)
     expect(renderMarkdown(blocks)).toContain(`: \`${command}\`\n`)
     expect(text.replaceAll(/\s+/g, ' ')).toContain(command)

@@ -38,7 +38,7 @@ describe('a copy of an object, including its marker', () => {
       store.alerts.push(copyOf(alert))
       const before = stateOf(emulator())
       for (const result of [await plan(files), await drift(files), await apply(files, { prune: true })]) {
-        const said = errorsIn(result).flatMap(({ rule, message }) => (rule === 'duplicate-marker' ? [message] : []))
+        const said = errorsIn(result).flatMap(({ rule, message }) => (rule === 'held' ? [message] : []))
         for (const one of [dashboard, alert, savedSearch])
           expect(said).toContainEqual(expect.stringMatching(new RegExp(`${one.id}, ${copyId(one)}`)))
       }
@@ -52,7 +52,7 @@ describe('a copy of an object, including its marker', () => {
       const before = stateOf(emulator())
       const applied = await apply({ 'a.json': { dashboards: { shop }, alerts: { errors } } }, { prune: true })
       expect(errorsIn(applied)).toMatchObject([
-        { rule: 'duplicate-marker', message: expect.stringContaining(`"Copy" (${copyId(savedSearch)})`) },
+        { rule: 'held', message: expect.stringContaining(`"Copy" (${copyId(savedSearch)})`) },
       ])
       expect(stateOf(emulator())).toEqual(before)
     }))

@@ -222,7 +222,7 @@ describe('W7: objects of another project, or of no project, are not deleted by p
   it('prunes only the objects of its project where two projects use the same keys', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all), { project: 'shop/one' })
-      await apply(file(all), { project: 'shop/two', adoptFrom: { none: true } })
+      await apply({ ...file(all), '.watchkeeper.yml': { 'previous-project': false } }, { project: 'shop/two' })
       expect(markersIn(emulator())).toHaveLength(8)
       expect(new Set(markersIn(emulator())).size).toBe(8)
       await apply(file(keep), { project: 'shop/two', prune: true })

@@ -95,7 +95,7 @@ describe('an object of the same name that belongs to somebody', () => {
       {
         severity: 'error',
         message:
-          'alerts.errors: the project other/project owns an alert named "Errors" (x); shop/main owns nothing yet. If the project was renamed, run once: watchkeeper apply --project shop/main --adopt-from project=other/project. To create a second set of objects, set adopt-from: none',
+          'alerts.errors: the project other/project owns an alert named "Errors" (x); shop/main owns nothing yet. If the project was renamed, add previous-project: other/project to .watchkeeper.yml. To create a second set of objects, add previous-project: false',
       },
     ])
   })
@@ -106,9 +106,9 @@ describe('an object of the same name that belongs to somebody', () => {
     const plan = planOf(declarations, applied)
     expect(plan.changes).toEqual([])
     expect(messagesOf(plan)).toEqual([
-      'other-project: dashboards.shop: the project other/project owns a dashboard named "Shop" (dashboards-shop), and 1 more object of these files; shop/main owns nothing yet. If the project was renamed, run once: watchkeeper apply --project shop/main --adopt-from project=other/project. To create a second set of objects, set adopt-from: none',
+      'other-project: dashboards.shop: the project other/project owns a dashboard named "Shop" (dashboards-shop), and 1 more object of these files; shop/main owns nothing yet. If the project was renamed, add previous-project: other/project to .watchkeeper.yml. To create a second set of objects, add previous-project: false',
     ])
-    expect(problemsIn(planOf(declarations, applied, { adoptFrom: { project: 'other/project' } }))).toEqual([])
+    expect(problemsIn(planOf(declarations, applied, { previousOwner: { project: 'other/project' } }))).toEqual([])
   })
 
   it('an object of the same name that belongs to somebody is a warning where this project owns something', () => {

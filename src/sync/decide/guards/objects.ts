@@ -21,13 +21,12 @@ export const objectRules = {
   'cannot-clear': { severity: 'error', description: 'A field was removed from a file, but no update can clear it.' },
 } as const satisfies Rules
 
-/** Refuses what an object cannot have: references without an object, fields that the server lacks, secrets that are not set. */
-export const checkObjects: Check = ({ steps, assumed, ofKinds }, facts) => {
+/** Refuses what an object cannot have: fields that the server lacks, secrets that are not set. */
+export const checkObjects: Check = ({ steps, ofKinds }, facts) => {
   const byKind = Map.groupBy(steps, ({ kind }) => kind)
   const ofObjects = ofKinds.flatMap(({ kind, diagnostics }) => [
     ...diagnostics,
     ...(byKind.get(kind) ?? []).flatMap((step) => [
-      ...(assumed.held.has(addressOf(step.change)) ? [] : (step.unresolved ?? [])),
       ...refuseNewerFields(step, facts),
       ...checkByKind(step, facts),
       ...refuseUnclearable(step),

@@ -15,7 +15,6 @@ import { isAsApplied } from '../facts.ts'
 import { holdBecause } from '../hold.ts'
 import type { Hold } from '../identify.ts'
 import type { Guard } from '../step.ts'
-import { isAboutTwins } from '../twins.ts'
 import { isAboutKept } from './twins.ts'
 
 export const tileWriteRules = {
@@ -65,11 +64,11 @@ export const keepHiddenParts: Guard = ({ steps, assumed }, { storedObjects, kind
   const written = changes.filter(isDashboardWrite)
   const refused = planned.flatMap(({ change, pair }) => {
     if (pair === undefined || !isDashboardWrite(change) || change.action === 'release') return []
-    if (!isOfOthers(change, options) || isDecided(change) || assumed.held.has(slotOf(change))) return []
+    if (!isOfOthers(change, options) || isDecided(change)) return []
     const hold = findLosses(change, alertsByTile, options.kind)
     return hold === undefined ? [] : [[slotOf(change), holdBecause(change, !isAsApplied(pair), hold)] as const]
   })
-  if (refused.length > 0) return { assume: { ...assumed, held: new Map([...assumed.held, ...refused]) } }
+  if (refused.length > 0) return { holds: new Map(refused) }
   const diagnostics = written.flatMap((change) => [
     ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
   ])
@@ -79,7 +78,7 @@ export const keepHiddenParts: Guard = ({ steps, assumed }, { storedObjects, kind
 
 /** Whether a plan can be another one where the server can patch dashboards. */
 export const dependsOnPatches = ({ changes, diagnostics }: Plan): boolean =>
-  diagnostics.some((one) => isAboutTwins(one) || isAboutKept(one)) ||
+  diagnostics.some(isAboutKept) ||
   changes.some((change) => isDashboardWrite(change) || (change.kind === 'dashboard' && (isHeld(change) || isTracked(change))))
 
 const isDecided = (change: Write): boolean => 'isDecided' in change && change.isDecided === true
