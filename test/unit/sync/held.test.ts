@@ -43,7 +43,7 @@ describe('what needs a held object', () => {
       'alerts.many held',
     ])
     expect(messagesOf(plan)).toContain(
-      'held: alerts.errors: needs what dashboards.shop has in the files, which is left as it is, so apply leaves it as it is. See dashboards.shop',
+      'held: alerts.errors, alerts.by-id: needs what dashboards.shop has in the files, which is left as it is, so apply leaves it as it is. See dashboards.shop',
     )
   })
 
