@@ -94,6 +94,7 @@ export const getAlert = defineOperation({
   effect: 'read',
   scope: 'service-or-server',
   input: z.strictObject({ id: idInput }),
+  positional: 'id',
   output: alertOutput,
   details: alertDetails.extend({ declaration: declarationDetail('alert') }),
   example: { id: '65f5e4a35eedc0de0000001f' },
@@ -113,6 +114,7 @@ export const deleteAlert = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   input: z.strictObject({ id: idInput }),
+  positional: 'id',
   output: z.object({
     id: z.string().describe('Id of the alert.'),
     changed: z.boolean().describe('Whether the alert existed.'),
@@ -181,6 +183,7 @@ export const updateAlert = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   input: z.strictObject({ id: idInput, ...input }),
+  positional: 'id',
   output: alertOutput,
   details: alertDetails,
   example: { id: '65f5e4a35eedc0de0000001f', alert: '{ threshold: 10 }' },

@@ -61,6 +61,7 @@ export const getDashboard = defineOperation({
   effect: 'read',
   scope: 'service-or-server',
   input: z.strictObject({ id: idInput }),
+  positional: 'id',
   output: dashboardOutput,
   details: dashboardDetails.extend({ declaration: declarationDetail('dashboard') }),
   example: { id: '65f5e4a35eedc0de0000000c' },
@@ -101,6 +102,7 @@ export const updateDashboard = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   input: z.strictObject({ id: idInput, ...input }),
+  positional: 'id',
   output: dashboardOutput,
   details: dashboardDetails.extend({ lostAlerts }),
   example: {
@@ -162,6 +164,7 @@ export const deleteDashboard = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   input: z.strictObject({ id: idInput }),
+  positional: 'id',
   output: z.object({
     id: z.string().describe('Id of the dashboard.'),
     changed: z.boolean().describe('Whether the dashboard existed.'),

@@ -57,7 +57,13 @@ const configurations = [false, true].flatMap((isShared) =>
                   .flatMap((keysOfB) =>
                     [false, true].map((hasThird) => ({
                       owners: [
-                        { project: 'a', repository: isKnown ? 'host/a/a' : undefined, previousProject: ofA, previousRepository: movedA, keys: keysOfA },
+                        {
+                          project: 'a',
+                          repository: isKnown ? 'host/a/a' : undefined,
+                          previousProject: ofA,
+                          previousRepository: movedA,
+                          keys: keysOfA,
+                        },
                         {
                           project: isShared ? 'a' : 'b',
                           repository: isKnown ? 'host/b/b' : undefined,
@@ -80,13 +86,22 @@ const configurations = [false, true].flatMap((isShared) =>
 /** What runs of two repositories in turn do to objects that are not theirs, in this many random configurations. */
 export function findOwnerProblems(count: number, seed = 1): readonly string[] {
   const random = randomFrom(seed)
-  const chosen = count >= configurations.length ? configurations : Array.from({ length: count }, () => configurations[Math.floor(random() * configurations.length)])
+  const chosen =
+    count >= configurations.length
+      ? configurations
+      : Array.from({ length: count }, () => configurations[Math.floor(random() * configurations.length)])
   return chosen.flatMap((configuration) => {
     if (configuration === undefined) return []
     const { owners, hasThird } = configuration
     const ledger = new Map<string, Written>()
     const problems: string[] = []
-    const third: Owner = { project: 'old', repository: 'host/o/o', previousProject: undefined, previousRepository: undefined, keys: ['x', 'y', 'w'] }
+    const third: Owner = {
+      project: 'old',
+      repository: 'host/o/o',
+      previousProject: undefined,
+      previousRepository: undefined,
+      keys: ['x', 'y', 'w'],
+    }
     let service = remoteStateWith()
     for (const me of [...(hasThird ? [third] : []), ...owners, ...owners, ...owners]) {
       const before = new Map(service.savedSearch.map((one) => [one.id, one]))
@@ -108,7 +123,15 @@ export function findOwnerProblems(count: number, seed = 1): readonly string[] {
   })
 }
 
-const markers = ['own', 'own under previousKey', 'own of a declared key', 'own of an undeclared key', 'other project', 'previous project', 'none'] as const
+const markers = [
+  'own',
+  'own under previousKey',
+  'own of a declared key',
+  'own of an undeclared key',
+  'other project',
+  'previous project',
+  'none',
+] as const
 const ownerOf = {
   own: ['shop/main', 'k'],
   'own under previousKey': ['shop/main', 'k0'],
@@ -132,14 +155,23 @@ export function findLinkProblems(): readonly string[] {
             const stored = objects.map(([id, marker]) => {
               const body = { name: `of ${id}`, sourceId: 'logs', tags: [] }
               const [project, key] = ownerOf[marker] ?? []
-              return { ...(project === undefined || key === undefined ? body : kind.withMarker(body, { project, key, digest: 'abcdef' })), id }
+              return {
+                ...(project === undefined || key === undefined ? body : kind.withMarker(body, { project, key, digest: 'abcdef' })),
+                id,
+              }
             })
             const k = { ...search('k'), ...(adopt.length > 0 && { adopt }), ...(hasPreviousKey && { previousKey: 'k0' }) }
             const plan = planOf({ savedSearches: { k, k2: search('k2') } }, remoteStateWith({ savedSearch: stored }), {
               previousOwner: { project: hasPrevious ? 'shop/old' : false },
             })
             const rankOf = (marker: (typeof markers)[number]): number =>
-              marker === 'own' ? 1 : marker === 'own under previousKey' && hasPreviousKey ? 2 : marker === 'previous project' && hasPrevious ? 3 : 0
+              marker === 'own'
+                ? 1
+                : marker === 'own under previousKey' && hasPreviousKey
+                  ? 2
+                  : marker === 'previous project' && hasPrevious
+                    ? 3
+                    : 0
             const best = [1, 2, 3].map((rank) => objects.filter(([, marker]) => rankOf(marker) === rank)).find((some) => some.length > 0)
             const undeclared = hasPreviousKey ? [] : ['own under previousKey']
             const free = objects.filter(
@@ -156,4 +188,3 @@ export function findLinkProblems(): readonly string[] {
           }
   return problems
 }
-

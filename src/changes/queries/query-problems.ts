@@ -241,7 +241,9 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
   const firstOfMakers = new Map(compared.toReversed().map(({ change }) => [makerOf(change), change]))
   /** The alerts of an SLO count the same events. */
   const isRepeated = ({ change }: ComparedAlert): boolean => isOfSlo(change) && firstOfMakers.get(makerOf(change)) !== change
-  return compared.flatMap((one) => (one.next === undefined || isHeld(one.change) || isRepeated(one) ? [] : checksOfAlert(one, asking, isOnlyOnChanged)))
+  return compared.flatMap((one) =>
+    one.next === undefined || isHeld(one.change) || isRepeated(one) ? [] : checksOfAlert(one, asking, isOnlyOnChanged),
+  )
 }
 
 type ComparedAlert = Awaited<ReturnType<typeof compareAlerts>>[number]

@@ -24,7 +24,11 @@ import type { Pair } from './identify.ts'
 import { isEqualButMarker } from './match.ts'
 import { type Decision, decideOn, type State } from './ownership.ts'
 
-interface ObjectContext extends Pick<Facts, 'project' | 'repository' | 'previousOwner' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'environmentPath' | 'targetOptions'> {
+interface ObjectContext
+  extends Pick<
+    Facts,
+    'project' | 'repository' | 'previousOwner' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'environmentPath' | 'targetOptions'
+  > {
   readonly kind: Kind
   readonly canPatch: boolean
   nameOf(id: unknown): string | undefined

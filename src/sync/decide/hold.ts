@@ -37,7 +37,8 @@ export function holdUnresolved(change: Create | Update, unresolved: readonly Dia
   const reason = parts.map(([what]) => what).join('; ')
   const advice = [...new Set(parts.flatMap(([, ...others]) => others))]
   const at = unresolved[0]?.location
-  if (!isAsApplied) return { ...holdBecause(change, true, { reason, remedies: advice.length > 0 ? advice : ['correct the file or the service'] }), at }
+  if (!isAsApplied)
+    return { ...holdBecause(change, true, { reason, remedies: advice.length > 0 ? advice : ['correct the file or the service'] }), at }
   const since = `${reason}; it was renamed or deleted in the service since the last apply`
   const remedies = ['after a rename, run pull to write the new name']
   return { ...holdBecause(change, false, { reason: since, remedies }), origin: 'service', at }

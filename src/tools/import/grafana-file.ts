@@ -69,17 +69,25 @@ const has = (value: unknown, ...fields: readonly string[]): boolean => isMapping
 
 const some = (list: unknown, test: (item: unknown) => boolean): boolean => Array.isArray(list) && list.some(test)
 
-/** What a file of another tool is. */
+const slosPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/slos.md'
+
+/** What a file of another tool is, and where to go with it. */
 function describeOther(root: Readonly<Record<string, unknown>>): string | undefined {
-  const { kind, groups, spec, dashboard = root, tiles } = root
+  const { kind, groups, spec, dashboard = root, tiles, version, apiVersion = version } = root
+  const [, slo] = /^(openslo|prometheus|sloth)\b/.exec(textOrEmpty(apiVersion)) ?? []
+  if (slo !== undefined) return `an SLO of ${slo === 'openslo' ? 'OpenSLO' : 'Sloth'}; declare it as in ${slosPage}`
   const isRule = (rule: unknown): boolean => has(rule, 'expr') && !has(rule, 'data')
-  if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
-    return 'a rule file of Prometheus'
-  if (has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements')) return 'a dashboard of Grafana'
-  if (has(root, 'widgets')) return 'a dashboard of Datadog'
-  if (has(root, 'query', 'type')) return 'a monitor of Datadog'
-  if (some(tiles, (tile) => has(tile, 'name'))) return 'a dashboard for the API, which create-dashboard takes'
-  return sectionNames.some((section) => has(root, section)) ? 'a file with declarations' : undefined
+  const isPrometheus = kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule))
+  const known = {
+    'a rule file of Prometheus': isPrometheus,
+    'a dashboard of Grafana': has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements'),
+    'a dashboard of Datadog': has(root, 'widgets'),
+    'a monitor of Datadog': has(root, 'query', 'type'),
+    'a dashboard for the API, which create-dashboard takes': some(tiles, (tile) => has(tile, 'name')),
+    'a file with declarations': sectionNames.some((section) => has(root, section)),
+  }
+  const found = Object.entries(known).find(([, is]) => is)
+  return found && `${found[0]}; ${accepted}`
 }
 
 const provisioned =
@@ -95,6 +103,10 @@ interface ImportedFile {
 
 /** Throws an InputError for a file that cannot be read, and for one of another kind. */
 export function readImportedFile(content: string, file: string): ImportedFile {
+  const refuseFile = (is: string): never => {
+    throw new InputError([inputDiagnosticAt({ file }, is)])
+  }
+  if (file.endsWith('.tf')) return refuseFile('is a file of Terraform; watchkeeper pull writes the objects of the service to files')
   const document = readDocument(content, file)
   if ('diagnostics' in document) throw new InputError(document.diagnostics)
   const root: Readonly<Record<string, unknown>> = isMapping(document.value) ? document.value : {}
@@ -104,8 +116,8 @@ export function readImportedFile(content: string, file: string): ImportedFile {
   const groups: readonly unknown[] = Array.isArray(given) ? given : []
   const others = isGroup ? [] : Object.keys(root).filter((key) => key !== 'apiVersion' && key !== 'groups')
   const other = describeOther(root)
-  if (other !== undefined) throw new InputError([inputDiagnosticAt({ file }, `is ${other}; ${accepted}`)])
-  if (groups.length === 0 && !others.some((key) => otherSections.test(key))) throw new InputError([inputDiagnosticAt({ file }, noRules)])
+  if (other !== undefined) return refuseFile(`is ${other}`)
+  if (groups.length === 0 && !others.some((key) => otherSections.test(key))) return refuseFile(noRules)
   const rules = groups.flatMap((group, g) => {
     const { rules: own, name, title, folder, folderUid, interval } = isMapping(group) ? group : {}
     return (Array.isArray(own) ? own : []).map((value: unknown, r): RuleInFile => {

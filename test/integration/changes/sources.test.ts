@@ -223,7 +223,9 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their conne
       expect(errorRules(await plan({ connection: connection?.name }))).toEqual(dialect === 'hyperdx' ? [] : ['held'])
       expect(errorRules(await plan({ connection: 'nothing' }))).toEqual(['held'])
       stored('Logs').connection = 'bbbbbbbbbbbbbbbbbbbbbbbb'
-      expect((await plan({})).diagnostics.map(({ message }) => message).join()).toContain('sources use several connections, so apply leaves it as it is. Add connection')
+      expect((await plan({})).diagnostics.map(({ message }) => message).join()).toContain(
+        'sources use several connections, so apply leaves it as it is. Add connection',
+      )
     }))
 
   const sqlTile = (fields: object, name = 'SQL') => ({
@@ -253,7 +255,9 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their conne
         expect.stringMatching(/^dashboards\.board\.tiles\["SQL"\]\.config\.connectionId: "\w+" cannot be combined with connection$/),
       ])
       stored('Logs').connection = 'bbbbbbbbbbbbbbbbbbbbbbbb'
-      expect(await problems({})).toEqual(['dashboards.board: tiles["SQL"].config: sources use several connections, so apply leaves it as it is. Add connection'])
+      expect(await problems({})).toEqual([
+        'dashboards.board: tiles["SQL"].config: sources use several connections, so apply leaves it as it is. Add connection',
+      ])
     }))
 
   it('an SQL tile is pulled with the name of its connection, and without the only one', () =>

@@ -5,7 +5,7 @@ import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
 import { afterApply, kinds, planOf, remoteStateWith } from '../../support/plans.ts'
 import { errors, many, shop, slow } from '../../support/shop-declaration.ts'
 
-const identity = { organizationId: 'o', serviceId: 's', prune: false }
+const identity = { organizationId: 'o', serviceId: 's', prune: false as boolean | 'forget' }
 
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
 
