@@ -376,7 +376,7 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       expect(await plan(afterPull({}, pulled))).toMatchObject({ ...emptyPlan, diagnostics: [] })
       await apply(files())
       expect((await pull(files(), ['a.json'], { only: 'declared' })).writtenFiles).toEqual([])
-      await apply(files({ tags: ['new'], adopt: id }))
+      await apply(await decided(plan, files({ tags: ['new'] })))
       expect(stored()?.tags).toContain('new')
       expect(stored()?.tiles).toEqual(before)
     }))

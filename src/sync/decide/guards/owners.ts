@@ -1,4 +1,5 @@
 import { describeStored } from '../../../kinds/kind.ts'
+import { tagStyle } from '../../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../../platform/core/diagnostics.ts'
 import { listFirst, plural } from '../../../platform/core/text.ts'
 import { type Held, isPlanned, slotOf } from '../change.ts'
@@ -34,14 +35,17 @@ export const keepOwners: Check = ({ steps }, facts) => {
 }
 
 /** One error for all objects of a project that was most likely renamed. */
-function refuseRenamedProject(steps: readonly Step[], { project, previousOwner }: Facts): readonly Diagnostic[] {
+function refuseRenamedProject(steps: readonly Step[], { project, previousOwner, indexes }: Facts): readonly Diagnostic[] {
   const objects = steps.flatMap(({ kind, pair }) => {
     const found = pair?.ownedByOtherProject
     return pair === undefined || found === undefined ? [] : [{ kind, declared: pair.declared, found }]
   })
   const [first, ...others] = objects
   if (first === undefined) return []
-  const name = objects.map(({ found }) => found.marker?.projectName).find((one) => one !== undefined)
+  // A tag has only a digest of the name. Alerts have the name.
+  const token = first.found.marker?.project
+  const names = indexes.alert.all.flatMap(({ marker }) => marker?.projectName ?? [])
+  const name = first.found.marker?.projectName ?? names.find((one) => tagStyle.projectToken(one) === token)
   const more = others.length === 0 ? '' : `, and ${plural(others.length, 'more object')} of these files`
   const previous = previousOwner?.project
   const hint = previous === undefined ? '' : `, and the previous project, ${String(previous)}, does not own it`
