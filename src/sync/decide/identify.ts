@@ -7,12 +7,12 @@ import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, previousKeyOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rule, type Rules } from '../../platform/core/diagnostics.ts'
-import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
 import type { PreviousOwner } from '../../platform/operation/operation.ts'
 import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
 import type { Takeover } from './change.ts'
-import { canRepair, repairByHand, twinRules, whyNotCompared } from './twins.ts'
+import { adviseOnTwins, twinRules } from './twins.ts'
 
 export interface Hold {
   readonly reason: string
@@ -175,13 +175,7 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
     const remedies = ['add the id of the one to manage, or delete the other one in the web app']
     return { found, hold: { reason: `several ${labels} have this identity (${ids})`, remedies } }
   }
-  const byRun = repairCommand === undefined ? `set ${spellVariable('repair', 'duplicates')} for one run` : `run once: ${repairCommand}`
-  const remedies = [
-    `to name the one to manage, set adopt to its id`,
-    canRepair(kind, canPatch)
-      ? `to repair all of them, when no other run is at work, ${byRun}`
-      : `no run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`,
-  ]
+  const remedies = ['to name the one to manage, set adopt to its id', adviseOnTwins(kind, canPatch, repairCommand)]
   const candidates = holders.map(({ stored }) => stored.id)
   return { hold: { reason: `${holders.length} ${labels} have this ownership marker (${ids})`, remedies, candidates } }
 }

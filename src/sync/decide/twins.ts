@@ -16,7 +16,8 @@ import {
   type StoredObject,
 } from '../../kinds/kind.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
-import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
+import type { Rules } from '../../platform/core/diagnostics.ts'
+import { spellVariable } from '../../platform/core/input-spelling.ts'
 import { listFirst } from '../../platform/core/text.ts'
 import type { MarkedObject, StoredIndex, StoredObjects } from '../plan/stored-objects.ts'
 
@@ -28,8 +29,6 @@ export const twinRules = {
       'Two objects have the same ownership marker: two runs created them at the same time, or one is a copy. A note says how to repair them. If `adopt` names one of them, a note says that the other one is left as it is.',
   },
 } as const satisfies Rules
-
-export const isAboutTwins = ({ rule }: Diagnostic): boolean => rule === ('duplicate-marker' satisfies keyof typeof twinRules)
 
 /** One of several objects with the same marker or identity, which is not the one to keep. */
 export interface Twin extends MarkedObject {
@@ -63,13 +62,11 @@ export function repairByHand({ removal }: KindRules, isReleased = false): string
   return `In the web app, delete the one that you do not need: ${loss}. To keep both, remove the tag that begins with wk: from one of them`
 }
 
-/** How to repair the twins of these kinds: one more diagnostic after those that name them. */
-export function adviseRepair(doubled: readonly TwinKind[], canPatch: boolean, command: string | undefined): readonly Diagnostic[] {
-  const repairable = doubled.map((kind) => canRepair(kind, canPatch))
-  if (command === undefined || !repairable.includes(true)) return []
-  const which = repairable.includes(false) ? 'the others' : 'all of them'
-  const message = `to repair ${which}, run this once, when no other run is at work: ${command}`
-  return [exceptionalDiagnostic(twinRules, 'duplicate-marker', { file: 'repair' }, message)]
+/** How to repair twins of the kind. */
+export function adviseOnTwins(kind: TwinKind & KindRules, canPatch: boolean, command: string | undefined): string {
+  if (!canRepair(kind, canPatch)) return `no run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`
+  const once = command === undefined ? `set ${spellVariable('repair', 'duplicates')} for one run` : `run once: ${command}`
+  return `to repair all of them, when no other run is at work, ${once}`
 }
 
 interface TwinsContext {
