@@ -11,10 +11,8 @@ export const defaultLimitHours = 26
 /** A backup gets at least this much time beyond its period. */
 const minSlackHours = 2
 
-/** A backup may take this many times its typical duration. */
 const durationFactor = 2
 
-/** A longer period counts as invalid. */
 const maxPeriodHours = 366 * 24
 
 /**
@@ -60,9 +58,7 @@ interface Freshness<B> {
   /** The backup that decided the outcome. Absent for `missing` and `unknown`, and for a failed backup without a date. */
   readonly decisive?: Aged<B>
   readonly lastSuccessful?: Aged<B> | undefined
-  /** Started after the last successful backup. */
   readonly inProgress?: Aged<B> | undefined
-  /** The reason for the outcome `unknown`. */
   readonly unknownReason?: UnknownReason
   /** Until then, a service without a backup is new enough to have none. */
   readonly firstDueMs?: number
@@ -81,7 +77,13 @@ const states: ReadonlyMap<string, BackupState> = new Map([
 ])
 
 /** Some APIs report no status. Their backups are successful once they have an end. */
-export function classifyBackup({ status, finishedMs }: Pick<BackupTimes, 'status' | 'finishedMs'>): BackupState {
+export function classifyBackup({
+  status,
+  finishedMs,
+}: {
+  readonly status: string | undefined
+  readonly finishedMs: number | undefined
+}): BackupState {
   if (status === undefined) return finishedMs === undefined ? 'unknown' : 'successful'
   return states.get(status) ?? 'unknown'
 }
@@ -90,17 +92,10 @@ interface Classified<B> extends Aged<B> {
   readonly state: BackupState
 }
 
-interface FreshnessRules {
-  readonly limitMs: number
-  readonly nowMs: number
-  /** When the service was created, where that is known. */
-  readonly createdMs?: number | undefined
-}
-
 /** Judges `backups`, in any order. An age equal to the limit passes. */
 export function judgeFreshness<B extends BackupTimes>(
   backups: readonly B[],
-  { limitMs, nowMs, createdMs = Number.NaN }: FreshnessRules,
+  { limitMs, nowMs, createdMs = Number.NaN }: { readonly limitMs: number; readonly nowMs: number; readonly createdMs?: number | undefined },
 ): Freshness<B> {
   if (backups.length === 0) {
     const ageMs = nowMs - createdMs
@@ -115,7 +110,7 @@ export function judgeFreshness<B extends BackupTimes>(
     else dated.push({ backup, state: classifyBackup(backup), ageMs: nowMs - startMs })
   }
   // A wrong date or a wrong clock makes every age unreliable: a backup that looks fresh may be a day older.
-  if (dated.some((one) => isInFuture(one, nowMs))) return unknown('future-date')
+  if (dated.some((one) => isInFuture(one, nowMs))) return unknownOutcome('future-date')
   // Sorted before ages are raised to zero, so that slightly future times keep their order.
   return decide(
     dated.toSorted(byAge).map((one) => ({ ...one, ageMs: Math.max(0, one.ageMs) })),
@@ -125,23 +120,22 @@ export function judgeFreshness<B extends BackupTimes>(
 }
 
 /** A backup holds the data of its start. Estimated where the start itself is missing. */
-function estimateStart(backup: BackupTimes, nowMs: number): number | undefined {
+function estimateStart(backup: BackupTimes, nowMs: number) {
   const { startedMs, finishedMs, durationMs } = backup
   if (startedMs !== undefined) return startedMs
   if (finishedMs !== undefined) return finishedMs - (durationMs ?? 0)
   return classifyBackup(backup) === 'in-progress' && durationMs !== undefined ? nowMs - durationMs : undefined
 }
 
-const isInFuture = <B extends BackupTimes>({ backup: { finishedMs }, ageMs }: Classified<B>, nowMs: number): boolean =>
+const isInFuture = <B extends BackupTimes>({ backup: { finishedMs }, ageMs }: Classified<B>, nowMs: number) =>
   ageMs < -clockSkewMs || (finishedMs !== undefined && finishedMs > nowMs + clockSkewMs)
 
 /** Newest first. At the same age, a failure counts as the later one. */
-const byAge = (a: Classified<unknown>, b: Classified<unknown>): number =>
+const byAge = (a: Classified<unknown>, b: Classified<unknown>) =>
   a.ageMs - b.ageMs || Number(b.state === 'failed') - Number(a.state === 'failed')
 
-const unknown = <B>(unknownReason: UnknownReason): Freshness<B> => ({ outcome: 'unknown', passes: false, unknownReason, issues: [] })
+const unknownOutcome = <B>(unknownReason: UnknownReason): Freshness<B> => ({ outcome: 'unknown', passes: false, unknownReason, issues: [] })
 
-/** `dated` is newest first. */
 function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated: readonly B[], limitMs: number): Freshness<B> {
   const lastSuccessful = dated.find(({ state }) => state === 'successful')
   // A backup in progress may still fail, so the last completed one decides.
@@ -150,7 +144,7 @@ function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated:
   const context = {
     lastSuccessful,
     inProgress: newer.find(({ state }) => state === 'in-progress'),
-    issues: findIssues(newer, undated, lastSuccessful),
+    issues: dataIssuesOf(newer, undated, lastSuccessful),
   }
   if (lastCompleted?.state === 'failed') return { outcome: 'failed', passes: false, decisive: lastCompleted, ...context }
   if (lastSuccessful !== undefined) {
@@ -158,14 +152,14 @@ function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated:
     return { outcome: passes ? 'fresh' : 'stale', passes, decisive: lastSuccessful, ...context }
   }
   if (undated.some((backup) => classifyBackup(backup) === 'failed')) return { outcome: 'failed', passes: false, ...context }
-  if (undated.length > 0) return unknown('missing-date')
+  if (undated.length > 0) return unknownOutcome('missing-date')
   // The limit counts from the oldest one: a backup should exist since then.
   const oldest = dated.findLast(({ state }) => state === 'in-progress')
-  if (oldest === undefined) return unknown('unknown-status')
+  if (oldest === undefined) return unknownOutcome('unknown-status')
   return { outcome: 'in-progress', passes: oldest.ageMs <= limitMs, decisive: oldest, ...context }
 }
 
-function findIssues<B extends BackupTimes>(
+function dataIssuesOf<B extends BackupTimes>(
   newer: readonly Classified<B>[],
   undated: readonly B[],
   lastSuccessful: Classified<B> | undefined,
@@ -181,14 +175,14 @@ function findIssues<B extends BackupTimes>(
 /** Worst first. A known problem comes before a service that could not be checked. */
 const severityOrder: readonly BackupOutcome[] = ['missing', 'failed', 'stale', 'in-progress', 'unknown', 'fresh']
 
-interface Judged {
+interface JudgedOutcome {
   readonly outcome: BackupOutcome
   readonly passes: boolean
   readonly ageMs?: number | undefined
 }
 
 /** Sorts failing services before passing ones, then by outcome, then the oldest first. */
-export const byWorst = (a: Judged, b: Judged): number =>
+export const byWorst = (a: JudgedOutcome, b: JudgedOutcome): number =>
   Number(a.passes) - Number(b.passes) ||
   severityOrder.indexOf(a.outcome) - severityOrder.indexOf(b.outcome) ||
   (b.ageMs ?? 0) - (a.ageMs ?? 0)
@@ -212,7 +206,6 @@ export type Trend = z.output<typeof trendSchema>
 interface BackupTrend {
   readonly size: Trend
   readonly duration: Trend
-  /** Number of earlier backups of the same type. */
   readonly earlierCount: number
 }
 
@@ -242,10 +235,8 @@ const roundingError = 4 * Number.EPSILON
 
 export const sizeOutcomes = ['ok', 'too-small', 'unknown-size', 'unknown-earlier-sizes', 'no-earlier-backup'] as const
 
-type SizeOutcome = (typeof sizeOutcomes)[number]
-
 /** A size equal to the ratio is ok. */
-export function judgeSize({ size, earlierCount }: BackupTrend, minRatio: number): SizeOutcome {
+export function judgeSize({ size, earlierCount }: BackupTrend, minRatio: number): (typeof sizeOutcomes)[number] {
   if (size.latest === undefined) return 'unknown-size'
   if (size.median === undefined) return earlierCount === 0 ? 'no-earlier-backup' : 'unknown-earlier-sizes'
   return size.latest < size.median * minRatio * (1 - roundingError) ? 'too-small' : 'ok'

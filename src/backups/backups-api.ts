@@ -4,7 +4,7 @@ import { path, type Service } from '../platform/api/path.ts'
 import { readList, readOne, wireId, wireNumber } from '../platform/api/wire.ts'
 
 /** All times are UTC. Without a zone, a time would be read as local time. */
-const instant = z
+const backupInstant = z
   .string()
   .transform((text) => (/(?:[zZ]|[+-]\d{2}:?\d{2})$/.test(text) ? text : `${text}Z`))
   .refine((text) => !Number.isNaN(Date.parse(text)), 'is not a date and time')
@@ -14,8 +14,8 @@ export const backupSchema = z.looseObject({
   status: z.string().nullish(),
   type: z.string().nullish(),
   backupName: z.string().nullish(),
-  startedAt: instant.nullish(),
-  finishedAt: instant.nullish(),
+  startedAt: backupInstant.nullish(),
+  finishedAt: backupInstant.nullish(),
   sizeInBytes: wireNumber.nullish(),
   durationInSeconds: wireNumber.nullish(),
   /** Azure names a container instead of a path. */
@@ -24,7 +24,6 @@ export const backupSchema = z.looseObject({
 
 export type Backup = z.output<typeof backupSchema>
 
-/** How often a service is backed up. Every field may be missing. */
 const backupConfigurationSchema = z.looseObject({
   backupPeriodInHours: wireNumber.nullish(),
   backupRetentionPeriodInHours: wireNumber.nullish(),

@@ -1,4 +1,3 @@
-// The verdict and the report of check-backups.
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
 import { joinFirst, joinSome, type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
@@ -6,7 +5,7 @@ import { firstOf, plural, quote, sparkline } from '../platform/core/text.ts'
 import { fold, type Part, statusLooks } from '../platform/report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration, formatRatio } from '../platform/report/format.ts'
 import { type Report, type Verdict, verdictOf } from '../platform/report/report.ts'
-import { type Cell, facts, shown, table } from '../platform/report/table.ts'
+import { facts, shown, table } from '../platform/report/table.ts'
 import { type BackupDataIssue, byWorst, type Trend, type UnknownReason } from './backup-rules.ts'
 import { backupTable } from './backups.ts'
 import type { BackupsResult, JudgedService } from './backups-schemas.ts'
@@ -18,46 +17,45 @@ export function needsNames(checks: readonly JudgedService[]): boolean {
 }
 
 /** The name of a service, with the id where two services have that name. The id where the name is unknown. */
-interface Check extends JudgedService {
+interface LabeledCheck extends JudgedService {
   readonly label: string
 }
 
-const labelChecks = (checks: readonly JudgedService[]): readonly Check[] =>
+const labelChecks = (checks: readonly JudgedService[]): readonly LabeledCheck[] =>
   checks.map((check) => {
     const { serviceId, name = serviceId } = check
     const isUnique = checks.every((other) => other === check || other.name !== check.name)
     return { ...check, label: isUnique || name === serviceId ? name : `${name} (${serviceId})` }
   })
 
-/** Number of services that a sentence names. */
-const maxNamed = 10
+const maxServiceNames = 10
 
 export function judgeChecks(result: BackupsResult): Verdict {
   const services = labelChecks(result.services)
   const failed = services.filter(({ passes }) => !passes).toSorted(byWorst)
-  const failures = linesOf(failed, (check) => [
+  const failures = groupedLines(failed, (check) => [
     ...(isFreshEnough(check) ? [] : [describeState(check)]),
     ...check.problems.map((problem) => say`${untrustedSentence(problem)}.`),
   ])
   const cause = joinSome(
-    failed.map((check) => say`${check.label} ${trusted(isFreshEnough(check) ? 'fails the check' : causes[check.outcome])}`),
-    maxInCause,
+    failed.map((check) => say`${check.label} ${trusted(isFreshEnough(check) ? 'fails the check' : outcomeCauses[check.outcome])}`),
+    3,
   )
   return verdictOf([
     ...(services.length > 1 && failed.length > 0 ? [countFailed(failed, services.length)] : [])
       .concat(failures)
       .map((line) => ({ level: 'fail' as const, line, cause })),
-    ...linesOf(services, listWarnings).map((line) => ({ level: 'warn' as const, line })),
+    ...groupedLines(services, listWarnings).map((line) => ({ level: 'warn' as const, line })),
   ])
 }
 
 /** A sentence about several services is one line with their names. Their errors differ in ids. */
-function linesOf(checks: readonly Check[], toLines: (check: Check) => readonly Line[]): readonly Line[] {
+function groupedLines(checks: readonly LabeledCheck[], toLines: (check: LabeledCheck) => readonly Line[]) {
   const all = checks.flatMap((check) => toLines(check).map((line) => ({ ...check, line })))
   const alike = Map.groupBy(all, ({ line, serviceId }) => toPlainText(line).replaceAll(serviceId, ''))
   return [...alike.values()].map((same) => {
     const names = joinFirst(
-      maxNamed,
+      maxServiceNames,
       same.map(({ label }) => label),
     )
     return say`${trusted(same.length === 1 ? 'Service' : 'Services')} ${names}: ${same[0]?.line ?? []}`
@@ -65,18 +63,18 @@ function linesOf(checks: readonly Check[], toLines: (check: Check) => readonly L
 }
 
 /** `2 of 3 services have no fresh backup: search, catalog.` */
-function countFailed(failed: readonly Check[], count: number): Line {
+function countFailed(failed: readonly LabeledCheck[], count: number) {
   const [has, fails] = failed.length === 1 ? ['has', 'fails'] : ['have', 'fail']
   const isUnknown = failed.every(({ outcome }) => outcome === 'unknown')
   const verb = isUnknown ? 'could not be checked' : failed.some(isFreshEnough) ? `${fails} the check` : `${has} no fresh backup`
   const names = joinFirst(
-    maxNamed,
+    maxServiceNames,
     failed.map(({ label }) => label),
   )
   return say`${failed.length} of ${count} services ${trusted(verb)}: ${names}.`
 }
 
-const causes: Readonly<Record<JudgedService['outcome'], string>> = {
+const outcomeCauses: Readonly<Record<JudgedService['outcome'], string>> = {
   stale: 'is stale',
   missing: 'has no backup',
   failed: 'has a failed backup',
@@ -85,22 +83,17 @@ const causes: Readonly<Record<JudgedService['outcome'], string>> = {
   fresh: 'is fresh',
 }
 
-/** Number of services that a title names. */
-const maxInCause = 3
-
-/** The backup is fresh enough, so that only problems fail the service. */
-const isFreshEnough = ({ outcome, ageMs = 0, limit, firstBackupDueAt }: JudgedService): boolean =>
+const isFreshEnough = ({ outcome, ageMs = 0, limit, firstBackupDueAt }: JudgedService) =>
   outcome === 'fresh' || firstBackupDueAt !== undefined || (outcome === 'in-progress' && ageMs <= limit.hours * hourMs)
 
 /** `2 d 2 h old, limit 1 d 2 h`, or by how much the age exceeds a limit that looks equal to it. */
-function ageWords({ ageMs = 0, limit }: JudgedService): string {
+function ageWords({ ageMs = 0, limit }: JudgedService) {
   const excessMs = ageMs - limit.hours * hourMs
   const isEqual = formatDuration(ageMs) === formatHours(limit.hours) && excessMs > 0
   return `${formatDuration(ageMs)} old, ${isEqual ? `${formatDuration(excessMs)} over the limit` : `limit ${formatHours(limit.hours)}`}`
 }
 
-/** The state of the backups in one or more sentences, for after the name of the service and a colon. */
-function describeState(check: JudgedService): Line {
+function describeState(check: JudgedService) {
   const { outcome, ageMs, unknownReason = 'unknown-status', failure, lastSuccessful, inProgress, firstBackupDueAt } = check
   const another = inProgress === undefined ? '' : ` Another backup has been in progress for ${formatDuration(inProgress.ageMs)}.`
   switch (outcome) {
@@ -121,7 +114,7 @@ function describeState(check: JudgedService): Line {
   }
 }
 
-const formatHours = (hours: number): string => formatDuration(hours * hourMs)
+const formatHours = (hours: number) => formatDuration(hours * hourMs)
 
 const unknownWords: Readonly<Record<UnknownReason, string>> = {
   'future-date': 'a backup is dated in the future, so ages are not reliable. Check the clock of this machine.',
@@ -130,13 +123,12 @@ const unknownWords: Readonly<Record<UnknownReason, string>> = {
 }
 
 /** The first line of the message, and the advice, without the last full stop. The report has the whole message. */
-function explainError({ message, advice }: NonNullable<JudgedService['failure']>): Line {
+function explainError({ message, advice }: NonNullable<JudgedService['failure']>) {
   const [first = ''] = message.split('\n')
   return untrustedSentence([first, ...(advice === undefined ? [] : [advice])].map((text) => text.replace(/\.$/, '')).join('. '))
 }
 
-/** Whole sentences, for after the name of the service and a colon. */
-function listWarnings(check: JudgedService): readonly Line[] {
+function listWarnings(check: JudgedService) {
   const { limit, failure, configurationFailure, dataQualityIssues } = check
   // Nothing else is known of a service whose backups could not be read.
   if (failure !== undefined) return []
@@ -155,7 +147,7 @@ const issueWords: Readonly<Record<BackupDataIssue, string>> = {
   'missing-date': 'backups without a date are left out.',
 }
 
-function sizeWarnings({ sizeOutcome, size, minSizeRatio = 0 }: JudgedService): readonly Line[] {
+function sizeWarnings({ sizeOutcome, size, minSizeRatio = 0 }: JudgedService) {
   switch (sizeOutcome) {
     case 'too-small': {
       const { latest = 0, median = 0 } = size ?? {}
@@ -171,9 +163,8 @@ function sizeWarnings({ sizeOutcome, size, minSizeRatio = 0 }: JudgedService): r
   }
 }
 
-/** The first line of a run that passes. */
-function headlineOf(services: readonly Check[]): Line {
-  const [only] = linesOf(services, (check) => [describeState(check)])
+function backupHeadline(services: readonly LabeledCheck[]) {
+  const [only] = groupedLines(services, (check) => [describeState(check)])
   if (services.length === 1 && only !== undefined) return only
   const fresh = services.filter(({ outcome }) => outcome === 'fresh').length
   const first = services.filter((check) => check.outcome !== 'fresh' && isFreshEnough(check)).length
@@ -185,22 +176,27 @@ export function reportChecks(result: BackupsResult): Report {
   const services = labelChecks(result.services).toSorted(byWorst)
   const [only] = services
   const commands = services.flatMap(({ correction }) => correction ?? [])
+  const worst = services.find((check) => check.outcome !== 'unknown' && !isFreshEnough(check))
+  const first = services.find(({ needsRestore }) => needsRestore)
+  const command = `watchkeeper verify-restore --service-id NEW --original ${first?.serviceId} --id BACKUP --reports json=restore.json`
   return {
-    headline: headlineOf(services),
+    headline: backupHeadline(services),
     services: only !== undefined && services.length === 1 ? say`service ${only.label}` : say`${services.length} services`,
     blocks: [
-      missingBackupStep(services),
+      worst &&
+        say`Look at Backups of the service in the ClickHouse Cloud console, and ask its support if no backup is made. To list them here: ${`watchkeeper list-backups --service-id ${worst.serviceId}`}`,
       commands.length > 0 && [
         say`To make the backup configurations those of the policies:`,
         { kind: 'preformatted', text: commands.join('\n') },
       ],
-      restoreStep(services),
-      factsOf(result, services),
+      first &&
+        say`To verify a restore of ${first.label}: restore a backup to a new service, run ${command}, and add the file to results of the policy. See ${trusted('https://github.com/watchkeeper/watchkeeper/blob/main/docs/backups.md#restores')}`,
+      backupFacts(result, services),
       serviceTable(services),
       trendTable(services),
       failureBlocks(services),
-      result.drills.length > 0 && say`Left out, because they belong to restore drills: ${firstOf(maxNamed, result.drills)}.`,
-      result.leftOutFiles && say`Files without a result about these services: ${firstOf(maxNamed, result.leftOutFiles)}.`,
+      result.drills.length > 0 && say`Left out, because they belong to restore drills: ${firstOf(maxServiceNames, result.drills)}.`,
+      result.leftOutFiles && say`Files without a result about these services: ${firstOf(maxServiceNames, result.leftOutFiles)}.`,
       services.map(
         ({ backups, count = 0, label }): Part => ({
           ...fold(
@@ -214,31 +210,13 @@ export function reportChecks(result: BackupsResult): Report {
   }
 }
 
-/** What to do about the worst service without a backup that is fresh enough. Requests that failed have their own advice. */
-function missingBackupStep(services: readonly Check[]): Part {
-  const worst = services.find((check) => check.outcome !== 'unknown' && !isFreshEnough(check))
-  return (
-    worst &&
-    say`Look at Backups of the service in the ClickHouse Cloud console, and ask its support if no backup is made. To list them here: ${`watchkeeper list-backups --service-id ${worst.serviceId}`}`
-  )
-}
-
-/** What to do about the first service without the restore that its policies require. */
-function restoreStep(services: readonly Check[]): Part {
-  const first = services.find(({ needsRestore }) => needsRestore)
-  const command = `watchkeeper verify-restore --service-id NEW --original ${first?.serviceId} --id BACKUP --reports json=restore.json`
-  return (
-    first &&
-    say`To verify a restore of ${first.label}: restore a backup to a new service, run ${command}, and add the file to results of the policy. See ${trusted(restoresPage)}`
-  )
-}
-
-const restoresPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/backups.md#restores'
-
 /** Facts name at most this many limits. The table has all of them. */
 const maxLimits = 3
 
-function factsOf({ worstServiceId, backupId, backupName = backupId, ...result }: BackupsResult, services: readonly Check[]): Part {
+function backupFacts(
+  { worstServiceId, backupId, backupName = backupId, ...result }: BackupsResult,
+  services: readonly LabeledCheck[],
+): Part {
   const limits = [...new Set(services.filter(isRead).map(({ limit }) => `${formatHours(limit.hours)} (${explainLimit(limit)})`))]
   const limitText = limits.length > maxLimits ? `${limits.length} different limits, see the table` : limits.join('; ')
   const worst = services.find(({ serviceId }) => serviceId === worstServiceId)
@@ -252,16 +230,15 @@ function factsOf({ worstServiceId, backupId, backupName = backupId, ...result }:
   })
 }
 
-/** Label of the backup that decided the outcome, by its status. */
 const decisiveLabels: ReadonlyMap<string | undefined, string> = new Map([
   ['error', 'Failed backup'],
   ['in_progress', 'First backup'],
 ])
 
 /** The report shows limits only for services whose backups were read. */
-const isRead = ({ failure }: JudgedService): boolean => failure === undefined
+const isRead = ({ failure }: JudgedService) => failure === undefined
 
-function explainLimit({ hours, source, defaultReason = 'no-configuration', periodHours }: JudgedService['limit']): string {
+function explainLimit({ hours, source, defaultReason = 'no-configuration', periodHours }: JudgedService['limit']) {
   if (source === 'input') return 'from max-age-hours'
   if (source === 'default' || periodHours === undefined) return `default for daily backups, because ${defaultWords[defaultReason]}`
   return `from the backup configuration: a period of ${formatHours(periodHours)}, and ${formatHours(hours - periodHours)} to make the backup`
@@ -273,7 +250,7 @@ const defaultWords = {
   unreadable: 'the backup configuration could not be read',
 } as const
 
-const serviceTable = (services: readonly Check[]): Part =>
+const serviceTable = (services: readonly LabeledCheck[]) =>
   table('Services', services, {
     Service: ({ label }) => label,
     Outcome: ({ firstBackupDueAt: due, ...check }) => {
@@ -287,12 +264,12 @@ const serviceTable = (services: readonly Check[]): Part =>
     Problems: services.some(({ problems }) => problems.length > 0) && (({ problems }) => problems.join('; ')),
   })
 
-function iconOf(check: JudgedService): string {
+function iconOf(check: JudgedService) {
   if (!check.passes) return statusLooks.fail.sign
   return statusLooks[listWarnings(check).length > 0 ? 'warn' : 'pass'].sign
 }
 
-const trendTable = (services: readonly Check[]): Part =>
+const trendTable = (services: readonly LabeledCheck[]) =>
   table(
     'Last successful backup compared with earlier backups of its type',
     services.filter(({ size, duration }) => size !== undefined && duration !== undefined),
@@ -309,16 +286,14 @@ const trendTable = (services: readonly Check[]): Part =>
     },
   )
 
-/** A longer sparkline would be hard to read. */
 const maxSparklinePoints = 20
 
-const sparklineOf = (trend: Trend | undefined): Cell =>
+const sparklineOf = (trend: Trend | undefined) =>
   shown(trend && trend.values.length > 1 ? trend.values.slice(-maxSparklinePoints) : undefined, (values) => sparkline(values))
 
-/** Errors that the report shows in full. The result document has all of them. */
 const maxFailures = 5
 
-const failureBlocks = (services: readonly Check[]): Part => {
+const failureBlocks = (services: readonly LabeledCheck[]): Part => {
   const failed = services.flatMap(({ failure, configurationFailure = failure, ...check }) =>
     configurationFailure === undefined ? [] : [{ ...check, failure: failure ?? configurationFailure }],
   )

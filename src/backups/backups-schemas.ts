@@ -1,4 +1,3 @@
-// What check-backups takes and returns.
 import * as z from 'zod'
 import { isUuid } from '../platform/api/path.ts'
 import { filePath, list, noted, positiveNumber } from '../platform/operation/inputs.ts'
@@ -15,14 +14,6 @@ export const maxAgeInput = positiveNumber(
 
 export const checksInput = filePath('Path of the file with policies for backups, and with rules and queries for restored data.').optional()
 
-/** The id of a service in lower case, or its name. */
-const serviceReference = z
-  .string()
-  .min(1)
-  .max(256)
-  .regex(/^[^\u0000-\u001f\u007f]+$/)
-  .transform((text) => (isUuid(text.toLowerCase()) ? text.toLowerCase() : text))
-
 export const backupsInput = z.strictObject({
   maxAgeHours: noted(
     maxAgeInput,
@@ -31,7 +22,12 @@ export const backupsInput = z.strictObject({
   services: list(
     'Checks these services, by name or id, instead of that of service-id.',
     'names or ids, one per line or separated by commas, at most 100',
-    serviceReference,
+    z
+      .string()
+      .min(1)
+      .max(256)
+      .regex(/^[^\u0000-\u001f\u007f]+$/)
+      .transform((text) => (isUuid(text.toLowerCase()) ? text.toLowerCase() : text)),
   ).optional(),
   checks: noted(checksInput, 'A backup configuration that differs from its policies fails.'),
 })

@@ -6,7 +6,7 @@ import type { Service } from '../platform/api/path.ts'
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
-import { counted, type Line, say, trusted, untrusted } from '../platform/core/line.ts'
+import { counted, say, trusted, untrusted } from '../platform/core/line.ts'
 import { idMeta, noted, uuid } from '../platform/operation/inputs.ts'
 import { listOutput } from '../platform/operation/listing.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
@@ -35,7 +35,7 @@ export const listBackups = defineOperation({
 /** Does not rely on the documented order of the API. Backups without a date come last. */
 export const sortNewestFirst = (backups: readonly Backup[]): Backup[] => backups.toSorted((a, b) => dateOf(b) - dateOf(a))
 
-const dateOf = ({ startedAt, finishedAt }: Backup): number => Date.parse(startedAt || finishedAt || '1970-01-01')
+const dateOf = ({ startedAt, finishedAt }: Backup) => Date.parse(startedAt || finishedAt || '1970-01-01')
 
 export const backupOutput = z.object({
   backupStatus: z.string().optional().describe('done, error or in_progress.'),
@@ -72,7 +72,7 @@ export const getBackup = defineOperation({
   judge: ({ backupStatus }) =>
     backupStatus === 'error' ? { status: 'warn', reasons: [], sentence: say`The backup failed and cannot be restored.` } : pass,
   report: (result) => ({
-    headline: say`Backup ${untrusted(result.backupName ?? result.id)} is ${untrusted(result.backupStatus ?? 'in an unknown state')}${startedAgo(result)}`,
+    headline: say`Backup ${untrusted(result.backupName ?? result.id)} is ${untrusted(result.backupStatus ?? 'in an unknown state')}${result.backupAgeHours === undefined ? [] : say`, started ${trusted(formatAgo(result.backupAgeHours * hourMs))}`}`,
     blocks: [
       facts({
         Started: shown(result.backupStartedAt, formatMoment) ?? '',
@@ -106,13 +106,10 @@ export function toBackupOutput(backup: Backup, nowMs: number): BackupOutput {
   }
 }
 
-const toIso = (text: string | null | undefined): string | undefined => (text ? new Date(text).toISOString() : undefined)
+const toIso = (text: string | null | undefined) => (text ? new Date(text).toISOString() : undefined)
 
 /** Hours with two decimals. */
 export const toHours = (ms: number): number => Math.round(ms / 36_000) / 100
-
-const startedAgo = ({ backupAgeHours }: Pick<BackupOutput, 'backupAgeHours'>): Line =>
-  backupAgeHours === undefined ? [] : say`, started ${trusted(formatAgo(backupAgeHours * hourMs))}`
 
 /** A backup in the form that the rules use. */
 export interface KnownBackup extends BackupTimes, BackupMeasures {
@@ -129,20 +126,22 @@ export function toKnownBackup(answer: Backup): KnownBackup {
     status: status || undefined,
     startedMs,
     finishedMs,
-    durationMs: seconds === undefined ? elapsedMs(startedMs, finishedMs) : seconds * 1000,
+    durationMs:
+      seconds === undefined
+        ? startedMs === undefined || finishedMs === undefined || finishedMs < startedMs
+          ? undefined
+          : finishedMs - startedMs
+        : seconds * 1000,
     type: type || undefined,
     sizeBytes: toMeasure(sizeInBytes),
   }
 }
 
-const toMs = (text: string | null | undefined): number | undefined => (text ? Date.parse(text) : undefined)
+const toMs = (text: string | null | undefined) => (text ? Date.parse(text) : undefined)
 
 /** Ignores negative and infinite values, which are not valid sizes or durations. */
-const toMeasure = (value: number | null | undefined): number | undefined =>
+const toMeasure = (value: number | null | undefined) =>
   typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY ? value : undefined
-
-const elapsedMs = (startedMs: number | undefined, finishedMs: number | undefined): number | undefined =>
-  startedMs === undefined || finishedMs === undefined || finishedMs < startedMs ? undefined : finishedMs - startedMs
 
 export const backupTable = (backups: readonly Backup[]): Block =>
   table(undefined, backups, {

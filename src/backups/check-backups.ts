@@ -1,5 +1,3 @@
-// The backup gate: does each service have a fresh backup?
-
 import { findServices, isOfDrill, type ListedService } from '../platform/api/services.ts'
 import { type Diagnostic, missingInput } from '../platform/core/diagnostics.ts'
 import { inputError } from '../platform/core/errors.ts'
@@ -11,7 +9,7 @@ import { judgeChecks, needsNames, reportChecks } from './backups-report.ts'
 import { backupsDetails, backupsInput, backupsOutput } from './backups-schemas.ts'
 import { comparePolicies, findUnknownService, judgeAllRestores, needConfiguration, policiesOf, readAllRestores } from './policy.ts'
 import { resolveServices } from './resolve-services.ts'
-import { checkService, readServices, type ServiceBackups } from './service-check.ts'
+import { checkService, readServices } from './service-check.ts'
 
 export const checkBackups = defineOperation({
   title: 'Backups',
@@ -23,7 +21,7 @@ export const checkBackups = defineOperation({
   output: backupsOutput,
   details: backupsDetails,
   example: { maxAgeHours: 26, checks: 'backups.yml' },
-  check: (given) => checkInput(given),
+  check: (given) => requireServices(given),
   async run(context, { maxAgeHours, services, checks }) {
     const { api, organizationId, service, clock, files } = context
     // The YAML parser takes longer to load than the rest of a run without a file.
@@ -41,7 +39,11 @@ export const checkBackups = defineOperation({
     if (unknown !== undefined) throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this name or id`)
     const needsConfiguration = maxAgeHours === undefined || needConfiguration(policies)
     const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), { needsConfiguration })
-    const dated = resolved.listed ?? (read.some(hasNoBackup) ? await findServices(api, organizationId, true) : undefined)
+    const dated =
+      resolved.listed ??
+      (read.some(({ backups }) => 'value' in backups && backups.value.length === 0)
+        ? await findServices(api, organizationId, true)
+        : undefined)
     // The time is read after the answers: a backup that finished while others were read must not be dated in the future.
     const nowMs = clock.now()
     const restores = await readAllRestores(files, policies, { organizationId, nowMs })
@@ -90,20 +92,17 @@ export const checkBackups = defineOperation({
   report: reportChecks,
 })
 
-/** Such a service may be too new to have one. */
-const hasNoBackup = ({ backups }: ServiceBackups): boolean => 'value' in backups && backups.value.length === 0
-
 /** Undefined where the API does not say when the service was created. */
-function createdMsOf({ createdAt = '' }: Pick<ListedService, 'createdAt'>): number | undefined {
+function createdMsOf({ createdAt = '' }: ListedService) {
   const createdMs = Date.parse(createdAt)
   return Number.isNaN(createdMs) ? undefined : createdMs
 }
 
 /** Services of restore drills are deleted soon, so no one needs their backups. */
-const withoutDrills = (ids: readonly string[], listed: readonly ListedService[] = []): readonly string[] =>
+const withoutDrills = (ids: readonly string[], listed: readonly ListedService[] = []) =>
   ids.filter((id) => !listed.some((one) => one.id === id && isOfDrill(one)))
 
-const checkInput = ({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] =>
+const requireServices = ({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] =>
   names.has('services') || hasServiceId
     ? []
     : [

@@ -7,17 +7,17 @@ import { quote } from '../platform/core/text.ts'
 import { parseWithLocations } from '../platform/documents/parse.ts'
 import { duration, flag, glob, integer, lines, positiveNumber } from '../platform/operation/inputs.ts'
 
-const word = (description: string, accepts: string) => z.string().min(1).max(256).meta({ description, accepts })
-const words = (description: string, accepts: string) =>
+const wordField = (description: string, accepts: string) => z.string().min(1).max(256).meta({ description, accepts })
+const wordsField = (description: string, accepts: string) =>
   z
-    .array(word(description, accepts))
+    .array(wordField(description, accepts))
     .max(1000)
     .meta({ description, accepts: `a list of ${accepts}` })
-const number = (description: string) => z.number().meta({ description, accepts: 'a number' })
+const numberField = (description: string) => z.number().meta({ description, accepts: 'a number' })
 const text = (form: RegExp, description: string, accepts: string) => z.string().regex(form).meta({ description, accepts }).optional()
 
 const tables = z.strictObject({
-  ignore: words('Tables that are not compared.', 'database.table, or database.* for all tables of a database').default([]),
+  ignore: wordsField('Tables that are not compared.', 'database.table, or database.* for all tables of a database').default([]),
   newestWithin: duration('How much older than in the original the newest row from before the backup may be.', '0m').default('15m'),
   minRowRatio: positiveNumber(
     'Share of the rows from before the backup that a table must have. Less than 98% is a warning.',
@@ -31,16 +31,16 @@ const tables = z.strictObject({
   ).optional(),
 })
 
-const check = z
+const checkSchema = z
   .strictObject({
-    name: word('Name of the check in reports.', 'a text of at most 256 characters'),
+    name: wordField('Name of the check in reports.', 'a text of at most 256 characters'),
     sql: z.string().max(20_000).meta({
       description: 'One SELECT with one row and one column, a number. `{backup_time}` is the time of the data in the backup.',
       accepts: 'a SELECT of at most 20,000 characters',
     }),
-    atLeast: number('The lowest value that passes.').optional(),
-    atMost: number('The highest value that passes.').optional(),
-    equals: number('The only value that passes.').optional(),
+    atLeast: numberField('The lowest value that passes.').optional(),
+    atMost: numberField('The highest value that passes.').optional(),
+    equals: numberField('The only value that passes.').optional(),
     tolerance: text(
       /^\d{1,2}(?:\.\d{1,6})?%$/,
       'How far the value may be from that of the same query on the original. Late events, merges, TTL and deletes after the backup are reasons for more than 0%.',
@@ -52,12 +52,12 @@ const check = z
     params: { isComplete: true },
   })
 
-export type Check = z.output<typeof check>
+export type Check = z.output<typeof checkSchema>
 
 const policy = z
   .strictObject({
-    services: words('Only these services.', 'names or ids').optional(),
-    tag: word('Only services with this tag.', 'Key=Value, or Key').optional(),
+    services: wordsField('Only these services.', 'names or ids').optional(),
+    tag: wordField('Only services with this tag.', 'Key=Value, or Key').optional(),
     periodHours: integer('Hours between two backups.', 1, 8784).optional(),
     retentionHours: integer('How long backups are kept.', 24, 1080).optional(),
     startTime: text(/^(?:[01]\d|2[0-3]):00$/, 'When backups start, in UTC.', 'HH:00 in quotes, such as "02:00"'),
@@ -85,7 +85,7 @@ export const checksFileSchema = z.strictObject({
   $schema: z.string().optional(),
   tables: tables.default(tables.parse({})).meta({ description: 'Rules for the comparison of all tables.' }),
   checks: z
-    .array(check)
+    .array(checkSchema)
     .max(200)
     .default([])
     .meta({ description: 'Queries on the restored service, and with `tolerance` on the original, too.' }),
@@ -113,7 +113,7 @@ export async function readChecksFile(text: string, path: string, sqlFunctions: r
 
 const placeholder = '{backup_time}'
 
-async function whyNoSelect(sql: string, sqlFunctions: readonly string[]): Promise<string | undefined> {
+async function whyNoSelect(sql: string, sqlFunctions: readonly string[]) {
   if (toTokens(sql).some((token) => /^['"`]/.test(token) && token.includes(placeholder)))
     return `has ${placeholder} in quotes; write it without quotes`
   // In the brackets of a subquery, it must stay a part.
@@ -127,4 +127,4 @@ export const backupTime = 'fromUnixTimestamp64Milli({endDateMilliseconds:Int64})
 /** Puts a query into a subquery, where the grammar of ClickHouse accepts only a SELECT. */
 export const toQuery = (sql: string): string => `SELECT * FROM (\n${withTime(sql)}\n)\nLIMIT 2`
 
-const withTime = (sql: string): string => sql.replaceAll(placeholder, backupTime)
+const withTime = (sql: string) => sql.replaceAll(placeholder, backupTime)

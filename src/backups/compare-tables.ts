@@ -38,7 +38,7 @@ export interface Comparison {
   readonly seed: string
 }
 
-type Judged = ComparedPart & Omit<ComparedTable, 'name' | keyof ComparedPart>
+type JudgedTable = ComparedPart & Omit<ComparedTable, 'name' | keyof ComparedPart>
 
 /** Compares the databases and tables of the original. */
 export async function compareTables(comparison: Comparison): Promise<ComparedTable[]> {
@@ -61,7 +61,7 @@ function orUnknown(thrown: unknown): ComparedPart {
   throw thrown
 }
 
-async function judgeTable(comparison: Comparison, table: ListedTable, twin: ListedTable | undefined): Promise<Judged> {
+async function judgeTable(comparison: Comparison, table: ListedTable, twin: ListedTable | undefined): Promise<JudgedTable> {
   const { rules, moments } = comparison
   if ([table.key, `${table.database}.*`].some((one) => rules.ignore.includes(one))) return skipped('ignored by the file')
   const structure = twin && judgeStructure(table, twin, moments.backupMs)
@@ -92,16 +92,14 @@ function judgeStructure(original: ListedTable, restored: ListedTable, backupMs: 
   const [other] = [...theirs].filter(([part, value]) => ours.has(part) && ours.get(part) !== value)
   if (lost.length === 0 && other === undefined) return pass
   const reason = other ? `its ${other[0]} is ${ours.get(other[0])}, and ${other[1]} in the original` : `lacks the ${firstOf(3, lost)}`
-  const advice = 'verify a newer backup'
   return original.changed * 1000 > backupMs
-    ? unknown(`${reason}, and the original was changed after the backup; ${advice}`)
-    : fail(`${reason}; if the original was changed after the backup, ${advice}`)
+    ? unknown(`${reason}, and the original was changed after the backup; verify a newer backup`)
+    : fail(`${reason}; if the original was changed after the backup, verify a newer backup`)
 }
 
-const sumOf = <K extends string>(groups: readonly Readonly<Record<K, number>>[], of: K): number =>
-  groups.reduce((sum, one) => sum + one[of], 0)
+const sumBy = <K extends string>(groups: readonly Readonly<Record<K, number>>[], of: K) => groups.reduce((sum, one) => sum + one[of], 0)
 
-const isDated = ({ age }: { readonly age: number }): boolean => age > otherAges.undated
+const isDated = ({ age }: { readonly age: number }) => age > otherAges.undated
 
 /**
  * The column with the times of the rows: one in a key, otherwise the one with the most rows from before the backup, because a time that
@@ -122,20 +120,18 @@ async function readTime({ original, rules, moments }: Comparison, table: ListedT
     const cutMs = startOfStep(moments.backupMs, stepMs) - 1
     const reading: Reading = { table, time, columns, key: time ? ageKey({ ...ages, cutMs }) : '0', where: [] }
     const isNewer = time !== undefined && groups.every(({ age }) => age < otherAges.undated)
-    return { reading, spanMs: Math.max(hourMs, stepMs), dated: sumOf(dated, 'rows'), isNewer }
+    return { reading, spanMs: Math.max(hourMs, stepMs), dated: sumBy(dated, 'rows'), isNewer }
   })
   return (await Promise.all(read)).toSorted((a, b) => b.dated - a.dated)[0]
 }
 
-type Timed = NonNullable<Awaited<ReturnType<typeof readTime>>>
-
-const none = { rows: 0, sum: '0', distinct: 0, newestMs: 0 }
+const noGroup = { rows: 0, sum: '0', distinct: 0, newestMs: 0 }
 
 /** Groups of both tables with the same key. `kept` rows can be the same. A sample of `distinct` is not too large for the restored table. */
 function pairGroups(original: readonly Group[], restored: readonly Group[]) {
   const [theirs, ours] = [new Map(original.map((one) => [one.key, one])), new Map(restored.map((one) => [one.key, one]))]
   return [...new Set([...theirs.keys(), ...ours.keys()])].map((key) => {
-    const [{ rows, sum, distinct, newestMs }, other] = [theirs.get(key) ?? none, ours.get(key) ?? none]
+    const [{ rows, sum, distinct, newestMs }, other] = [theirs.get(key) ?? noGroup, ours.get(key) ?? noGroup]
     const isEqual = rows === other.rows && sum === other.sum
     const about = { key, age: Number(key), rows, restoredRows: other.rows, kept: Math.min(rows, other.rows), newestMs, isEqual }
     return { ...about, distinct: Math.max(distinct, other.distinct / 25) }
@@ -144,42 +140,40 @@ function pairGroups(original: readonly Group[], restored: readonly Group[]) {
 
 type Pairs = ReturnType<typeof pairGroups>
 
-/** Hashes up to this limit are a random sample of 2000 different rows, with a standard error of 1%, and all of them where these are fewer. */
-const sampleLimit = (distinct: number): bigint => (2n ** 64n * 2000n) / BigInt(Math.max(2000, Math.round(distinct))) - 1n
-
 /**
  * Rows that the restored table lacks, by groups of their hashes. The sample says which share of the rows is lost, and which share of the
  * restored rows is not in the original; the smaller one is more exact. Counts can show that more is lost.
  */
-function estimateLost(pairs: Pairs): number {
+function estimateLost(pairs: Pairs) {
   const sample = pairs.filter(({ key }) => key.startsWith('(1,'))
-  const [rows, restoredRows] = [sumOf(pairs, 'rows'), sumOf(pairs, 'restoredRows')]
-  const lostShare = 1 - sumOf(sample, 'kept') / Math.max(1, sumOf(sample, 'rows'))
-  const newShare = 1 - sumOf(sample, 'kept') / Math.max(1, sumOf(sample, 'restoredRows'))
-  return Math.max(rows - sumOf(pairs, 'kept'), newShare < lostShare ? rows - restoredRows * (1 - newShare) : rows * lostShare)
+  const [rows, restoredRows] = [sumBy(pairs, 'rows'), sumBy(pairs, 'restoredRows')]
+  const lostShare = 1 - sumBy(sample, 'kept') / Math.max(1, sumBy(sample, 'rows'))
+  const newShare = 1 - sumBy(sample, 'kept') / Math.max(1, sumBy(sample, 'restoredRows'))
+  return Math.max(rows - sumBy(pairs, 'kept'), newShare < lostShare ? rows - restoredRows * (1 - newShare) : rows * lostShare)
 }
 
 /** The values of all rows are read up to this size, which takes about 2 s per GiB on two cores. A query may take 30 s. */
-const maxBytes = 2 * 1024 ** 3
+const maxValueBytes = 2 * 1024 ** 3
 
-/** Reads which of the rows from before the backup the restored table has. */
-async function prove({ original, restored, seed }: Comparison, { reading, spanMs }: Pick<Timed, 'reading' | 'spanMs'>) {
+async function prove({ original, restored, seed }: Comparison, reading: Reading, spanMs: number) {
   const { table, time } = reading
   const readPairs = async (one: Reading): Promise<Pairs> =>
     pairGroups(...(await Promise.all([readGroups(original, one), readGroups(restored, one)])))
   const orSample = (thrown: unknown): undefined => {
     if (time === undefined || !(thrown instanceof NotRead)) throw thrown
   }
-  const whole = time && table.bytes > maxBytes ? undefined : await readPairs(reading).catch(orSample)
+  const whole = time && table.bytes > maxValueBytes ? undefined : await readPairs(reading).catch(orSample)
   // The values of all rows would take too long.
   const ages = whole ?? (await readPairs({ ...reading, columns: [] }))
   const counted = ages.filter(({ age }) => age >= otherAges.undated)
   const values = whole ? reading : sampleHours(reading, spanMs, counted.filter(isDated), seed)
   const valued = whole ? counted : await readPairs(values)
   const others = valued.filter(({ isEqual }) => !isEqual)
-  const sample = byHash(onlyGroups(values, others), sampleLimit(sumOf(others, 'distinct')))
+  // Hashes up to this limit are a random sample of 2000 different rows, with a standard error of 1%, and all of them where these are fewer.
+  const limit = (2n ** 64n * 2000n) / BigInt(Math.max(2000, Math.round(sumBy(others, 'distinct')))) - 1n
+  const sample = byHash(onlyGroups(values, others), limit)
   const lost = others.length === 0 ? 0 : estimateLost(await readPairs(sample))
-  const [rows, restoredRows, valuedRows] = [sumOf(counted, 'rows'), sumOf(counted, 'restoredRows'), sumOf(valued, 'rows')]
+  const [rows, restoredRows, valuedRows] = [sumBy(counted, 'rows'), sumBy(counted, 'restoredRows'), sumBy(valued, 'rows')]
   const [impossible, ofBackup] = [ages.filter(({ age }) => age === otherAges.impossible), ages.filter(({ age }) => age !== otherAges.newer)]
   const undated = counted.filter(({ age, isEqual }) => age === otherAges.undated && !isEqual)
   const newest = counted.filter(({ age }) => age >= 0).toSorted((a, b) => a.age - b.age)
@@ -187,15 +181,15 @@ async function prove({ original, restored, seed }: Comparison, { reading, spanMs
     ...{ reading, spanMs, isTimed: time !== undefined, rows, restoredRows, valuedRows },
     ...{ isEqual: others.length === 0, values: onlyGroups(values, valued) },
     /** Rows that are lost by counts alone. Other groups replace none. */
-    lost: rows - sumOf(counted, 'kept'),
+    lost: rows - sumBy(counted, 'kept'),
     /** Rows that the restored table has with the same values, as often. */
-    kept: Math.min(sumOf(counted, 'kept'), Math.round(rows - (rows * lost) / Math.max(1, valuedRows))),
+    kept: Math.min(sumBy(counted, 'kept'), Math.round(rows - (rows * lost) / Math.max(1, valuedRows))),
     /** Rows without a time may be newer. */
-    undated: sumOf(undated, 'rows'),
+    undated: sumBy(undated, 'rows'),
     /** The backup has newer rows, so the times are not those of the rows. */
-    isOtherTime: sumOf(impossible, 'restoredRows') > (1 - usualShare) * sumOf(ofBackup, 'restoredRows'),
+    isOtherTime: sumBy(impossible, 'restoredRows') > (1 - usualShare) * sumBy(ofBackup, 'restoredRows'),
     /** The newest groups with 20 rows, without those within newestWithin. */
-    newest: newest.filter((_, i) => sumOf(newest.slice(0, i), 'rows') < 20),
+    newest: newest.filter((_, i) => sumBy(newest.slice(0, i), 'rows') < 20),
   }
 }
 
@@ -204,25 +198,24 @@ type Proof = Awaited<ReturnType<typeof prove>>
 /** About 24 random hours, and the newest. Another backup has others. */
 function sampleHours(reading: Reading, spanMs: number, dated: Pairs, seed: string): Reading {
   const newestMs = Math.max(...dated.map((one) => one.newestMs))
-  const ageMs = dated.reduce((sum, one) => sum + one.rows * (newestMs - one.newestMs), 0) / sumOf(dated, 'rows')
+  const ageMs = dated.reduce((sum, one) => sum + one.rows * (newestMs - one.newestMs), 0) / sumBy(dated, 'rows')
   // All hours are about twice as many as those of the mean age.
   const oneOf = Math.max(1, Math.round((2 * ageMs) / spanMs / 24))
   return inHours(reading, spanMs, newestMs - spanMs, { oneOf, seed: Number.parseInt(digestOfText(`${seed} ${reading.table.key}`, 8), 16) })
 }
 
-/** `1000 rows from before the backup`. */
-const rowsOf = ({ rows, isTimed }: Proof): string => `${plural(rows, 'row')}${isTimed ? ' from before the backup' : ''}`
+const rowWords = ({ rows, isTimed }: Proof) => `${plural(rows, 'row')}${isTimed ? ' from before the backup' : ''}`
 
-const identical = (proof: Proof): string => `${formatRatio(proof.kept / proof.rows)} of ${rowsOf(proof)} are identical`
+const identical = (proof: Proof): string => `${formatRatio(proof.kept / proof.rows)} of ${rowWords(proof)} are identical`
 
 function judgeProof(proof: Proof, { newestWithin, minRowRatio }: ChecksFile['tables']): ComparedPart {
   const { rows, restoredRows, lost, kept, undated, isTimed, newest } = proof
   if (rows === 0) return isTimed ? unknown('the original has no rows from before the backup') : skipped('the original has no rows')
-  if (restoredRows === 0) return fail(`is empty, and the original has ${rowsOf(proof)}`)
+  if (restoredRows === 0) return fail(`is empty, and the original has ${rowWords(proof)}`)
   const least = minRowRatio * rows
-  const words = rows - lost < least ? `lacks ${lost} of ${rowsOf(proof)}` : identical(proof)
+  const words = rows - lost < least ? `lacks ${lost} of ${rowWords(proof)}` : identical(proof)
   if (isTimed && kept + undated < least) return fail(`${words}, and minRowRatio is ${minRowRatio}${maybe}`)
-  const [newestRows, newestKept] = [sumOf(newest, 'rows'), sumOf(newest, 'kept')]
+  const [newestRows, newestKept] = [sumBy(newest, 'rows'), sumBy(newest, 'kept')]
   if (isTimed && newestRows >= 20 && newestKept < newestRows / 2)
     return fail(`has ${newestKept} of the newest ${newestRows} rows that are older than newestWithin, ${newestWithin}${maybe}`)
   if (kept < least)
@@ -235,11 +228,11 @@ function judgeProof(proof: Proof, { newestWithin, minRowRatio }: ChecksFile['tab
 }
 
 /** Judges rows by their times. Where a column does not have these, all rows must be there, too. */
-async function judgeRows(comparison: Comparison, timed: Timed): Promise<Judged> {
-  const proof = timed.dated === 0 ? undefined : await prove(comparison, timed)
+async function judgeRows(comparison: Comparison, timed: NonNullable<Awaited<ReturnType<typeof readTime>>>): Promise<JudgedTable> {
+  const proof = timed.dated === 0 ? undefined : await prove(comparison, timed.reading, timed.spanMs)
   const judged = proof?.rows ? await judgeProven(comparison, proof) : undefined
   if (judged !== undefined && (!proof?.isOtherTime || judged.outcome === 'fail')) return judged
-  const all = await judgeProven(comparison, await prove(comparison, { ...timed, reading: { ...timed.reading, time: undefined, key: '0' } }))
+  const all = await judgeProven(comparison, await prove(comparison, { ...timed.reading, time: undefined, key: '0' }, timed.spanMs))
   if (timed.reading.time === undefined || all.outcome === 'skipped') return all
   const why = `by the column ${quote(timed.reading.time.name, 60)}, ${judged ? 'the backup has newer rows' : 'no row is from before the backup'}`
   const outcome = all.outcome === 'fail' && !judged ? 'unknown' : all.outcome
@@ -249,7 +242,7 @@ async function judgeRows(comparison: Comparison, timed: Timed): Promise<Judged> 
 /** Defaults that are computed when a row is read that is older than the column. */
 const changingDefault = /\b(?:now|now64|today|yesterday|rand\w*|generateUUID\w*|hostName|currentUser|dictGet\w*)\(/i
 
-async function judgeProven(comparison: Comparison, proof: Proof): Promise<Judged> {
+async function judgeProven(comparison: Comparison, proof: Proof): Promise<JudgedTable> {
   const { original, restored, rules } = comparison
   const { rows, restoredRows, kept, valuedRows, reading, values } = proof
   const { table, time, columns } = reading
@@ -272,7 +265,7 @@ async function judgeProven(comparison: Comparison, proof: Proof): Promise<Judged
   const keys = columns.filter(({ isSortingKey }) => table.isMerging && isSortingKey)
   for (const left of passes(judged) ? [] : [columns.filter(({ name }) => !changed.includes(name)), keys]) {
     if (left.length === 0 || left.length === columns.length) continue
-    const second = await prove(comparison, { ...proof, reading: { ...reading, columns: left } })
+    const second = await prove(comparison, { ...reading, columns: left }, proof.spanMs)
     if (!passes(judgeProof(second, rules))) continue
     const words = left === keys ? 'in its sorting key' : `without ${firstOf(3, changed)}`
     const warning = { ...facts, ...warn(`${identical(proof)}; ${words}, ${formatRatio(second.kept / second.rows)} are`) }

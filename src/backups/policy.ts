@@ -1,4 +1,3 @@
-// What a file expects of the backups of a service, and the evidence that they can be restored.
 import * as z from 'zod'
 import { hasTag, type ListedService } from '../platform/api/services.ts'
 import { dayMs, hourMs } from '../platform/core/durations.ts'
@@ -12,25 +11,25 @@ import { type KnownBackup, toKnownBackup } from './backups.ts'
 import type { Policy } from './checks-file.ts'
 import { effectivePeriodHours, isSuccessful, type ServiceBackups } from './service-check.ts'
 
-/** The options of clickhousectl by their names in a policy. */
 const options = {
   periodHours: '--backup-period-hours',
   retentionHours: '--backup-retention-period-hours',
   startTime: '--backup-start-time',
 } as const
 
-interface Facts {
+interface EvidenceScope {
   readonly organizationId: string
-  readonly service: Pick<ListedService, 'id' | 'name' | 'tags'>
-  /** The limit of the age of backups, where the input sets it. */
-  readonly maxAgeHours: number | undefined
   readonly nowMs: number
-  /** The first backup is not due yet. */
+}
+
+interface PolicyFacts extends EvidenceScope {
+  readonly service: ListedService
+  readonly maxAgeHours: number | undefined
   readonly isNew: boolean
 }
 
 const isNameOf =
-  ({ id, name }: Pick<ListedService, 'id' | 'name'>) =>
+  ({ id, name }: ListedService) =>
   (given: string): boolean =>
     given === name || given.toLowerCase() === id
 
@@ -38,7 +37,7 @@ const isNameOf =
 export const findUnknownService = (policies: readonly Policy[], listed: readonly ListedService[]): string | undefined =>
   policies.flatMap(({ services = [] }) => services).find((given) => !listed.some((one) => isNameOf(one)(given)))
 
-export const policiesOf = (policies: readonly Policy[], service: Facts['service']): readonly Policy[] =>
+export const policiesOf = (policies: readonly Policy[], service: PolicyFacts['service']): readonly Policy[] =>
   policies.filter(({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)))
 
 /** Whether the policies are compared with the backup configuration. */
@@ -46,9 +45,15 @@ export const needConfiguration = (policies: readonly Policy[]): boolean =>
   policies.some((policy) => keysOf<keyof typeof options>(options).some((name) => policy[name] !== undefined))
 
 /** All policies about the service must hold. */
-export function comparePolicies(own: readonly Policy[], read: ServiceBackups, facts: Facts) {
+export function comparePolicies(own: readonly Policy[], read: ServiceBackups, facts: PolicyFacts) {
   const { service, maxAgeHours, organizationId, nowMs, isNew } = facts
-  const configured = configuredIn(read)
+  const { configuration } = read
+  const value = configuration !== undefined && 'value' in configuration ? configuration.value : {}
+  const configured = {
+    periodHours: effectivePeriodHours(value),
+    retentionHours: value.backupRetentionPeriodInHours,
+    startTime: value.backupStartTime || undefined,
+  }
   const changes = new Map(
     own.flatMap((policy) =>
       keysOf<keyof typeof options>(options).flatMap((name) => {
@@ -76,17 +81,6 @@ export function comparePolicies(own: readonly Policy[], read: ServiceBackups, fa
   }
 }
 
-/** A value is undefined where it is not configured, or could not be read. */
-function configuredIn({ configuration }: ServiceBackups) {
-  const value = configuration !== undefined && 'value' in configuration ? configuration.value : {}
-  return {
-    periodHours: effectivePeriodHours(value),
-    retentionHours: value.backupRetentionPeriodInHours,
-    startTime: value.backupStartTime || undefined,
-  }
-}
-
-/** The successful backups in a bucket of one's own. */
 function copiesIn({ backups }: ServiceBackups): readonly KnownBackup[] {
   const copies = 'value' in backups ? backups.value.filter(({ bucket }) => bucket?.bucketPath || bucket?.containerName) : []
   return copies.map(toKnownBackup).filter(isSuccessful)
@@ -106,7 +100,6 @@ interface Evidence extends z.output<typeof evidence> {
   readonly atMs: number
 }
 
-/** What the files say about restores. */
 interface Restores {
   /** Newest first. At the same time, a failure counts as the later one. */
   readonly results: readonly Evidence[]
@@ -116,16 +109,14 @@ interface Restores {
   readonly leftOut: string[]
 }
 
-type Organization = Pick<Facts, 'organizationId' | 'nowMs'>
-
 /** What the files of each policy say about restores. Throws an InputError when a file is not a text. */
-export async function readAllRestores(files: Files, policies: readonly Policy[], organization: Organization) {
+export async function readAllRestores(files: Files, policies: readonly Policy[], organization: EvidenceScope) {
   const read = new Map<Policy, Restores>()
   for (const policy of policies) if (policy.results !== undefined) read.set(policy, await readRestores(files, policy.results, organization))
   return read
 }
 
-async function readRestores(files: Files, globs: readonly string[], organization: Organization): Promise<Restores> {
+async function readRestores(files: Files, globs: readonly string[], organization: EvidenceScope): Promise<Restores> {
   const results: Evidence[] = []
   const unusable: string[] = []
   const leftOut: string[] = []
@@ -140,7 +131,7 @@ async function readRestores(files: Files, globs: readonly string[], organization
 }
 
 /** Undefined for the result of another operation. */
-function readEvidence(text: string, { organizationId, nowMs }: Organization) {
+function readEvidence(text: string, { organizationId, nowMs }: EvidenceScope) {
   const json = parseJsonOrUndefined(text)
   const [operation, status] = isMapping(json) ? [json.operation, json.status] : []
   if (operation !== 'verify-restore') return typeof operation === 'string' ? undefined : { unusable: 'is not a result of verify-restore' }
@@ -152,7 +143,7 @@ function readEvidence(text: string, { organizationId, nowMs }: Organization) {
 }
 
 /** A run can fail although the data is there, such as one that took too long. */
-const isVerified = ({ status, restoreStatus }: Evidence): boolean => status !== 'fail' && restoreStatus === 'verified'
+const isVerified = ({ status, restoreStatus }: Evidence) => status !== 'fail' && restoreStatus === 'verified'
 
 /** Why the restores are not enough for the policies, without full stops, and when the last one was verified. */
 export function judgeAllRestores(own: readonly Policy[], read: ReadonlyMap<Policy, Restores>, serviceId: string, nowMs: number) {

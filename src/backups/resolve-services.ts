@@ -1,4 +1,3 @@
-// Turns the input `services`, which has names and ids, into ids.
 import { isUuid } from '../platform/api/path.ts'
 import { type ListedService, listServices } from '../platform/api/services.ts'
 import { type Diagnostic, inputDiagnostic } from '../platform/core/diagnostics.ts'
@@ -7,22 +6,15 @@ import { didYouMean } from '../platform/core/names.ts'
 import { quote } from '../platform/core/text.ts'
 import type { Context } from '../platform/operation/operation.ts'
 
-interface ResolvedServices {
-  /** Ids without duplicates, in the given order. */
-  readonly ids: readonly string[]
-  /** All services of the organization. Undefined where the list was not needed. */
-  readonly listed: readonly ListedService[] | undefined
-}
-
 /**
  * Reads the list of services only when `given` has a name, or the caller needs it. Throws an InputError for every name that is unknown or
  * ambiguous, and an ApiError when the list cannot be read.
  */
 export async function resolveServices(
-  { api, organizationId }: Pick<Context<'read', 'organization'>, 'api' | 'organizationId'>,
+  { api, organizationId }: Context<'read', 'organization'>,
   given: readonly string[],
   needsList: boolean,
-): Promise<ResolvedServices> {
+) {
   if (given.every(isUuid) && !needsList) return { ids: [...new Set(given)], listed: undefined }
   const listed = await listServices(api, organizationId)
   const found = given.map((one) => (isUuid(one) ? one : findByName(one, listed)))
@@ -31,9 +23,6 @@ export async function resolveServices(
   const ids = found.filter((one) => typeof one === 'string')
   return { ids: [...new Set(ids)], listed }
 }
-
-/** Ids that the message about an ambiguous name lists. */
-const maxListed = 5
 
 function findByName(name: string, listed: readonly ListedService[]): string | Diagnostic {
   const [first, ...others] = listed.filter((one) => one.name === name).map(({ id }) => id)
@@ -46,6 +35,6 @@ function findByName(name: string, listed: readonly ListedService[]): string | Di
     return inputDiagnostic('services', `no service has the id or name ${shown}${suggestion}`)
   }
   if (others.length === 0) return first
-  const ids = [first, ...others].slice(0, maxListed).join(', ')
+  const ids = [first, ...others].slice(0, 5).join(', ')
   return inputDiagnostic('services', `${shown} is the name of ${others.length + 1} services. Use an id instead: ${ids}`)
 }

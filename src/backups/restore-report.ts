@@ -1,4 +1,3 @@
-// The result of verify-restore, which is the evidence of a restore: its form, its verdict and its report.
 import * as z from 'zod'
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs, minuteMs } from '../platform/core/durations.ts'
@@ -24,20 +23,22 @@ const comparedTable = z.object({
   valuedRows: rowCount.describe('Rows whose values were compared.'),
   leftOutColumns: z.array(z.string()).optional().describe('Columns whose values were not compared.'),
 })
-const limit = z.number().optional()
+const limitField = z.number().optional()
+const known = z.string().optional()
 const ranCheck = z.object({
   ...compared,
   sql: z.string(),
-  ...{ atLeast: limit, atMost: limit, equals: limit, tolerance: z.string().optional() },
+  ...{ atLeast: limitField, atMost: limitField, equals: limitField, tolerance: z.string().optional() },
   original: z.string().optional().describe('The value on the original, for a check with `tolerance`.'),
   restored: z.string().optional().describe('The value on the restored service.'),
 })
 
-const statusWords =
-  '`verified`: the service runs, and every table and check passed. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.'
-
 const output = z.object({
-  restoreStatus: z.enum(restoreStatuses).describe(statusWords),
+  restoreStatus: z
+    .enum(restoreStatuses)
+    .describe(
+      '`verified`: the service runs, and every table and check passed. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.',
+    ),
 })
 
 const details = z.object({
@@ -52,10 +53,8 @@ const details = z.object({
   verifiedAt: z.string().optional().describe('When the data was verified. Absent for every other status.'),
   verifyMinutes: z.number().optional().describe('Minutes from the request until the data was verified: the RTO.'),
   dataAgeHours: z.number().describe('Age of the backup at the request: the RPO of a disaster at that time.'),
-  versions: z.object({ original: z.string().optional(), restored: z.string().optional() }).describe('Versions of ClickHouse.'),
-  ranBy: z
-    .object({ actor: z.string().optional(), page: z.string().optional(), key: z.string().optional() })
-    .describe('Who started the job, its page, and the end of the id of the key.'),
+  versions: z.object({ original: known, restored: known }).describe('Versions of ClickHouse.'),
+  ranBy: z.object({ actor: known, page: known, key: known }).describe('Who started the job, its page, and the end of the id of the key.'),
   maxRestoreMinutes: z.number().optional().describe('That of the file of checks.'),
   checkedAt: z.string().describe('The end of the run.'),
   rows: z.number().describe('Rows of the original from before the backup, in tables that passed.'),
@@ -71,46 +70,37 @@ export const restoreSchemas = { output, details }
 
 export type RestoreResult = z.output<typeof output> & z.output<typeof details>
 
-const minutes = (value: number): string => formatDuration(value * minuteMs)
-const hours = (value: number): string => formatDuration(value * hourMs)
+const minuteWords = (value: number) => formatDuration(value * minuteMs)
+const hours = (value: number) => formatDuration(value * hourMs)
 
 export function judgeVerification(result: RestoreResult, { maxAgeHours }: { readonly maxAgeHours?: number | undefined }): Verdict {
-  const { restoreStatus, restoreMinutes = 0, maxRestoreMinutes, dataAgeHours, state } = result
+  const { restoreStatus, restoreMinutes = 0, maxRestoreMinutes = Number.POSITIVE_INFINITY, dataAgeHours, state } = result
   const waited = formatDuration(Date.parse(result.checkedAt) - Date.parse(result.requestedAt))
   const failed = sorted([...result.checks, ...result.tables]).filter(({ outcome }) => outcome === 'fail' || outcome === 'unknown')
+  const isSlow = restoreMinutes > maxRestoreMinutes
   const reasons = nameReasons(failed).slice()
   if (restoreStatus === 'not-started') reasons.push(say`its state is ${state}, ${trusted(waited)} after the request`)
-  if (restoreStatus === 'started' && failed.length === 0)
-    reasons.push(
-      say`${trusted(result.rows === 0 ? 'no rows from before the backup were compared' : 'too many rows are identical in their keys only')}`,
-    )
-  if (maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes)
-    reasons.push(say`it ran after ${trusted(minutes(restoreMinutes))}, and maxRestoreMinutes is ${maxRestoreMinutes}`)
+  const unproven = result.rows === 0 ? 'no rows from before the backup were compared' : 'too many rows are identical in their keys only'
+  if (restoreStatus === 'started' && failed.length === 0) reasons.push([trusted(unproven)])
+  if (isSlow) reasons.push(say`it ran after ${trusted(minuteWords(restoreMinutes))}, and maxRestoreMinutes is ${maxRestoreMinutes}`)
   if (maxAgeHours !== undefined && dataAgeHours > maxAgeHours)
     reasons.push(say`the backup was ${trusted(hours(dataAgeHours))} old at the request, and max-age-hours is ${maxAgeHours}`)
-  const isSlow = maxRestoreMinutes !== undefined && restoreMinutes > maxRestoreMinutes
-  const cause =
-    restoreStatus === 'verified'
-      ? isSlow
-        ? 'the restore took too long'
-        : 'the backup was too old'
-      : `the service ${headlines[restoreStatus]}`
+  const late = isSlow ? 'the restore took too long' : 'the backup was too old'
+  const cause = restoreStatus === 'verified' ? late : `the service ${headlines[restoreStatus]}`
   if (reasons.length > 0) return { status: 'fail', reasons, cause: [trusted(cause)] }
   const warnings = result.tables.filter(({ outcome }) => outcome === 'warn')
   return warnings.length === 0 ? pass : { status: 'warn', reasons: nameReasons(warnings) }
 }
 
-const nameReasons = (all: readonly (ComparedPart & { readonly name: string })[]): readonly Line[] =>
-  listFirst(
-    all.map(({ name, reason }): Line => say`${name}: ${untrustedSentence(reason)}`),
-    10,
-    (rest): Line => say`${rest} more`,
-  )
+const nameReasons = (all: readonly (ComparedPart & { readonly name: string })[]) => {
+  const lines = all.map(({ name, reason }): Line => say`${name}: ${untrustedSentence(reason)}`)
+  return listFirst(lines, 10, (rest) => say`${rest} more`)
+}
 
-const order: readonly ComparedPart['outcome'][] = ['fail', 'unknown', 'warn', 'pass', 'skipped']
+const outcomeOrder: readonly ComparedPart['outcome'][] = ['fail', 'unknown', 'warn', 'pass', 'skipped']
 
 const sorted = <T extends ComparedPart>(all: readonly T[]): readonly T[] =>
-  all.toSorted((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome))
+  all.toSorted((a, b) => outcomeOrder.indexOf(a.outcome) - outcomeOrder.indexOf(b.outcome))
 
 const headlines: Readonly<Record<RestoreResult['restoreStatus'], string>> = {
   verified: 'was restored, and its data is verified',
@@ -123,22 +113,17 @@ const headlines: Readonly<Record<RestoreResult['restoreStatus'], string>> = {
 export function sumUp(tables: readonly ComparedTable[]) {
   const compared = tables.filter((table) => passes(table) && table.rows !== undefined)
   const sum = (of: (table: ComparedTable) => number | undefined): number => compared.reduce((total, table) => total + (of(table) ?? 0), 0)
-  return {
-    ...{ compared, sum },
-    totals: { rows: sum(({ rows }) => rows), identicalRows: sum((one) => one.identicalRows), keyRows: sum(({ keyRows }) => keyRows) },
-  }
+  const totals = { rows: sum(({ rows }) => rows), identicalRows: sum((one) => one.identicalRows), keyRows: sum(({ keyRows }) => keyRows) }
+  return { compared, sum, totals }
 }
 
-/** `99.2% of 1204331 rows from before the backup are identical (41 of 44 tables)`, and what restricts that. */
-function scopeOf({ tables, rows, identicalRows, keyRows }: RestoreResult): string {
+/** `99.2% of 1.2 million rows from before the backup are identical (41 of 44 tables)`, and what restricts that. */
+function scopeOf({ tables, rows, identicalRows, keyRows }: RestoreResult) {
   const all = tables.filter(({ isDatabase }) => !isDatabase)
   const { compared, sum } = sumUp(all)
   const others = all.filter((table) => table.outcome === 'pass' && !compared.includes(table)).length
-  const [valued, restored, columns] = [
-    sum((one) => one.valuedRows),
-    sum((one) => one.restoredRows),
-    sum((one) => one.leftOutColumns?.length),
-  ]
+  const [valued, restored] = [sum((one) => one.valuedRows), sum((one) => one.restoredRows)]
+  const columns = sum((one) => one.leftOutColumns?.length)
   const more = restored - identicalRows - keyRows
   const parts = [
     `${formatRatio(identicalRows / rows)} of ${plural(rows, 'row')} from before the backup are identical`,
@@ -148,17 +133,28 @@ function scopeOf({ tables, rows, identicalRows, keyRows }: RestoreResult): strin
     columns > 0 && `, without ${plural(columns, 'column')} that cannot be compared`,
     more > (1 - usualShare) * restored && `; ${formatRatio(more / restored)} of the restored rows are no longer in the original`,
   ]
-  return parts.filter((part) => part !== false).join('')
+  return parts.filter(Boolean).join('')
 }
 
-const statuses = { fail: 'fail', unknown: 'warn', warn: 'warn', pass: 'pass', skipped: 'pass' } as const
+const outcomeStatus = { fail: 'fail', unknown: 'warn', warn: 'warn', pass: 'pass', skipped: 'pass' } as const
 
-const outcomeCell = ({ outcome, reason }: ComparedPart): Cell => [
-  trusted(`${outcome === 'skipped' ? skippedSign : statusLooks[statuses[outcome]].sign} ${outcome}`),
-  ...(reason === '' ? [] : say`: ${untrustedSentence(reason)}`),
-]
-
-const statusOf = ({ outcome }: ComparedPart) => statuses[outcome]
+const outcomeTable = <Row extends ComparedPart>(
+  title: string,
+  rows: readonly Row[],
+  columns: Readonly<Record<string, (row: Row) => Cell>>,
+) =>
+  table(
+    title,
+    rows,
+    {
+      ...columns,
+      Outcome: ({ outcome, reason }) => [
+        trusted(`${outcome === 'skipped' ? skippedSign : statusLooks[outcomeStatus[outcome]].sign} ${outcome}`),
+        ...(reason === '' ? [] : say`: ${untrustedSentence(reason)}`),
+      ],
+    },
+    ({ outcome }) => outcomeStatus[outcome],
+  )
 
 export function reportVerification(result: RestoreResult): Report {
   const { originalName, restoredName, versions, ranBy } = result
@@ -170,35 +166,23 @@ export function reportVerification(result: RestoreResult): Report {
         Backup: result.backupName ?? result.backupId,
         'Data of': shown(result.backupStartedAt, formatMoment),
         'Age of the data at the request (RPO)': shown(result.dataAgeHours, hours),
-        'Running after': shown(result.restoreMinutes, minutes),
-        'Verified after (RTO)': shown(result.verifyMinutes, minutes),
+        'Running after': shown(result.restoreMinutes, minuteWords),
+        'Verified after (RTO)': shown(result.verifyMinutes, minuteWords),
         'Rows compared': shown(result.rows),
         'ClickHouse, original and restored': [versions.original, versions.restored].map((version) => version ?? 'unknown').join(', '),
         'Run by': Object.values(ranBy).filter(Boolean).join(', ') || undefined,
       }),
-      table(
-        'Checks',
-        result.checks,
-        {
-          Check: ({ name }) => name,
-          '>Restored': ({ restored }) => restored,
-          '>Original': ({ original }) => original,
-          Outcome: outcomeCell,
-        },
-        statusOf,
-      ),
-      table(
-        'Databases and tables, with rows from before the backup',
-        sorted(result.tables),
-        {
-          Table: ({ name }) => name,
-          '>Rows': ({ rows }) => rows,
-          '>Restored rows': ({ restoredRows }) => restoredRows,
-          '>Identical': ({ rows, identicalRows = 0 }) => shown(rows === undefined ? undefined : identicalRows / rows, formatRatio),
-          Outcome: outcomeCell,
-        },
-        statusOf,
-      ),
+      outcomeTable('Checks', result.checks, {
+        Check: ({ name }) => name,
+        '>Restored': ({ restored }) => restored,
+        '>Original': ({ original }) => original,
+      }),
+      outcomeTable('Databases and tables, with rows from before the backup', sorted(result.tables), {
+        Table: ({ name }) => name,
+        '>Rows': ({ rows }) => rows,
+        '>Restored rows': ({ restoredRows }) => restoredRows,
+        '>Identical': ({ rows, identicalRows = 0 }) => shown(rows === undefined ? undefined : identicalRows / rows, formatRatio),
+      }),
     ],
   }
 }

@@ -18,7 +18,6 @@ export const usualShare = 0.98
 
 export const passes = ({ outcome }: ComparedPart): boolean => outcome === 'pass' || outcome === 'warn'
 
-/** Differences without a loss. */
 export const maybe = '; late events, merges, TTL and deletes after the backup can explain a difference'
 
 export const pass: ComparedPart = { outcome: 'pass', reason: '' }
@@ -32,13 +31,15 @@ type Value = { readonly value: string } | Unread
 /** `original` is undefined for a check without `tolerance`. */
 export function judgeCheck(check: Check, restored: Value, original: Value | undefined): ComparedPart {
   if ('unread' in restored) return unknown(restored.unread)
-  const value = toNumber(restored.value)
+  const value = exactNumber(restored.value)
   if (value === undefined) return fail(`is ${restored.value}, which is not a number`)
-  const broken = keysOf<keyof typeof limits>(limits).find((name) => check[name] !== undefined && !limits[name](value, String(check[name])))
+  const broken = keysOf<keyof typeof expectations>(expectations).find(
+    (name) => check[name] !== undefined && !expectations[name](value, String(check[name])),
+  )
   if (broken !== undefined) return fail(`is ${restored.value}, and ${broken} is ${check[broken]}`)
   if (check.tolerance === undefined) return pass
   if (original === undefined || 'unread' in original) return unknown(`not compared with the original: ${original?.unread ?? 'not read'}`)
-  const expected = toNumber(original.value)
+  const expected = exactNumber(original.value)
   if (expected === undefined) return unknown(`on the original, it is ${original.value}, which is not a number`)
   // Two tables without rows are equal, too.
   if (value.eq(0) && expected.eq(0)) return unknown('is 0 on both services, so that no row was compared')
@@ -48,19 +49,18 @@ export function judgeCheck(check: Check, restored: Value, original: Value | unde
     : fail(`is ${restored.value}, and ${original.value} on the original, with a tolerance of ${check.tolerance}${maybe}`)
 }
 
-const limits: Readonly<Record<'atLeast' | 'atMost' | 'equals', (value: Decimal, limit: string) => boolean>> = {
+const expectations: Readonly<Record<'atLeast' | 'atMost' | 'equals', (value: Decimal, limit: string) => boolean>> = {
   atLeast: (value, limit) => value.gte(limit),
   atMost: (value, limit) => value.lte(limit),
   equals: (value, limit) => value.eq(limit),
 }
 
-const toNumber = (text: string): Decimal | undefined =>
-  /^-?\d{1,60}(?:\.\d{1,60})?(?:e[+-]?\d{1,2})?$/i.test(text) ? fromText(text) : undefined
+const exactNumber = (text: string) => (/^-?\d{1,60}(?:\.\d{1,60})?(?:e[+-]?\d{1,2})?$/i.test(text) ? fromText(text) : undefined)
 
 export const restoreStatuses = ['verified', 'different', 'started', 'not-started'] as const
 
 /** More rows that are only proven by their sorting keys would leave most values unknown. */
-export const maxKeyShare = 1 / 3
+const maxKeyShare = 1 / 3
 
 /** `rows` are those that were compared, `keyRows` those whose keys alone are equal. */
 export function judgeRestore(

@@ -1,10 +1,9 @@
 // The SQL of verify-restore: databases, tables and columns of a service, its rows and their values in groups, and the value of a query.
-
 import * as z from 'zod'
 import { ApiError } from '../platform/api/api-error.ts'
 import type { ReadApi } from '../platform/api/client.ts'
 import type { Service } from '../platform/api/path.ts'
-import { type SqlQuery, type SqlRow, whyNoRows } from '../platform/api/sql.ts'
+import { type SqlRow, whyNoRows } from '../platform/api/sql.ts'
 import { dayMs, hourMs, minuteMs } from '../platform/core/durations.ts'
 import { causeOf } from '../platform/core/errors.ts'
 import { isExactNumber } from '../platform/core/json.ts'
@@ -27,13 +26,10 @@ export interface Queried {
 /** What was read, or why it was not, as the end of a sentence. */
 export type Unread = { readonly unread: string }
 
-/** Throws an ApiError when there is no answer. */
-async function query(
-  { api, service, backupMs, ...rest }: Queried,
-  asked: Pick<SqlQuery, 'sql' | 'isOwn'>,
-): Promise<readonly SqlRow[] | Unread> {
+async function query({ api, service, backupMs, ...rest }: Queried, sql: string, isOwn?: true): Promise<readonly SqlRow[] | Unread> {
   try {
-    const answer = await api.runSql(service, { ...asked, connectionId: '', startMs: 0, endMs: backupMs, isRepeated: true, ...rest })
+    const asked = { sql, connectionId: '', startMs: 0, endMs: backupMs, isRepeated: true, ...(isOwn && { isOwn }), ...rest } as const
+    const answer = await api.runSql(service, asked)
     return answer.kind === 'rows' ? answer.rows : { unread: whyNoRows(answer) }
   } catch (thrown) {
     // A server that fails again and again may do so because of this query, such as one that needs too much memory.
@@ -45,18 +41,18 @@ async function query(
 /** Why tables or rows were not read. */
 export class NotRead extends Error {}
 
-async function readRows<T>(queried: Queried, sql: string, schema: z.ZodType<T>): Promise<T> {
-  const rows = await query(queried, { sql, isOwn: true })
+async function queryRows<T>(queried: Queried, sql: string, schema: z.ZodType<T>): Promise<T> {
+  const rows = await query(queried, sql, true)
   const { data } = schema.safeParse(rows)
   if (data !== undefined) return data
   throw new NotRead(`${queried.mayWake ? '' : 'on the original, '}${'unread' in rows ? rows.unread : 'the answer has an unexpected form'}`)
 }
 
-/** A number, also as a text. No empty answer is a zero. */
-const count = z.union([z.number(), z.string().regex(/^-?\d+(?:\.\d+)?$/)]).transform(Number)
+/** No empty answer is a zero. */
+const countField = z.union([z.number(), z.string().regex(/^-?\d+(?:\.\d+)?$/)]).transform(Number)
 
 /** Quotes a name with a dot or backtick, so that no two tables have the same key. */
-const keyPart = (name: string): string => (/[.`]/.test(name) ? quoteName(name) : name)
+const keyPart = (name: string) => (/[.`]/.test(name) ? quoteName(name) : name)
 
 const listedColumn = z
   .tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.string()])
@@ -73,7 +69,7 @@ const withoutRows =
 const merging = /(?:Replacing|Summing|Aggregating|Collapsing|Coalescing|Graphite)MergeTree$/
 
 const listedTable = z
-  .object({ database: z.string(), name: z.string(), engine: z.string(), storage: z.string(), bytes: count, changed: count })
+  .object({ database: z.string(), name: z.string(), engine: z.string(), storage: z.string(), bytes: countField, changed: countField })
   .extend({ columns: z.array(listedColumn) })
   .transform((row) => ({
     ...row,
@@ -87,7 +83,7 @@ const listedTable = z
  * empty. The server may not say how many bytes the rows have, uncompressed, and when it made or last changed the table, in seconds: 0.
  */
 export type ListedTable = z.output<typeof listedTable>
-export type ListedColumn = ListedTable['columns'][number]
+type ListedColumn = ListedTable['columns'][number]
 
 const own = "('system', 'information_schema', 'INFORMATION_SCHEMA')"
 
@@ -113,16 +109,19 @@ UNION ALL
 SELECT name, '', engine, '', 0, 0, [] FROM system.databases WHERE name NOT IN ${own}`
 
 export async function listTables(queried: Queried): Promise<readonly ListedTable[]> {
-  const tables = await readRows(queried, listSql, z.array(listedTable))
+  const tables = await queryRows(queried, listSql, z.array(listedTable))
   return tables.toSorted((a, b) => compareText(a.key, b.key))
 }
 
 const timeType = /^(?:LowCardinality\()?(?:Nullable\()?Date(?<time>Time)?(?:32|64)?\b/
 
-const isDay = ({ type }: ListedColumn): boolean => timeType.exec(type)?.groups?.time === undefined
+const isDateOnly = ({ type }: ListedColumn) => timeType.exec(type)?.groups?.time === undefined
 
-const rankOf = (column: ListedColumn): number =>
-  8 * Number(column.type.includes('Nullable(')) + 4 * Number(!column.isKey) + 2 * Number(isDay(column)) + Number(!column.isPartitionKey)
+const rankOf = (column: ListedColumn) =>
+  8 * Number(column.type.includes('Nullable(')) +
+  4 * Number(!column.isKey) +
+  2 * Number(isDateOnly(column)) +
+  Number(!column.isPartitionKey)
 
 /** Columns that can have the time of a row. The most likely first: never NULL, in a key, with a time of day. */
 export const timeColumnsOf = (columns: readonly ListedColumn[]): readonly ListedColumn[] =>
@@ -136,7 +135,7 @@ const stableState =
   /^AggregateFunction\((?:count|sum|min|max|uniq|uniqExact|uniqCombined|uniqCombined64|uniqHLL12|groupBitmap|argMin|argMax|sumMap)\b(?!.*Float)/
 
 /** A column of the table that is read. Without the name of the source, one of the aliases in the same query could be meant. */
-const columnSql = ({ name }: ListedColumn): string => `__source.${quoteName(name)}`
+const columnSql = ({ name }: ListedColumn) => `__source.${quoteName(name)}`
 
 /** What is compared of a column. Undefined where nothing stays the same in a restore. */
 export function comparedValue(column: ListedColumn, value = columnSql(column)): string | undefined {
@@ -176,20 +175,20 @@ export const onlyGroups = (reading: Reading, groups: readonly { readonly key: st
 export const byHash = (reading: Reading, upTo: bigint): Reading => ({ ...reading, key: `if(__h <= ${upTo}, (1, __h), (0, __h % 1024))` })
 
 /** By its type and not by its text, so that no time zone takes part. */
-function timeSql({ time }: Reading): string {
+function timeSql({ time }: Reading) {
   if (time === undefined) return '0'
   const value = columnSql(time)
-  return isDay(time) ? `toInt64(toInt32(toDate32(${value}))) * ${dayMs}` : `toUnixTimestamp64Milli(toDateTime64(${value}, 3, 'UTC'))`
+  return isDateOnly(time) ? `toInt64(toInt32(toDate32(${value}))) * ${dayMs}` : `toUnixTimestamp64Milli(toDateTime64(${value}, 3, 'UTC'))`
 }
 
 /** Without the tuple, the hash of a row with a NULL is NULL, which is not in a sum. */
-function hashSql(values: readonly (string | undefined)[]): string {
+function hashSql(values: readonly (string | undefined)[]) {
   const known = values.filter((value) => value !== undefined)
   return known.length === 0 ? '0' : `cityHash64(tuple(${known.join(', ')}))`
 }
 
 /** Rows are read as they are after a merge. */
-const rowsSql = ({ table, where }: Reading): string =>
+const rowsSql = ({ table, where }: Reading) =>
   `FROM ${nameOfTable({ database: table.database, table: table.name })} AS __source${table.isMerging ? ' FINAL' : ''}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`}`
 
 const [monthMs, weekMs] = [30 * dayMs, 7 * dayMs]
@@ -206,7 +205,7 @@ export function startOfStep(ms: number, stepMs: number): number {
 }
 
 // One row, also for an empty table.
-const groupsSql = (reading: Reading): string =>
+const groupsSql = (reading: Reading) =>
   `SELECT sum(__n) AS total, groupArray([toString(__k), toString(__n), toString(__s), toString(__d), toString(__m), toString(__p)]) AS groups
 FROM (
   WITH ${timeSql(reading)} AS __t, ${hashSql(reading.columns.map((column) => comparedValue(column)))} AS __h
@@ -216,22 +215,22 @@ FROM (
 )`
 
 const group = z
-  .tuple([z.string(), count, z.string(), count, count, count])
+  .tuple([z.string(), countField, z.string(), countField, countField, countField])
   .transform(([key, rows, sum, distinct, newestMs, stepMs]) => ({ key, age: Number(key), rows, sum, distinct, newestMs, stepMs }))
 
 /** Rows with a key, the sum of their hashes, how many different ones there are (about), the newest time, and the longest step of all times. */
 export type Group = z.output<typeof group>
 
 const groupsAnswer = z
-  .tuple([z.object({ total: count, groups: z.array(group) })])
+  .tuple([z.object({ total: countField, groups: z.array(group) })])
   // An answer that lost its groups is not that of an empty table.
   .refine(([{ total, groups }]) => total === groups.reduce((sum, { rows }) => sum + rows, 0))
   .transform(([{ groups }]) => groups)
 
 export const readGroups = (queried: Queried, reading: Reading): Promise<readonly Group[]> =>
-  readRows(queried, groupsSql(reading), groupsAnswer)
+  queryRows(queried, groupsSql(reading), groupsAnswer)
 
-const sharesAnswer = z.tuple([z.object({ shares: z.array(count.nullable()) })]).transform(([{ shares }]) => shares)
+const sharesAnswer = z.tuple([z.object({ shares: z.array(countField.nullable()) })]).transform(([{ shares }]) => shares)
 
 /** The share of rows in which each of the columns has the default value of its type. Null without rows. */
 export function readDefaults(queried: Queried, reading: Reading): Promise<readonly (number | null)[]> {
@@ -240,23 +239,23 @@ export function readDefaults(queried: Queried, reading: Reading): Promise<readon
     return `avg(${hashSql([comparedValue(column)])} = ${hashSql([byDefault])})`
   })
   const sql = `WITH ${timeSql(reading)} AS __t\nSELECT [${shares.join(', ')}] AS shares\n${rowsSql(reading)}`
-  return readRows(queried, sql, sharesAnswer)
+  return queryRows(queried, sql, sharesAnswer)
 }
 
-const changes = z.array(z.object({ database: z.string(), table: z.string(), command: z.string() }))
+const changeRows = z.array(z.object({ database: z.string(), table: z.string(), command: z.string() }))
 
 /** Updates and deletes of rows after the backup. None where the server does not list them. */
-export async function readChanges(queried: Queried): Promise<z.output<typeof changes>> {
+export async function readChanges(queried: Queried): Promise<z.output<typeof changeRows>> {
   // A lightweight update is no mutation, and leaves parts with its columns.
   const sql = `SELECT database, table, command FROM system.mutations WHERE create_time > ${backupTime}
 UNION ALL
 SELECT database, table, concat('UPDATE ', column) FROM system.parts_columns WHERE name LIKE 'patch-%' AND modification_time > ${backupTime}`
-  return changes.safeParse(await query(queried, { sql, isOwn: true })).data ?? []
+  return changeRows.safeParse(await query(queried, sql, true)).data ?? []
 }
 
 /** The value of a query with one row and one column, or why there is none. */
 export async function readValue(queried: Queried, sql: string): Promise<{ readonly value: string } | Unread> {
-  const rows = await query(queried, { sql })
+  const rows = await query(queried, sql)
   if ('unread' in rows) return rows
   const [value, ...more] = rows.flatMap((row) => Object.values(row))
   if (more.length > 0) return { unread: 'the query returns more than one row or column' }

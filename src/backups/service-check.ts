@@ -35,8 +35,6 @@ const limit = z.object({
   startTime: z.string().optional().describe('When backups start, HH:MM in UTC.'),
 })
 
-type Limit = z.output<typeof limit>
-
 const failure = z.object({ kind: z.string(), message: z.string(), advice: z.string().optional() })
 
 const agedBackup = z.object({ id: z.string(), ageMs: z.number() })
@@ -65,7 +63,7 @@ export const serviceCheck = z.object({
   backups: z.array(backupSchema).describe('The newest backups as the API returned them.'),
 })
 
-export type ServiceCheck = z.output<typeof serviceCheck>
+type ServiceCheck = z.output<typeof serviceCheck>
 
 type Attempt<T> = { readonly value: T } | { readonly error: WatchkeeperError }
 
@@ -78,7 +76,7 @@ export interface ServiceBackups {
 
 /** Reads all services concurrently, in the order of the ids. Throws only for a canceled run and for internal errors. */
 export function readServices(
-  { api, organizationId }: Pick<Context<'read', 'organization'>, 'api' | 'organizationId'>,
+  { api, organizationId }: Context<'read', 'organization'>,
   serviceIds: readonly string[],
   { needsConfiguration }: { readonly needsConfiguration: boolean },
 ): Promise<readonly ServiceBackups[]> {
@@ -86,15 +84,15 @@ export function readServices(
     serviceIds.map(async (serviceId) => {
       const service = { organizationId, serviceId }
       const [backups, configuration] = await Promise.all([
-        settle(fetchBackups(api, service)),
-        needsConfiguration ? settle(fetchBackupConfiguration(api, service)) : undefined,
+        attempt(fetchBackups(api, service)),
+        needsConfiguration ? attempt(fetchBackupConfiguration(api, service)) : undefined,
       ])
       return { serviceId, backups, configuration }
     }),
   )
 }
 
-async function settle<T>(request: Promise<T>): Promise<Attempt<T>> {
+async function attempt<T>(request: Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await request }
   } catch (thrown) {
@@ -108,11 +106,9 @@ interface CheckOptions {
   readonly maxAgeHours: number | undefined
   readonly minSizeRatio: number | undefined
   readonly nowMs: number
-  /** When the service was created, where that is known. */
   readonly createdMs: number | undefined
 }
 
-/** Number of backups of a service that the result document lists. */
 const maxListedBackups = 10
 
 export function checkService({ serviceId, backups, configuration }: ServiceBackups, options: CheckOptions): ServiceCheck {
@@ -124,9 +120,9 @@ export function checkService({ serviceId, backups, configuration }: ServiceBacku
     serviceId,
     limit,
     backups: answers.slice(0, maxListedBackups),
-    configurationFailure: isUnreadable ? toFailure(configuration.error) : undefined,
+    configurationFailure: isUnreadable ? failureOf(configuration.error) : undefined,
   }
-  if ('error' in backups) return { ...common, outcome: 'unknown', passes: false, dataQualityIssues: [], failure: toFailure(backups.error) }
+  if ('error' in backups) return { ...common, outcome: 'unknown', passes: false, dataQualityIssues: [], failure: failureOf(backups.error) }
   return { ...common, count: answers.length, ...judgeBackups(known, limit.hours, options) }
 }
 
@@ -137,7 +133,7 @@ function chooseLimit(
   configuration: ServiceBackups['configuration'],
   maxAgeHours: number | undefined,
   known: readonly KnownBackup[],
-): Limit {
+): ServiceCheck['limit'] {
   if (maxAgeHours !== undefined) return { hours: maxAgeHours, source: 'input' }
   if (configuration === undefined) return { hours: defaultLimitHours, source: 'default', defaultReason: 'no-configuration' }
   if ('error' in configuration) {
@@ -164,7 +160,7 @@ export function effectivePeriodHours({ backupPeriodInHours, backupStartTime }: B
   return backupStartTime ? Math.max(hours ?? 0, 24) : hours
 }
 
-function toFailure(error: WatchkeeperError): NonNullable<ServiceCheck['failure']> {
+function failureOf(error: WatchkeeperError): NonNullable<ServiceCheck['failure']> {
   const advice = error instanceof ApiError && error.advice !== '' ? error.advice : undefined
   return { kind: error.kind, message: error.message, advice }
 }
@@ -190,14 +186,10 @@ function describeDecisive({ backup, ageMs }: Aged<KnownBackup>, nowMs: number) {
 
 const toAgedBackup = ({ backup, ageMs }: Aged<KnownBackup>) => ({ id: backup.answer.id, ageMs })
 
+export const isSuccessful = (backup: KnownBackup): boolean => classifyBackup(backup) === 'successful'
+
 function compareSizes(known: readonly KnownBackup[], last: KnownBackup, minSizeRatio: number | undefined) {
   const trend = computeTrend([last, ...known.filter((backup) => backup !== last && isSuccessful(backup))])
-  return {
-    size: trend.size,
-    duration: trend.duration,
-    type: last.type,
-    sizeOutcome: minSizeRatio === undefined ? undefined : judgeSize(trend, minSizeRatio),
-  }
+  const sizeOutcome = minSizeRatio === undefined ? undefined : judgeSize(trend, minSizeRatio)
+  return { size: trend.size, duration: trend.duration, type: last.type, sizeOutcome }
 }
-
-export const isSuccessful = (backup: KnownBackup): boolean => classifyBackup(backup) === 'successful'

@@ -1,4 +1,3 @@
-// Proves that a backup restores: waits until the restored service runs, and compares what it holds with the original.
 import * as z from 'zod'
 import { listActivities } from '../platform/api/activities.ts'
 import { missingSqlKey } from '../platform/api/api-error.ts'
@@ -18,7 +17,7 @@ import { judgeVerification, type RanCheck, type RestoreResult, reportVerificatio
 import { judgeCheck, judgeRestore, meaningOf } from './restore-rules.ts'
 import { type Queried, readValue } from './restored-data.ts'
 
-const input = z.strictObject({
+const restoreInput = z.strictObject({
   original: uuid('Id of the service that was backed up. `service-id` is the restored one.'),
   id: noted(backupId, 'It is the backup that was restored.'),
   checks: noted(checksInput, 'Without it, all tables are compared by the default rules.'),
@@ -30,7 +29,7 @@ export const verifyRestore = defineOperation({
   summary: 'Verifies a restored backup: the new service runs, and holds the data that the original had at that time.',
   effect: 'read',
   scope: 'service',
-  input,
+  input: restoreInput,
   ...restoreSchemas,
   example: { original: 'c0ffee00-0000-4000-8000-0000000000c1', id: '00000001-5eed-4000-8000-00000000c0de', checks: 'backups.yml' },
   run: verify,
@@ -40,7 +39,7 @@ export const verifyRestore = defineOperation({
 
 type RestoreContext = Context<'read', 'service'>
 
-async function verify(context: RestoreContext, given: z.output<typeof input>): Promise<RestoreResult> {
+async function verify(context: RestoreContext, given: z.output<typeof restoreInput>): Promise<RestoreResult> {
   const { api, service, organizationId, clock, files } = context
   if (given.checks !== undefined && (await files.mayBeFromFork()))
     throw new WatchkeeperError('refused', 'The file of checks may be that of a fork, and the services would run its SQL.')
@@ -61,7 +60,7 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
   const isRunning = runningMs !== undefined
   const moments = { backupMs, endMs, requestedMs, nowMs: clock.now() }
   const [tables, checks] = isRunning
-    ? [await compareTables({ ...both, rules: rules.tables, seed: backup.id, moments }), await runChecks(both, rules)]
+    ? [await compareTables({ ...both, rules: rules.tables, seed: backup.id, moments }), await runFileChecks(both, rules)]
     : [[], []]
   const { totals } = sumUp(tables)
   const restoreStatus = judgeRestore(isRunning, [...tables, ...checks], totals)
@@ -75,23 +74,22 @@ async function verify(context: RestoreContext, given: z.output<typeof input>): P
     restoredName: restored.name || restored.id,
     state: restored.state ?? 'unknown',
     ...(maxRestoreMinutes !== undefined && { maxRestoreMinutes }),
-    requestedAt: toIso(requestedMs),
-    ...(isRunning && { runningAt: toIso(runningMs), restoreMinutes: toMinutes(runningMs - requestedMs) }),
-    ...(restoreStatus === 'verified' && { verifiedAt: toIso(nowMs), verifyMinutes: toMinutes(nowMs - requestedMs) }),
+    requestedAt: isoOf(requestedMs),
+    ...(isRunning && { runningAt: isoOf(runningMs), restoreMinutes: toMinutes(runningMs - requestedMs) }),
+    ...(restoreStatus === 'verified' && { verifiedAt: isoOf(nowMs), verifyMinutes: toMinutes(nowMs - requestedMs) }),
     dataAgeHours: toHours(requestedMs - backupMs),
     versions: { original: original.clickhouseVersion, restored: restored.clickhouseVersion },
     ranBy: { ...files.ranBy, key: api.keySuffix && `key …${api.keySuffix}` },
-    checkedAt: toIso(nowMs),
+    checkedAt: isoOf(nowMs),
     ...totals,
     tables,
     checks,
   }
 }
 
-const toIso = (ms: number): string => new Date(ms).toISOString()
+const isoOf = (ms: number) => new Date(ms).toISOString()
 
-/** Two decimals. */
-const toMinutes = (ms: number): number => Math.round((ms / minuteMs) * 100) / 100
+const toMinutes = (ms: number) => Math.round((ms / minuteMs) * 100) / 100
 
 /** The times of the data and of the request. Throws an error where the service cannot be a restore of this backup, or might not be one. */
 function requireRestore(restored: ListedService, original: ListedService, backup: Backup) {
@@ -110,12 +108,9 @@ function requireRestore(restored: ListedService, original: ListedService, backup
   return { backupMs, endMs: Math.max(backupMs, known.finishedMs ?? 0), requestedMs }
 }
 
-const pollMs = 30_000
+/** How often the service is read, and the time of the run that is left for queries. */
+const [pollMs, reservedMs] = [30_000, 60_000]
 
-/** Time of the run that is left for queries. */
-const reservedMs = 60_000
-
-/** Waits until the service runs, has ended, or one of the limits is reached. */
 async function waitForService({ api, service, clock, stop, progress }: RestoreContext, first: ListedService, untilMs: number) {
   let restored = first
   while (meaningOf(restored.state) === 'waiting') {
@@ -138,17 +133,13 @@ async function findRunning({ api, organizationId, clock }: RestoreContext, { id,
   return activities.find(({ type, serviceId }) => type === 'service_running' && serviceId === id)?.atMs ?? seenMs
 }
 
-type Both = Readonly<Record<'original' | 'restored', Queried>>
-
-async function runChecks({ original, restored }: Both, { checks }: ChecksFile): Promise<RanCheck[]> {
+async function runFileChecks({ original, restored }: Readonly<Record<'original' | 'restored', Queried>>, { checks }: ChecksFile) {
   const ran: RanCheck[] = []
   for (const check of checks) {
     const value = await readValue(restored, toQuery(check.sql))
     const expected = check.tolerance === undefined ? undefined : await readValue(original, toQuery(check.sql))
-    ran.push({ ...check, ...judgeCheck(check, value, expected), restored: valueIn(value), original: valueIn(expected) })
+    const values = [value, expected].map((read) => (read && 'value' in read ? read.value : undefined))
+    ran.push({ ...check, ...judgeCheck(check, value, expected), restored: values[0], original: values[1] })
   }
   return ran
 }
-
-const valueIn = (read: Awaited<ReturnType<typeof readValue>> | undefined) =>
-  read !== undefined && 'value' in read ? read.value : undefined

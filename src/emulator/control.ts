@@ -14,9 +14,9 @@ export interface ControlContext {
   readonly reset: () => void
 }
 
-const root = '/_emulator'
+const controlPath = '/_emulator'
 
-export const isControl = (path: string): boolean => pathnameOf(path) === root || path.startsWith(`${root}/`)
+export const isControl = (path: string): boolean => pathnameOf(path) === controlPath || path.startsWith(`${controlPath}/`)
 
 class ControlError extends Error {
   readonly status: number
@@ -40,24 +40,24 @@ export function handleControl(control: ControlContext, request: HttpRequest): Ht
 }
 
 const handlers: Readonly<Record<string, (control: ControlContext, request: HttpRequest) => unknown>> = {
-  [`GET ${root}`]: ({ context }) => context.store,
-  [`GET ${root}/requests`]: ({ log }) => log.requests,
-  [`POST ${root}/restores`]: ({ context }, request) => restoreBackup(context, readBody(restoreSchema, request)),
-  [`POST ${root}/faults`]: ({ faults }, request) => {
-    faults.add(readBody(faultSchema, request))
+  [`GET ${controlPath}`]: ({ context }) => context.store,
+  [`GET ${controlPath}/requests`]: ({ log }) => log.requests,
+  [`POST ${controlPath}/restores`]: ({ context }, request) => restoreBackup(context, parseControl(restoreSchema, request)),
+  [`POST ${controlPath}/faults`]: ({ faults }, request) => {
+    faults.add(parseControl(faultSchema, request))
     return { faults: faults.size }
   },
-  [`DELETE ${root}/faults`]: ({ faults }) => {
+  [`DELETE ${controlPath}/faults`]: ({ faults }) => {
     faults.clear()
     return { faults: 0 }
   },
-  [`POST ${root}/reset`]: ({ reset }) => {
+  [`POST ${controlPath}/reset`]: ({ reset }) => {
     reset()
     return { reset: true }
   },
 }
 
-function readBody<S extends z.ZodType>(schema: S, request: HttpRequest): z.output<S> {
+function parseControl<S extends z.ZodType>(schema: S, request: HttpRequest): z.output<S> {
   if (!isJsonType(request)) throw new ControlError(400, 'BAD_REQUEST: request body must be sent as application/json')
   const value = parseJsonOrUndefined(request.text)
   if (value === undefined) throw new ControlError(400, 'BAD_REQUEST: request body is not valid JSON')

@@ -1,9 +1,10 @@
-// Ids and random numbers that are the same on every run.
-
-export interface Ids {
+export interface DemoIds {
   /** 24 hexadecimal digits. The order of ids says nothing about the order of creation. */
   objectId(): string
   uuid(): string
+}
+
+export interface Ids extends DemoIds {
   reset(): void
 }
 
@@ -25,8 +26,6 @@ export function createIds(): Ids {
     },
   }
 }
-
-export type DemoIds = Pick<Ids, 'objectId' | 'uuid'>
 
 /** Object ids of the demo data are counted, because examples and documentation contain them. */
 export function createDemoIds({ uuid }: Ids): DemoIds {

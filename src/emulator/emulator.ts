@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createContext } from './context.ts'
 import { type ControlContext, handleControl, isControl } from './control.ts'
@@ -8,7 +8,7 @@ import { createFaultQueue, type Fault } from './faults.ts'
 import { createCloudGateway } from './gateways/cloud-gateway.ts'
 import { createRateLimiter, type Gateway, type RateLimiter } from './gateways/gateway.ts'
 import { createHyperdxGateway } from './gateways/hyperdx-gateway.ts'
-import { createResponseWriter, type HttpResponse, type ResponseWriter, readRequest } from './http.ts'
+import { createResponseWriter, type HttpResponse, readRequest } from './http.ts'
 import type { EmulatorOptions, ServerVariant } from './options.ts'
 import { runAlertTask } from './product/alert-task.ts'
 import { createRequestLog, type LogEntry, type LoggedRequest } from './request-log.ts'
@@ -113,19 +113,19 @@ interface ServerContext extends ControlContext {
   readonly signal: () => AbortSignal
 }
 
-const createHttpServer = (server: ServerContext): Server =>
+const createHttpServer = (server: ServerContext) =>
   createServer((request, response) => {
     const handled = isControl(request.url ?? '') ? serveControl(server, request, response) : serveApi(server, request, response)
     handled.catch((cause: unknown) => abandon(response, cause))
   })
 
-async function serveControl(server: ServerContext, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveControl(server: ServerContext, request: IncomingMessage, response: ServerResponse) {
   const writer = createWriter(server, request, response)
   writer.send(handleControl(server, await readRequest(request, server.gateway.maxBodyBytes)))
 }
 
 /** One request from its arrival to its response: log, fault, rate limit, API. */
-async function serveApi(server: ServerContext, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function serveApi(server: ServerContext, incoming: IncomingMessage, outgoing: ServerResponse) {
   const { context, log, faults, limiter, gateway } = server
   const identity = gateway.identify(context, incoming.headers.authorization)
   const entry = log.open(incoming, identity.credentials, context.settings.now())
@@ -143,15 +143,10 @@ async function serveApi(server: ServerContext, incoming: IncomingMessage, outgoi
   else await sendWithFault(fault, { writer, gateway, ids: context.ids, method: request.method, handle, limitHeaders })
 }
 
-const createWriter = (
-  { context, signal }: ServerContext,
-  request: IncomingMessage,
-  response: ServerResponse,
-  entry?: LogEntry,
-): ResponseWriter =>
+const createWriter = ({ context, signal }: ServerContext, request: IncomingMessage, response: ServerResponse, entry?: LogEntry) =>
   createResponseWriter(request, response, { now: context.settings.now, logStatus: (status) => entry?.respond(status), signal: signal() })
 
-function abandon(response: ServerResponse, cause: unknown): void {
+function abandon(response: ServerResponse, cause: unknown) {
   // A response is not expected any more after a reset, or when the client or the emulator has gone.
   const isExpected = response.destroyed || (cause instanceof Error && cause.name === 'AbortError')
   if (isExpected || response.headersSent) response.destroy()

@@ -11,7 +11,6 @@ interface FaultContext {
   readonly gateway: Gateway
   readonly ids: Ids
   readonly method: string
-  /** Handles the request, and returns the normal response. */
   readonly handle: () => HttpResponse
   /** The rate limit headers that the server sends with every response of its own. */
   readonly limitHeaders: Headers
@@ -36,7 +35,6 @@ export async function sendWithFault({ act, effect }: Fault, context: FaultContex
   await sendCorrupted(effect, writer, () => handled ?? toUnhandled(context))
 }
 
-/** Effects that send another, complete response. */
 function toReplacement(effect: Effect, context: FaultContext): HttpResponse | undefined {
   switch (effect.kind) {
     case 'status':
@@ -45,7 +43,11 @@ function toReplacement(effect: Effect, context: FaultContext): HttpResponse | un
       // Sent by something between client and server, so without the server's own headers.
       return { status: effect.status ?? 200, headers: { 'content-type': htmlType }, body: captivePortal }
     case 'body':
-      return { status: 200, headers: { 'content-type': jsonType, ...toLowerCase(effect.headers) }, body: bytesOf(effect) }
+      return {
+        status: 200,
+        headers: { 'content-type': jsonType, ...toLowerCase(effect.headers) },
+        body: typeof effect.bytes === 'string' ? Buffer.from(effect.bytes, 'base64') : (effect.bytes ?? effect.text ?? ''),
+      }
     case 'rate-limited':
       return {
         status: 429,
@@ -67,9 +69,6 @@ function toStatusResponse(
   return { status, headers: { ...limitHeaders, ...type, ...toLowerCase(headers) }, body: text }
 }
 
-const bytesOf = ({ text, bytes }: Extract<Effect, { kind: 'body' }>): string | Uint8Array =>
-  typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : (bytes ?? text ?? '')
-
 // Names in lower case let a given `Content-Type` replace the default.
 const toLowerCase = (headers: FaultHeaders = {}): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
@@ -87,11 +86,10 @@ const captivePortal = `<!DOCTYPE html>
 `
 
 /** The response to corrupt when the request was not handled. Reads change nothing; a write gets what looks like success. */
-const toUnhandled = ({ method, handle, gateway, ids }: FaultContext): HttpResponse =>
+const toUnhandled = ({ method, handle, gateway, ids }: FaultContext) =>
   method === 'GET' ? handle() : gateway.toResult(ids, { id: 'ffffffffffffffffffffffff', name: 'never stored' })
 
-/** Effects that send an incomplete or malformed response. */
-async function sendCorrupted(effect: Effect, writer: ResponseWriter, response: () => HttpResponse): Promise<void> {
+async function sendCorrupted(effect: Effect, writer: ResponseWriter, response: () => HttpResponse) {
   switch (effect.kind) {
     case 'reset':
       return writer.reset()
@@ -116,13 +114,13 @@ async function sendCorrupted(effect: Effect, writer: ResponseWriter, response: (
 // Time for the bytes to arrive: a reset overtakes what the client has not read.
 const beforeResetMs = 25
 
-async function resetInHeaders(writer: ResponseWriter): Promise<void> {
+async function resetInHeaders(writer: ResponseWriter) {
   await writer.writeRaw('HTTP/1.1 200 OK\r\nContent-Type: applicat')
   await writer.sleep(beforeResetMs)
   writer.reset()
 }
 
-async function resetInBody(writer: ResponseWriter, response: HttpResponse, bytes: number | undefined): Promise<void> {
+async function resetInBody(writer: ResponseWriter, response: HttpResponse, bytes: number | undefined) {
   const body = Buffer.from(response.body)
   await writeRawHead(writer, response, { 'Content-Length': String(body.length) })
   await writer.writeRaw(firstBytes(body, bytes))
@@ -131,32 +129,28 @@ async function resetInBody(writer: ResponseWriter, response: HttpResponse, bytes
 }
 
 /** Sends neither a length nor chunks, so that the client cannot know that the body is incomplete. */
-async function truncate(writer: ResponseWriter, response: HttpResponse, bytes: number | undefined): Promise<void> {
+async function truncate(writer: ResponseWriter, response: HttpResponse, bytes: number | undefined) {
   await writeRawHead(writer, response, { Connection: 'close' })
   await writer.writeRaw(firstBytes(Buffer.from(response.body), bytes))
   writer.end()
 }
 
-async function overstateLength(writer: ResponseWriter, response: HttpResponse): Promise<void> {
+async function overstateLength(writer: ResponseWriter, response: HttpResponse) {
   const body = Buffer.from(response.body)
   await writeRawHead(writer, response, { 'Content-Length': String(body.length + 64) })
   await writer.writeRaw(body)
   writer.end()
 }
 
-const firstBytes = (body: Buffer, bytes: number | undefined): Buffer => body.subarray(0, bytes ?? Math.floor(body.length / 2))
+const firstBytes = (body: Buffer, bytes: number | undefined) => body.subarray(0, bytes ?? Math.floor(body.length / 2))
 
-async function writeRawHead(
-  writer: ResponseWriter,
-  { status, headers }: HttpResponse,
-  more: Readonly<Record<string, string>>,
-): Promise<void> {
+async function writeRawHead(writer: ResponseWriter, { status, headers }: HttpResponse, more: Readonly<Record<string, string>>) {
   const lines = Object.entries({ ...headers, ...more }).flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`))
   writer.logStatus(status)
   await writer.writeRaw(`HTTP/1.1 ${status} Corrupted\r\n${lines.join('')}\r\n`)
 }
 
-async function drip(writer: ResponseWriter, { status, headers, body }: HttpResponse, bytesPerTick: number, everyMs: number): Promise<void> {
+async function drip(writer: ResponseWriter, { status, headers, body }: HttpResponse, bytesPerTick: number, everyMs: number) {
   const bytes = Buffer.from(body)
   const response = writer.begin(status, { ...headers, 'content-length': String(bytes.length) })
   for (let at = 0; at < bytes.length && !response.destroyed; at += bytesPerTick) {
@@ -171,7 +165,7 @@ const bodyStart = '{"status":200,"requestId":"00000000-5eed-4000-8000-00000000c0
 const mebibyte = Buffer.alloc(1024 * 1024, 0x78)
 
 /** Sends as fast as the client reads. */
-async function sendEndlessBody(writer: ResponseWriter): Promise<void> {
+async function sendEndlessBody(writer: ResponseWriter) {
   const response = writer.begin(200, { 'content-type': jsonType })
   response.write(bodyStart)
   while (!response.destroyed) {
@@ -181,7 +175,7 @@ async function sendEndlessBody(writer: ResponseWriter): Promise<void> {
 }
 
 /** A sequence of gzip members is one gzip body, so that one compressed member is all that is held in memory. */
-async function sendGzipBomb(writer: ResponseWriter, mebibytes: number): Promise<void> {
+async function sendGzipBomb(writer: ResponseWriter, mebibytes: number) {
   const response = writer.begin(200, { 'content-type': jsonType, 'content-encoding': 'gzip' })
   const member = gzipSync(mebibyte)
   response.write(gzipSync(bodyStart))
@@ -191,7 +185,7 @@ async function sendGzipBomb(writer: ResponseWriter, mebibytes: number): Promise<
   response.end(gzipSync('"}'))
 }
 
-async function drained(response: ServerResponse): Promise<void> {
+async function drained(response: ServerResponse) {
   const settled = new AbortController()
   try {
     await Promise.race(['drain', 'close'].map((event) => once(response, event, { signal: settled.signal })))

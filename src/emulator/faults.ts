@@ -8,8 +8,8 @@ const headers = z
   .record(z.string(), z.union([z.string(), z.array(z.string()).readonly()]))
   .refine(areHeaders, 'invalid HTTP header')
   .exactOptional()
-const status = z.int().min(200).max(599)
-const count = z.int().min(1)
+const httpStatus = z.int().min(200).max(599)
+const positiveCount = z.int().min(1)
 const bytes = z.int().min(0).exactOptional()
 // Node fires a longer timer at once.
 const ms = z
@@ -21,7 +21,7 @@ const effect = z.discriminatedUnion('kind', [
   /** Any status. Without a body: a JSON error, or nothing for 204, 304 and redirects. */
   z.strictObject({
     kind: z.literal('status'),
-    status,
+    status: httpStatus,
     body: z.string().exactOptional(),
     contentType: z.string().exactOptional(),
     headers,
@@ -38,7 +38,7 @@ const effect = z.discriminatedUnion('kind', [
   /** A content-length that is larger than what is sent, then the end. */
   z.strictObject({ kind: z.literal('short-length') }),
   /** A captive portal's page, default status 200. */
-  z.strictObject({ kind: z.literal('html'), status: status.exactOptional() }),
+  z.strictObject({ kind: z.literal('html'), status: httpStatus.exactOptional() }),
   /** Any raw body with status 200; `bytes` as they are, or as base64. Default type is JSON. */
   z.strictObject({
     kind: z.literal('body'),
@@ -51,13 +51,13 @@ const effect = z.discriminatedUnion('kind', [
   /** Never responds. */
   z.strictObject({ kind: z.literal('hang') }),
   /** The normal response, a few bytes at a time, default 1. */
-  z.strictObject({ kind: z.literal('drip'), bytesPerTick: count.exactOptional(), everyMs: ms }),
+  z.strictObject({ kind: z.literal('drip'), bytesPerTick: positiveCount.exactOptional(), everyMs: ms }),
   /** A JSON text that never ends. */
   z.strictObject({ kind: z.literal('endless') }),
   /** A small gzip body that expands to that size, sent whether or not gzip was accepted. */
-  z.strictObject({ kind: z.literal('gzip-bomb'), mebibytes: count.max(4096) }),
+  z.strictObject({ kind: z.literal('gzip-bomb'), mebibytes: positiveCount.max(4096) }),
   /** Responds at once, default 504, and handles the request after `ms`. */
-  z.strictObject({ kind: z.literal('late-commit'), status: status.exactOptional(), ms }),
+  z.strictObject({ kind: z.literal('late-commit'), status: httpStatus.exactOptional(), ms }),
 ])
 
 /** Strict, so that a misspelled fault is an error and not a test that passes for the wrong reason. */
@@ -65,9 +65,9 @@ export const faultSchema = z.strictObject({
   /** Without it, every request matches. `path` is a part of the raw path, query included. */
   match: z.strictObject({ method: z.string().exactOptional(), path: z.string().exactOptional() }).readonly().exactOptional(),
   /** The first matching request that it applies to, counted from 1 since the fault was added. Default 1. */
-  nth: count.exactOptional(),
+  nth: positiveCount.exactOptional(),
   /** How many matching requests in a row, default 1; `Infinity` for all that follow. */
-  times: z.union([count, z.literal(Number.POSITIVE_INFINITY)]).exactOptional(),
+  times: z.union([positiveCount, z.literal(Number.POSITIVE_INFINITY)]).exactOptional(),
   /**
    * `before` (default): the server does nothing. `after`: it handles the request, and then the fault corrupts the response.
    * `delay` and `drip` send the normal response and so always handle the request; `late-commit` always handles it late.
@@ -80,7 +80,7 @@ export type Fault = Readonly<z.output<typeof faultSchema>>
 
 export type Effect = Fault['effect']
 
-function areHeaders(given: FaultHeaders): boolean {
+function areHeaders(given: FaultHeaders) {
   try {
     for (const [name, value] of Object.entries(given)) {
       validateHeaderName(name)

@@ -6,7 +6,6 @@ import { systemClock } from '../platform/core/clock.ts'
 /** A request whose body has been read to the end, within the limit. */
 export interface HttpRequest {
   readonly method: string
-  /** The path as on the wire, query included. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
@@ -86,19 +85,15 @@ export const noRouteResponse = (method: string, path: string): HttpResponse => (
 <title>Error</title>
 </head>
 <body>
-<pre>${escapeHtml(`Cannot ${method} ${path}`)}</pre>
+<pre>${`Cannot ${method} ${path}`.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')}</pre>
 </body>
 </html>
 `,
 })
 
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')
-
 /** Sends one response, as HTTP requires it or, for faults, as HTTP forbids it. */
 export interface ResponseWriter {
   send(response: HttpResponse): void
-  /** Sends status line and headers. The caller writes the body. */
   begin(status: number, headers: Headers): ServerResponse
   /** Bypasses the HTTP server. Resolves when the kernel has the bytes. */
   writeRaw(data: string | Uint8Array): Promise<void>
@@ -111,22 +106,17 @@ export interface ResponseWriter {
   logStatus(status: number): void
 }
 
-interface ResponseWriterOptions {
-  readonly now: () => number
-  readonly logStatus: (status: number) => void
-  /** Aborted when the emulator is reset or closed. */
-  readonly signal: AbortSignal
-}
-
 const gzipAboveBytes = 1024
 
 export function createResponseWriter(
   request: IncomingMessage,
   response: ServerResponse,
-  { now, logStatus, signal }: ResponseWriterOptions,
+  { now, logStatus, signal }: { readonly now: () => number; readonly logStatus: (status: number) => void; readonly signal: AbortSignal },
 ): ResponseWriter {
   const { socket } = response
-  const acceptsGzip = isGzipAccepted(String(request.headers['accept-encoding'] ?? ''))
+  const acceptsGzip = String(request.headers['accept-encoding'] ?? '')
+    .split(',')
+    .some((coding) => /^\s*(gzip|\*)\s*(;|$)/i.test(coding) && !/;\s*q=0(\.0*)?\s*$/i.test(coding))
   const begin = (status: number, headers: Headers): ServerResponse => {
     logStatus(status)
     response.sendDate = false
@@ -153,6 +143,3 @@ export function createResponseWriter(
     logStatus,
   }
 }
-
-const isGzipAccepted = (header: string): boolean =>
-  header.split(',').some((coding) => /^\s*(gzip|\*)\s*(;|$)/i.test(coding) && !/;\s*q=0(\.0*)?\s*$/i.test(coding))

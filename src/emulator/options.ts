@@ -23,7 +23,6 @@ export interface ServerVariant {
 
 export interface VariantRequest extends ProductRequest {
   readonly method: string
-  /** The first part of the path, such as `alerts`. */
   readonly resource: string
 }
 
@@ -55,14 +54,17 @@ export interface EmulatorOptions {
 }
 
 /** The options with the defaults of the dialect filled in. */
-export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'port' | 'now' | 'data'>> {
+export interface Settings {
+  readonly dialect: Dialect
+  readonly port: number
+  readonly data: 'shop' | 'empty'
+  readonly now: () => number
   readonly rateLimit: RateLimit | undefined
   readonly pageLimit: number | undefined
   readonly variant: ServerVariant
   readonly serverVersion: string
   readonly runSql: RunSql | undefined
   readonly hasMcp: boolean
-  /** The path segment of dashboards, alerts and sources. */
   readonly segment: string
 }
 

@@ -5,11 +5,9 @@ import { type HttpRequest, headersOf } from './http.ts'
 
 export interface LoggedRequest {
   readonly method: string
-  /** The path as on the wire, query included. */
   readonly path: string
   /** Lower-case names. `authorization` holds `valid`, `absent` or `wrong`, never what was sent. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body as JSON, or undefined. */
   readonly body: unknown
   readonly text: string
   /** Undefined when no response was begun. */

@@ -3,8 +3,6 @@ import { dayMs, minuteMs } from '../platform/core/durations.ts'
 import type { EmulatorContext } from './context.ts'
 import type { Activity, Organization, Service, Table } from './store.ts'
 
-const faults = ['stuck', 'failed', 'degraded', 'stopped', 'empty-table', 'older-data', 'missing-table'] as const
-
 export const restoreSchema = z.strictObject({
   serviceId: z.string(),
   backupId: z.string(),
@@ -13,7 +11,7 @@ export const restoreSchema = z.strictObject({
   tags: z.array(z.strictObject({ key: z.string(), value: z.string().exactOptional() })).optional(),
   /** Minutes from the request until the service runs. */
   minutes: z.number().min(0).optional(),
-  fault: z.enum(faults).optional(),
+  fault: z.enum(['stuck', 'failed', 'degraded', 'stopped', 'empty-table', 'older-data', 'missing-table'] as const).optional(),
 })
 
 /** A restore as the vendor's `POST /services` with a `backupId` starts it. Default: it runs at once, without tags, and with all data. */
@@ -50,8 +48,7 @@ export function restoreBackup({ store, ids, settings }: EmulatorContext, restore
   return service
 }
 
-const addActivity = (organization: Organization, activity: Activity): unknown =>
-  organization.activities.push({ actorType: 'api', ...activity })
+const addActivity = (organization: Organization, activity: Activity) => organization.activities.push({ actorType: 'api', ...activity })
 
 function restoreTables(tables: readonly Table[], backupMs: number, fault: Restore['fault']): Table[] {
   const existing = tables.filter(({ createdMs = 0 }) => createdMs <= backupMs)

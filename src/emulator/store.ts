@@ -72,7 +72,7 @@ export interface Service {
   /** Default: 15. */
   idleTimeoutMinutes?: number
   /** Default: from anywhere, as for a new service. */
-  ipAccessList?: IpAccess[]
+  ipAccessList?: { source: string; description?: string }[]
   tags: Tag[]
   createdAt: string
   /** Owner of the observability resources; they carry it as `teamId`. */
@@ -111,11 +111,6 @@ export interface Table {
   changedMs?: number
   /** Whether a query of its rows needs more memory than the server has. */
   isTooLarge?: boolean
-}
-
-interface IpAccess {
-  source: string
-  description?: string
 }
 
 /** Something that happened in the organization. Every field is optional in the API's OpenAPI document. */

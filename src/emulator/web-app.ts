@@ -1,19 +1,19 @@
 import type { EmulatorContext } from './context.ts'
 import { demo } from './shop/demo.ts'
-import { type Dashboard, type DashboardFilter, isJsonObject, type Service, type Store, type Tile } from './store.ts'
+import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Store, type Tile } from './store.ts'
 
 // What the web app of the product does with stored dashboards: it saves them, and reads a stored text in a language.
 
 /** A dashboard as a user saves it in the web app, with all fields, whether or not the API shows them. */
-export type WebAppDashboard = Pick<Dashboard, 'name'> &
-  Partial<Omit<Dashboard, 'name' | 'tiles' | 'filters'>> & {
-    readonly tiles: readonly (Pick<Tile, 'config'> & Partial<Tile>)[]
-    readonly filters?: readonly Partial<DashboardFilter>[]
-  }
+export type WebAppDashboard = Partial<Omit<Dashboard, 'tiles' | 'filters'>> & {
+  readonly name: string
+  readonly tiles: readonly (Partial<Tile> & { readonly config: JsonObject })[]
+  readonly filters?: readonly Partial<DashboardFilter>[]
+}
 
 /** Stores a dashboard without validating it, and returns what is stored. Fills in missing ids and the missing positions of tiles. */
 export function saveInWebApp(
-  { store, ids }: Pick<EmulatorContext, 'store' | 'ids'>,
+  { store, ids }: EmulatorContext,
   { tiles, filters = [], ...dashboard }: WebAppDashboard,
   serviceId?: string,
 ): Dashboard {
@@ -49,7 +49,7 @@ export function findStored(store: Store, dashboardId: string, serviceId?: string
 export type SaveAnswer = { readonly status: 200 } | { readonly status: 400; readonly message: string }
 
 /** The web app sends the whole stored dashboard back. Its server accepts an absent language, and no null. */
-export function saveAgainInWebApp({ tiles }: Pick<Dashboard, 'tiles'>): SaveAnswer {
+export function saveAgainInWebApp({ tiles }: Dashboard): SaveAnswer {
   const wrong = tiles.flatMap(({ config: { select } }, i) =>
     (Array.isArray(select) ? select : []).flatMap((item: unknown, j) =>
       isJsonObject(item) && item.whereLanguage === null ? [`tiles.${i}.config.select.${j}.aggConditionLanguage`] : [],

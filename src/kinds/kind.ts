@@ -309,6 +309,7 @@ export const checkRules = {
     severity: 'error',
     description: 'A declared field that the version of the service does not have: none of its objects shows it.',
   },
+  provisioned: { severity: 'warning', description: 'The provisioner of the server made the dashboard, and overwrites it.' },
   silenced: {
     severity: 'note',
     description: 'An alert is silenced: its evaluation starts at a time in the future that no file declares. apply keeps this time.',

@@ -11,34 +11,38 @@ export function causeOfVerdict({ status, cause, sentence: whole, reasons }: Verd
   if (cause !== undefined) return cause
   const [error] = errorsIn(diagnostics)
   if (error !== undefined) return causeOfDiagnostic(error)
-  const found = withoutFigures(whole ?? reasons[0] ?? [])
+  const line = whole ?? reasons[0] ?? []
+  const first = firstSentenceOf(line)
+  const own = ownText(first)
+  const figure = own.search(/\d/)
+  const found = figure === -1 ? first : cutAt(first, own.slice(0, figure).search(/[:,(][^:,(]*$/))
   return found.length > 0 ? found : [trusted(status === 'fail' ? 'failed' : 'did not complete')]
 }
 
 /** The cause of an error: of the first problem where there are several. */
 export function causeOfError(error: WatchkeeperError): Line {
   const [first] = error instanceof InputError ? error.diagnostics : []
-  return first === undefined ? firstSentence(untrustedSentence(causeOf(error))) : causeOfDiagnostic(first)
+  return first === undefined ? firstSentenceOf(untrustedSentence(causeOf(error))) : causeOfDiagnostic(first)
 }
 
 /** `budget is not a number`, `observability/checkout.yml: unknown field treshold`. */
-function causeOfDiagnostic({ rule, message: text, location: { file, line } }: Diagnostic): Line {
+function causeOfDiagnostic({ rule, message: text, location: { file, line } }: Diagnostic) {
   const variable = emptyVariable(text)
   if (variable !== undefined) return say`${variable} is empty`
   const isInput = line === undefined && /^[a-z-]+$/.test(file)
   // Amounts and ids of a message about objects: `alerts.slow: 2 alerts have this marker (65f…, 66a…)`.
   const message = text.replace(/^(\S+: )?\d+ (?=\p{Ll})/u, '$1several ').replaceAll(/ \((?=[^()]*\d)[^()]*\)/g, '')
-  if (isInput && !isAboutInput({ rule })) return firstSentence(untrustedSentence(message))
+  if (isInput && !isAboutInput({ rule })) return firstSentenceOf(untrustedSentence(message))
   // An input has advice after a colon, and an object of a file its name before one.
   return isInput
-    ? firstSentence(say`${file} ${untrustedSentence(message)}`, /[.:;](?:\s|$)/)
-    : firstSentence(say`${file}: ${untrustedSentence(message)}`)
+    ? firstSentenceOf(say`${file} ${untrustedSentence(message)}`, /[.:;](?:\s|$)/)
+    : firstSentenceOf(say`${file}: ${untrustedSentence(message)}`)
 }
 
 /** The text of this project in a line, by position. Text of servers and files is masked, because it has signs and figures of its own. */
-const ownText = (line: Line): string => line.map(({ kind, text }) => (kind === 'trusted' ? text : '_'.repeat(text.length))).join('')
+const ownText = (line: Line) => line.map(({ kind, text }) => (kind === 'trusted' ? text : '_'.repeat(text.length))).join('')
 
-function cut(line: Line, end: number): Line {
+function cutAt(line: Line, end: number) {
   let left = end
   return line.flatMap((part) => {
     const text = part.text.slice(0, Math.max(0, left))
@@ -47,17 +51,9 @@ function cut(line: Line, end: number): Line {
   })
 }
 
-function firstSentence(line: Line, ends = /[.;](?:\s|$)/): Line {
+function firstSentenceOf(line: Line, ends = /[.;](?:\s|$)/) {
   const end = ownText(line).search(ends)
-  return end === -1 ? line : cut(line, end)
-}
-
-/** The clauses before the first figure. */
-function withoutFigures(line: Line): Line {
-  const first = firstSentence(line)
-  const own = ownText(first)
-  const figure = own.search(/\d/)
-  return figure === -1 ? first : cut(first, own.slice(0, figure).search(/[:,(][^:,(]*$/))
+  return end === -1 ? line : cutAt(line, end)
 }
 
 /** The cause within a sentence: `Budget exceeded` becomes `budget exceeded`. */

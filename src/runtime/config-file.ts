@@ -53,9 +53,7 @@ const previousOwnerSchema = z.strictObject(previousOwnerShape)
 
 /** The content of the repository's config file. */
 export interface Config {
-  /** Common settings by camelCase name, as written. */
   readonly values: Readonly<Record<string, unknown>>
-  /** Inputs of operations, for those that have them. */
   readonly inputs: Readonly<Record<string, unknown>>
   readonly lintSettings: LintSettings
   readonly sqlFunctions: readonly string[]
@@ -89,7 +87,7 @@ export function readConfig(text: string, file: string): Config {
       ...(previous.success ? [] : schemaDiagnostics(previous.error, document, previousOwnerSchema)),
       ...lint.diagnostics,
       ...functions.diagnostics,
-      ...rejected.map(([key]) => inputDiagnosticAt(document.locationOfKey([key]), `"${quote(key, 60)}" ${whyRejected(toCamel(key))}`)),
+      ...rejected.map(([key]) => inputDiagnosticAt(document.locationOfKey([key]), `"${quote(key, 60)}" ${whyNotInFile(toCamel(key))}`)),
     ],
     locationOf(name) {
       const [key] = entries.find(([one]) => toCamel(one) === name) ?? []
@@ -98,7 +96,7 @@ export function readConfig(text: string, file: string): Config {
   }
 }
 
-const withoutSettings = (diagnostics: readonly Diagnostic[]): Config => ({
+const withoutSettings = (diagnostics: readonly Diagnostic[]) => ({
   values: {},
   inputs: {},
   lintSettings: {},
@@ -114,11 +112,11 @@ function readKey<S extends z.ZodType>([key, value]: readonly [key: string, value
   return { value: parsed.data, diagnostics: parsed.success ? [] : schemaDiagnostics(parsed.error, document, schema, [key]) }
 }
 
-const isSetting = (key: string): boolean => fileSettings.some((name) => name === toCamel(key))
+const isSetting = (key: string) => fileSettings.some((name) => name === toCamel(key))
 
-const isInput = (key: string): boolean => fileInputs.some((name) => name === key)
+const isInput = (key: string) => fileInputs.some((name) => name === key)
 
-function whyRejected(name: string): string {
+function whyNotInFile(name: string) {
   if (name === 'env') return `cannot be set here, because it would apply to every job; set ${spellInput('env')}`
   return Object.hasOwn(settingsSchema.shape, name)
     ? notInRepository

@@ -39,7 +39,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   const { apiUrl = profile.apiUrl, observabilityPath = profile.observabilityPath, allowHttp = false, timeoutSeconds, maxAttempts } = values
   const proxy = readProxySettings(env)
   const address = apiUrl === undefined ? { problem: undefined } : parseApiUrl(apiUrl, allowHttp, proxy.settings)
-  const credentials = credentialsOf(values, profile)
+  const credentials = givenCredentials(values, profile)
   const query = profile.isSelfHosted ? { diagnostics: [] } : resolveQueryEndpoint(settings, proxy.settings)
   const diagnostics = [
     ...query.diagnostics,
@@ -87,7 +87,7 @@ function resolveQueryEndpoint({ values, names, diagnosticFor }: GivenSettings, p
   return { endpoint: { baseUrl: address.url, credentials, mayWake: wakeService }, diagnostics }
 }
 
-function credentialsOf({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>, { isSelfHosted }: Profile): Credentials | undefined {
+function givenCredentials({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>, { isSelfHosted }: Profile): Credentials | undefined {
   if (isSelfHosted) return apiKey === undefined ? undefined : { accessKey: apiKey }
   return apiKeyId === undefined || apiKeySecret === undefined ? undefined : { keyId: apiKeyId, keySecret: apiKeySecret }
 }
@@ -147,7 +147,7 @@ function refuseAddress(url: string | undefined, problem: string | undefined, set
   return missingInput('api-url', `is missing; set the address of the server, as the input or as ${toEnvironmentName('api-url')}`)
 }
 
-function describeAddress(url: string, problem: string | undefined): string {
+function describeAddress(url: string, problem: string | undefined) {
   // A URL with a user or a query in it may hold a password or a token.
   return `${/[@?#]/.test(url) ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
 }

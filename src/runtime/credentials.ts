@@ -33,7 +33,7 @@ export function credentialsIn(inputs: Values, env: Variables): readonly string[]
   return all.filter((secret) => secret.length >= minSecretLength)
 }
 
-const pairsOf = (keyIds: readonly string[], secrets: readonly string[]): readonly string[] =>
+const pairsOf = (keyIds: readonly string[], secrets: readonly string[]) =>
   keyIds.flatMap((keyId) => secrets.map((secret) => basicPair(keyId, secret)))
 
 /**
@@ -48,10 +48,10 @@ export const partlyShownIn = (inputs: Values, env: Variables): readonly string[]
   ].filter((text) => text.length >= minSecretLength)
 
 /** Secrets that files name with `urlFrom`, `headersFrom` and `queryParamsFrom`. */
-const secretsOfWebhooks = (env: Variables): readonly string[] =>
+const secretsOfWebhooks = (env: Variables) =>
   givenTexts(...Object.entries(env).map(([name, value]) => (name.startsWith(secretPrefix) ? value : undefined)))
 
-const webhookUrlsIn = (inputs: Values, env: Variables): readonly string[] => givenTexts(inputs.notifyUrl, env.WATCHKEEPER_NOTIFY_URL)
+const webhookUrlsIn = (inputs: Values, env: Variables) => givenTexts(inputs.notifyUrl, env.WATCHKEEPER_NOTIFY_URL)
 
 /** Names of credentials with white space around them, such as a newline at the end of a stored secret. */
 export const paddedCredentials = (env: Variables): readonly string[] =>
@@ -64,7 +64,7 @@ export const credentialNames: readonly string[] = Object.entries(settingsSchema.
   .filter(([name, schema]) => metaOf(schema).secret || name.endsWith('KeyId'))
   .map(([name]) => toKebab(name))
 
-const givenTexts = (...values: readonly unknown[]): readonly string[] =>
+const givenTexts = (...values: readonly unknown[]) =>
   values.flatMap((value) => (typeof value === 'string' && value.trim() !== '' ? [value.trim()] : []))
 
 export function redactError(error: WatchkeeperError, redact: Redact): WatchkeeperError {

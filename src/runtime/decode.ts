@@ -7,14 +7,16 @@ import { explainIssue } from '../platform/documents/validate.ts'
 /** Values by camelCase name. */
 export type Values = Readonly<Record<string, unknown>>
 
-const numberGrammar = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/
-
 /** Turns the text of an input, flag or variable into a native value. A text that cannot be decoded stays text, which the schema rejects. */
 export function decode(schema: z.core.$ZodType, text: string): unknown {
   const core = coreOf(schema)
   if (isFlag(core)) return decodeBoolean(text)
-  if (core instanceof z.ZodNumber) return numberGrammar.test(text) ? Number(text) : text
-  if (core instanceof z.ZodArray) return decodeItems(text, metaOf(schema).commas ? /[\n,]/ : '\n')
+  if (core instanceof z.ZodNumber) return /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/.test(text) ? Number(text) : text
+  if (core instanceof z.ZodArray)
+    return text
+      .split(metaOf(schema).commas ? /[\n,]/ : '\n')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
   return text
 }
 
@@ -30,16 +32,8 @@ function decodeBoolean(text: string): boolean | string {
   return /^(?:false|False|FALSE)$/.test(text) ? false : text
 }
 
-const decodeItems = (text: string, separator: string | RegExp): readonly string[] =>
-  text
-    .split(separator)
-    .map((item) => item.trim())
-    .filter((item) => item !== '')
-
 interface ParsedFields<T extends z.ZodObject> {
-  /** The values that are valid by themselves. */
   readonly values: Partial<z.output<T>>
-  /** The names of all given values, valid or not. */
   readonly names: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -54,17 +48,16 @@ export function parseFields<T extends z.ZodObject>(schema: T, values: Values, di
   const shape: z.core.$ZodLooseShape = schema.shape
   for (const [name, field] of Object.entries(shape)) {
     const result = field.safeParse(values[name])
-    const problem = result.success ? undefined : explain(field, values[name], result.error)
+    const [issue] = result.error?.issues ?? []
+    const problem = result.success
+      ? undefined
+      : issue === undefined
+        ? 'is not accepted'
+        : explainIssue(issue, valueAt(values[name], issue.path), field)
     if (problem !== undefined)
       diagnostics.push(values[name] === undefined ? missingInput(toKebab(name), problem) : diagnosticFor(name, problem))
     else if (result.data !== undefined) valid[name] = result.data
   }
   // Each value was parsed by the field of its name.
   return { values: valid as Partial<z.output<T>>, names: new Set(Object.keys(values)), diagnostics }
-}
-
-/** Explains the first issue, which is about an item where the field is a list. */
-function explain(field: z.ZodType, value: unknown, error: z.ZodError): string {
-  const [issue] = error.issues
-  return issue === undefined ? 'is not accepted' : explainIssue(issue, valueAt(value, issue.path), field)
 }

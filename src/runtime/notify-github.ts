@@ -24,20 +24,15 @@ interface NotifyContext {
   readonly cancellation: Cancellation
   readonly note: (line: string) => void
   readonly linkTo: LinkTo
-  /** The commit that is checked out, if it is known. */
   readonly checkedOut: string | undefined
 }
 
 interface GitHubOutcome {
-  /** A line for each of comment and issue that could not be written. */
   readonly failures: readonly string[]
   /** The issue is open while the state is failing. */
   readonly change: StateChange
-  /** The issue about the state, if there is one. */
   readonly issueNumber?: number | undefined
 }
-
-const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const
 
 /** Updates comment and issue. Load this file only for settings that ask for them: see `writesToGitHub`. */
 export async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
@@ -59,7 +54,10 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
         environment,
         status,
         hasFailed,
-        hasChanges: hasChanges(document),
+        hasChanges:
+          document.changed === true ||
+          Number(document.toAdopt ?? 0) > 0 ||
+          (Array.isArray(document.orphans) && document.orphans.length > 0),
         hasWritten: operation === 'apply' && document.changed === true,
         outcome: outcomeOf(result),
         reason,
@@ -71,7 +69,9 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
       comment,
       issue,
       label,
-      target: labelTargetOf(result.publishSettings),
+      target:
+        [result.publishSettings.environment, serviceOrServer(result.publishSettings)].filter((part) => part !== undefined).join(' / ') ||
+        undefined,
       checkedOut,
       prNumber,
       isTokenRejected: isAbout(result, ['github-token']),
@@ -82,7 +82,11 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
     { env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
   )
   // A user who cancels a run knows that it did not finish.
-  return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition], issueNumber }
+  return {
+    failures: cancellation.stop.aborted ? [] : failures,
+    change: ({ opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const)[issueTransition],
+    issueNumber,
+  }
 }
 
 /** A plan that is saved is applied by another job, which cannot say that it was canceled. */
@@ -117,12 +121,8 @@ const withCause = ({ blocks, cause, error }: PublishableResult): readonly Block[
         return rest.length === 0 ? [] : [{ ...block, text: rest.join('\n') }]
       })
 
-/** Objects to adopt and undeclared ones do not count as changes, but reviewers must know about them. */
-const hasChanges = ({ changed, toAdopt, orphans }: ResultDocument): boolean =>
-  changed === true || Number(toAdopt ?? 0) > 0 || (Array.isArray(orphans) && orphans.length > 0)
-
 /** An input that is part of the default label is wrong. A comment with another label would never be updated. */
-function hasWrongLabelInput(result: PublishableResult): boolean {
+function hasWrongLabelInput(result: PublishableResult) {
   const { error, document, publishSettings } = result
   const isEnvironment = ({ location: { file } }: Diagnostic): boolean => file.startsWith('environments/')
   const own = [...(publishSettings.profile === 'hyperdx' ? ['api-url'] : []), ...(isShared(document) ? ['project'] : [])]
@@ -133,18 +133,14 @@ function hasWrongLabelInput(result: PublishableResult): boolean {
 }
 
 /** Whether one of these inputs is wrong: the input, its variable, or a line of the config file. */
-const isAbout = ({ error }: PublishableResult, inputs: readonly string[]): boolean =>
+const isAbout = ({ error }: PublishableResult, inputs: readonly string[]) =>
   error instanceof InputError &&
   error.diagnostics.some(({ location: { file }, message }) =>
     inputs.some((name) => [name, toEnvironmentName(name)].includes(file) || message.startsWith(`${name}: `)),
   )
 
-/** What the run is about, for the default label. */
-const labelTargetOf = (settings: PublishSettings): string | undefined =>
-  [settings.environment, serviceOrServer(settings)].filter((part) => part !== undefined).join(' / ') || undefined
-
 /** An address that is not valid may hold a password. */
-function serviceOrServer({ serviceId, organizationId, profile, apiUrl = '' }: PublishSettings): string | undefined {
+function serviceOrServer({ serviceId, organizationId, profile, apiUrl = '' }: PublishSettings) {
   if (profile !== 'hyperdx') return serviceId ?? organizationId
   const address = parseApiUrl(apiUrl, true)
   return 'url' in address ? address.url.href : undefined

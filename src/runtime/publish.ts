@@ -37,21 +37,16 @@ export interface Surface extends Pick<RunDeps, 'confirm' | 'openGitHub'> {
   /** Files are read and written here, and relative paths start here. */
   readonly directory: string
   readonly cancellation: Cancellation
-  /** Whether inputs are those of the action. */
   readonly isAction?: boolean
-  /** A line about a request, a retry or a wait. */
   note(line: string): void
   /** Every request and decision; absent unless the debug log is on. */
   debug?(line: string): void
   warn(line: string): void
   showProgress(step: ProgressStep): void
-  /** Shows the report, before anything of it is written. */
   showResult(result: PublishableResult): void
-  /** Absent where there are no outputs. */
   setOutputs?(outputs: Readonly<Record<string, string>>): void
   /** File for the job summary. Undefined where there is no summary, and empty where the runner's variable is missing. */
   readonly summaryFile: string | undefined
-  /** Absent where files have no pages. */
   readonly linkTo?: LinkTo
   readonly remote?: Remote
   /** The next command to try after an error, which may hold secrets. Absent where there are no commands. */
@@ -59,7 +54,6 @@ export interface Surface extends Pick<RunDeps, 'confirm' | 'openGitHub'> {
 }
 
 interface PublishedResult extends PublishableResult {
-  /** Number of warnings that were shown, such as those about files that could not be written. */
   readonly warnings: number
 }
 
@@ -138,9 +132,9 @@ export async function withReports<R extends PublishableResult>(result: R): Promi
 }
 
 /** `usage-cost` → `Usage cost`. */
-const nameInWords = (operation: string): string => (isOperationName(operation) ? capitalize(operation).replaceAll('-', ' ') : 'Watchkeeper')
+const nameInWords = (operation: string) => (isOperationName(operation) ? capitalize(operation).replaceAll('-', ' ') : 'Watchkeeper')
 
-async function titleOf({ operation }: ResultDocument): Promise<Inline> {
+async function pageTitle({ operation }: ResultDocument): Promise<Inline> {
   if (!isOperationName(operation)) return untrusted(operation || 'watchkeeper')
   const { title = nameInWords(operation) } = await operations[operation]()
   return trusted(title)
@@ -161,14 +155,13 @@ export async function sendMessage(result: PublishableResult, context: MessageCon
   const { env, secrets, cancellation, note, change, issueNumber } = context
   if (url === undefined || cancellation.stop.aborted) return undefined
   const { messageOf, isDue, originOf } = await import('../delivery/notifications/message.ts')
-  const title = await titleOf(result.document)
+  const title = await pageTitle(result.document)
   const message = messageOf(result, { title, change, project, environment, ...originOf(env, issueNumber) })
   if (!isDue(notifyOn, message)) return undefined
   const { sendNotification } = await import('../delivery/notifications/send-notification.ts')
   return sendNotification({ url, format, message, secrets }, env, { clock: systemClock, random: Math.random, note, cancellation })
 }
 
-/** The end of a run whose result could not be written. */
 function errorInstead(result: RunResult, error: WatchkeeperError): RunResult {
   const { operation, requestId, organizationId, serviceId, serverUrl } = result.document
   const subject = {
@@ -195,13 +188,6 @@ export async function writeEssentialFiles<R extends RunResult>(result: R, direct
   return { ...result, ...errorInstead(result, new WatchkeeperError('input', message)), files }
 }
 
-interface Destinations {
-  /** Undefined for no result file. */
-  readonly resultFile: string | undefined
-  /** Whether a job summary is wanted. */
-  readonly summary: boolean
-}
-
 interface Publisher {
   readonly directory: string
   readonly used: UsedFiles
@@ -218,7 +204,7 @@ interface Publisher {
 export async function publish(
   { document, outputs, files, blocks }: RunResult,
   publisher: Publisher,
-  { resultFile, summary }: Destinations,
+  { resultFile, summary }: { readonly resultFile: string | undefined; readonly summary: boolean },
 ): Promise<number> {
   const { directory, used, summaryFile, linkTo } = publisher
   const failures: string[] = []
@@ -273,16 +259,17 @@ export function toResultTexts(document: ResultDocument): ResultTexts {
   let size = 0
   for (const piece of jsonPieces(document)) {
     size += Buffer.byteLength(piece)
-    if (size > maxOutputBytes) return { forFile: jsonPieces(document), forOutput: JSON.stringify(withoutLists(document)) }
+    if (size > maxOutputBytes)
+      return {
+        forFile: jsonPieces(document),
+        forOutput: JSON.stringify({
+          truncated: true,
+          ...Object.fromEntries(Object.entries(document).filter(([, value]) => typeof value !== 'object')),
+        }),
+      }
   }
   return { forFile: [JSON.stringify(document, null, 2), '\n'], forOutput: JSON.stringify(document) }
 }
-
-/** Counts, amounts, ids and texts, so that expressions on them work for results of any size. */
-const withoutLists = (document: ResultDocument): Readonly<Record<string, unknown>> => ({
-  truncated: true,
-  ...Object.fromEntries(Object.entries(document).filter(([, value]) => typeof value !== 'object')),
-})
 
 const itemsInPiece = 1000
 
@@ -306,7 +293,7 @@ function* jsonPieces(document: ResultDocument): Generator<string> {
 /** GitHub drops a longer summary, and counts what other commands of the step wrote before. */
 const maxSummaryBytes = 1024 * 1024
 
-async function writeSummary(blocks: readonly Block[], file: string, linkTo: LinkTo | undefined): Promise<void> {
+async function writeSummary(blocks: readonly Block[], file: string, linkTo: LinkTo | undefined) {
   if (file === '') throw new Error('GITHUB_STEP_SUMMARY is not set')
   // A missing file is an error in the runner's setup, so it is not created. A pipe could wait for its reader forever.
   const stats = await stat(file)
@@ -324,7 +311,6 @@ export const writeOutputFiles = (files: readonly OutputFile[], directory: string
     used,
   )
 
-/** Returns a line for each file that could not be written. */
 async function writeFiles(files: readonly OutputFile[], directory: string, used: UsedFiles): Promise<readonly string[]> {
   const failures: string[] = []
   // One after the other: some systems cannot open a thousand files at once.
@@ -340,5 +326,4 @@ async function writeFiles(files: readonly OutputFile[], directory: string, used:
   return failures
 }
 
-const addUsed = async (used: UsedFiles, directory: string, path: string): Promise<void> =>
-  void used.add(await realpath(resolve(directory, path)))
+const addUsed = async (used: UsedFiles, directory: string, path: string) => void used.add(await realpath(resolve(directory, path)))

@@ -34,21 +34,16 @@ export interface RunInput {
   readonly operation: Operation
   readonly input: Values
   readonly settings: Settings
-  /** Undefined for an operation that sends no request. */
   readonly connection: RunConnection | undefined
   readonly profile: Profile
   readonly lintSettings: LintSettings
   readonly sqlFunctions: readonly string[]
   readonly previousOwner: PreviousOwner
-  /** The environment that the input `env` names. */
   readonly environment: NamedEnvironment | undefined
   /** Where each common setting that was given comes from: `input`, `environment`, or the config file's name. */
   readonly sources: Readonly<Record<string, string>>
-  /** What the user should know before the run. */
   readonly warnings: readonly string[]
-  /** Empty for a self-hosted server, and where none is needed. */
   readonly organizationId: string
-  /** Undefined where no service is given. */
   readonly target: Target | undefined
 }
 
@@ -76,8 +71,17 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
   const unavailable = explainUnavailable(name, operation, settings.values.profile)
   if (unavailable !== undefined) throw inputError('operation', unavailable)
   const { connection, diagnostics } = resolveConnection(settings, { scope: operation.scope, env })
+  const known = [...settingNames, ...Object.keys(shape)]
   const all = [
-    ...unknownInputs(inputs, name, [...settingNames, ...Object.keys(shape)]),
+    ...Object.keys(pick(inputs, (name) => !known.includes(name))).map((one) => {
+      const input = toKebab(one)
+      const dropped = adviceOnDropped(input)
+      const message =
+        dropped === undefined
+          ? `unknown input of ${name}${adviseOnName(input, known.map(toKebab))}`
+          : `is not an input any more: ${dropped}`
+      return inputDiagnostic(quote(input, 60), message)
+    }),
     ...(request.isAction === true ? refuseSettings(inputs, { ...settingsSchema.shape, ...shape }) : []),
     ...emptyInputs(request),
     ...variables.diagnostics,
@@ -85,12 +89,14 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     ...(settings.values.readOnly === true ? refuseWrites(name, operation, settings, request.isAction === true) : []),
     ...(areText ? checkNotifyOn(settings, request.isAction === true) : []),
     ...checkReports(name, operation, settings, fields.values.planFile),
-    ...(settings.isEnvironmentBroken ? withoutTarget(diagnostics) : diagnostics),
+    ...(settings.isEnvironmentBroken
+      ? diagnostics.filter((one) => !(['api-url', 'organization-id', 'service-id'].includes(one.location.file) && isMissingInput(one)))
+      : diagnostics),
     ...fields.diagnostics,
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
   ]
   if (all.length > 0)
-    throw new InputError([...withoutRepeats(all).map((one) => explainEmpty(one, request)), ...(await adviseOnConfig(all, files))])
+    throw new InputError([...firstOfEach(all).map((one) => explainEmpty(one, request)), ...(await adviseOnConfig(all, files))])
   const complete = settings.values as Settings // A value that is missing or wrong is a diagnostic.
   return {
     name,
@@ -184,10 +190,6 @@ function refuseWrites(
   ]
 }
 
-/** A broken file of an environment may have what is missing. */
-const withoutTarget = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
-  diagnostics.filter((one) => !(['api-url', 'organization-id', 'service-id'].includes(one.location.file) && isMissingInput(one)))
-
 function targetOf({ organizationId = '', serviceId }: Settings, connection: RunConnection | undefined): Target | undefined {
   if (connection?.profile.isSelfHosted) return { serverUrl: connection.baseUrl.href }
   return serviceId === undefined ? undefined : { organizationId, serviceId }
@@ -208,25 +210,13 @@ const emptyInputs = (request: RunRequest): readonly Diagnostic[] =>
   )
 
 // A wrong value is also missing. Only the first diagnostic helps.
-function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+function firstOfEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const seen = new Set<string>()
   return diagnostics.filter((one) => {
     const where = formatLocation(one.location)
     const isRepeat = seen.has(where) && isMissingInput(one)
     seen.add(where)
     return !isRepeat
-  })
-}
-
-function unknownInputs(inputs: Values, operation: string, known: readonly string[]): readonly Diagnostic[] {
-  return Object.keys(pick(inputs, (name) => !known.includes(name))).map((one) => {
-    const name = toKebab(one)
-    const dropped = adviceOnDropped(name)
-    const message =
-      dropped === undefined
-        ? `unknown input of ${operation}${adviseOnName(name, known.map(toKebab))}`
-        : `is not an input any more: ${dropped}`
-    return inputDiagnostic(quote(name, 60), message)
   })
 }
 
@@ -238,8 +228,7 @@ const refuseSettings = (inputs: Values, shape: Shape): readonly Diagnostic[] =>
     return [inputDiagnostic(toKebab(name), `is not an input of the action, but a variable; set ${variable} in env`)]
   })
 
-/** Why the server behind the API cannot have the operation. */
-function explainUnavailable(name: OperationName, { scope }: Operation, profile: ProfileName = defaultProfile): string | undefined {
+function explainUnavailable(name: OperationName, { scope }: Operation, profile: ProfileName = defaultProfile) {
   if (profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
     return `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
   return undefined

@@ -25,15 +25,12 @@ interface CompletedOperation {
   readonly operation: Operation
   readonly input: Readonly<Record<string, unknown>>
   readonly result: Readonly<Record<string, unknown>>
-  /** What the files that the input asks for are made of. */
   readonly resultForFiles: CompletedOperation['result']
   readonly verdict: Verdict
   readonly report: Report
-  /** Whether a failed gate is a warning. */
   readonly isWarnOnly: boolean
   readonly reports: readonly WantedReport[]
   readonly subject: RunSubject
-  /** Milliseconds since the epoch. */
   readonly startedAtMs: number
 }
 
@@ -62,7 +59,12 @@ export async function toRunResult({
   const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
   return {
     document,
-    outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(fields[key])])) },
+    outputs: {
+      ...outputsOfAll(document),
+      ...Object.fromEntries(
+        own.map((key) => [toKebab(key), typeof fields[key] === 'object' ? JSON.stringify(fields[key]) : String(fields[key])]),
+      ),
+    },
     blocks,
     files: [...(operation.files?.(resultForFiles, input) ?? []), ...(await ownReports())],
     annotations: report.annotations ?? [],
@@ -82,29 +84,21 @@ export async function toRunResult({
   }
 }
 
-/** The diagnostics of an operation that reads files. */
 const diagnosticsOf = ({ diagnostics }: Readonly<Record<string, unknown>>): readonly Diagnostic[] =>
   z.array(diagnosticSchema).safeParse(diagnostics).data ?? []
 
-/** The error of a run that ended with a result, although a part of its work is missing. */
 function incompleteError(message: string, { exit }: Verdict): ResultError {
   const kind = exit === 'denied' ? 'permission' : exit === 'canceled' ? 'canceled' : 'incomplete'
   return { kind, message, diagnostics: [], retryable: false }
 }
 
-function exitCodeFor(status: Status, exit: Verdict['exit']): number {
+function exitCodeFor(status: Status, exit: Verdict['exit']) {
   if (status === 'pass' || status === 'warn') return exitCodes.ok
   return exit === undefined ? (status === 'fail' ? exitCodes.gateFailed : exitCodes.error) : exitCodes[exit]
 }
 
-interface DescribedVerdict {
-  /** The text of the output `failure-reason`. */
-  readonly line: Line
-  readonly blocks: readonly Block[]
-}
-
 /** `isLenient`: whether warn-only turned a failure into this warning. */
-function describeVerdict(status: Status, verdict: Verdict, headline: Line, isLenient: boolean): DescribedVerdict {
+function describeVerdict(status: Status, verdict: Verdict, headline: Line, isLenient: boolean): { line: Line; blocks: readonly Block[] } {
   const { reasons, sentence: whole } = verdict
   if (whole === undefined || status === 'pass') {
     const all = isLenient ? [...reasons, say`reported as a warning because of warn-only`] : reasons
@@ -126,7 +120,7 @@ function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[])
   ]
 }
 
-const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
+const withReasons = (headline: Line, reasons: readonly Line[]) =>
   reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
 
 /** The last line of every report: its organization and service, and the start of the run in milliseconds since the epoch. */
@@ -165,7 +159,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
   }
   return {
     document,
-    outputs: commonOutputs(document),
+    outputs: outputsOfAll(document),
     blocks: [
       {
         kind: 'verdict',
@@ -190,12 +184,10 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
   }
 }
 
-const commonOutputs = ({ status, failureReason }: ResultDocument): Readonly<Record<string, string>> => ({
+const outputsOfAll = ({ status, failureReason }: ResultDocument) => ({
   status,
   'failure-reason': failureReason,
 })
-
-const toText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
 
 export const unfinished = (operation: string): ResultDocument => ({
   operation,

@@ -14,7 +14,7 @@ import { type Cancellation, createCheckpoint, createWriteLog } from '../platform
 import { createCopiedUrls } from '../platform/http/webhook-url.ts'
 import type { Files } from '../platform/operation/files.ts'
 import type { Settings } from '../platform/operation/inputs.ts'
-import type { Confirmation, Context, Effect, GitHubReader, Operation, Progress, Scope } from '../platform/operation/operation.ts'
+import type { Confirmation, Context, Effect, GitHubReader, Operation, Scope } from '../platform/operation/operation.ts'
 import type { ResultDocument, RunResult, RunSubject } from '../platform/operation/result.ts'
 import { composeBlocks } from '../platform/report/blocks.ts'
 import { pass } from '../platform/report/report.ts'
@@ -28,9 +28,7 @@ import { defaultConfigFile } from './workspace.ts'
 /** The dependencies of a run. Tests and the library pass their own. */
 export interface RunDeps {
   readonly clock: Clock
-  /** A number from 0 to 1, for jitter. */
   readonly random: () => number
-  /** Requests, retries and waits, one line each, without secrets. */
   readonly note: (line: string) => void
   /** Problems that do not fail the run. Without it, they are notes. */
   readonly warn?: (line: string) => void
@@ -46,8 +44,9 @@ export interface RunDeps {
   readonly onProgress?: (step: ProgressStep, settings: PublishSettings) => Promise<void>
 }
 
-export interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
-  /** The last step, without secrets. */
+export interface ProgressStep {
+  readonly done: number
+  readonly total: number
   readonly text: string
   /** Makes the result document of a run that ends here. */
   document(): Promise<ResultDocument>
@@ -57,10 +56,9 @@ export interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
 export type NotifySetting = 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken' | 'notifyUrl' | 'notifyFormat' | 'notifyOn'
 
 /** The settings for what happens after the run. */
-export type PublishSettings = Pick<Settings, 'summary'> & {
-  /** The name of the environment. */
+export type PublishSettings = {
+  readonly summary: boolean
   readonly environment?: string
-  /** Owner of the objects, for operations that have one. */
   readonly project?: string
   /** Whether the plan is saved, so that another job can apply it. */
   readonly savesPlan?: boolean
@@ -70,7 +68,6 @@ export type PublishSettings = Pick<Settings, 'summary'> & {
 export const writesToGitHub = ({ comment = 'off', issue = 'off' }: PublishSettings): boolean => comment !== 'off' || issue !== 'off'
 
 export interface PublishableResult extends RunResult {
-  /** How to publish the result. A run with a wrong input has those settings that are valid by themselves. */
   readonly publishSettings: PublishSettings
 }
 
@@ -81,7 +78,11 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   const copiedUrls = createCopiedUrls()
   const redact = createRedact(secrets, copiedUrls.search)
   const hiding: Hiding = { redact, redactGiven: createRedact(secrets) }
-  const request = withRedactedNames(given, redact)
+  const request = {
+    ...given,
+    operation: redact(given.operation),
+    inputs: Object.fromEntries(Object.entries(given.inputs).map(([name, value]) => [redact(name), value])),
+  }
   const { files } = deps
   const { writes = createWriteLog() } = deps.cancellation
   let input: RunInput | undefined
@@ -90,11 +91,12 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     input = await readInput(request, files)
     const note = (line: string): void => deps.note(redact(line))
     const debug = debugLog(deps, redact)
-    debug?.(describeInput(input))
+    debug?.(describeSources(input))
     if (input.connection?.isUnencrypted) note(`The key travels unencrypted to ${input.connection.baseUrl.host}, because allow-http is set`)
     for (const line of input.warnings) (deps.warn ?? deps.note)(redact(line))
     for (const name of paddedCredentials(request.env)) note(`${name} has leading or trailing white space, which is ignored`)
-    if (isWithoutWebhook(input)) note('No notification is sent, because notify-url is empty')
+    if (input.settings.notifyUrl === undefined && (input.sources.notifyOn !== undefined || input.sources.notifyFormat !== undefined))
+      note('No notification is sent, because notify-url is empty')
     const cancellation = { ...deps.cancellation, writes }
     session =
       input.connection &&
@@ -107,7 +109,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
     const publishSettings = input === undefined ? await validSettings(request, files) : publishSettingsOf(input, files)
-    const subject = input === undefined ? {} : subjectOf(input, session)
+    const subject = input === undefined ? {} : targetOf(input, session)
     const result = toErrorResult(request.operation, error, subject, [footerOf(subject, startedAtMs)])
     const exitCode = writes.mayHaveWritten() ? exitCodes.partlyApplied : result.exitCode
     return { ...result, exitCode, publishSettings }
@@ -119,16 +121,11 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
 /** Hides the secrets that the run was given, and copied URLs of webhooks, or only the secrets. */
 type Hiding = Readonly<Record<'redact' | 'redactGiven', Redact>>
 
-/** A secret with another name than expected is empty. */
-const isWithoutWebhook = ({ settings, sources }: RunInput): boolean =>
-  settings.notifyUrl === undefined && (sources.notifyOn !== undefined || sources.notifyFormat !== undefined)
-
-const publishSettingsOf = ({ settings, environment, operation, input }: RunInput, files: Files): PublishSettings => ({
+const publishSettingsOf = ({ settings, environment, operation, input }: RunInput, files: Files) => ({
   ...withoutMessages(settings),
   ...aboutOf(operation, input, environment?.name, files),
 })
 
-/** What the run is about, for its label. */
 function aboutOf(operation: Operation | undefined, { project, planFile }: Values, env: unknown, { workflowRepository = '' }: Files) {
   const { project: owner, files } = operation?.input.shape ?? {}
   return {
@@ -142,18 +139,11 @@ function aboutOf(operation: Operation | undefined, { project, planFile }: Values
 const debugLog = ({ debug }: RunDeps, redact: Redact): ((line: string) => void) | undefined => debug && ((line) => debug(redact(line)))
 
 /** The source of each setting, without the values, because one of them may be a secret. */
-function describeInput({ name, operation, profile, connection, sources }: RunInput): string {
+function describeSources({ name, operation, profile, connection, sources }: RunInput) {
   const where = connection === undefined ? 'no requests' : connection.baseUrl.href
   const settings = Object.entries(sources).map(([setting, source]) => `${toKebab(setting)} (${source})`)
   return `${name} (${operation.effect}), profile ${profile.name}, ${where}; settings given: ${settings.join(', ') || 'none'}`
 }
-
-/** A user may pass a secret in place of a name. A diagnostic would quote it. */
-const withRedactedNames = (request: RunRequest, redact: Redact): RunRequest => ({
-  ...request,
-  operation: redact(request.operation),
-  inputs: Object.fromEntries(Object.entries(request.inputs).map(([name, value]) => [redact(name), value])),
-})
 
 /** The valid settings, which decide where the result is published after a wrong input. */
 async function validSettings(request: RunRequest, files: Files): Promise<PublishSettings> {
@@ -194,13 +184,12 @@ async function judgeAndReport(
     report: operation.report(result),
     isWarnOnly: input.settings.warnOnly,
     reports: input.settings.reports ?? [],
-    subject: subjectOf(input, session),
+    subject: targetOf(input, session),
     startedAtMs: deps.startedAtMs,
   })
 }
 
-/** The organization and the service of the run, if the operation has them. */
-function subjectOf({ operation: { scope }, organizationId, target }: RunInput, session: ApiSession | undefined): RunSubject {
+function targetOf({ operation: { scope }, organizationId, target }: RunInput, session: ApiSession | undefined): RunSubject {
   const requestId = session?.lastRequestId()
   const lastRequest = requestId === undefined ? {} : { requestId }
   if (target !== undefined && isServer(target)) return { ...lastRequest, ...target }
@@ -242,7 +231,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     debug: debugLog(deps, redact) ?? (() => undefined),
     async progress({ done, total, line, result }) {
       if (deps.onProgress === undefined) return
-      const { requestId: _, ...subject } = subjectOf(input, session)
+      const { requestId: _, ...subject } = targetOf(input, session)
       const document = async () => ({ ...unfinished(input.name), ...subject, ...redactDeep(await result(), redact) })
       await deps.onProgress({ done, total, text: redact(toPlainText(line)), document }, input.settings)
     },
@@ -250,7 +239,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
 }
 
 /** A web app that passes requests on to its API does so below `/api`, to which `/api/v2` was appended. */
-function uiUrlOf({ settings: { uiUrl }, connection }: Pick<RunInput, 'settings' | 'connection'>): string | undefined {
+function uiUrlOf({ settings: { uiUrl }, connection }: RunInput) {
   if (uiUrl !== undefined || connection?.profile.isSelfHosted !== true) return uiUrl
   const [, path] = /^(.*)\/api\/api\/v2$/.exec(connection.baseUrl.pathname) ?? []
   return path === undefined ? undefined : `${connection.baseUrl.origin}${path}`
@@ -267,14 +256,9 @@ const withoutCredentials = (files: Files, redact: Redact): Files => ({
   },
 })
 
-async function demandConfirmation(
-  { blocks, question }: Confirmation,
-  input: RunInput,
-  { confirm, clock }: RunDeps,
-  redact: Redact,
-): Promise<void> {
+async function demandConfirmation({ blocks, question }: Confirmation, input: RunInput, { confirm, clock }: RunDeps, redact: Redact) {
   // The server or the service: it decides whether this is staging or production.
-  const footer = footerOf(subjectOf(input, undefined), clock.now())
+  const footer = footerOf(targetOf(input, undefined), clock.now())
   if (await confirm?.(redactDeep({ blocks: [...composeBlocks(blocks), footer], question }, redact))) return
   throw new WatchkeeperError('canceled', 'Not confirmed. Nothing was written.')
 }

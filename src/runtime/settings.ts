@@ -18,7 +18,6 @@ export interface RunRequest {
   readonly operation: string
   /** Inputs by camelCase name; undefined means not given. An empty text is an error. */
   readonly inputs: Values
-  /** Whether inputs are text that has to be decoded, or native values. */
   readonly areText: boolean
   /** Whether inputs are those of the action, which reads other settings from variables only, and writes comments and an issue. */
   readonly isAction?: boolean
@@ -77,16 +76,22 @@ export async function readSettings(request: RunRequest, files: Files) {
     environment,
     isEnvironmentBroken: diagnostics.length > 0,
     sources: {
-      ...sourceOf(config.values, configFile),
-      ...sourceOf(ofEnvironment, environment?.path ?? ''),
-      ...sourceOf(fromVariables, 'environment'),
-      ...sourceOf(own, 'input'),
+      ...settingOrigin(config.values, configFile),
+      ...settingOrigin(ofEnvironment, environment?.path ?? ''),
+      ...settingOrigin(fromVariables, 'environment'),
+      ...settingOrigin(own, 'input'),
     },
     diagnostics: [
       ...config.diagnostics,
       ...diagnostics,
       ...parsed.diagnostics,
-      ...(environment === undefined ? [] : findContradictions(environment, pick(config.values, isTargetId), { ...given, project })),
+      ...(environment === undefined
+        ? []
+        : findContradictions(
+            environment,
+            pick(config.values, (name) => name === 'organizationId' || name === 'serviceId'),
+            { ...given, project },
+          )),
     ],
   }
 }
@@ -116,8 +121,6 @@ async function loadEnvironment(name: unknown, files: Files, common: CommonTarget
   }
 }
 
-const isTargetId = (name: string): boolean => name === 'organizationId' || name === 'serviceId'
-
 /** A variable of a shell must not send the values of one environment to the service of another one. */
 const findContradictions = ({ path, settings, project }: NamedEnvironment, common: Values, given: Values): readonly Diagnostic[] =>
   Object.entries({ ...common, ...settings, ...(project !== undefined && { project }) }).flatMap(([name, value]) => {
@@ -127,8 +130,7 @@ const findContradictions = ({ path, settings, project }: NamedEnvironment, commo
     return [inputDiagnostic(toKebab(name), message)]
   })
 
-const sourceOf = (values: Values, source: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.keys(values).map((name) => [name, source]))
+const settingOrigin = (values: Values, source: string) => Object.fromEntries(Object.keys(values).map((name) => [name, source]))
 
 /** Whether the input has a variable. */
 export const hasInputVariable = (name: string): boolean =>
@@ -166,7 +168,6 @@ async function loadConfig(path: string, isRequired: boolean, readConfigFile: Run
 /** The given settings, valid or not, and the values of the valid ones. */
 export interface GivenSettings {
   readonly values: Partial<Settings>
-  /** Inputs of operations that files and variables set, as written. */
   readonly inputs: Values
   readonly names: ReadonlySet<string>
   readonly sqlFunctions: readonly string[]

@@ -16,11 +16,6 @@ interface SignalCancellation extends Cancellation {
   dispose(): void
 }
 
-/** A runner kills the process 10 s after its first signal. The request under way gets 4 s, and the report 2 s. */
-const graceMs = 4000
-
-const exitMs = 6000
-
 /**
  * The first signal stops new requests and gives the one under way some time. The second one ends the process. The exit code says whether
  * anything was written, or may have been.
@@ -38,8 +33,8 @@ export function cancelOnSignals(signals: Signals): SignalCancellation {
     }
     stop.abort()
     timers.push(
-      setTimeout(() => abort.abort(), graceMs),
-      setTimeout(() => signals.exit(canceledCode()), exitMs),
+      setTimeout(() => abort.abort(), 4000),
+      setTimeout(() => signals.exit(canceledCode()), 6000),
     )
   }
   signals.on('SIGINT', handler)

@@ -1,6 +1,6 @@
 // Variables that look like an input but are never read. Otherwise, a budget in such a variable would be ignored without a hint.
 
-import { type Diagnostic, inputDiagnostic } from '../platform/core/diagnostics.ts'
+import { inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName } from '../platform/core/names.ts'
 import { firstOf, quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
@@ -10,9 +10,8 @@ import { inputNames, variableInputs } from './input-names.ts'
 /** Set to 1, it turns the debug log on. */
 export const debugVariable = 'WATCHKEEPER_DEBUG'
 
-const prefix = toEnvironmentName('')
+const variablePrefix = toEnvironmentName('')
 
-/** The names that have a variable, in kebab-case. */
 const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).map(toKebab), ...variableInputs, ...fileInputs, 'debug']
 
 const knownNames: readonly string[] = [...new Set([...variableNames, ...inputNames])]
@@ -23,49 +22,42 @@ const minTypoLength = 5
 /** Kubernetes sets these in every pod beside a Service with the name `watchkeeper`. */
 const kubernetesVariable = /^WATCHKEEPER_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_\w+)?$/
 
-/** Whether files may use the variable with `${{ env.NAME }}`. */
-const isFileVariable = (variable: string): boolean =>
-  variable.startsWith(fileVariablePrefix) && variableName.test(variable.slice(fileVariablePrefix.length))
-
-interface CheckedVariables {
-  readonly diagnostics: readonly Diagnostic[]
-  readonly warnings: readonly string[]
-}
-
 /**
  * Checks all variables with the prefix of this project. One that resembles an input of any operation is an error. Any other unknown one is
  * a warning, because another tool may read it. An empty variable counts as not set.
  */
-export function checkVariables(env: Variables): CheckedVariables {
+export function checkVariables(env: Variables) {
   const given = Object.keys(env).filter(
-    (variable) => variable.startsWith(prefix) && env[variable]?.trim() && !kubernetesVariable.test(variable) && !isFileVariable(variable),
+    (variable) =>
+      variable.startsWith(variablePrefix) &&
+      env[variable]?.trim() &&
+      !kubernetesVariable.test(variable) &&
+      !(variable.startsWith(fileVariablePrefix) && variableName.test(variable.slice(fileVariablePrefix.length))),
   )
   const unread = given
-    .map((variable) => ({ variable, name: variable.slice(prefix.length).toLowerCase().replaceAll('_', '-') }))
+    .map((variable) => ({ variable, name: variable.slice(variablePrefix.length).toLowerCase().replaceAll('_', '-') }))
     .filter(({ variable, name }) => !variableNames.includes(name) || variable !== toEnvironmentName(name))
     .map(({ variable, name }) => ({ variable, problem: describeUnread(variable, name) }))
   const unknown = unread.filter(({ problem }) => problem === undefined).map(({ variable }) => variable)
+  const named = unknown.map((variable) => quote(variable, 60))
   return {
     diagnostics: unread.flatMap(({ variable, problem }) => (problem === undefined ? [] : [inputDiagnostic(quote(variable, 60), problem)])),
-    warnings: unknown.length === 0 ? [] : [describeUnknown(unknown)],
+    warnings:
+      unknown.length === 0
+        ? []
+        : [`Unknown variables with the prefix ${variablePrefix} are ignored: ${firstOf(10, named)}. No input has such a name.`],
   }
 }
 
-/** Undefined for a variable that resembles no input. */
-function describeUnread(variable: string, name: string): string | undefined {
+function describeUnread(variable: string, name: string) {
   const meant = name.length < minTypoLength ? undefined : meantName(name, knownNames)
   return meant && describeMeant(variable, meant)
 }
 
-function describeMeant(variable: string, meant: string): string {
+function describeMeant(variable: string, meant: string) {
   if (variableNames.includes(meant)) return `unknown variable; did you mean ${toEnvironmentName(meant)}?`
   const rule = 'only common inputs have a variable'
   if (variable === toEnvironmentName(meant))
     return `is not read, because ${rule}; remove it, and set the input ${meant} where an operation needs it`
   return `unknown variable; did you mean the input ${meant}? It has no variable, because ${rule}`
-}
-
-function describeUnknown(variables: readonly string[]): string {
-  const named = variables.map((variable) => quote(variable, 60))
-  return `Unknown variables with the prefix ${prefix} are ignored: ${firstOf(10, named)}. No input has such a name.`
 }

@@ -17,8 +17,7 @@ export const randomPart = (): string =>
 
 export const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
-/** Largest file that is read. */
-const maxBytes = 5 * 1024 * 1024
+const maxReadBytes = 5 * 1024 * 1024
 
 /** The real paths of the files that a run has read or written, which no report replaces. */
 export type UsedFiles = Set<string>
@@ -35,7 +34,7 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
   try {
     const stats = await handle.stat()
     if (!stats.isFile()) throw refuse('is not a file')
-    if (stats.size > maxBytes) throw refuse('is larger than 5 MiB')
+    if (stats.size > maxReadBytes) throw refuse('is larger than 5 MiB')
     used?.add(real)
     // A file that pull edits keeps its byte order mark.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: input === 'files' }).decode(await handle.readFile())
@@ -60,18 +59,17 @@ async function findWorkspaceFiles(root: string, globs: readonly string[], input:
   }
   const paths = [...found.keys()].sort()
   const links = paths.filter((path) => found.get(path))
-  return {
-    paths,
-    ...(links.length > 0 && { links }),
-    skipped: await findSkipped({ root, patterns: patterns.map((one) => posix.normalize(one)), paths }),
-  }
+  const skipped = await findSkipped({ root, patterns: patterns.map((one) => posix.normalize(one)), paths })
+  return { paths, ...(links.length > 0 && { links }), skipped }
 }
 
 /** The globs, in which a directory stands for all of its files. */
 const patternsOf = (root: string, globs: readonly string[]): Promise<readonly string[]> =>
   Promise.all(
     globs.map((one) =>
-      isDirectory(join(root, one)).then((is) => (is ? `${escapeGlob(one.replace(/(?<!\/)\/+$/, ''))}/**/*.{yml,yaml,json}` : one)),
+      isDirectory(join(root, one)).then((is) =>
+        is ? `${one.replace(/(?<!\/)\/+$/, '').replace(/[*?[(]/g, '[$&]')}/**/*.{yml,yaml,json}` : one,
+      ),
     ),
   )
 
@@ -85,23 +83,19 @@ export async function createReadTest(root: string, { globs, paths }: ReadFiles):
   return (file) => read.has(file) || isMatch(relative(root, file).split(sep).join('/'))
 }
 
-/** The pattern of one path. Node reads a backslash as a slash, so a class of one character escapes it. */
-const escapeGlob = (path: string): string => path.replace(/[*?[(]/g, '[$&]')
-
-interface Search {
+interface FileSearch {
   readonly root: string
   readonly patterns: readonly string[]
-  /** What the patterns found. */
   readonly paths: readonly string[]
 }
 
 /** Directories with files that would match, and that the search did not enter: wildcards do not follow links. */
-async function findSkipped(search: Search): Promise<readonly SkippedDirectory[]> {
+async function findSkipped(search: FileSearch): Promise<readonly SkippedDirectory[]> {
   const reasons = new Map<string, string>()
   for (const base of new Set(search.patterns.flatMap(searchedDirectory))) {
     for await (const { path: inside, kind } of walk(join(search.root, base))) {
       const path = posix.join(base, inside)
-      const reason = kind === 'unreadable' ? 'cannot be read' : kind === 'link' ? await whySkipped(path, search) : undefined
+      const reason = kind === 'unreadable' ? 'cannot be read' : kind === 'link' ? await whyNotEntered(path, search) : undefined
       if (reason !== undefined) reasons.set(path, reason)
     }
   }
@@ -109,14 +103,14 @@ async function findSkipped(search: Search): Promise<readonly SkippedDirectory[]>
 }
 
 /** The directory below which wildcards of the pattern name directories. None when they name only files. */
-function searchedDirectory(pattern: string): readonly string[] {
+function searchedDirectory(pattern: string) {
   const parts = pattern.split('/')
   const first = parts.findIndex((part) => /[*?[\]{}()!+@\\]/.test(part))
   return first === -1 || (first === parts.length - 1 && !parts[first]?.includes('**')) ? [] : [parts.slice(0, first).join('/')]
 }
 
 /** Undefined when no file is missed because of the link. */
-async function whySkipped(path: string, search: Search): Promise<string | undefined> {
+async function whyNotEntered(path: string, search: FileSearch) {
   // A link whose own name matches is read, or is an error.
   if (search.paths.includes(path)) return undefined
   const target = await realPathOf(join(search.root, path))
@@ -130,7 +124,7 @@ async function whySkipped(path: string, search: Search): Promise<string | undefi
 const maxEntries = 10_000
 
 /** Whether a file behind the link matches by its path through the link, and was not read. */
-async function missesFiles(link: { readonly path: string; readonly target: string }, { root, patterns, paths }: Search): Promise<boolean> {
+async function missesFiles(link: { readonly path: string; readonly target: string }, { root, patterns, paths }: FileSearch) {
   // A file that is read under another name is not missed, such as those of a mounted ConfigMap.
   const read = new Set(await Promise.all(paths.map((one) => realPathOf(join(root, one)))))
   const isMissed = (path: string, real: string | undefined): boolean =>
@@ -152,14 +146,14 @@ async function missesFiles(link: { readonly path: string; readonly target: strin
   return false
 }
 
-interface Entry {
+interface WalkEntry {
   /** Relative to the directory of the walk. */
   readonly path: string
   readonly kind: 'file' | 'link' | 'unreadable'
 }
 
 /** Everything below a directory, except hidden entries. Follows no links. */
-async function* walk(directory: string, path = ''): AsyncGenerator<Entry> {
+async function* walk(directory: string, path = ''): AsyncGenerator<WalkEntry> {
   let entries: readonly Dirent[]
   try {
     entries = await readdir(join(directory, path), { withFileTypes: true })
@@ -183,7 +177,7 @@ const isDirectory = (path: string): Promise<boolean> =>
   )
 
 /** In a workflow, this is why no file is there. */
-async function demandCheckout(root: string, { GITHUB_ACTIONS }: Variables, input: string): Promise<void> {
+async function demandCheckout(root: string, { GITHUB_ACTIONS }: Variables, input: string) {
   if (GITHUB_ACTIONS === 'true' && (await readdir(root)).length === 0)
     throw inputError(input, 'the workspace is empty. Add a step with actions/checkout before this one')
 }
@@ -221,7 +215,6 @@ function readRanBy(env: Variables): Files['ranBy'] {
 /** The config file, unless `config` names another one. */
 export const defaultConfigFile = '.watchkeeper.yml'
 
-/** Does not look above the root of a repository. */
 async function configAbove(root: string, way = ''): Promise<string | undefined> {
   const directory = resolve(root, way)
   if ((await realPathOf(join(directory, defaultConfigFile))) !== undefined) return way === '' ? undefined : `${way}${defaultConfigFile}`
@@ -237,12 +230,12 @@ export interface Remote {
   address(): Promise<string | undefined>
 }
 
-function repositoryOfRun(env: Variables): string | undefined {
+function repositoryOfRun(env: Variables) {
   const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: name } = env
   return name ? `${server.replace(/^https?:\/\//, '').replace(/(?<!\/)\/+$/, '') || 'github.com'}/${name}` : undefined
 }
 
-async function mayBeFromFork(env: Variables): Promise<boolean> {
+async function mayBeFromFork(env: Variables) {
   const { GITHUB_EVENT_NAME: eventName = '', GITHUB_EVENT_PATH: file, GITHUB_REPOSITORY: repository = '', GITHUB_REF: ref = '' } = env
   if (eventName === '' && file === undefined) return false
   const { mayConcernFork, readEvent } = await import('../delivery/github/run.ts')
@@ -255,9 +248,9 @@ export async function readOptionalFile(root: string, path: string, isRequired: b
   return exists || isRequired ? readWorkspaceFile(root, path, 'config', used) : undefined
 }
 
-const realPathOf = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined)
+const realPathOf = (path: string) => realpath(path).catch(() => undefined)
 
-function isInside(root: string, path: string): boolean {
+function isInside(root: string, path: string) {
   const way = relative(root, path)
   return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
 }
@@ -287,7 +280,6 @@ export async function writeFileFrom(
   await writeWholeFile(target, content)
 }
 
-/** The directory itself, or the nearest one above it that exists. */
 async function nearestDirectory(directory: string): Promise<string> {
   const parent = dirname(directory)
   return parent === directory || (await realPathOf(directory)) !== undefined ? directory : nearestDirectory(parent)
@@ -305,11 +297,9 @@ export async function writeWorkspaceFile(root: string, path: string, content: Ou
 
 /** Throws an Error when the path exists and is not a regular file: a device, a pipe or a link would be lost. */
 async function requireReplaceable(path: string): Promise<void> {
-  const stats = await statsOf(path)
+  const stats = await lstat(path).catch(() => undefined)
   if (stats !== undefined && !stats.isFile()) throw new Error(`it is ${fileTypeOf(stats)}, not a regular file`)
 }
-
-const statsOf = (path: string): Promise<Stats | undefined> => lstat(path).catch(() => undefined)
 
 export function fileTypeOf(stats: Stats): string {
   if (stats.isSymbolicLink()) return 'a link'
@@ -318,13 +308,12 @@ export function fileTypeOf(stats: Stats): string {
   return stats.isSocket() ? 'a socket' : 'a device'
 }
 
-/** Lists the directories from the outermost to the one that holds the file. */
-function directoriesBetween(root: string, target: string): readonly string[] {
+function directoriesBetween(root: string, target: string) {
   const parts = relative(root, dirname(target)).split(sep).filter(Boolean)
   return parts.map((_, i) => join(root, ...parts.slice(0, i + 1)))
 }
 
-async function makeOwnDirectory(path: string): Promise<void> {
+async function makeOwnDirectory(path: string) {
   await mkdir(path).catch((thrown: unknown) => {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown
   })
@@ -336,7 +325,7 @@ async function makeOwnDirectory(path: string): Promise<void> {
 async function writeWholeFile(path: string, content: OutputFile['content']): Promise<void> {
   const temporary = join(dirname(path), `.watchkeeper-${randomPart()}`)
   try {
-    const mode = (await statsOf(path))?.mode
+    const mode = (await lstat(path).catch(() => undefined))?.mode
     await writeFile(temporary, content, { flag: 'wx' })
     if (mode !== undefined) await chmod(temporary, mode & 0o777)
     await rename(temporary, path)

@@ -1,5 +1,3 @@
-// The cost audit: which services cost credits without need?
-
 import * as z from 'zod'
 import { alertCollection } from '../../kinds/alert/alert.ts'
 import { readWatchedNames } from '../../kinds/collections.ts'
@@ -25,9 +23,7 @@ import { reasons } from './profile.ts'
 
 const ruleSeverities = [...severities, 'off'] as const
 
-const serviceSelector = z.string().regex(/^[^\u0000-\u001f\u007f]{1,256}$/)
-
-const input = z.strictObject({
+const auditInput = z.strictObject({
   maxSavings: amountInput(
     'Fails when the findings of the audit would save more than this each month, in credits. The lowest estimate of each finding counts. An equal amount passes.',
   ).optional(),
@@ -35,7 +31,7 @@ const input = z.strictObject({
     lines(
       'Exempts services that must not sleep from the rules about idling, by name, id or tag.',
       'names, ids, or tag:Key=Value or tag:Key, one per line',
-      serviceSelector,
+      z.string().regex(/^[^\u0000-\u001f\u007f]{1,256}$/),
     ).optional(),
   ),
   severities: variable(
@@ -48,14 +44,12 @@ const input = z.strictObject({
   budgets: noted(budgetsInput, 'Services that no budget counts are findings.'),
 })
 
-type AuditInput = z.output<typeof input>
-
 export const auditCosts = defineOperation({
   title: 'Cost audit',
   summary: 'Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.',
   effect: 'read',
   scope: 'organization',
-  input,
+  input: auditInput,
   output: noFields,
   details: auditDetails,
   example: { maxSavings: '100000' },
@@ -65,10 +59,17 @@ export const auditCosts = defineOperation({
     const read = await readCostFacts(api, organizationId, nowMs)
     const { drills = [], services = [] } = Object.groupBy(read.services, (service) => (isOfDrill(service) ? 'drills' : 'services'))
     const facts = { ...read, services }
-    const isAlwaysOn = selectorOf(given.alwaysOn ?? [])
+    const selectors = given.alwaysOn ?? []
+    const tags = selectors.flatMap((one) => (one.startsWith('tag:') ? [one.slice('tag:'.length)] : []))
+    const isAlwaysOn = (service: ListedService) =>
+      selectors.includes(service.name) ||
+      selectors.some((one) => one.toLowerCase() === service.id) ||
+      tags.some((tag) => hasTag(service, tag))
     const idlers = facts.services.filter((service) => maySleep(service) && !isAlwaysOn(service))
     const listed = await Promise.all(
-      idlers.map(async (service) => [service.id, await listAlerts(api, service, { organizationId, services: facts.services })] as const),
+      idlers.map(
+        async (service) => [service.id, await alertsOfService(api, service, { organizationId, services: facts.services })] as const,
+      ),
     )
     const audit = auditServices({
       facts,
@@ -78,22 +79,30 @@ export const auditCosts = defineOperation({
       // The form of the input.
       settings: Object.fromEntries((given.severities ?? []).map((one) => one.split('=') as [AuditRule, Severity | 'off'])),
     })
-    return toResult({ ...audit, unchecked: [...audit.unchecked, ...drills.map(leftOut)] }, given, {
-      nowMs,
-      unit: 'failure' in facts.usage ? undefined : facts.usage.unit,
-    })
+    return toResult(
+      {
+        ...audit,
+        unchecked: [
+          ...audit.unchecked,
+          ...drills.map(({ id, name }) => ({
+            what: 'a service of a restore drill',
+            name: name || id,
+            reason: `its tag ${drillTag} says that it is deleted soon`,
+            isFailure: false,
+          })),
+        ],
+      },
+      given,
+      {
+        nowMs,
+        unit: 'failure' in facts.usage ? undefined : facts.usage.unit,
+      },
+    )
   },
   judge: judgeAudit,
   report: reportAudit,
   keyLines: findingLines,
   toDocument: (result) => z.encode(auditDetails, result),
-})
-
-const leftOut = ({ id, name }: ListedService) => ({
-  what: 'a service of a restore drill',
-  name: name || id,
-  reason: `its tag ${drillTag} says that it is deleted soon`,
-  isFailure: false,
 })
 
 async function readScopes(files: Files, path: string, nowMs: number) {
@@ -104,25 +113,11 @@ async function readScopes(files: Files, path: string, nowMs: number) {
   return readBudgets(await files.read(path, 'budgets'), path, { today, billingCycleDay: undefined, period })
 }
 
-/** Names, ids and tags of the input always-on. */
-function selectorOf(selectors: readonly string[]): (service: ListedService) => boolean {
-  const tags = selectors.flatMap((one) => (one.startsWith('tag:') ? [one.slice('tag:'.length)] : []))
-  return (service) =>
-    selectors.includes(service.name) ||
-    selectors.some((one) => one.toLowerCase() === service.id) ||
-    tags.some((tag) => hasTag(service, tag))
-}
-
-interface Siblings {
-  readonly organizationId: string
-  readonly services: readonly ListedService[]
-}
-
 /** Undefined for a service without ClickStack. Only alerts of a shared warehouse need the sources. */
-async function listAlerts(
+async function alertsOfService(
   api: ReadApi,
   service: ListedService,
-  { organizationId, services }: Siblings,
+  { organizationId, services }: { readonly organizationId: string; readonly services: readonly ListedService[] },
 ): Promise<ServiceAlerts | ReadFailure | undefined> {
   const target = { organizationId, serviceId: service.id }
   try {
@@ -138,12 +133,11 @@ async function listAlerts(
   }
 }
 
-interface AuditFacts {
-  readonly nowMs: number
-  readonly unit: string | undefined
-}
-
-function toResult(audit: Audit, { maxSavings }: AuditInput, { nowMs, unit }: AuditFacts): AuditResult {
+function toResult(
+  audit: Audit,
+  { maxSavings }: z.output<typeof auditInput>,
+  { nowMs, unit }: { readonly nowMs: number; readonly unit: string | undefined },
+): AuditResult {
   const { findings, services, unchecked, savings } = audit
   const count = (severity: Finding['severity']): number => findings.filter((one) => one.severity === severity).length
   return {

@@ -10,11 +10,11 @@ import type { AuditResult } from './audit-result.ts'
 
 export const judgeAudit = (result: AuditResult): Verdict =>
   verdictOf([
-    ...gateReasons(result),
+    ...savingsReasons(result),
     ...result.unchecked.filter(({ isFailure }) => isFailure).map((one) => ({ level: 'warn' as const, line: uncheckedWords(one) })),
   ])
 
-function gateReasons(result: AuditResult): readonly Reason[] {
+function savingsReasons(result: AuditResult): readonly Reason[] {
   const { errorCount, warningCount, findings, services, maxSavings, savingsLow, unit = '' } = result
   if (maxSavings !== undefined && (savingsLow === undefined || services.length === 0))
     return [{ level: 'fail', line: say`max-savings cannot be judged.` }]
@@ -23,36 +23,33 @@ function gateReasons(result: AuditResult): readonly Reason[] {
     const line = trusted(`Savings of at least ${savings} ${unit} a month exceed max-savings of ${limit} ${unit}.`)
     return [{ level: 'fail', line: [line], cause: say`savings exceed max-savings` }]
   }
-  const line = headlineOf(result)
+  const line = auditHeadline(result)
   if (errorCount === 0) return warningCount === 0 ? [] : [{ level: 'warn', line }]
   const named = findings.filter(({ severity }) => severity === 'error').map(({ name, rule }) => say`${name}: ${trusted(rule)}`)
-  return [{ level: 'fail', line, cause: joinSome(named, maxInCause) }, ...named.map((one) => ({ level: 'fail' as const, line: one }))]
+  return [{ level: 'fail', line, cause: joinSome(named, 2) }, ...named.map((one) => ({ level: 'fail' as const, line: one }))]
 }
 
-/** Number of findings that a title names. */
-const maxInCause = 2
-
 /** `3 findings on checkout, search could save up to 210.00 CHC a month.` */
-function headlineOf({ findings, findingCount, services, savingsHigh, savingsLow, unit = '' }: AuditResult): Line {
+function auditHeadline({ findings, findingCount, services, savingsHigh, savingsLow, unit = '' }: AuditResult) {
   if (findingCount === 0) return say`No findings on ${counted(services.length, 'service')}.`
   const names = joinFirst(2, [...new Set(findings.map(({ name }) => name))])
   const savings =
     savingsHigh === undefined || savingsLow === undefined || savingsHigh.lte(0)
       ? ''
-      : ` could save ${amountWords(savingsLow, savingsHigh)} ${unit} a month`
+      : ` could save ${amountRange(savingsLow, savingsHigh)} ${unit} a month`
   return say`${counted(findingCount, 'finding')} on ${names}${trusted(`${savings}.`)}`
 }
 
 /** `up to 84.00`, `70.0–95.0`. */
-const amountWords = (low: Decimal, high: Decimal): string => (low.lte(0) ? `up to ${formatMoney(high)}` : formatRange(low, high))
+const amountRange = (low: Decimal, high: Decimal) => (low.lte(0) ? `up to ${formatMoney(high)}` : formatRange(low, high))
 
 export const reportAudit = (result: AuditResult): Report => ({
-  headline: headlineOf(result),
+  headline: auditHeadline(result),
   blocks: [
-    factsOf(result),
-    serviceTable(result),
+    auditFacts(result),
+    auditTable(result),
     chartOf(result),
-    changes(result),
+    changeList(result),
     { kind: 'list', items: result.unchecked.map(uncheckedWords) },
     result.findings.some(({ high }) => high !== undefined) && limitsOf(result),
   ],
@@ -63,20 +60,20 @@ export const findingLines = ({ findings }: AuditResult): readonly Line[] =>
   findings.slice(0, 3).map((one) => say`${one.name}: ${evidenceOf(one)}`)
 
 /** `1 alert evaluated at least once in the idle timeout of 15 min: Catalog errors.` */
-const evidenceOf = ({ evidence, names = [] }: AuditFinding): Line =>
+const evidenceOf = ({ evidence, names = [] }: AuditFinding) =>
   names.length === 0 ? [trusted(`${evidence}.`)] : say`${trusted(evidence)}: ${joinFirst(3, names)}.`
 
-const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]): Line =>
+const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]) =>
   say`Not checked: ${trusted(what)}${name === undefined ? [] : say` of ${name}`}: ${untrustedSentence(reason)}`
 
-const limitsOf = ({ unit = '', maxSavings }: AuditResult): Line => [
+const limitsOf = ({ unit = '', maxSavings }: AuditResult) => [
   trusted(
     `Estimates in ${unitWords(unit) ?? unit}, for a month of 30 days like the last final days. Activities do not say who woke a service, so findings about awake time have no lower limit. Findings about the same awake hours count once in the sum.${maxSavings === undefined ? '' : ' max-savings is compared with "at least", the sum of the lower limits.'}`,
   ),
 ]
 
 /** The headline has the other figures. */
-const factsOf = ({ savingsLow, unit = '', maxSavings }: AuditResult): Part =>
+const auditFacts = ({ savingsLow, unit = '', maxSavings }: AuditResult) =>
   maxSavings &&
   facts({
     'Savings a month, at least': shown(savingsLow, (value) => creditWords(value, unit)),
@@ -94,7 +91,7 @@ function foldFindings(findings: readonly AuditFinding[]): readonly (readonly [Au
   )
 }
 
-interface Row {
+interface AuditRow {
   readonly name: string
   /** The most expensive first. */
   readonly findings: readonly AuditFinding[]
@@ -102,8 +99,7 @@ interface Row {
   readonly service?: AuditResult['services'][number] | undefined
 }
 
-/** Services with findings first. */
-function rowsOf({ findings, services }: AuditResult): readonly Row[] {
+function auditRows({ findings, services }: AuditResult): readonly AuditRow[] {
   const found = [...Map.groupBy(findings, ({ serviceId, name }) => serviceId ?? name)].map(([key, same]) => ({
     name: same[0]?.name ?? '',
     findings: same,
@@ -113,17 +109,17 @@ function rowsOf({ findings, services }: AuditResult): readonly Row[] {
   return [...found, ...others.map((service) => ({ name: service.name, findings: [], service }))]
 }
 
-const worstOf = ({ findings }: Row): AuditFinding['severity'] | undefined =>
+const worstFinding = ({ findings }: AuditRow) =>
   (['error', 'warning', 'note'] as const).find((wanted) => findings.some(({ severity }) => severity === wanted))
 
-function serviceTable(result: AuditResult): Part {
+function auditTable(result: AuditResult): Part {
   const { unit = '' } = result
   return table(
     'Services',
-    rowsOf(result),
+    auditRows(result),
     {
       Service: (row) => {
-        const worst = worstOf(row)
+        const worst = worstFinding(row)
         return worst === undefined ? row.name : say`${trusted(severityLooks[worst].sign)} ${row.name}`
       },
       Findings: ({ findings }) =>
@@ -139,14 +135,14 @@ function serviceTable(result: AuditResult): Part {
       State: ({ service }) => service?.state,
       '>Known days': ({ service }) => service?.knownDays,
     },
-    (row) => severityLooks[worstOf(row) ?? 'note'].status,
+    (row) => severityLooks[worstFinding(row) ?? 'note'].status,
   )
 }
 
 /** `idling-off, up to 145.44 CHC a month: Idling is off.` The amount does not break, so that a narrow window keeps the column readable. */
-function findingWords(finding: AuditFinding, unit: string): Line {
+function findingWords(finding: AuditFinding, unit: string) {
   const { rule, low, high, notEstimable } = finding
-  const amount = notEstimable !== undefined ? ', not estimable' : low && high ? `, ${amountWords(low, high)} ${unit} a month` : ''
+  const amount = notEstimable !== undefined ? ', not estimable' : low && high ? `, ${amountRange(low, high)} ${unit} a month` : ''
   return say`${strong(rule)}${trusted(amount.replaceAll(' ', '\u00a0'))}: ${evidenceOf(finding)}`
 }
 
@@ -167,7 +163,7 @@ function chartOf({ awakeByDay, services }: AuditResult): Part {
 const maxOpen = 10
 
 /** What to know, why there is no amount, and the commands. */
-function changes({ findings }: AuditResult): Part {
+function changeList({ findings }: AuditResult): Part {
   const parts = foldFindings(
     findings.filter(({ command, advice, notEstimable }) => [command, advice, notEstimable].some((one) => one !== undefined)),
   ).map(changeOf)

@@ -23,11 +23,9 @@ import { intersect, lengthMs } from './intervals.ts'
 import { monthDays } from './price.ts'
 import { type Reason, reasons, type ServiceProfile } from './profile.ts'
 
-/** Something that was not checked. */
 interface Unchecked {
   /** Trusted. */
   readonly what: string
-  /** The service, where it is only one. */
   readonly name?: string
   readonly reason: string
   /** Whether it is a failure, and not a choice of the user. */
@@ -41,7 +39,6 @@ interface AuditedService {
   readonly idling: string
   readonly isAlwaysOn: boolean
   readonly profile: ServiceProfile | Reason
-  /** Compute of a month like the final days; undefined without them. */
   readonly monthlyCompute: number | undefined
 }
 
@@ -55,7 +52,7 @@ export interface Audit {
 export function auditServices(options: AuditOptions): Audit {
   const { facts, settings } = options
   const present = facts.services.filter(({ state }) => !goneStates.includes(state ?? ''))
-  const subjects = present.map((service) => subjectOf(service, options))
+  const subjects = present.map((service) => auditSubject(service, options))
   const findings = [
     ...subjects.flatMap((subject) => keysOf<ServiceRule>(serviceRules).flatMap((rule) => toFinding(rule, subject, settings))),
     ...findStoppedWarehouses(present, facts).flatMap((found) => withSeverity('stopped-warehouse', found, settings)),
@@ -68,7 +65,7 @@ export function auditServices(options: AuditOptions): Audit {
   }
 }
 
-const highOf = ({ estimate }: Finding): number => (estimate === undefined || 'reason' in estimate ? -1 : estimate.high)
+const highOf = ({ estimate }: Finding) => (estimate === undefined || 'reason' in estimate ? -1 : estimate.high)
 
 /** Two findings about the same awake hours count once, with the higher limits. */
 export function sumSavings(findings: readonly Finding[]): { readonly low: number; readonly high: number } {
@@ -79,7 +76,7 @@ export function sumSavings(findings: readonly Finding[]): { readonly low: number
   return { low: ends.reduce((sum, { low }) => sum + low, 0), high: ends.reduce((sum, { high }) => sum + high, 0) }
 }
 
-function subjectOf(service: ListedService, options: AuditOptions): AuditSubject {
+function auditSubject(service: ListedService, options: AuditOptions): AuditSubject {
   const { facts, alerts, isAlwaysOn } = options
   const listed = alerts.get(service.id)
   const { alerts: ownAlerts, isTargetUnknown } =
@@ -128,8 +125,7 @@ function withSeverity(rule: AuditRule, found: UnratedFinding, settings: LintSett
   return severity === 'off' ? [] : [{ rule, severity, ...found }]
 }
 
-/** Explains why there are too few final days to find an unused service. */
-function tooFewDays(usage: Usage): readonly string[] {
+function tooFewDays(usage: Usage) {
   const count = dailyCompute(usage, '').filter(({ isFinal }) => isFinal).length
   return count >= unusedDays ? [] : [`there are ${plural(count, 'final day')} of usage, and the check needs ${unusedDays}`]
 }

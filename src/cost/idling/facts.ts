@@ -19,7 +19,6 @@ export interface ReadFailure {
 export interface Usage {
   readonly unit: string
   readonly records: readonly UsageRecord[]
-  /** The days that were asked for. */
   readonly from: Day
   readonly to: Day
 }
@@ -30,7 +29,6 @@ export interface CostFacts {
   readonly activities: Activities | ReadFailure
   readonly usage: Usage | ReadFailure
   readonly nowMs: number
-  /** The start of the activities. */
   readonly fromMs: number
 }
 
@@ -43,12 +41,12 @@ export async function readCostFacts(api: ReadApi, organizationId: string, nowMs:
   const [services, activities, usage] = await Promise.all([
     listServices(api, organizationId),
     orFailure(() => listActivities(api, organizationId, fromMs, nowMs)),
-    orFailure(() => readUsage(api, organizationId, nowMs)),
+    orFailure(() => readCompute(api, organizationId, nowMs)),
   ])
   return { services, activities, usage, nowMs, fromMs }
 }
 
-async function readUsage(api: ReadApi, organizationId: string, nowMs: number): Promise<Usage | ReadFailure> {
+async function readCompute(api: ReadApi, organizationId: string, nowMs: number): Promise<Usage | ReadFailure> {
   const { from, to } = usageDays(nowMs)
   const { unit, grandTotal, records } = await readUsageCost(api, organizationId, { from, to }, [])
   const failure = whyNotTrusted({ period: { from, to }, grandTotal, records }, unit, dayOf(nowMs))
@@ -102,15 +100,11 @@ export function profileOf(facts: CostFacts, service: ListedService): ServiceProf
   if ('failure' in usage) return 'no-usage'
   if (activities.withoutTime > 0) return 'activities-without-time'
   const timeline = readTimeline(activities.activities, { serviceId: service.id, currentState: service.state, fromMs, nowMs })
+  const { minReplicaMemoryGb = 1, maxReplicaMemoryGb = minReplicaMemoryGb, autoscalingMode } = service
   return profileService({
     timeline,
     usage: dailyCompute(usage, service.id),
     idleTimeoutMinutes: service.idleTimeoutMinutes,
-    smallestShare: smallestShareOf(service),
+    smallestShare: autoscalingMode === 'horizontal' ? 0 : Math.min(1, minReplicaMemoryGb / maxReplicaMemoryGb),
   })
-}
-
-/** The API has limits of the memory, and none of the number of replicas. */
-function smallestShareOf({ minReplicaMemoryGb = 1, maxReplicaMemoryGb = minReplicaMemoryGb, autoscalingMode }: ListedService): number {
-  return autoscalingMode === 'horizontal' ? 0 : Math.min(1, minReplicaMemoryGb / maxReplicaMemoryGb)
 }

@@ -26,13 +26,10 @@ export interface Finding {
   readonly rule: AuditRule
   readonly severity: 'error' | 'warning' | 'note'
   readonly serviceId?: string
-  /** Name of the service or the warehouse. */
   readonly name: string
   /** What was found, without the full stop. Trusted. */
   readonly evidence: string
-  /** The alerts or services that the evidence is about. */
   readonly names?: readonly string[]
-  /** Absent for findings that cost nothing by themselves. */
   readonly estimate?: CostEstimate
   /** The exact change, as a command of the vendor's command line. */
   readonly command?: string
@@ -52,9 +49,7 @@ export interface AuditOptions {
   readonly facts: CostFacts
   /** Alerts by the id of their service. Undefined for services without ClickStack, and for those whose alerts were not needed. */
   readonly alerts: ReadonlyMap<string, ServiceAlerts | ReadFailure | undefined>
-  /** Undefined without a budgets file. */
   readonly budgets: readonly { readonly scope: BudgetScope }[] | undefined
-  /** Services that must not sleep. */
   readonly isAlwaysOn: (service: ListedService) => boolean
   readonly settings: LintSettings
 }
@@ -74,7 +69,6 @@ export interface AuditSubject extends AuditOptions {
   readonly ownAlerts: readonly Alert[]
   readonly isTargetUnknown: boolean
   readonly alwaysOn: boolean
-  /** Compute of each day that was asked for. */
   readonly compute: readonly DailyCompute[]
   /** Compute of a month like the final days; undefined without them. */
   readonly monthlyCompute: number | undefined
@@ -91,17 +85,17 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) 
   'open-to-scanners': findOpenToScanners,
   'rarely-sleeps': findRarelySleeps,
   'alert-prevents-idling': findAlerts,
-  'unused-service': findUnused,
+  'unused-service': findUnusedService,
   'no-budget': findWithoutBudget,
   'no-tags': findWithoutTags,
 }
 
 /** Whether a service may sleep, and is not meant to be awake all the time. */
-const isIdler = ({ service, alwaysOn }: AuditSubject): boolean => !alwaysOn && maySleep(service)
+const isIdler = ({ service, alwaysOn }: AuditSubject) => !alwaysOn && maySleep(service)
 
-const scaleCommand = (id: string, settings: string): string => `clickhousectl cloud service scale ${id} ${settings}`
+const scaleCommand = (id: string, settings: string) => `clickhousectl cloud service scale ${id} ${settings}`
 
-const updateCommand = (id: string, settings: string): string => `clickhousectl cloud service update ${id} ${settings}`
+const updateCommand = (id: string, settings: string) => `clickhousectl cloud service update ${id} ${settings}`
 
 function findIdlingOff({ service, alwaysOn, monthlyCompute, facts }: AuditSubject): ServiceFinding | undefined {
   if (service.idleScaling !== false || alwaysOn || isStopped(service)) return undefined
@@ -118,11 +112,9 @@ function findIdlingOff({ service, alwaysOn, monthlyCompute, facts }: AuditSubjec
   }
 }
 
-const anywhere: readonly string[] = ['0.0.0.0/0', '::/0']
-
 function findOpenToScanners(subject: AuditSubject): ServiceFinding | undefined {
   const { service, profile } = subject
-  const open = (service.ipAccessList ?? []).map(({ source }) => source).filter((source) => anywhere.includes(source))
+  const open = (service.ipAccessList ?? []).map(({ source }) => source).filter((source) => ['0.0.0.0/0', '::/0'].includes(source))
   if (!isIdler(subject) || open.length === 0) return undefined
   const high = typeof profile === 'string' ? undefined : shortWakesOf(profile)
   return {
@@ -136,7 +128,7 @@ function findOpenToScanners(subject: AuditSubject): ServiceFinding | undefined {
 }
 
 /** The awake times that one query explains: about as long as the idle timeout. */
-function shortWakesOf({ days, timeoutMs, rate }: ServiceProfile): number {
+function shortWakesOf({ days, timeoutMs, rate }: ServiceProfile) {
   const short = days.map(({ awake }) => lengthMs(awake.filter((one) => lengthMs([one]) <= timeoutMs.high + 5 * minuteMs)))
   return (mean(short) / hourMs) * monthDays * rate.mean
 }
@@ -148,7 +140,12 @@ const minTimeoutMs = 5 * minuteMs
 
 function findRarelySleeps(subject: AuditSubject): ServiceFinding | undefined {
   const { service, profile, ownAlerts, monthlyCompute = 0 } = subject
-  const evidence = isIdler(subject) ? (neverSeenAsleep(subject) ?? awakeMost(profile)) : undefined
+  const evidence = isIdler(subject)
+    ? (neverSeenAsleep(subject) ??
+      (typeof profile === 'string' || profile.awakeShare < oftenAwake
+        ? undefined
+        : `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}`))
+    : undefined
   if (evidence === undefined) return undefined
   const hasFrequentAlert = ownAlerts.some((alert) => (scheduleOf(alert)?.intervalMs ?? dayMs) <= minTimeoutMs)
   return {
@@ -161,15 +158,10 @@ function findRarelySleeps(subject: AuditSubject): ServiceFinding | undefined {
   }
 }
 
-const costOfAwake = ({ awakeShare, rate }: ServiceProfile): number => awakeShare * 24 * monthDays * rate.mean
-
-const awakeMost = (profile: AuditSubject['profile']): string | undefined =>
-  typeof profile === 'string' || profile.awakeShare < oftenAwake
-    ? undefined
-    : `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}`
+const costOfAwake = ({ awakeShare, rate }: ServiceProfile) => awakeShare * 24 * monthDays * rate.mean
 
 /** A service that is always awake may have no activities, so that they do not say since when it is awake. Its usage indicates it. */
-function neverSeenAsleep({ service, profile, compute, facts: { activities } }: AuditSubject): string | undefined {
+function neverSeenAsleep({ service, profile, compute, facts: { activities } }: AuditSubject) {
   const final = compute.filter(({ isFinal }) => isFinal)
   if (service.state !== 'running' || profile !== 'too-few-days' || final.length < minDays || final.some(({ credits }) => credits <= 0))
     return undefined
@@ -177,7 +169,7 @@ function neverSeenAsleep({ service, profile, compute, facts: { activities } }: A
   return `The service has no activities, and used compute on each of ${plural(final.length, 'final day')}`
 }
 
-const percent = (share: number): string => `${Math.round(share * 100)}%`
+const percent = (share: number) => `${Math.round(share * 100)}%`
 
 /** Alerts whose evaluations cover less of the awake time do not matter much. */
 const minCovered = 0.2
@@ -221,7 +213,7 @@ function findAlerts(subject: AuditSubject): ServiceFinding | undefined {
 /** A service without compute usage on so many final days is a finding. */
 export const unusedDays = 14
 
-function findUnused({ service, compute, facts }: AuditSubject): ServiceFinding | undefined {
+function findUnusedService({ service, compute, facts }: AuditSubject): ServiceFinding | undefined {
   const since = compute.filter(({ isFinal }) => isFinal).at(-unusedDays)?.day
   // Usage that is not final yet is use, too, and a service that is younger than the days had no chance.
   if ('failure' in facts.usage || since === undefined || compute.some(({ day, credits }) => day >= since && credits > 0)) return undefined
@@ -279,7 +271,7 @@ function findWithoutBudget({ service, budgets, facts }: AuditSubject): ServiceFi
   }
 }
 
-function coversAny(scope: BudgetScope, own: Usage['records'], all: Usage['records'], service: ListedService): boolean {
+function coversAny(scope: BudgetScope, own: Usage['records'], all: Usage['records'], service: ListedService) {
   const isTagged = scope.tag === undefined || scope.tag.some((tag) => hasTag(service, tag))
   return isTagged && recordsInScope(own, scope, all).length > 0
 }

@@ -23,7 +23,6 @@ export interface ScheduleChange {
 
 interface PriceOptions {
   readonly profile: ServiceProfile
-  /** Alerts that stay as they are. */
   readonly others: readonly AlertSchedule[]
   readonly changes: readonly ScheduleChange[]
 }
@@ -66,12 +65,10 @@ function compareSums({ profile: { days }, others, changes }: PriceOptions, timeo
   const asleep = days.map((day) => minutesAwake(day).map((isAwake, i) => (isAwake === 1 && own[i] === 0 ? 0 : 1)))
   const daysAsleep = sumDays(asleep)
   const onlyKept = (counts: readonly number[]) =>
-    bySchedule((one) => sum(minutesKept(one, timeoutMs).map((i) => (counts[i] === 1 ? (daysAsleep[i] ?? 0) : 0))) / days.length)
+    bySchedule((one) => sumMinutes(minutesKept(one, timeoutMs).map((i) => (counts[i] === 1 ? (daysAsleep[i] ?? 0) : 0))) / days.length)
   const [keptBefore, keptAfter] = [onlyKept(without), onlyKept(withChanges)]
   return {
-    /** Minutes of each day. */
-    added: asleep.map((ofDay) => sum(difference.map((one, i) => one * (ofDay[i] ?? 0)))),
-    /** Minutes of a mean day. */
+    added: asleep.map((ofDay) => sumMinutes(difference.map((one, i) => one * (ofDay[i] ?? 0)))),
     shareOf: ({ before, after }: ScheduleChange): number => keptAfter(after) - keptBefore(before),
   }
 }
@@ -90,36 +87,37 @@ function bySchedule(measure: (schedule: AlertSchedule) => number): (schedule: Al
 type ObservedDay = Pick<KnownDay, 'fromMs' | 'awake'>
 
 /** 1 for each minute of the day in which the service was awake, and 0 for the others. */
-function minutesAwake({ fromMs, awake }: ObservedDay): readonly number[] {
+function minutesAwake({ fromMs, awake }: ObservedDay) {
   const minutes = new Array<number>(dayMinutes).fill(0)
   for (const one of awake) minutes.fill(1, Math.floor((one.fromMs - fromMs) / minuteMs), Math.floor((one.toMs - fromMs) / minuteMs))
   return minutes
 }
 
 /** On how many of the days each minute has the value 1. */
-const sumDays = (days: readonly (readonly number[])[]): readonly number[] =>
-  Array.from({ length: dayMinutes }, (_, i) => sum(days.map((ofDay) => ofDay[i] ?? 0)))
+const sumDays = (days: readonly (readonly number[])[]) =>
+  Array.from({ length: dayMinutes }, (_, i) => sumMinutes(days.map((ofDay) => ofDay[i] ?? 0)))
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+const sumMinutes = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
 /** Two standard deviations cover about 95% of normally distributed months. */
-const deviations = 2
+const rangeDeviations = 2
 
 /**
  * Minutes of a day of the month at one end of a range. The month differs from the known days by chance: by as much as the days differ from
  * each other.
  */
-function minutesAtEnd(added: readonly number[], sign: -1 | 1): number {
+function minutesAtEnd(added: readonly number[], sign: -1 | 1) {
   const center = mean(added)
-  const variance = sum(added.map((one) => (one - center) ** 2)) / Math.max(1, added.length - 1)
-  const margin = deviations * Math.sqrt(variance * (1 / added.length + 1 / monthDays))
+  const variance = sumMinutes(added.map((one) => (one - center) ** 2)) / Math.max(1, added.length - 1)
+  const margin = rangeDeviations * Math.sqrt(variance * (1 / added.length + 1 / monthDays))
   return Math.min(dayMinutes, Math.max(0, center + sign * margin))
 }
 
 /** Tells which share of the awake time the evaluations of some alerts cover, each until the idle timeout. */
 export function coverageOf(days: readonly ObservedDay[], timeoutMs: number): (schedules: readonly AlertSchedule[]) => number {
   const awake = sumDays(days.map(minutesAwake))
-  return (schedules) => sum(countAlerts(schedules, timeoutMs).map((count, i) => (count > 0 ? (awake[i] ?? 0) : 0))) / sum(awake)
+  return (schedules) =>
+    sumMinutes(countAlerts(schedules, timeoutMs).map((count, i) => (count > 0 ? (awake[i] ?? 0) : 0))) / sumMinutes(awake)
 }
 
 /** Whether the service slept through most evaluations of an alert: then the alert queries another service, or does not wake this one. */

@@ -8,7 +8,6 @@ import { type Timeline, timeIn } from './timeline.ts'
 export interface DailyCompute {
   readonly day: Day
   readonly credits: number
-  /** Whether the record can no longer change. */
   readonly isFinal: boolean
 }
 
@@ -59,7 +58,7 @@ interface ProfileOptions {
 export function profileService({ timeline, usage, idleTimeoutMinutes, smallestShare }: ProfileOptions): ServiceProfile | Reason {
   const [awake, known] = [timeIn(timeline, 'awake'), timeIn(timeline, 'awake', 'asleep')]
   const days = usage.flatMap(({ day, credits, isFinal }): readonly KnownDay[] => {
-    const whole = { fromMs: startOf(day), toMs: startOf(addDays(day, 1)) }
+    const whole = { fromMs: startMsOfDay(day), toMs: startMsOfDay(addDays(day, 1)) }
     if (!isFinal || whole.fromMs < (timeline.settingsChangedMs ?? 0) || lengthMs(intersect([whole], known)) < dayMs) return []
     const awakeThen = intersect([whole], awake)
     // Usage without awake time: an activity was lost. Awake time without usage: a record is missing.
@@ -67,7 +66,7 @@ export function profileService({ timeline, usage, idleTimeoutMinutes, smallestSh
     return [{ ...whole, day, credits, awake: awakeThen }]
   })
   if (days.length < minDays) return 'too-few-days'
-  const rate = rateOf(days, smallestShare)
+  const rate = rateRange(days, smallestShare)
   if (rate === undefined) return 'no-compute'
   return {
     days,
@@ -77,7 +76,7 @@ export function profileService({ timeline, usage, idleTimeoutMinutes, smallestSh
   }
 }
 
-const startOf = (day: Day): number => Date.parse(day)
+const startMsOfDay = (day: Day) => Date.parse(day)
 
 /** A day with less awake time has too coarse a rate, because usage is billed by the minute or coarser. */
 const minRatedMs = hourMs
@@ -86,7 +85,7 @@ const minRatedMs = hourMs
  * A service that only runs for alerts has its smallest size. It costs no more than on the cheapest day, and no less than if the dearest day
  * had the largest size throughout.
  */
-function rateOf(days: readonly KnownDay[], smallestShare: number): ServiceProfile['rate'] | undefined {
+function rateRange(days: readonly KnownDay[], smallestShare: number): ServiceProfile['rate'] | undefined {
   const awakeDays = days.filter(({ awake }) => lengthMs(awake) > 0)
   const longDays = awakeDays.filter(({ awake }) => lengthMs(awake) >= minRatedMs)
   const rated = longDays.length > 0 ? longDays : awakeDays
@@ -104,9 +103,6 @@ function rateOf(days: readonly KnownDay[], smallestShare: number): ServiceProfil
 /** Starting, the query itself and noticing that the timeout has passed take minutes. How many is not documented. */
 const lagMs = 3 * minuteMs
 
-/** The longest timeout that a slow start leads to: the vendor's page about idling. */
-const maxTimeoutMs = hourMs
-
 /**
  * After slow starts, the timeout is 15, 30 or 60 minutes whatever the setting is (the vendor's page about idling). A service does not sleep
  * before its timeout, so that its shortest awake times show it.
@@ -117,7 +113,7 @@ function timeoutOf(timeline: Timeline, idleTimeoutMinutes: number): ServiceProfi
     .filter(({ state }, i, all) => state === 'awake' && all[i - 1]?.state === 'asleep' && all[i + 1]?.state === 'asleep')
     .map(({ fromMs, toMs }) => toMs - fromMs)
   const shortest = lengths.length === 0 ? low : Math.min(...lengths)
-  return { low, high: Math.max(low, Math.min(shortest, maxTimeoutMs)) + lagMs }
+  return { low, high: Math.max(low, Math.min(shortest, hourMs)) + lagMs }
 }
 
 /** The last complete days before now that can be final: 31 at most, which one request can read. */

@@ -18,7 +18,6 @@ export interface Timeline {
 
 interface Transition {
   readonly after: ServiceState
-  /** The states that it can follow. */
   readonly before: readonly ServiceState[]
 }
 
@@ -57,9 +56,7 @@ const currentStates: Readonly<Record<string, ServiceState>> = {
 
 interface TimelineOptions {
   readonly serviceId: string
-  /** The state of the service now, as the API names it. */
   readonly currentState: string | undefined
-  /** The time that was asked for. */
   readonly fromMs: number
   readonly nowMs: number
 }

@@ -21,7 +21,9 @@ export const amountInput = (description: string) =>
   z
     .union([z.string(), z.number()])
     .transform((value, context): Decimal => {
-      const decimal = parseAmount(typeof value === 'number' ? plainText(value) : value)
+      const decimal = parseAmount(
+        typeof value === 'number' ? (Number.isFinite(value) ? fromText(String(value)).toFixed() : String(value)) : value,
+      )
       if (decimal !== undefined) return decimal
       context.addIssue({ code: 'custom', message: 'is not a valid amount' })
       return z.NEVER
@@ -39,14 +41,12 @@ export const budgetsInput = filePath('Reads several budgets from this file. Each
 /** The price of one credit. */
 export const creditPriceSchema = () => z.object({ amount, currency: z.string().describe('ISO 4217 code.') })
 
-const priceGrammar = /^(\S{1,61})\s+([A-Z]{3})$/
-
 /** An amount above zero and a currency, from a user. */
 export const creditPriceInput = variable(
   z
     .string()
     .transform((text, context): { readonly amount: Decimal; readonly currency: string } => {
-      const [, written = '', currency = ''] = priceGrammar.exec(text.trim()) ?? []
+      const [, written = '', currency = ''] = /^(\S{1,61})\s+([A-Z]{3})$/.exec(text.trim()) ?? []
       const price = parseAmount(written)
       // Codes such as XXX are in the standard, but are not money.
       if (price?.gt(0) && currency !== 'XXX' && Intl.supportedValuesOf('currency').includes(currency)) return { amount: price, currency }
@@ -60,6 +60,3 @@ export const creditPriceInput = variable(
     })
     .optional(),
 )
-
-/** A number without an exponent: 0.0000001 instead of 1e-7. */
-const plainText = (value: number): string => (Number.isFinite(value) ? fromText(String(value)).toFixed() : String(value))

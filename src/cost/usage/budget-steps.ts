@@ -7,10 +7,7 @@ import type { CurrentPeriod } from './periods.ts'
 import { dayOn } from './periods.ts'
 import type { UsageRecord } from './records.ts'
 
-/** Percent of a budget that are worth a message. */
-const steps = [100, 90, 75, 50]
-
-export type BudgetStep = z.output<ReturnType<typeof budgetStepSchema>>
+type BudgetStep = z.output<ReturnType<typeof budgetStepSchema>>
 
 export const budgetStepSchema = () =>
   z.object({
@@ -38,8 +35,8 @@ export function findBudgetStep({ days, records, period, limit, today }: StepInpu
   if (reachedOn === undefined) return undefined
   const usedBefore = sum(days.filter(({ date }) => date < reachedOn).map(({ total }) => total))
   const used = sum(days.filter(({ date }) => date <= reachedOn).map(({ total }) => total))
-  const percent = steps.find((step) => isAtLeast(used, limit, step))
+  const percent = [100, 90, 75, 50].find((step) => isAtLeast(used, limit, step))
   return percent === undefined || isAtLeast(usedBefore, limit, percent) ? undefined : { percent, reachedOn, used }
 }
 
-const isAtLeast = (used: Decimal, limit: Decimal, percent: number): boolean => used.times(100).gte(limit.times(percent))
+const isAtLeast = (used: Decimal, limit: Decimal, percent: number) => used.times(100).gte(limit.times(percent))

@@ -8,13 +8,11 @@ import { flag } from '../../platform/operation/inputs.ts'
 import { amountInput } from './amounts.ts'
 import { type CurrentPeriod, clipToToday, date, periodOfBudget, resolvePeriod } from './periods.ts'
 
-const percentGrammar = /^(\d{1,3}(?:\.\d{1,6})?)\s*%$/
-
 /** `80%` of the limit, or an amount. */
 const warnLevel = z
   .union([z.string(), z.number()])
   .transform((value, context): { readonly percent: Decimal } | { readonly amount: Decimal } => {
-    const percent = percentGrammar.exec(String(value).trim())?.[1]
+    const percent = /^(\d{1,3}(?:\.\d{1,6})?)\s*%$/.exec(String(value).trim())?.[1]
     if (percent !== undefined && fromText(percent).lte(100)) return { percent: fromText(percent) }
     const plain = amountInput('').safeParse(value)
     if (plain.success) return { amount: plain.data }
@@ -26,17 +24,17 @@ const warnLevel = z
     accepts: 'a percentage such as 80%, or an amount such as 800',
   })
 
-const word = z.string().min(1).max(256)
+const scopeWord = z.string().min(1).max(256)
 
 const tag = z.string().regex(/^[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
 
 const maxTags = 20
 
-const toList = (given: string | readonly string[]): readonly string[] => (typeof given === 'string' ? [given] : given)
+const toList = (given: string | readonly string[]) => (typeof given === 'string' ? [given] : given)
 
 const namesIn = (description: string) =>
   z
-    .union([word, z.array(word).min(1).max(100)])
+    .union([scopeWord, z.array(scopeWord).min(1).max(100)])
     .transform(toList)
     .optional()
     .meta({ description, accepts: 'a text, or a list of texts' })
@@ -95,7 +93,7 @@ const entry = entryFields.refine(({ limit, warn }) => warn === undefined || !('a
   params: { isComplete: true },
 })
 
-const list = z
+const budgetList = z
   .array(entry)
   .min(1)
   .max(200)
@@ -112,12 +110,10 @@ const list = z
     }
   })
 
-const file = z.strictObject({ $schema: z.string().optional(), budgets: list })
+const file = z.strictObject({ $schema: z.string().optional(), budgets: budgetList })
 
 /** The budgets file: a list of budgets, at the top level or under the key `budgets`. */
-export const budgetsFileSchema = z.union([file, list])
-
-const bareList = list.transform((budgets) => ({ budgets }))
+export const budgetsFileSchema = z.union([file, budgetList])
 
 export interface Budget {
   readonly name: string
@@ -132,13 +128,14 @@ export interface Budget {
 interface BudgetDates {
   readonly today: Day
   readonly billingCycleDay: number | undefined
-  /** Period of budgets that have none. */
   readonly period: CurrentPeriod
 }
 
 /** Throws an InputError with the location of every mistake. */
 export function readBudgets(text: string, path: string, dates: BudgetDates): readonly Budget[] {
-  const { value, document } = parseWithLocations(text, path, (given) => (Array.isArray(given) ? bareList : file))
+  const { value, document } = parseWithLocations(text, path, (given) =>
+    Array.isArray(given) ? budgetList.transform((budgets) => ({ budgets })) : file,
+  )
   const root = Array.isArray(document.value) ? [] : ['budgets']
   return value.budgets.map(({ name, limit, warn, period, scope: where = {}, forecast, waiver }, i) => ({
     name,

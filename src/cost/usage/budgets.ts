@@ -27,15 +27,11 @@ export function checkLimit(used: Decimal, limit: Decimal | undefined, warnAbove:
   return { status: warnAbove !== undefined && used.gt(warnAbove) ? 'warn' : 'within', usedPercent }
 }
 
-/** Usage of each day: by its records, and as expected, which is more for days whose records are not complete. */
-interface Days {
-  readonly recorded: readonly DayTotal[]
-  readonly expected: readonly DayTotal[]
-  readonly today: Day
-}
-
 /** The first day on which usage exceeds the limit: by its records, or as expected, from today on. Undefined when it stays within the limit. */
-export function runOutDay({ recorded, expected, today }: Days, limit: Decimal): Day | undefined {
+export function runOutDay(
+  { recorded, expected, today }: { readonly recorded: readonly DayTotal[]; readonly expected: readonly DayTotal[]; readonly today: Day },
+  limit: Decimal,
+): Day | undefined {
   const past = firstAbove(recorded, limit)
   if (past !== undefined) return past
   const ahead = firstAbove(expected, limit)
@@ -43,7 +39,7 @@ export function runOutDay({ recorded, expected, today }: Days, limit: Decimal): 
   return ahead !== undefined && ahead < today ? today : ahead
 }
 
-function firstAbove(days: readonly DayTotal[], limit: Decimal): Day | undefined {
+function firstAbove(days: readonly DayTotal[], limit: Decimal) {
   let used = zero
   return days.find(({ total }) => {
     used = used.plus(total)
@@ -53,7 +49,6 @@ function firstAbove(days: readonly DayTotal[], limit: Decimal): Day | undefined 
 
 type BudgetIssue = z.output<ReturnType<typeof budgetIssueSchema>>
 
-/** A reason to distrust the figure of one budget. */
 function budgetIssueSchema() {
   const level = z.enum(issueLevels)
   return z.discriminatedUnion('kind', [
@@ -104,15 +99,16 @@ export function judgeBudgets(budgets: readonly Budget[], options: JudgeOptions):
   const { readings } = options
   // The answer for a tag may lack the record of the warehouse, which has its name.
   const everything = recordsOf([...allReadings(readings), ...[...readings.tagged.values()].flatMap((tagged) => tagged.readings)])
-  return budgets.map((budget) => judgeBudget(budget, options, everything))
+  return budgets.map((budget) => judgeFileBudget(budget, options, everything))
 }
 
 const recordsOf = (readings: readonly UsageReading[]): readonly UsageRecord[] => readings.flatMap(({ records }) => records)
 
-function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly UsageRecord[]): BudgetOutcome {
+function judgeFileBudget(budget: Budget, options: JudgeOptions, everything: readonly UsageRecord[]): BudgetOutcome {
   const { readings, today } = options
   const { name, scope, period, limit, warnAbove, judgesForecast, waiver } = budget
-  const { read, history, unusedTags } = readingsFor(scope, readings)
+  const own = readingsFor(scope, readings)
+  const { read, history } = own
   const inScope = recordsInScope(recordsOf(read), scope, everything)
   const records = inScope.filter(({ date }) => isWithin(date, period))
   const used = totalOf(records)
@@ -129,7 +125,7 @@ function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly
   const { status: limitStatus, usedPercent } = checkLimit(used, limit, warnAbove)
   const isForecastAbove = judgesForecast && expected?.status === 'expected' && expected.total.gt(limit)
   const isForecastMissing = judgesForecast && expected?.status === 'unavailable' && limitStatus !== 'exceeded'
-  const issue = findIssue(budget, options, { read, everything, inScope, unusedTags })
+  const issue = findIssue(budget, options, { ...own, everything, inScope })
   const status = worstOf(limitStatus, isForecastAbove || isForecastMissing, issue?.level)
   const isWaived = status === 'fail' && waiver !== undefined
   return {
@@ -172,9 +168,9 @@ function readingsFor({ tag: tags }: BudgetScope, readings: Readings): BudgetRead
   }
   const unused = tags.filter((tag) => !hasUsage(tag))
   return {
-    read: withoutRepeats(all.map((one) => one.readings)),
+    read: onceEach(all.map((one) => one.readings)),
     history: {
-      readings: withoutRepeats(all.map(({ history }) => history.readings)),
+      readings: onceEach(all.map(({ history }) => history.readings)),
       failures: all.flatMap(({ history }) => history.failures),
     },
     unusedTags: unused.length < tags.length ? unused : [],
@@ -182,7 +178,7 @@ function readingsFor({ tag: tags }: BudgetScope, readings: Readings): BudgetRead
 }
 
 /** The answers for several tags, in which a record counts once. An answer that has a record twice keeps it twice, which is an issue. */
-function withoutRepeats(answers: readonly (readonly UsageReading[])[]): readonly UsageReading[] {
+function onceEach(answers: readonly (readonly UsageReading[])[]): readonly UsageReading[] {
   const seen = new Set<string>()
   return answers.flatMap((readings) => {
     const own = readings.map((reading) => ({ ...reading, records: reading.records.filter((record) => !seen.has(recordKey(record))) }))
@@ -191,22 +187,17 @@ function withoutRepeats(answers: readonly (readonly UsageReading[])[]): readonly
   })
 }
 
-const recordKey = (record: UsageRecord): string => `${record.date}\n${entityKey(record)}`
+const recordKey = (record: UsageRecord) => `${record.date}\n${entityKey(record)}`
 
 function worstOf(limit: BudgetOutcome['limitStatus'], failsByForecast: boolean, issue: IssueLevel | undefined): BudgetOutcome['status'] {
   if (limit === 'exceeded' || failsByForecast || issue === 'fail') return 'fail'
   return limit === 'warn' || issue === 'warn' ? 'warn' : 'pass'
 }
 
-interface Counted extends Pick<BudgetReadings, 'read' | 'unusedTags'> {
-  readonly everything: readonly UsageRecord[]
-  readonly inScope: readonly UsageRecord[]
-}
-
 function findIssue(
   { scope, period, limit }: Budget,
   { today, onMissing }: JudgeOptions,
-  { read, everything, inScope, unusedTags }: Counted,
+  { read, everything, inScope, unusedTags }: BudgetReadings & Readonly<Record<'everything' | 'inScope', readonly UsageRecord[]>>,
 ): BudgetIssue | undefined {
   const issue = (kind: Exclude<BudgetIssue['kind'], 'nothing-in-scope'>): BudgetIssue => ({ kind, level: issueLevel(kind, onMissing) })
   const ofPeriod = recordsOf(read).filter(({ date }) => isWithin(date, period))

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { addDays, type Day, dayOf } from '../../platform/core/dates.ts'
-import type { Decimal } from '../../platform/core/decimal.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
 import { type Context, defineOperation } from '../../platform/operation/operation.ts'
@@ -11,8 +10,6 @@ import { creditsDetails, creditsInput, creditsOutput, creditsRunOutDay } from '.
 import { isRounding } from './data-quality.ts'
 import { whyNotTrusted } from './phrases.ts'
 import { maxWindowDays, readUsageCost } from './usage-api.ts'
-
-// How long do prepaid credits last, and how many expire unused?
 
 export const checkCredits = defineOperation({
   title: 'Credits',
@@ -57,7 +54,7 @@ export const checkCredits = defineOperation({
 })
 
 /** Undefined where the total is that of the balances, or where the answer has none. */
-function differentTotal({ balances, total }: CreditBalances): Decimal | undefined {
+function differentTotal({ balances, total }: CreditBalances) {
   if (total === undefined) return undefined
   const own = totalOfBalances(balances.filter(({ state }) => state === 'active'))
   return isRounding(own.minus(total), total) ? undefined : total

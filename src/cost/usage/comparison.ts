@@ -5,12 +5,10 @@ import { inputError } from '../../platform/core/errors.ts'
 import { amount, exactAmount, percent } from './amounts.ts'
 import { type DataQualityIssue, hasJustBegun, type IssueLevel, issueLevel, lastCompleteDay } from './data-quality.ts'
 import { date, dayOn, daysIn, isWithin, monthBefore, type Period, periodBefore } from './periods.ts'
-import { createTally, entityKey, entityLabel, metricsOf, type Tally, totalOf, type UsageReading, type UsageRecord } from './records.ts'
+import { createTally, entityKey, entityLabel, metricsOf, totalOf, type UsageReading, type UsageRecord } from './records.ts'
 
 /** Largest allowed increase: an amount, or a share of the earlier total. */
 type Increase = { readonly kind: 'amount'; readonly amount: Decimal } | { readonly kind: 'percent'; readonly percent: Decimal }
-
-const increaseGrammar = /^(0|[1-9]\d{0,29})((?:\.\d{1,30})?)(\s*%)?$/
 
 /** Writes the increase as it was given. */
 export function writeIncrease(increase: Increase): string {
@@ -19,7 +17,7 @@ export function writeIncrease(increase: Increase): string {
 
 const increaseText = z.codec(z.string(), z.custom<Increase>().meta({ type: 'string' }), {
   decode: (text, context): Increase => {
-    const [, whole, fraction = '', percentSign] = increaseGrammar.exec(text.trim()) ?? []
+    const [, whole, fraction = '', percentSign] = /^(0|[1-9]\d{0,29})((?:\.\d{1,30})?)(\s*%)?$/.exec(text.trim()) ?? []
     if (whole !== undefined) {
       const decimal = fromText(`${whole}${fraction}`)
       return percentSign === undefined ? { kind: 'amount', amount: decimal } : { kind: 'percent', percent: decimal }
@@ -148,7 +146,7 @@ export function compareUsage(previous: UsageReading, main: UsageReading, { compa
 function completeDays(
   previous: UsageReading,
   main: UsageReading,
-  { compare, today }: Pick<CompareOptions, 'compare' | 'today'>,
+  { compare, today }: { readonly compare: CompareOptions['compare']; readonly today: Day },
 ): Readonly<Record<'before' | 'after', readonly Day[]>> {
   const last = lastCompleteDay(today)
   const completeDaysOf = ({ period, records, isFiltered }: UsageReading): ReadonlySet<Day> => {
@@ -169,7 +167,7 @@ function completeDays(
 }
 
 /** Undefined where the previous month is too short. */
-function sameDayBefore(day: Day): Day | undefined {
+function sameDayBefore(day: Day) {
   const before = addMonths(day, -1)
   return addMonths(before, 1) === day ? before : undefined
 }
@@ -200,7 +198,7 @@ export function isAboveIncrease(before: Decimal, after: Decimal, max: Increase):
   return after.minus(before).gt(allowed)
 }
 
-export function findChanges(before: readonly UsageRecord[], after: readonly UsageRecord[]): Pick<Compared, 'movers' | 'added' | 'removed'> {
+export function findChanges(before: readonly UsageRecord[], after: readonly UsageRecord[]) {
   const [old, now] = [tallyMetrics(before), tallyMetrics(after)]
   const cells = new Map([...old.cells, ...now.cells])
   const movers = [...cells].map(([key, { entity, metric }]) => ({
@@ -212,30 +210,21 @@ export function findChanges(before: readonly UsageRecord[], after: readonly Usag
     after: now.amounts.of(key),
   }))
   return {
-    movers: movers.filter((mover) => !mover.after.eq(mover.before)).sort(largestChangeFirst),
+    movers: movers
+      .filter((mover) => !mover.after.eq(mover.before))
+      .sort((a, b) => b.after.minus(b.before).abs().cmp(a.after.minus(a.before).abs()) || (a.entityName < b.entityName ? -1 : 1)),
     added: [...now.entities].filter(([key]) => !old.entities.has(key)).map(([, entity]) => toEntity(entity)),
     removed: [...old.entities].filter(([key]) => !now.entities.has(key)).map(([, entity]) => toEntity(entity)),
   }
 }
 
-const toEntity = (record: UsageRecord): z.output<ReturnType<typeof entitySchema>> => ({
+const toEntity = (record: UsageRecord) => ({
   name: entityLabel(record),
   entityId: record.entityId,
   entityType: record.entityType,
 })
 
-type Mover = Compared['movers'][number]
-
-const largestChangeFirst = (a: Mover, b: Mover): number =>
-  b.after.minus(b.before).abs().cmp(a.after.minus(a.before).abs()) || (a.entityName < b.entityName ? -1 : 1)
-
-interface Metrics {
-  readonly amounts: Tally<string>
-  readonly cells: ReadonlyMap<string, { readonly entity: UsageRecord; readonly metric: string }>
-  readonly entities: ReadonlyMap<string, UsageRecord>
-}
-
-function tallyMetrics(records: readonly UsageRecord[]): Metrics {
+function tallyMetrics(records: readonly UsageRecord[]) {
   const amounts = createTally()
   const cells = new Map<string, { readonly entity: UsageRecord; readonly metric: string }>()
   const entities = new Map<string, UsageRecord>()

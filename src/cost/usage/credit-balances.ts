@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ApiError } from '../../platform/api/api-error.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import { path } from '../../platform/api/path.ts'
-import { type Reader, readOne } from '../../platform/api/wire.ts'
+import { readOne } from '../../platform/api/wire.ts'
 import { type Decimal, parseAmount, sum, toDecimal } from '../../platform/core/decimal.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { amount } from './amounts.ts'
@@ -10,14 +10,11 @@ import { amount } from './amounts.ts'
 /** `other`: a type that this version does not know. */
 const creditTypes = ['prepaid', 'trial', 'other'] as const
 
-/** Only credits that started and are not expired can be used. */
-const balanceStates = ['active', 'not-started', 'expired'] as const
-
 export const balanceSchema = () =>
   z.object({
     id: z.string().optional(),
     type: z.enum(creditTypes),
-    state: z.enum(balanceStates),
+    state: z.enum(['active', 'not-started', 'expired'] as const),
     remaining: amount.describe('Remaining credits.'),
     granted: amount.optional().describe('Credits at the start, where the API has them.'),
     startsAt: z.string().optional().describe('ISO 8601 in UTC.'),
@@ -42,7 +39,7 @@ export const credits = z.unknown().transform((value, context): Decimal => {
 })
 
 /** A day is midnight UTC. Without a zone, a time is in UTC. */
-const instant = z.string().transform((text, context): string => {
+const creditInstant = z.string().transform((text, context): string => {
   const isWithoutZone = text.includes('T') && !/(?:[zZ]|[+-]\d{2}:?\d{2})$/.test(text)
   const ms = Date.parse(isWithoutZone ? `${text}Z` : text)
   if (!Number.isNaN(ms)) return new Date(ms).toISOString()
@@ -59,13 +56,11 @@ export const balance = z.object({
     .catch('other'),
   remainingCredits: credits,
   totalAmount: credits.optional().catch(undefined),
-  startDate: instant.nullish(),
-  expirationDate: instant.nullish(),
+  startDate: creditInstant.nullish(),
+  expirationDate: creditInstant.nullish(),
 })
 
 const answer = z.object({ totalRemainingCredits: credits.optional().catch(undefined), balances: z.array(balance) })
-
-const readBalances: Reader<z.output<typeof answer>> = readOne(answer)
 
 /**
  * The credit balances of the organization, in the order of the answer. Source: the vendor's API reference, "Get organization active credit
@@ -75,7 +70,7 @@ export async function readCreditBalances(api: ReadApi, organizationId: string, n
   try {
     const { balances, totalRemainingCredits } = await api.read({
       request: { method: 'GET', path: path`/v1/organizations/${organizationId}/creditBalances` },
-      read: readBalances,
+      read: readOne(answer),
       about: { noun: 'credit balances', permission: 'credits' },
     })
     return {

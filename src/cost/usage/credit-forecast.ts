@@ -129,14 +129,17 @@ interface Course {
   readonly course: readonly number[]
 }
 
-interface Start {
-  readonly today: Day
-  readonly restOfToday: number
-}
-
-function simulate(balances: readonly CreditBalance[], totalUse: (days: number) => number, { today, restOfToday }: Start): Course {
+function simulate(
+  balances: readonly CreditBalance[],
+  totalUse: (days: number) => number,
+  { today, restOfToday }: { readonly today: Day; readonly restOfToday: number },
+): Course {
   const left = balances
-    .map((balance, index) => ({ index, expiresMs: expiryOf(balance), credits: Math.max(0, Number(balance.remaining)) }))
+    .map((balance, index) => ({
+      index,
+      expiresMs: balance.expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(balance.expiresAt),
+      credits: Math.max(0, Number(balance.remaining)),
+    }))
     .toSorted((a, b) => a.expiresMs - b.expiresMs)
   const losses = balances.map(() => 0)
   const remaining = (): number => left.reduce((all, { credits }) => all + credits, 0)
@@ -166,5 +169,3 @@ function simulate(balances: readonly CreditBalance[], totalUse: (days: number) =
 
 /** Rounding of floating point numbers is not a lack of credits. */
 const tiny = 1e-9
-
-const expiryOf = ({ expiresAt }: CreditBalance): number => (expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt))

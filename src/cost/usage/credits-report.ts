@@ -1,7 +1,7 @@
 import { addDays, dayOf, formatMoment, plainDay } from '../../platform/core/dates.ts'
 import { type Decimal, sum } from '../../platform/core/decimal.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { plural } from '../../platform/core/text.ts'
 import type { Part } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
@@ -20,11 +20,16 @@ interface CreditReason extends Reason {
 export function judgeCredits(result: Credits, given: CreditsInput): Verdict {
   const all = [...availabilityReasons(result, given), ...forecastReasons(result, given), ...totalReasons(result, given)]
   const verdict = verdictOf(all)
-  return all.some(({ isShort }) => isShort) ? { ...verdict, reasons: [...verdict.reasons, adviseOnShortage()] } : verdict
+  return all.some(({ isShort }) => isShort)
+    ? {
+        ...verdict,
+        reasons: [
+          ...verdict.reasons,
+          say`Buy credits, or lower the use: ${'watchkeeper usage-cost'} shows what costs most. If less is enough, lower ${trusted(spellInput('min-days-left'))}.`,
+        ],
+      }
+    : verdict
 }
-
-const adviseOnShortage = (): Line =>
-  say`Buy credits, or lower the use: ${'watchkeeper usage-cost'} shows what costs most. If less is enough, lower ${trusted(spellInput('min-days-left'))}.`
 
 /** An organization that pays afterwards has no credits, which is not the same as none left. */
 function availabilityReasons({ remainingCredits, balances }: Credits, { minDaysLeft }: CreditsInput): readonly CreditReason[] {
@@ -65,12 +70,11 @@ function totalReasons({ apiTotal, balances, creditUnit }: Credits, { minDaysLeft
 }
 
 export const reportCredits = (result: Credits): Report => ({
-  headline: headlineOf(result),
-  blocks: [factsOf(result), notices(result), chart(result), balanceTable(result)],
+  headline: creditHeadline(result),
+  blocks: [creditFacts(result), creditNotices(result), courseChart(result), balanceTable(result)],
 })
 
-/** Headline of a run that passes. */
-function headlineOf(result: Credits): Line {
+function creditHeadline(result: Credits) {
   const { remainingCredits, trialCredits, daysLeft, creditUnit } = result
   if (remainingCredits === undefined)
     return [trusted(trialCredits === undefined ? 'No prepaid credits' : `No prepaid credits, ${formatMoney(trialCredits)} trial credits`)]
@@ -78,20 +82,24 @@ function headlineOf(result: Credits): Line {
   return [trusted(`${amountWords(remainingCredits, creditUnit)} of prepaid credits remain${lasting}`)]
 }
 
-function durationWords(daysLeft: number, { creditsRunOutOn, today }: Credits): string {
+function durationWords(daysLeft: number, { creditsRunOutOn, today }: Credits) {
   if (daysLeft >= horizonDays) return 'more than 10 years'
   if (daysLeft === 0) return creditsRunOutOn === today ? 'less than the rest of today' : 'only the rest of today'
   return `${plural(daysLeft, 'more day')} (until ${plainDay(addDays(today, daysLeft))})`
 }
 
-function factsOf(result: Credits): Part {
+function creditFacts(result: Credits): Part {
   const { remainingCredits, trialCredits, creditUnit, forecast, creditPrice, creditsRunOutOn, today, checkedAt } = result
   const withMoney = (value: Decimal): string => withPrice(value, creditUnit, creditPrice)
   const estimated = forecast?.status === 'estimated' ? forecast : undefined
   return facts({
     'Prepaid credits': shown(remainingCredits, withMoney) ?? trusted('none'),
     'Trial credits': shown(trialCredits, (value) => amountWords(value, creditUnit)),
-    'Use per day': shown(estimated, (one) => perDayWords(one, creditUnit)),
+    'Use per day': shown(
+      estimated,
+      (one) =>
+        `${amountWords(one.perDay.expected, creditUnit)}${rangeWords(one.perDay)}, mean of ${plural(one.days, 'final day')} from ${plainDay(one.fromDate)} to ${plainDay(one.toDate)}`,
+    ),
     'Days left': shown(estimated, daysWords),
     'Not enough credits on': shown(creditsRunOutOn, (on) => formatShortDay(on, today)),
     'Expire unused': shown(estimated, ({ expiring }) => `${withMoney(expiring.expected)}${rangeWords(expiring)}`),
@@ -102,19 +110,16 @@ function factsOf(result: Credits): Part {
 }
 
 /** ` (80% range 12–15)`. Empty for a range of one value. */
-const rangeWords = ({ low, high }: { readonly low: Decimal; readonly high: Decimal }): string =>
+const rangeWords = ({ low, high }: { readonly low: Decimal; readonly high: Decimal }) =>
   low.eq(high) ? '' : ` (80% range ${formatRange(low, high)})`
 
-const perDayWords = ({ perDay, days, fromDate, toDate }: Estimated, unit: string): string =>
-  `${amountWords(perDay.expected, unit)}${rangeWords(perDay)}, mean of ${plural(days, 'final day')} from ${plainDay(fromDate)} to ${plainDay(toDate)}`
+const daysText = (days: number) => (days >= horizonDays ? 'more than 10 years' : String(days))
 
-const daysText = (days: number): string => (days >= horizonDays ? 'more than 10 years' : String(days))
-
-function daysWords({ daysLeft: { expected, low, high } }: Estimated): string {
+function daysWords({ daysLeft: { expected, low, high } }: Estimated) {
   return low === high ? daysText(expected) : `${daysText(expected)} (80% range ${daysText(low)}–${daysText(high)})`
 }
 
-function notices({ forecast, balances, trialCredits }: Credits): Part {
+function creditNotices({ forecast, balances, trialCredits }: Credits): Part {
   const waiting = balances.filter(({ state }) => state === 'not-started')
   return [
     forecast?.status === 'not-estimable' && say`How long the credits last is not estimable: ${untrustedSentence(forecast.reason)}`,
@@ -125,14 +130,13 @@ function notices({ forecast, balances, trialCredits }: Credits): Part {
   ]
 }
 
-/** Bars of the chart. */
-const maxBars = 40
+const maxCourseBars = 40
 
 /** The expected course, for credits that last for at most two years. A longer course says nothing. */
-function chart({ forecast, remainingCredits, creditUnit, today }: Credits): Part {
+function courseChart({ forecast, remainingCredits, creditUnit, today }: Credits): Part {
   if (forecast?.status !== 'estimated' || remainingCredits === undefined || forecast.course.length < 3 || forecast.course.length > 800)
     return undefined
-  const step = Math.max(1, Math.ceil(forecast.course.length / maxBars))
+  const step = Math.max(1, Math.ceil(forecast.course.length / maxCourseBars))
   return {
     kind: 'chart',
     title: `Expected ${creditUnit} at the end of ${step === 1 ? 'the day' : `every ${step} days`}`,
@@ -144,8 +148,6 @@ function chart({ forecast, remainingCredits, creditUnit, today }: Credits): Part
   }
 }
 
-const stateWords = { active: 'in use', 'not-started': 'not started', expired: 'expired' } as const
-
 function balanceTable({ balances, forecast, creditUnit, today }: Credits): Part {
   const losses = forecast?.status === 'estimated' ? forecast.losses : []
   const prepaid = usableBalances(balances, 'prepaid')
@@ -154,7 +156,7 @@ function balanceTable({ balances, forecast, creditUnit, today }: Credits): Part 
   const dayOfIso = (iso: string): string => formatShortDay(dayOf(Date.parse(iso)), today)
   return table('Balances', balances, {
     Type: ({ type }) => trusted(type),
-    State: ({ state }) => trusted(stateWords[state]),
+    State: ({ state }) => trusted(({ active: 'in use', 'not-started': 'not started', expired: 'expired' } as const)[state]),
     [`>Remaining (${creditUnit})`]: ({ remaining }) => remaining,
     [`>Granted (${creditUnit})`]: ({ granted }) => granted,
     Starts: ({ startsAt }) => shown(startsAt, dayOfIso),

@@ -1,4 +1,3 @@
-// What check-credits takes and returns.
 import * as z from 'zod'
 import type { Day } from '../../platform/core/dates.ts'
 import { integer } from '../../platform/operation/inputs.ts'

@@ -46,7 +46,10 @@ const enoughShare = 0.2
 /** Requires a period with future days. */
 export function forecastSpend({ period, today, known, hasHistory }: ForecastInput): Forecast {
   const { from, end } = period
-  const lastComplete = lastKnownDay(known, lastCompleteDay(today))
+  const lastComplete = [...known.keys()]
+    .filter((day) => day <= lastCompleteDay(today))
+    .sort()
+    .at(-1)
   const completeDays = lastComplete === undefined || lastComplete < from ? 0 : countDays(from, lastComplete)
   if (lastComplete === undefined || (completeDays < enoughDays && completeDays < enoughShare * countDays(from, end)))
     return { status: 'too-early', untilDate: end, completeDays }
@@ -55,7 +58,9 @@ export function forecastSpend({ period, today, known, hasHistory }: ForecastInpu
 }
 
 function expectDays({ from, end }: CurrentPeriod, known: ReadonlyMap<Day, Decimal>, lastComplete: Day): Expectation {
-  const rhythm = learnRhythm(learningDays(known, lastComplete))
+  const earliest = addDays(lastComplete, 1 - learnedDays)
+  const first = [...known.keys()].filter((day) => day >= earliest).sort()[0] ?? lastComplete
+  const rhythm = learnRhythm([...eachDay(first, lastComplete)].map((day) => ({ day, value: Number(known.get(day) ?? zero) })))
   const usedOn = (day: Day): Decimal => known.get(day) ?? zero
   const byDay = [...eachDay(addDays(lastComplete, 1), end)].map((date, i) => {
     // The usage of yesterday and today can only grow.
@@ -89,22 +94,8 @@ export function daysWithForecast(
   return [...eachDay(from, end)].map((date) => ({ date, total: expected.get(date) ?? known.get(date) ?? zero }))
 }
 
-function lastKnownDay(known: ReadonlyMap<Day, Decimal>, latest: Day): Day | undefined {
-  return [...known.keys()]
-    .filter((day) => day <= latest)
-    .sort()
-    .at(-1)
-}
-
 /** Three months, so that two ends of months are always among them. */
 const learnedDays = 93
-
-/** A day without records among the known days has no usage. */
-function learningDays(known: ReadonlyMap<Day, Decimal>, last: Day): readonly DayValue[] {
-  const earliest = addDays(last, 1 - learnedDays)
-  const first = [...known.keys()].filter((day) => day >= earliest).sort()[0] ?? last
-  return [...eachDay(first, last)].map((day) => ({ day, value: Number(known.get(day) ?? zero) }))
-}
 
 /** A day stands out if it is this many deviations above what is usual, and at least this share of it, because flat series have no deviation. */
 export const deviations = 5
@@ -119,7 +110,6 @@ interface DayValue {
 }
 
 interface Rhythm {
-  /** Number of days that it is based on. */
   readonly days: number
   readonly isWeekdayAware: boolean
   /** Expected usage `ahead` days after the last known day. */
@@ -172,11 +162,11 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
     // Days deviate independently. An error of the level or the trend affects all of them.
     deviation(ahead) {
       const factors = ahead.map(factorOf)
-      const all = sumOf(factors)
-      const trended = sumOf(factors.map((factor, i) => factor * (trendDays(i + 1) + line.meanAgo)))
+      const all = addNumbers(factors)
+      const trended = addNumbers(factors.map((factor, i) => factor * (trendDays(i + 1) + line.meanAgo)))
       // Stray days can happen again, and those of the last week can be a new level.
       const again = squares(strays.map(excessOf)) * (ahead.length / days.length)
-      const lasting = (sumOf(strays.filter(({ ago }) => ago < 7).map(excessOf)) / 7) * all
+      const lasting = (addNumbers(strays.filter(({ ago }) => ago < 7).map(excessOf)) / 7) * all
       const ofMonths = ahead.map((day) => monthly(day)?.range ?? 0)
       return Math.sqrt(
         line.noise ** 2 * squares(factors) +
@@ -190,9 +180,9 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
   }
 }
 
-const sumOf = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0)
+const addNumbers = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0)
 
-const squares = (values: readonly number[]): number => sumOf(values.map((one) => one ** 2))
+const squares = (values: readonly number[]) => addNumbers(values.map((one) => one ** 2))
 
 /** The seven days around a day, or the first or last seven. */
 const weekAround = <Value>(values: readonly Value[], i: number): readonly Value[] => {
@@ -206,7 +196,7 @@ interface JudgedDay {
   readonly excess: number
 }
 
-const excessOf = ({ excess }: JudgedDay): number => excess
+const excessOf = ({ excess }: JudgedDay) => excess
 
 /** If more days are strays, days are of two kinds, and all count. */
 const maxStrays = 1 / 3
@@ -221,10 +211,10 @@ const positions: readonly ((day: Day, left: number) => readonly string[])[] = [
   (day, left) => [`${left > 7 ? Math.ceil(Number(day.slice(8)) / 7) : 'last'} weekday ${weekdayOf(day)}`],
 ]
 
-const isWorkday = (weekday: number): boolean => weekday < 6
+const isWorkday = (weekday: number) => weekday < 6
 
 /** Workdays among `length` days from a weekday on. */
-const workdaysIn = (weekday: number, length: number): number =>
+const workdaysIn = (weekday: number, length: number) =>
   Array.from({ length }, (_, i) => ((weekday + i - 1) % 7) + 1).filter(isWorkday).length
 
 /** The next of a few values is that many of their ranges from their mean. */
@@ -255,7 +245,7 @@ function monthlyUsage(days: readonly JudgedDay[], limit: number) {
 }
 
 /** Days until the end of the month, the day included. */
-const daysLeft = (day: Day): number => countDays(day, endOfMonth(day))
+const daysLeft = (day: Day) => countDays(day, endOfMonth(day))
 
 interface MonthlyUsage {
   readonly usual: number
@@ -268,7 +258,7 @@ export function monthlyRise(before: readonly DayTotal[], day: Day): number {
   return monthly === undefined ? 0 : monthly.usual + monthly.range
 }
 
-interface Point {
+interface LinePoint {
   /** Days before the last known day. */
   readonly ago: number
   readonly value: number
@@ -277,7 +267,6 @@ interface Point {
 /** Standard deviation of trends, per day, as a share of the level: without evidence, a trend is small. */
 const usualTrend = 0.004
 
-/** Days on each side of a step. */
 const minStepDays = 4
 
 /** A step reduces the sum of squares by this many variances of a day. */
@@ -290,7 +279,7 @@ const learnedValues = 4
  * The line through the points since the last step: its level on the last known day, and the standard errors. `similar` is the correlation
  * of a day with the day before, which inflates the variance of a sum of days.
  */
-function lastLine(points: readonly Point[], similar: number) {
+function lastLine(points: readonly LinePoint[], similar: number) {
   const inflation = (1 + similar) / (1 - similar)
   const values = points.map(({ value }) => value)
   const center = median(values)
@@ -337,7 +326,7 @@ function lastLine(points: readonly Point[], similar: number) {
  * Correlation r of a day with the day before, from 0 to 0.85: differences over two days have 1 + r times the variance of those over one day.
  * A step is in one or two of the differences, and those count only up to three deviations.
  */
-function correlation(points: readonly Point[]): number {
+function correlation(points: readonly LinePoint[]) {
   const values = new Map(points.map(({ ago, value }) => [ago, value]))
   const over = (days: number): number => {
     const found = points.flatMap(({ ago, value }) => {
@@ -351,11 +340,11 @@ function correlation(points: readonly Point[]): number {
 }
 
 /** Least squares with a penalty for the slope. Strays are shares of the line, because more usage varies more. */
-function fitLine(points: readonly Point[], penalty: number) {
+function fitLine(points: readonly LinePoint[], penalty: number) {
   const meanAgo = mean(points.map(({ ago }) => ago))
   const center = mean(points.map(({ value }) => value))
   const squaresOfTime = squares(points.map(({ ago }) => meanAgo - ago))
-  const slope = sumOf(points.map(({ ago, value }) => (meanAgo - ago) * (value - center))) / (squaresOfTime + penalty) || 0
+  const slope = addNumbers(points.map(({ ago, value }) => (meanAgo - ago) * (value - center))) / (squaresOfTime + penalty) || 0
   const at = (ago: number): number => center + slope * (meanAgo - ago)
   return {
     at,
@@ -396,4 +385,4 @@ function spikesIn(days: readonly DayValue[]): ReadonlySet<Day> {
   return new Set(days.filter(({ value }, i) => value > Math.max(usual[i] ?? 0, aroundOf(i)) + margin).map(({ day }) => day))
 }
 
-const amountOf = ({ value }: DayValue): number => value
+const amountOf = ({ value }: DayValue) => value

@@ -3,7 +3,7 @@ import { zero } from '../../platform/core/decimal.ts'
 import { exactAmount } from './amounts.ts'
 import { createTally, entityKey, entityLabel, metricsOf, type UsageRecord } from './records.ts'
 
-type Group = z.output<ReturnType<typeof groupSchema>>
+type UsageGroup = z.output<ReturnType<typeof groupSchema>>
 
 export const groupSchema = () =>
   z.object({
@@ -15,7 +15,7 @@ export const groupSchema = () =>
   })
 
 /** Largest first. */
-export function groupByEntity(records: readonly UsageRecord[]): Group[] {
+export function groupByEntity(records: readonly UsageRecord[]): UsageGroup[] {
   const [totals, provisional] = [createTally(), createTally()]
   // The newest record gives the name, because entities can be renamed.
   const newest = new Map<string, UsageRecord>()
@@ -36,12 +36,10 @@ export function groupByEntity(records: readonly UsageRecord[]): Group[] {
   return groups.sort(largestFirst)
 }
 
-const byName = (a: Group, b: Group): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
-
-const largestFirst = (a: Group, b: Group): number => b.total.cmp(a.total) || byName(a, b)
+const largestFirst = (a: UsageGroup, b: UsageGroup) => b.total.cmp(a.total) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
 /** Largest first, without metrics whose total is zero. */
-export function groupByMetric(records: readonly UsageRecord[]): Group[] {
+export function groupByMetric(records: readonly UsageRecord[]): UsageGroup[] {
   const [totals, provisional] = [createTally(), createTally()]
   for (const record of records) {
     for (const [name, amount] of metricsOf(record)) {

@@ -119,17 +119,17 @@ export function resolvePeriod(name: PeriodName, today: Day, billingCycleDay = 1)
   }
 }
 
-const finished = (from: Day, to: Day): CurrentPeriod => ({ from, to, end: to })
+const finished = (from: Day, to: Day) => ({ from, to, end: to })
 
 const rolling = (from: Day, to: Day): CurrentPeriod => ({ ...finished(from, to), isRolling: true })
 
 // The cycle starts on the last day of a month that is too short. The next cycle starts on the configured day again.
-function startOfCycle(today: Day, cycleDay: number): Day {
+function startOfCycle(today: Day, cycleDay: number) {
   const thisMonth = withDayOfMonth(today, cycleDay)
   return thisMonth <= today ? thisMonth : withDayOfMonth(addMonths(today, -1), cycleDay)
 }
 
-const endOfCycle = (today: Day, cycleDay: number): Day => addDays(withDayOfMonth(addMonths(startOfCycle(today, cycleDay), 1), cycleDay), -1)
+const endOfCycle = (today: Day, cycleDay: number) => addDays(withDayOfMonth(addMonths(startOfCycle(today, cycleDay), 1), cycleDay), -1)
 
 function previousCycle(today: Day, cycleDay: number): CurrentPeriod {
   const to = addDays(startOfCycle(today, cycleDay), -1)
@@ -175,15 +175,13 @@ export const historyBefore = ({ from, to, end }: CurrentPeriod): Period => ({
 /** The days that are in any of the periods and not in `except`, as few periods as possible, in order. */
 export function daysBeside(periods: readonly Period[], except: readonly Period[]): readonly Period[] {
   const merged: Period[] = []
-  for (const period of periods.toSorted(byStart)) {
+  for (const period of periods.toSorted((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0))) {
     const last = merged.at(-1)
     if (last === undefined || period.from > addDays(last.to, 1)) merged.push(period)
     else if (period.to > last.to) merged[merged.length - 1] = { from: last.from, to: period.to }
   }
   return except.reduce<readonly Period[]>((rest, hole) => rest.flatMap((period) => cutOut(period, hole)), merged)
 }
-
-const byStart = (a: Period, b: Period): number => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0)
 
 function cutOut(period: Period, hole: Period): readonly Period[] {
   if (hole.to < period.from || hole.from > period.to) return [period]

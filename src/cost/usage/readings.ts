@@ -9,11 +9,8 @@ import { addAnswers, cutIntoWindows, onlyUnit, readUsageCost } from './usage-api
 /** All usage that a run reads. */
 export interface Readings {
   readonly unit: string
-  /** The period of the report. */
   readonly main: UsageReading
-  /** The days that the period is compared with. */
   readonly previous: UsageReading | undefined
-  /** Other days that budgets need. */
   readonly others: readonly UsageReading[]
   /** The days before the period, and before budgets with future days. */
   readonly history: History
@@ -54,7 +51,6 @@ export function findHistoryFailure({ failures }: History, period: CurrentPeriod)
 interface ReadUsageOptions {
   readonly today: Day
   readonly period: CurrentPeriod
-  /** The days that the period is compared with. */
   readonly previous: Period | undefined
   /** The days that budgets need, with a tag where the API filters the usage. */
   readonly budgets: readonly { readonly period: CurrentPeriod; readonly scope: { readonly tag?: readonly string[] | undefined } }[]
@@ -113,7 +109,6 @@ export async function readUsage(api: ReadApi, organizationId: string, options: R
 
 const periodsOf = (budgets: ReadUsageOptions['budgets']): readonly CurrentPeriod[] => budgets.map(({ period }) => period)
 
-/** The earlier days that the forecasts of budgets need. */
 const historiesOf = (budgets: ReadUsageOptions['budgets'], today: Day): readonly Period[] =>
   periodsOf(budgets)
     .filter((period) => hasDaysAhead(period, today))
@@ -150,15 +145,9 @@ export function joinPeriods(needed: readonly Period[], history: readonly Period[
   return groups.toSorted((a, b) => Math.sign(b.needed.length) - Math.sign(a.needed.length))
 }
 
-interface GroupReading {
-  readonly readings: readonly UnitReading[]
-  readonly history: readonly UnitReading[]
-  readonly failures: readonly HistoryFailure[]
-}
-
 type ReadDays = (days: Period) => Promise<UnitReading>
 
-async function readGroup({ days, needed, history }: PeriodGroup, today: Day, read: ReadDays): Promise<GroupReading> {
+async function readGroup({ days, needed, history }: PeriodGroup, today: Day, read: ReadDays) {
   if (history.length === 0 && needed.length === 1) return { readings: [await read(days)], history: [], failures: [] }
   const readSeparately = () => Promise.all(needed.map(read))
   const joined = await tryToRead(days, read, needed.length > 0)

@@ -31,10 +31,14 @@ export interface UsageReading {
 /** Identity of the entity: names can change and repeat. */
 export const entityKey = ({ entityType, entityId, entityName }: Entity): string => `${entityType}\n${entityId || entityName}`
 
-type Entity = Pick<UsageRecord, 'entityType' | 'entityId' | 'entityName'>
+interface Entity {
+  readonly entityType: string
+  readonly entityId: string
+  readonly entityName: string
+}
 
 /** Name of the entity for people. */
-export const entityLabel = ({ entityName, entityId }: Pick<Entity, 'entityName' | 'entityId'>): string =>
+export const entityLabel = ({ entityName, entityId }: { readonly entityName: string; readonly entityId: string }): string =>
   entityName || entityId || 'unnamed'
 
 /** Names entities where several are shown: with the type or the id, if others have the same name. */
@@ -73,9 +77,7 @@ export function metricsOf({ total, metrics }: Pick<UsageRecord, 'total' | 'metri
 
 export interface Tally<Key> {
   add(key: Key, amount: Decimal): void
-  /** Zero for a key that was never added. */
   of(key: Key): Decimal
-  /** Returns the sums in the order in which keys were added. */
   entries(): readonly (readonly [Key, Decimal])[]
 }
 

@@ -1,5 +1,3 @@
-// What a report of usage decides, and how it shows that.
-
 import { drillTag } from '../../platform/api/services.ts'
 import { type Day, formatDay, formatDays, formatMoment } from '../../platform/core/dates.ts'
 import { type Decimal, formatRounded, percentOf, sum } from '../../platform/core/decimal.ts'
@@ -32,26 +30,23 @@ import { usageChart } from './usage-chart.ts'
 
 /** The judgments are in the result already. This puts those that fail or warn into words. */
 export const judgeUsage = (result: UsageResult): Verdict =>
-  verdictOf([...gateReasons(result), ...limitReasons(result), ...increaseReasons(result), ...issueReasons(result)])
+  verdictOf([...missingLimit(result), ...limitReasons(result), ...increaseReasons(result), ...issueReasons(result)])
 
-function gateReasons({ gate, ...limits }: UsageResult): readonly Reason[] {
-  if (gate === 'required' && !canFail(limits)) {
-    const checked = limits.warnBudget === undefined ? 'nothing' : 'only the warning level'
+function missingLimit(result: UsageResult): readonly Reason[] {
+  const { gate, warnBudget } = result
+  if (canFail(result)) return []
+  if (gate === 'required') {
+    const checked = warnBudget === undefined ? 'nothing' : 'only the warning level'
     const advice = `With ${spellInput('gate', 'required')}, set ${['budget', 'budgets', 'forecast-budget'].map((name) => spellInput(name)).join(', ')} or ${spellInput('max-increase')}.`
     return [{ level: 'fail', line: [trusted(`No budget is set: ${checked} was checked. ${advice}`)] }]
   }
-  return gate === 'auto' && !hasLimit(limits) ? [{ level: 'warn', line: [trusted('No budget is set: nothing was checked.')] }] : []
+  return gate === 'auto' && warnBudget === undefined ? [{ level: 'warn', line: [trusted('No budget is set: nothing was checked.')] }] : []
 }
 
-type Limits = Pick<UsageResult, 'budget' | 'warnBudget' | 'forecastBudget' | 'budgets' | 'comparison'>
-
 /** An expression that evaluates to an empty text means no limit. */
-const canFail = ({ budget, forecastBudget, budgets, comparison }: Limits): boolean =>
+const canFail = ({ budget, forecastBudget, budgets, comparison }: UsageResult) =>
   [budget, forecastBudget, comparison?.maxIncrease].some((limit) => limit !== undefined) || budgets.length > 0
 
-const hasLimit = (limits: Limits): boolean => canFail(limits) || limits.warnBudget !== undefined
-
-/** A limit of an input, or a budget of the file. */
 interface JudgedLimit extends Partial<BudgetOutcome> {
   readonly used: Decimal
   /** Within a sentence: `the budget`, `budget checkout`. */
@@ -120,6 +115,12 @@ const withWaiver = (reason: Reason, { isWaived, waiver }: Partial<BudgetOutcome>
     ? { ...reason, level: 'warn', line: say`${reason.line} Waived until ${day(waiver.until)}: ${untrustedSentence(waiver.reason)}` }
     : reason
 
+/** Formats with as many decimals as the value needs to look different from the limit. */
+function differentPercent(value: Decimal, limit: Decimal) {
+  const places = [0, 1, 2, 3, 4, 5].find((count) => !value.round(count).eq(limit)) ?? 6
+  return `${formatRounded(value, places)}%`
+}
+
 function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
   if (comparison?.status !== 'compared' || comparison.maxIncrease === undefined || !comparison.isAboveMaxIncrease) return []
   const { change, changePercent, maxIncrease } = comparison
@@ -132,12 +133,6 @@ function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
       : ` (${isPercent ? differentPercent(changePercent, maxIncrease.percent) : formatPercent(changePercent)})`
   const line = [trusted(`Usage increased by ${amount} ${unit}${share} from ${comparedWords[comparison.with]}. The limit is ${allowed}.`)]
   return [{ level: 'fail', line, cause: say`usage increased too much` }]
-}
-
-/** Formats with as many decimals as the value needs to look different from the limit. */
-function differentPercent(value: Decimal, limit: Decimal): string {
-  const places = [0, 1, 2, 3, 4, 5].find((count) => !value.round(count).eq(limit)) ?? 6
-  return `${formatRounded(value, places)}%`
 }
 
 function issueReasons(result: UsageResult): readonly Reason[] {
@@ -172,12 +167,21 @@ function describeBudgetIssue({ name, fromDate, toDate, scope, dataQualityIssue: 
 }
 
 export const reportUsage = (result: UsageResult): Report => ({
-  headline: headlineOf(result),
-  milestones: milestonesOf(result),
+  headline: usageHeadline(result),
+  milestones: [
+    { what: say`the budget`, budgetStep: result.budgetStep, limit: result.budget },
+    ...result.budgets.map((one) => ({ ...one, what: say`budget ${one.name}` })),
+  ].flatMap(({ what, budgetStep: step, limit }) =>
+    step === undefined || limit === undefined
+      ? []
+      : [
+          say`Usage reached ${step.percent}% of ${what} on ${day(step.reachedOn)}: ${trusted(`${ofLimit(step.used, limit, result.unit)}.`)}`,
+        ],
+  ),
   blocks: [
-    nextStep(result),
-    factsOf(result),
-    notices(result),
+    budgetAdvice(result),
+    usageFacts(result),
+    usageNotices(result),
     budgetTable(result),
     usageChart(result),
     spikeTable(result),
@@ -197,32 +201,31 @@ export const reportUsage = (result: UsageResult): Report => ({
   ],
 })
 
-/** What to do about a budget that is exceeded. */
-function nextStep(result: UsageResult): Part {
+function budgetAdvice(result: UsageResult): Part {
   const { organizationId, budgetStatus, budgets, byEntity, grandTotalCredits: total } = result
   const isTotal = budgetStatus === 'exceeded'
   if (!isTotal && !budgets.some(({ status, limitStatus }) => status === 'fail' && limitStatus === 'exceeded')) return undefined
   // Budgets of a file are about parts of the total.
   const [largest] = isTotal ? byEntity : []
-  const start = largest && say`Most is used by ${labelsOf(result)(largest)}${trusted(inBrackets(largest.total, total))}. `
+  const start = largest && say`Most is used by ${entityLabels(result)(largest)}${trusted(inBrackets(largest.total, total))}. `
   return say`${start ?? []}To find services that cost credits without need: ${`watchkeeper audit-costs --organization-id ${organizationId}`}. If the usage is right, raise the budget.`
 }
 
 /** Total, forecast, and what costs most. */
 export function usageLines(result: UsageResult): readonly Line[] {
   const { forecast, unit, toDate, grandTotalCredits: total, byEntity, budgetStatus } = result
-  const labelOf = labelsOf(result)
+  const labelOf = entityLabels(result)
   const largest = byEntity
-    .slice(0, maxLargest)
+    .slice(0, 3)
     .map((entity) => say`${labelOf(entity)} ${trusted(`${amountWords(entity.total, unit)}${inBrackets(entity.total, total)}`)}`)
   return [
     // The verdict has the total.
-    ...(budgetStatus === 'exceeded' ? [] : [headlineOf(result)]),
+    ...(budgetStatus === 'exceeded' ? [] : [usageHeadline(result)]),
     ...(forecast?.status === 'expected'
       ? [
           [
             trusted(
-              `Forecast by ${formatShortDay(forecast.untilDate, toDate)}: ${amountWords(forecast.total, unit)} (${rangeWords(forecast, unit)})`,
+              `Forecast by ${formatShortDay(forecast.untilDate, toDate)}: ${amountWords(forecast.total, unit)} (${rangeInBrackets(forecast, unit)})`,
             ),
           ],
         ]
@@ -231,23 +234,10 @@ export function usageLines(result: UsageResult): readonly Line[] {
   ]
 }
 
-/** Entities that a message names. */
-const maxLargest = 3
-
-const rangeWords = ({ low, high }: { readonly low: Decimal; readonly high: Decimal }, unit: string): string =>
+const rangeInBrackets = ({ low, high }: { readonly low: Decimal; readonly high: Decimal }, unit: string) =>
   `80% range ${formatRange(low, high)} ${unit}`
 
-/** Steps of budgets that usage has just reached. */
-const milestonesOf = ({ budgetStep, budget, budgets, unit }: UsageResult): readonly Line[] =>
-  [{ what: say`the budget`, budgetStep, limit: budget }, ...budgets.map((one) => ({ ...one, what: say`budget ${one.name}` }))].flatMap(
-    ({ what, budgetStep: step, limit }) =>
-      step === undefined || limit === undefined
-        ? []
-        : [say`Usage reached ${step.percent}% of ${what} on ${day(step.reachedOn)}: ${trusted(`${ofLimit(step.used, limit, unit)}.`)}`],
-  )
-
-/** Headline of a run that passes. The verdict has sentences for the others. */
-function headlineOf(result: UsageResult): Line {
+function usageHeadline(result: UsageResult) {
   const { grandTotalCredits, unit, fromDate, toDate, budget, budgets, dataQualityIssues, records } = result
   if (records.length === 0)
     return say`No usage records for ${period(fromDate, toDate)}. The API's total is ${trusted(`${amountWords(grandTotalCredits, unit)}.`)}`
@@ -262,7 +252,7 @@ function headlineOf(result: UsageResult): Line {
   return say`Used ${usedWords(grandTotalCredits, dataQualityIssues.length === 0 ? budget : undefined)} from ${period(fromDate, toDate)}.${trusted(ofBudgets)}`
 }
 
-function factsOf(result: UsageResult): Part {
+function usageFacts(result: UsageResult): Part {
   const { unit, creditPrice, budget, budgetStatus, provisionalCredits, grandTotalCredits: used, warnBudget, comparison } = result
   const { days, fromDate, toDate, forecast, forecastBudget, runsOutOn, gate, budgetUsedPercent } = result
   const amount = (value: Decimal): string => amountWords(value, unit)
@@ -273,7 +263,7 @@ function factsOf(result: UsageResult): Part {
       : `, ${ofLimit(used.times(creditPrice.amount), budget.times(creditPrice.amount), creditPrice.currency)}`
   return facts({
     Used: trusted(budget === undefined ? withPrice(used, unit, creditPrice) : `${ofLimit(used, budget, unit)}${share}${money}`),
-    Budget: budget === undefined && gate !== 'off' && !hasLimit(result) ? trusted('none') : undefined,
+    Budget: budget === undefined && gate !== 'off' && !canFail(result) && warnBudget === undefined ? trusted('none') : undefined,
     'Warning level': shown(warnBudget, amount),
     Provisional: trusted(`${amount(provisionalCredits)}${inBrackets(provisionalCredits, used)}`),
     ...(forecast && { [`Forecast by ${formatShortDay(forecast.untilDate, toDate)}`]: trusted(forecastWords(forecast, result)) }),
@@ -288,25 +278,24 @@ function factsOf(result: UsageResult): Part {
 }
 
 /** `412.00 CHC (80% range 383–427 CHC, from 79 days with a weekday pattern; no budget judges it)`. */
-function forecastWords(forecast: Forecast, result: UsageResult): string {
+function forecastWords(forecast: Forecast, result: UsageResult) {
   if (forecast.status === 'unavailable') return 'not available: the usage before the period could not be read or is inconsistent'
   if (forecast.status === 'too-early') return 'not available yet: too early in the period'
   const { total, learnedFromDays, isWeekdayAware } = forecast
   const basis = `from ${plural(learnedFromDays, 'day')}${isWeekdayAware ? ' with a weekday pattern' : ''}`
   const { unit, creditPrice } = result
   const judged = isForecastJudged(result) ? '' : '; no budget judges it'
-  return `${withPrice(total, unit, creditPrice)} (${rangeWords(forecast, unit)}, ${basis}${judged})`
+  return `${withPrice(total, unit, creditPrice)} (${rangeInBrackets(forecast, unit)}, ${basis}${judged})`
 }
 
-/** A budget of the file may be for the same usage: all of it, in the same period. */
-const isForecastJudged = ({ forecastBudget, budgets, fromDate, endDate }: UsageResult): boolean =>
+const isForecastJudged = ({ forecastBudget, budgets, fromDate, endDate }: UsageResult) =>
   forecastBudget !== undefined ||
   budgets.some(
     ({ judgesForecast, scope, forecast, ...budget }) =>
       judgesForecast && Object.keys(scope).length === 0 && budget.fromDate === fromDate && forecast?.untilDate === endDate,
   )
 
-function changeWords(comparison: UsageComparison, unit: string): string {
+function changeWords(comparison: UsageComparison, unit: string) {
   if (comparison.status === 'no-complete-days') return 'not available: no day is complete in both periods'
   const { change, changePercent, total, ofTotal, maxIncrease } = comparison
   const sign = change.gt(0) ? '+' : ''
@@ -318,7 +307,7 @@ function changeWords(comparison: UsageComparison, unit: string): string {
   return `${sign}${formatMoney(change)} ${unit}${share}, from ${formatMoney(total)} to ${formatMoney(ofTotal)} ${unit}${limit}`
 }
 
-function notices(result: UsageResult): Part {
+function usageNotices(result: UsageResult): Part {
   const { clipped, budgets, tags, comparison, dataQualityIssues, unit, spikeDays, days, toDate } = result
   const ignored = dataQualityIssues.filter(({ level }) => level === 'ignore')
   const checked = ['No day was', 'Only the last day was'][spikeDays] ?? `Only the last ${spikeDays} days were`
@@ -331,7 +320,7 @@ function notices(result: UsageResult): Part {
       say`The usage of a tag is the compute of its services. The storage of a warehouse has no tags.`,
     clipped && say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`,
     historyNotice(result),
-    comparison?.status === 'compared' && comparisonNotices(comparison, labelsOf(result)),
+    comparison?.status === 'compared' && comparisonNotices(comparison, entityLabels(result)),
     spikeDays < days && days > 1 && [trusted(`${checked} checked for spikes. The check of a day needs the two weeks before it.`)],
   ]
 }
@@ -346,7 +335,7 @@ function historyNotice({ historyFailure: failure, forecast }: UsageResult): Part
     : say`The usage records for ${days} are inconsistent${effect}. ${reason}`
 }
 
-function comparisonNotices({ leftOut, added, removed, ...compared }: Compared, labelOf: ReturnType<typeof labelsOf>): Part {
+function comparisonNotices({ leftOut, added, removed, ...compared }: Compared, labelOf: ReturnType<typeof entityLabels>): Part {
   const [own, other] = [period(compared.ofFromDate, compared.ofToDate), period(compared.fromDate, compared.toDate)]
   const before = trusted(comparedWords[compared.with])
   const namesOf = (entities: Compared['added']): Line =>
@@ -362,7 +351,6 @@ function comparisonNotices({ leftOut, added, removed, ...compared }: Compared, l
   ]
 }
 
-/** Failures first. */
 const statusOrder: readonly BudgetOutcome['status'][] = ['fail', 'warn', 'pass']
 
 function budgetTable({ budgets: inFile, unit, toDate }: UsageResult): Part {
@@ -376,7 +364,8 @@ function budgetTable({ budgets: inFile, unit, toDate }: UsageResult): Part {
       '>Limit': ({ used, limit }) => trusted(formatMoneyPair(used, limit)[1]),
       Share: shareCell,
       '>Forecast': forecastCell,
-      'Exceeded on': (budget) => exceededCell(budget, toDate),
+      'Exceeded on': (budget) =>
+        budget.runsOutOn && trusted(`${formatShortDay(budget.runsOutOn, toDate)}${budget.limitStatus === 'exceeded' ? '' : ' (forecast)'}`),
       '>Provisional': ({ provisional }) => provisional,
       Period: (budget) => trusted(formatDays(budget.fromDate, budget.toDate)),
     },
@@ -384,17 +373,13 @@ function budgetTable({ budgets: inFile, unit, toDate }: UsageResult): Part {
   )
 }
 
-/** `13 Nov`, or `27 Nov (forecast)` for a budget that is not exceeded yet. */
-const exceededCell = ({ runsOutOn, limitStatus }: BudgetOutcome, reference: Day): Cell =>
-  runsOutOn && trusted(`${formatShortDay(runsOutOn, reference)}${limitStatus === 'exceeded' ? '' : ' (forecast)'}`)
-
 function shareCell({ usedPercent, dataQualityIssue }: BudgetOutcome): Cell {
   if (dataQualityIssue !== undefined) return trusted('uncertain')
   return usedPercent && trusted(`${progressBar(Number(usedPercent))}\u00a0${formatShare(usedPercent)}`)
 }
 
 /** ` (service checkout, search; metric compute)`. */
-function scopeWords(scope: BudgetOutcome['scope']): Line {
+function scopeWords(scope: BudgetOutcome['scope']) {
   const parts = Object.entries(scope).map(([kind, wanted]) => say`${trusted(kind)} ${join(wanted, ', ')}`)
   return parts.length === 0 ? [] : say` (${join(parts, '; ')})`
 }
@@ -404,18 +389,21 @@ function forecastCell({ forecast, judgesForecast }: BudgetOutcome): Cell {
   return forecast && trusted(forecast.status === 'too-early' ? 'too early' : 'not available')
 }
 
-/** Labels of entities and of groups of their records. */
-function labelsOf({ records, otherRecords }: UsageResult): (one: Labeled, isTypeShown?: boolean) => string {
+function entityLabels({
+  records,
+  otherRecords,
+}: UsageResult): (
+  one: { readonly [Key in 'name' | 'entityName' | 'entityId' | 'entityType']?: string | undefined },
+  isTypeShown?: boolean,
+) => string {
   const labelOf = createLabels([...otherRecords, ...records])
   return ({ name = '', entityName = name, entityId = '', entityType = '' }, isTypeShown) =>
     labelOf({ entityName, entityId, entityType }, isTypeShown)
 }
 
-type Labeled = { readonly [Key in 'name' | 'entityName' | 'entityId' | 'entityType']?: string | undefined }
-
 function spikeTable(result: UsageResult): Part {
   const { spikes, unit } = result
-  const labelOf = labelsOf(result)
+  const labelOf = entityLabels(result)
   const largestFirst = spikes.toSorted((a, b) => excess(b) - excess(a)).slice(0, 10)
   return table('Spikes', largestFirst, {
     Day: ({ date }) => trusted(formatDay(date)),
@@ -427,7 +415,7 @@ function spikeTable(result: UsageResult): Part {
   })
 }
 
-const excess = ({ total, usual }: UsageResult['spikes'][number]): number => Number(total) - Number(usual)
+const excess = ({ total, usual }: UsageResult['spikes'][number]) => Number(total) - Number(usual)
 
 /** A coincidence, and not a cause: the API does not know what uses credits. */
 function aroundSpikes<Row extends { readonly spike: Day; readonly at: string }>(
@@ -445,7 +433,7 @@ function aroundSpikes<Row extends { readonly spike: Day; readonly at: string }>(
 }
 
 function groupTables(result: UsageResult): Part {
-  const labelOf = labelsOf(result)
+  const labelOf = entityLabels(result)
   // Records have no tags, and a deleted service has none that could be read.
   const { drills = [], others = [] } = Object.groupBy(result.byEntity, ({ name }) => (name.startsWith(drillTag) ? 'drills' : 'others'))
   return [
@@ -476,17 +464,12 @@ function shareTable(
 /** Smaller changes, as a share of the total, are summed up in one row. */
 const minMove = '0.005'
 
-/** Changes with a row of their own. */
-const maxMovers = 10
-
-/** The largest changes, whatever their sign. */
 function moverTable(result: UsageResult): Part {
   const { comparison, unit } = result
   if (comparison?.status !== 'compared') return undefined
-  const labelOf = labelsOf(result)
+  const labelOf = entityLabels(result)
   const minChange = comparison.ofTotal.abs().times(minMove)
-  // The largest is the first.
-  const named = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(minChange)).slice(0, maxMovers)
+  const named = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(minChange)).slice(0, 10)
   const rest = comparison.movers.slice(named.length)
   const rows = [
     ...named.map((mover) => ({ ...mover, entity: untrusted(labelOf(mover)) })),
@@ -515,7 +498,7 @@ const maxRecords = 1000
 
 function recordDetails(result: UsageResult): Part {
   const { records, unit } = result
-  const labelOf = labelsOf(result)
+  const labelOf = entityLabels(result)
   const last = records.slice(-maxRecords)
   const title = last.length === records.length ? plural(records.length, 'record') : `Last ${last.length} of ${records.length} records`
   const list = table(undefined, last, {

@@ -128,7 +128,7 @@ function writeComparison(comparison: UsageComparison): z.input<ReturnType<typeof
   return { ...toTexts(comparison), maxIncrease, changePercent: writePercent(comparison.changePercent) }
 }
 
-const writePercent = (percent: Decimal | undefined): string | undefined => percent?.toFixed(2)
+const writePercent = (percent: Decimal | undefined) => percent?.toFixed(2)
 
 /** Values with decimals as text. */
 type Texts<T> = T extends string

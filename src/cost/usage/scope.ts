@@ -17,18 +17,17 @@ export function recordsInScope(records: readonly UsageRecord[], scope: BudgetSco
   return records
     .filter(
       (record) =>
-        holds(scope.entity, [record.entityId, record.entityName]) &&
-        holds(scope.entityType, [record.entityType]) &&
-        holds(services, [record.serviceId ?? (record.entityType === 'service' ? record.entityId : '')]) &&
-        holds(warehouses, [record.warehouseId ?? '']),
+        isAnyOf(scope.entity, [record.entityId, record.entityName]) &&
+        isAnyOf(scope.entityType, [record.entityType]) &&
+        isAnyOf(services, [record.serviceId ?? (record.entityType === 'service' ? record.entityId : '')]) &&
+        isAnyOf(warehouses, [record.warehouseId ?? '']),
     )
     .flatMap((record) => countMetrics(record, scope.metric))
 }
 
-const holds = (wanted: readonly string[] | undefined, having: readonly string[]): boolean =>
+const isAnyOf = (wanted: readonly string[] | undefined, having: readonly string[]) =>
   wanted === undefined || wanted.some((one) => having.includes(one))
 
-/** The given names and ids, and the ids that belong to the names. */
 function idsOf(
   wanted: readonly string[] | undefined,
   all: readonly UsageRecord[],
@@ -39,10 +38,9 @@ function idsOf(
   return [...new Set([...wanted, ...named])]
 }
 
-const labelIf = (record: UsageRecord, isOfKind: boolean): readonly string[] => (isOfKind ? [entityLabel(record)] : [])
+const labelIf = (record: UsageRecord, isOfKind: boolean) => (isOfKind ? [entityLabel(record)] : [])
 
-/** The names of a record that a field of a scope can have. */
-const namesOf: Readonly<Record<Exclude<keyof BudgetScope, 'tag'>, (record: UsageRecord) => readonly string[]>> = {
+const namesByField: Readonly<Record<Exclude<keyof BudgetScope, 'tag'>, (record: UsageRecord) => readonly string[]>> = {
   entity: (record) => labelIf(record, true),
   entityType: ({ entityType }) => [entityType],
   service: (record) => labelIf(record, record.entityType === 'service'),
@@ -55,10 +53,10 @@ export function unmatchedNames(
   scope: BudgetScope,
   all: readonly UsageRecord[],
 ): readonly { readonly name: string; readonly nearest: string | undefined }[] {
-  return keysOf<keyof typeof namesOf>(namesOf).flatMap((kind) =>
+  return keysOf<keyof typeof namesByField>(namesByField).flatMap((kind) =>
     (scope[kind] ?? [])
       .filter((name) => recordsInScope(all, { [kind]: [name] }, all).length === 0)
-      .map((name) => ({ name, nearest: nearestName(name, new Set(all.flatMap(namesOf[kind]))) })),
+      .map((name) => ({ name, nearest: nearestName(name, new Set(all.flatMap(namesByField[kind]))) })),
   )
 }
 

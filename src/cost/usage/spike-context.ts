@@ -1,4 +1,3 @@
-import type * as z from 'zod'
 import { type Activity, listActivities } from '../../platform/api/activities.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import { addDays, type Day, dayOf } from '../../platform/core/dates.ts'
@@ -6,13 +5,9 @@ import { dayMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
 import type { GitHubReader } from '../../platform/operation/operation.ts'
 import { createLabels, type UsageRecord } from './records.ts'
-import type { spikeContextSchema, spikeDeploymentsSchema } from './spikes.ts'
-
-type SpikeContext = z.output<ReturnType<typeof spikeContextSchema>>
-type SpikeDeployments = z.output<ReturnType<typeof spikeDeploymentsSchema>>
 
 // Source of the types: the vendor's OpenAPI document of 2026-07-31. Services fall asleep and wake up too often to explain anything.
-const changes: ReadonlyMap<string, string> = new Map([
+const changeWords: ReadonlyMap<string, string> = new Map([
   ['service_create', 'created'],
   ['transfer_service_in', 'transferred into the organization'],
   ['service_import_to_organization', 'transferred into the organization'],
@@ -34,11 +29,7 @@ interface SpikeContextOptions {
 }
 
 /** Reads the activities of the days of spikes and the days before, with one request. Undefined where they cannot be read. */
-export async function findSpikeContext(
-  api: ReadApi,
-  organizationId: string,
-  { spikes, records }: SpikeContextOptions,
-): Promise<SpikeContext | undefined> {
+export async function findSpikeContext(api: ReadApi, organizationId: string, { spikes, records }: SpikeContextOptions) {
   const { days, period } = around(spikes)
   if (period === undefined) return undefined
   try {
@@ -52,10 +43,7 @@ export async function findSpikeContext(
 }
 
 /** Reads the deployments of the days of spikes and the days before. Undefined where they cannot be read. */
-export async function findSpikeDeployments(
-  readDeployments: GitHubReader['readDeployments'],
-  spikes: SpikeContextOptions['spikes'],
-): Promise<SpikeDeployments | undefined> {
+export async function findSpikeDeployments(readDeployments: GitHubReader['readDeployments'], spikes: SpikeContextOptions['spikes']) {
   const { days, period } = around(spikes)
   const found = period === undefined ? [] : await readDeployments(period)
   if (found === undefined) return undefined
@@ -67,7 +55,6 @@ export async function findSpikeDeployments(
   )
 }
 
-/** The days of spikes, and the time from the day before the first one to the end of the last one. */
 function around(spikes: SpikeContextOptions['spikes']) {
   const days = [...new Set(spikes.map((spike) => spike.date))].sort()
   const [first, last] = [days[0], days.at(-1)]
@@ -75,14 +62,14 @@ function around(spikes: SpikeContextOptions['spikes']) {
   return { days, period: { fromMs: Date.parse(addDays(first, -1)), toMs: Date.parse(last) + dayMs - 1 } }
 }
 
-const isNear = (spike: Day, atMs: number): boolean => [spike, addDays(spike, -1)].includes(dayOf(atMs))
+const isNear = (spike: Day, atMs: number) => [spike, addDays(spike, -1)].includes(dayOf(atMs))
 
 function changesAt(spike: Day, activities: readonly Activity[], records: readonly UsageRecord[]) {
   const labelOf = createLabels(records)
   return activities
     .filter(({ atMs }) => isNear(spike, atMs))
     .flatMap(({ type, atMs, serviceId, actorType }) => {
-      const change = changes.get(type)
+      const change = changeWords.get(type)
       if (change === undefined) return []
       const service = records.findLast((record) => record.serviceId === serviceId && record.entityType === 'service')
       const serviceName = service === undefined ? serviceId : labelOf(service)

@@ -91,7 +91,7 @@ function spikesOf(of: Spike['of'], records: readonly UsageRecord[], days: readon
     const before = values.slice(start, i)
     const weekday = weekdayOf(date)
     // Few days of entities take the longer way.
-    if (of === 'entity' && Number(total) < minEntityFactor * median(valuesOn(before, weekday))) return []
+    if (of === 'entity' && Number(total) < minEntityFactor * median(valuesOfWeekday(before, weekday))) return []
     // An entity without usage on most days has no usual usage.
     if (of === 'entity' && median(before.map(({ value }) => value)) === 0) return []
     const usual = usualBefore(before, weekday)
@@ -118,23 +118,23 @@ interface WeekdayValue {
   readonly value: number
 }
 
-const valuesOn = (days: readonly WeekdayValue[], weekday: number): readonly number[] =>
+const valuesOfWeekday = (days: readonly WeekdayValue[], weekday: number) =>
   days.flatMap((one) => (one.weekday === weekday ? one.value : []))
 
 /** Weekdays are compared with the same weekday. A new level is usual as soon as it lasted for most of a week. */
-const usualOn = (before: readonly WeekdayValue[], weekday: number): number =>
-  Math.max(median(valuesOn(before, weekday)), shareOfWeek(before, weekday) * median(before.slice(-7).map(({ value }) => value)))
+const usualOn = (before: readonly WeekdayValue[], weekday: number) =>
+  Math.max(median(valuesOfWeekday(before, weekday)), shareOfWeek(before, weekday) * median(before.slice(-7).map(({ value }) => value)))
 
 function usualBefore(before: readonly WeekdayValue[], weekday: number): { readonly value: number; readonly max: number } {
   const values = before.map(({ value }) => value)
-  const typical = new Map([1, 2, 3, 4, 5, 6, 7].map((each) => [each, median(valuesOn(before, each))]))
+  const typical = new Map([1, 2, 3, 4, 5, 6, 7].map((each) => [each, median(valuesOfWeekday(before, each))]))
   const strays = before.map((one) => one.value - (typical.get(one.weekday) ?? 0))
   const value = usualOn(before, weekday)
   return { value, max: value + Math.max(deviations * spread(strays, 0), minRise * median(values)) }
 }
 
 /** How the weekday compares with the week around it. Of two weeks, the larger share counts, because one may have a holiday. */
-function shareOfWeek(before: readonly WeekdayValue[], weekday: number): number {
+function shareOfWeek(before: readonly WeekdayValue[], weekday: number) {
   const shares = before.flatMap((one, i) => {
     if (one.weekday !== weekday) return []
     const start = Math.min(Math.max(0, i - 3), before.length - 7)
@@ -144,14 +144,14 @@ function shareOfWeek(before: readonly WeekdayValue[], weekday: number): number {
   return shares.sort((a, b) => a - b)[shares.length >> 1] ?? 0
 }
 
-interface Series {
+interface UsageSeries {
   readonly entity: UsageRecord
   readonly metric: string
   readonly byDay: Tally<Day>
 }
 
-function createSeries(records: readonly UsageRecord[]): readonly Series[] {
-  const all = new Map<string, Series>()
+function createSeries(records: readonly UsageRecord[]): readonly UsageSeries[] {
+  const all = new Map<string, UsageSeries>()
   for (const record of records) {
     for (const [metric, amount] of metricsOf(record)) {
       const key = `${entityKey(record)}\n${metric}`
@@ -163,7 +163,7 @@ function createSeries(records: readonly UsageRecord[]): readonly Series[] {
   return [...all.values()]
 }
 
-function findDriver(all: readonly Series[], day: Day, before: readonly Day[]): Spike['driver'] {
+function findDriver(all: readonly UsageSeries[], day: Day, before: readonly Day[]): Spike['driver'] {
   const rises = all.map(({ entity, metric, byDay }) => {
     const usual = usualOn(
       before.map((one) => ({ weekday: weekdayOf(one), value: Number(byDay.of(one)) })),

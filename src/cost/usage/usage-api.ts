@@ -23,7 +23,6 @@ export function cutIntoWindows({ from, to }: Period): readonly Period[] {
 }
 
 interface UsageAnswer {
-  /** The unit word of the fields: `Credits`, `CHC`. */
   readonly unit: string
   readonly grandTotal: Decimal
   readonly records: readonly UsageRecord[]
@@ -72,7 +71,20 @@ const readAnswer: Reader<UsageAnswer> = (json) => {
   if (unit === undefined) return { mismatch: 'the answer does not fit: result.grandTotal… is missing' }
   if (second !== undefined) return { mismatch: `the answer does not fit: it has two totals, grandTotal${unit} and grandTotal${second}` }
   try {
-    return { value: { unit, grandTotal: readAmount(wire, `grandTotal${unit}`), records: readRecords(wire.costs, unit) } }
+    const parsers = { readDay: createDayReader(), readDecimal: createDecimalReader() }
+    return {
+      value: {
+        unit,
+        grandTotal: readAmount(wire, `grandTotal${unit}`),
+        records: toArray(wire.costs).map((wire, i) => {
+          try {
+            return readRecord(wire, unit, parsers)
+          } catch (thrown) {
+            throw thrown instanceof Mismatch ? new Mismatch(['costs', i, ...thrown.path], thrown.message) : thrown
+          }
+        }),
+      },
+    }
   } catch (thrown) {
     if (thrown instanceof Mismatch) return mismatchAt(prefix, thrown.path, thrown.message)
     throw thrown
@@ -81,7 +93,6 @@ const readAnswer: Reader<UsageAnswer> = (json) => {
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** A value of the answer that is not as expected. */
 class Mismatch extends Error {
   readonly path: readonly (string | number)[]
   constructor(path: readonly (string | number)[], message: string) {
@@ -90,40 +101,28 @@ class Mismatch extends Error {
   }
 }
 
-function readRecords(costs: unknown, unit: string): readonly UsageRecord[] {
-  const parsers = { readDay: createDayReader(), readDecimal: createDecimalReader() }
-  return toArray(costs).map((wire, i) => {
-    try {
-      return readRecord(wire, unit, parsers)
-    } catch (thrown) {
-      throw thrown instanceof Mismatch ? new Mismatch(['costs', i, ...thrown.path], thrown.message) : thrown
-    }
-  })
-}
-
 // The documentation shows one object, the API returns a list. It returns nothing when there is no usage.
 function toArray(costs: unknown): readonly unknown[] {
   if (Array.isArray(costs)) return costs
-  return isNothing(costs) || (typeof costs === 'object' && Object.keys(costs).length === 0) ? [] : [costs]
+  return isAbsent(costs) || (typeof costs === 'object' && Object.keys(costs).length === 0) ? [] : [costs]
 }
 
-interface Parsers {
-  readonly readDay: (wire: Wire) => Day
-  readonly readDecimal: typeof toDecimal
-}
-
-function readRecord(wire: unknown, unit: string, { readDay, readDecimal }: Parsers): UsageRecord {
+function readRecord(
+  wire: unknown,
+  unit: string,
+  { readDay, readDecimal }: { readonly readDay: (wire: Wire) => Day; readonly readDecimal: typeof toDecimal },
+): UsageRecord {
   if (!isMapping(wire)) throw new Mismatch([], typeMismatch(wire, 'object'))
-  const warehouseId = readText(wire, 'dataWarehouseId')
-  const serviceId = readText(wire, 'serviceId')
-  const entityId = readText(wire, 'entityId') ?? ''
+  const warehouseId = textAt(wire, 'dataWarehouseId')
+  const serviceId = textAt(wire, 'serviceId')
+  const entityId = textAt(wire, 'entityId') ?? ''
   const { locked } = wire
-  if (!isNothing(locked) && typeof locked !== 'boolean') throw new Mismatch(['locked'], typeMismatch(locked, 'boolean'))
+  if (!isAbsent(locked) && typeof locked !== 'boolean') throw new Mismatch(['locked'], typeMismatch(locked, 'boolean'))
   return {
     date: readDay(wire),
-    entityType: readText(wire, 'entityType') ?? typeByIds(entityId, serviceId, warehouseId),
+    entityType: textAt(wire, 'entityType') ?? typeByIds(entityId, serviceId, warehouseId),
     entityId,
-    entityName: readText(wire, 'entityName') ?? '',
+    entityName: textAt(wire, 'entityName') ?? '',
     ...(warehouseId !== undefined && { warehouseId }),
     ...(serviceId !== undefined && { serviceId }),
     total: readAmount(wire, `total${unit}`, readDecimal),
@@ -134,21 +133,21 @@ function readRecord(wire: unknown, unit: string, { readDay, readDecimal }: Parse
 }
 
 /** The first contract of the API has no types. A record of a warehouse has no service, and a pipe has another id than its service. */
-function typeByIds(entityId: string, serviceId: string | undefined, warehouseId: string | undefined): string {
+function typeByIds(entityId: string, serviceId: string | undefined, warehouseId: string | undefined) {
   if (serviceId === undefined) return warehouseId === undefined ? '' : 'datawarehouse'
   return entityId === '' || entityId === serviceId ? 'service' : 'clickpipe'
 }
 
-const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined
+const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined
 
-function readText(wire: Wire, key: string): string | undefined {
+function textAt(wire: Wire, key: string) {
   const text = wire[key]
-  if (isNothing(text)) return undefined
+  if (isAbsent(text)) return undefined
   if (typeof text !== 'string') throw new Mismatch([key], typeMismatch(text, 'string'))
   return text
 }
 
-function readAmount(wire: Wire, key: string, readDecimal = toDecimal): Decimal {
+function readAmount(wire: Wire, key: string, readDecimal = toDecimal) {
   const decimal = readDecimal(wire[key])
   if (decimal === undefined) throw new Mismatch([key], wire[key] === undefined ? 'is missing' : 'is not a finite number')
   return decimal
@@ -181,13 +180,13 @@ function createDecimalReader(): typeof toDecimal {
 }
 
 function readMetrics(wire: unknown, unit: string, readDecimal: typeof toDecimal): Record<string, Decimal> {
-  if (isNothing(wire)) return {}
+  if (isAbsent(wire)) return {}
   if (!isMapping(wire)) throw new Mismatch(['metrics'], typeMismatch(wire, 'object'))
   const metrics: Record<string, Decimal> = {}
   for (const [key, value] of Object.entries(wire)) {
     const name = key.endsWith(unit) && key !== unit ? key.slice(0, -unit.length) : key
     // `__proto__` would be the prototype of an object, and not a metric.
-    if (isNothing(value) || name === '__proto__') continue
+    if (isAbsent(value) || name === '__proto__') continue
     const decimal = readDecimal(value)
     if (decimal === undefined) throw new Mismatch(['metrics', key], 'is not a finite number')
     // `compute` and `computeCredits` are the same metric.

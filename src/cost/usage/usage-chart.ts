@@ -43,8 +43,7 @@ function inGroups<T>(days: readonly T[], isWeekly: boolean): readonly (readonly 
   return days.filter((_, i) => i % length === 0).map((_, i) => days.slice(i * length, (i + 1) * length))
 }
 
-/** The first day of the group. */
-const chartLabel = ([first]: readonly { readonly date: Day }[], reference: Day): string =>
+const chartLabel = ([first]: readonly { readonly date: Day }[], reference: Day) =>
   first === undefined ? '' : formatShortDay(first.date, reference)
 
 function chartForecast({ forecast, byDay, toDate }: UsageResult, isWeekly: boolean): { readonly forecast?: readonly Point[] } {
@@ -56,9 +55,6 @@ function chartForecast({ forecast, byDay, toDate }: UsageResult, isWeekly: boole
     forecast: groups.map((some) => ({ label: chartLabel(some, toDate), value: Number(sum(some.map(({ total }) => total))) })),
   }
 }
-
-/** A chart has a color for each of so many. */
-const maxLimits = 3
 
 function chartLimits({ budget, warnBudget, forecastBudget, budgets, fromDate, endDate, unit }: UsageResult): {
   readonly limits?: readonly ChartLimit[]
@@ -78,5 +74,5 @@ function chartLimits({ budget, warnBudget, forecastBudget, budgets, fromDate, en
       .flatMap((one) => limit('Budget', one.limit)),
   ]
   const different = limits.filter(({ label }, i) => limits.findIndex((other) => other.label === label) === i)
-  return different.length === 0 ? {} : { limits: different.slice(0, maxLimits) }
+  return different.length === 0 ? {} : { limits: different.slice(0, 3) }
 }

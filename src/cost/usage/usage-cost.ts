@@ -74,11 +74,13 @@ const gatesInput = grouped('Gates, in credits (above fails, equal passes)', {
   ),
 })
 
-const shownInput = grouped('Output', {
-  creditPrice: creditPriceInput,
+const usageInput = z.strictObject({
+  ...countedInput,
+  ...gatesInput,
+  ...grouped('Output', {
+    creditPrice: creditPriceInput,
+  }),
 })
-
-const usageInput = z.strictObject({ ...countedInput, ...gatesInput, ...shownInput })
 
 type UsageInput = z.output<typeof usageInput>
 
@@ -94,7 +96,7 @@ export const usageCost = defineOperation({
   },
   example: { period: 'last-7-days', budget: '200' },
   moreExamples: [{ period: 'last-30-days', gate: 'off' }, { budgets: 'cost/budgets.yml' }],
-  check: checkInput,
+  check: checkUsageInput,
   async run({ api, organizationId, clock, files, formats, github }, input) {
     const today = dayOf(clock.now())
     const period = choosePeriod(input.period, today, input.billingCycleDay)
@@ -105,14 +107,13 @@ export const usageCost = defineOperation({
       period,
       previous,
       budgets,
-      filters: selectedTags(input).map((tag) => `tag:${tag}`),
+      filters: selectedTags(input.select).map((tag) => `tag:${tag}`),
     }
     const readings = await readUsage(api, organizationId, options)
     // Missing usage is a warning by default in a run without a gate.
     const onMissing = input.onMissing ?? (input.gate === 'off' ? 'warn' : undefined)
-    const analysis = { readings, period, today, budgets, input: { ...input, onMissing } }
     const services = formats.includes('focus') ? await placesOf(api, organizationId) : undefined
-    const result = { organizationId, provider, services, ...analyze(analysis) }
+    const result = analyze({ organizationId, services, readings, period, today, budgets, input: { ...input, onMissing } })
     if (result.spikes.length === 0) return result
     const { findSpikeContext, findSpikeDeployments } = await import('./spike-context.ts')
     return {
@@ -135,11 +136,13 @@ export const usageCost = defineOperation({
 // Few runs need them.
 const exports = () => import('./exports.ts')
 
-function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
+function checkUsageInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   const { values, names } = given
   return [
-    ...checkTags(given),
-    ...checkLimits(given),
+    ...selectedTags(given.values.select)
+      .filter((tag) => !/^[^\s=]{1,128}(?:=.{0,256})?$/.test(tag))
+      .map((tag) => inputDiagnostic('select', `"tag=${quote(tag, 80)}" is not accepted; accepted: tag=Key or tag=Key=Value`)),
+    ...checkGate(given),
     ...(names.has('maxIncrease') && !names.has('compare')
       ? [inputDiagnostic('max-increase', `requires compare: ${comparisons.join(' or ')}`)]
       : []),
@@ -149,19 +152,12 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   ]
 }
 
-const selectedTags = ({ select = [] }: Pick<UsageInput, 'select'>): string[] => select.flatMap(({ values }) => values)
+const selectedTags = (select: UsageInput['select'] = []) => select.flatMap(({ values }) => values)
 
-/** Another text would be no filter of the API, and more usage would count. */
-const checkTags = ({ values }: Given<typeof usageInput>): readonly Diagnostic[] =>
-  selectedTags(values)
-    .filter((tag) => !/^[^\s=]{1,128}(?:=.{0,256})?$/.test(tag))
-    .map((tag) => inputDiagnostic('select', `"tag=${quote(tag, 80)}" is not accepted; accepted: tag=Key or tag=Key=Value`))
-
-const limitNames = ['budget', 'warnBudget', 'forecastBudget', 'budgets', 'maxIncrease'] as const
-
-function checkLimits({ values, names }: Given<typeof usageInput>): readonly Diagnostic[] {
+function checkGate({ values, names }: Given<typeof usageInput>): readonly Diagnostic[] {
   const { gate, budget, warnBudget } = values
-  const refused = gate === 'off' ? limitNames.filter((name) => names.has(name)) : []
+  const refused =
+    gate === 'off' ? (['budget', 'warnBudget', 'forecastBudget', 'budgets', 'maxIncrease'] as const).filter((name) => names.has(name)) : []
   return [
     ...refused.map((name) => inputDiagnostic(toKebab(name), `cannot be combined with ${spellInput('gate', 'off')}`)),
     ...(budget !== undefined && warnBudget?.gt(budget)
@@ -205,6 +201,8 @@ async function placesOf(api: ReadApi, organizationId: string): Promise<NonNullab
 }
 
 interface Analysis {
+  readonly organizationId: string
+  readonly services: UsageResult['services']
   readonly readings: Readings
   readonly period: CurrentPeriod
   readonly today: Day
@@ -213,7 +211,8 @@ interface Analysis {
 }
 
 /** Makes every judgment. Verdict, report and exports only show the results. */
-function analyze({ readings, period, today, budgets, input }: Analysis): Omit<UsageResult, 'organizationId' | 'provider' | 'services'> {
+function analyze(analysis: Analysis): UsageResult {
+  const { organizationId, services, readings, period, today, budgets, input } = analysis
   const { main, previous } = readings
   const { gate, budget, warnBudget, forecastBudget, creditPrice } = input
   const judged = main.grandTotal
@@ -221,18 +220,21 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
   const outcomes = budgets.length === 0 ? [] : judgeBudgets(budgets, { readings, today, onMissing: input.onMissing })
   // Usage without records is unknown, and so is whether it exceeds a budget.
   const isKnown = main.records.length > 0 || !main.grandTotal.eq(0)
-  const overTime = analyzeDays({ readings, period, today, budgets, input })
+  const overTime = analyzeDays(analysis)
   const failure = findHistoryFailure(readings.history, period)
   const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
   const byDay = totalByDay(main.records, period)
-  const compared = compareDays({ readings, period, today, budgets, input })
+  const compared = compareDays(analysis)
   return {
+    organizationId,
+    provider,
+    services,
     grandTotalCredits: main.grandTotal,
     unit: readings.unit,
     fromDate: period.from,
     toDate: period.to,
     days: daysIn(period),
-    tags: selectedTags(input),
+    tags: selectedTags(input.select),
     budget,
     budgetExceeded: anyExceeded(isKnown && budget !== undefined ? [budgetStatus] : [], outcomes),
     budgetUsedPercent: isKnown ? usedPercent : undefined,
@@ -270,13 +272,13 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
 }
 
 /** Undefined without a figure to compare a budget with. */
-function anyExceeded(main: readonly UsageResult['budgetStatus'][], budgets: readonly BudgetOutcome[]): boolean | undefined {
+function anyExceeded(main: readonly UsageResult['budgetStatus'][], budgets: readonly BudgetOutcome[]) {
   const trusted = budgets.filter(({ dataQualityIssue }) => dataQualityIssue === undefined)
   const all = [...main, ...trusted.map(({ limitStatus }) => limitStatus)]
   return all.length === 0 ? undefined : all.includes('exceeded')
 }
 
-function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageResult, 'forecast' | 'runsOutOn' | 'spikes' | 'spikeDays'> {
+function analyzeDays({ readings, period, today, input }: Analysis) {
   const { budget } = input
   const { main } = readings
   const read = [...allReadings(readings), ...readings.history.readings]

@@ -13,21 +13,20 @@ import type { GitHubRun } from './run.ts'
 export const markerOf = (kind: SyncTarget, label: string): string => `<!-- watchkeeper ${kind}: ${encodeLabel(label)} -->`
 
 /** A label is encoded so that it cannot end the HTML comment. */
-const encodeLabel = (label: string): string => encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, toPercent)
-
-const toPercent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+const encodeLabel = (label: string) =>
+  encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
 /** Anyone can copy a marker, so the author must match, too. A body that only quotes the marker does not start with it. */
 export const isOwn = (
   kind: SyncTarget,
-  { label, author }: Pick<SyncContext, 'label' | 'author'>,
+  { label, author }: SyncContext,
   { body, authorId }: { readonly body: string; readonly authorId: number | undefined },
 ): boolean => authorId === author.id && body.startsWith(markerOf(kind, label))
 
 /** The same text with the marker of another label. */
 export const withMarker = (kind: SyncTarget, label: string, body: string): string => body.replace(/^.*/, () => markerOf(kind, label))
 
-const digest = (text: string): string => digestOfText(text, 16)
+const digest = (text: string) => digestOfText(text, 16)
 
 /** A digest that ignores figures, because a failure has other figures on another day. */
 export const digestOfReason = (reason: string): string => digest(reason.replace(/\d+/g, '#'))
@@ -65,35 +64,34 @@ const reservedCharacters = 500
 
 const earlierStart = '<details><summary>Previous report</summary>\n\n'
 const earlierEnd = '\n</details>\n\n'
-const earlierTooLong = '*The previous report is too long to show here.*\n'
-
 /** What the text of a comment or an issue depends on. */
 export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact' | 'linkTo'>
 
 /** The text of a comment or an issue, within the limit. The report of `old`, the current body, is folded under the new one. */
 export function writeBody(kind: SyncTarget, context: BodyContext, old: string | undefined): string {
   const { label } = context
-  const content = withAdvice(context)
+  const content = withRerun(context)
   const marker = markerOf(kind, label)
   const source = sourceLine(context)
   const fixed = marker.length + source.length + reservedCharacters
   // A text has at least as many bytes as UTF-16 units, so the limit in bytes also holds in characters.
-  const report = renderReport(context, content.blocks.filter(isForMail), maxBodyCharacters - fixed)
+  const report = renderReport(
+    context,
+    content.blocks.filter((block) => block.kind !== 'chart' && !(block.kind === 'details' && block.isQuiet)),
+    maxBodyCharacters - fixed,
+  )
   const parsed = old === undefined ? undefined : readBody(old, marker)
   const previous = parsed === undefined ? '' : earlierReport(parsed, report)
   const fits = fixed + report.length + earlierStart.length + previous.length + earlierEnd.length <= maxBodyCharacters
-  const fold = previous === '' ? '' : `${earlierStart}${fits ? previous : earlierTooLong}${earlierEnd}`
+  const fold = previous === '' ? '' : `${earlierStart}${fits ? previous : '*The previous report is too long to show here.*\n'}${earlierEnd}`
   const visible = `${report}\n${fold}${source}`
   const outcome = content.outcome === undefined ? '' : ` ${content.outcome} ${context.run.commit}`
   const memory = `${new Date(content.atMs).toISOString()} ${digestOfReason(content.reason)} ${report.length} ${digest(visible)}${outcome}`
   return `${marker}\n<!-- watchkeeper memory: ${memory} -->\n\n${visible}\n`
 }
 
-/** GitHub mails comments and issues. A mail shows a chart as its source, and unfolds details. The summary of the run has all of them. */
-const isForMail = (block: Block): boolean => block.kind !== 'chart' && !(block.kind === 'details' && block.isQuiet)
-
 /** The report, with the command that runs it again below its first lines. The outcome of a merge has the command already. */
-function withAdvice({ content, run }: BodyContext): SyncContent {
+function withRerun({ content, run }: BodyContext): SyncContent {
   const { advice, outcome, blocks } = content
   const line = advice && outcome === undefined ? adviseRerun(advice, run, 'To run it again') : undefined
   if (line === undefined) return content
@@ -101,7 +99,7 @@ function withAdvice({ content, run }: BodyContext): SyncContent {
   return { ...content, blocks: [...blocks.slice(0, end), paragraph(line), ...blocks.slice(end)] }
 }
 
-const joinAnd = (texts: readonly string[]): Line => join(texts.map(toLine), ' and ')
+const joinAnd = (texts: readonly string[]) => join(texts.map(toLine), ' and ')
 
 /** The command that runs this run again, and what to do before. Undefined when the command is unknown. */
 export function adviseRerun({ empty }: Advice, { rerunCommand, ghRepository }: GitHubRun, words: string): Line | undefined {
@@ -116,18 +114,16 @@ export function adviseRerun({ empty }: Advice, { rerunCommand, ghRepository }: G
   return say`The ${values} that the workflow gives ${variables} ${trusted(isOne ? 'is' : 'are')} not set for this run. To see those of the repository: ${lists}. Set what is missing, then run this again: ${rerunCommand}`
 }
 
-/** Verdict, reasons and message. */
-function headLength(blocks: readonly Block[]): number {
+function headLength(blocks: readonly Block[]) {
   const end = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list' && kind !== 'message')
   return end === -1 ? blocks.length : end
 }
 
-const renderReport = ({ redact, linkTo }: BodyContext, blocks: BodyContext['content']['blocks'], maxBytes: number): string =>
+const renderReport = ({ redact, linkTo }: BodyContext, blocks: BodyContext['content']['blocks'], maxBytes: number) =>
   redact(renderMarkdown(blocks, maxBytes, 'the summary of the run', linkTo))
 
 interface ParsedBody {
   readonly memory: Memory | undefined
-  /** Empty when the body was edited since it was written. */
   readonly report: string
   readonly earlier: string
 }
@@ -144,41 +140,41 @@ export function readBody(body: string, marker: string): ParsedBody {
 }
 
 /** The plan stays below the report of a run that wrote nothing, and so does a report that differs from the new one by run and commit only. */
-function earlierReport({ memory, report, earlier }: ParsedBody, next: string): string {
+function earlierReport({ memory, report, earlier }: ParsedBody, next: string) {
   const isSame = withoutRun(withoutCommits(report)) === withoutRun(withoutCommits(next))
   return isSame || (memory?.outcome !== undefined && memory.outcome !== 'applied' && memory.outcome !== 'in-part') ? earlier : report
 }
 
 /** Removes the time from the last line of a report (see `formatMoment`), and the id of the run from the command that runs it again. */
-const withoutRun = (report: string): string =>
+const withoutRun = (report: string) =>
   report.replace(/\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\n*$/, '').replace(/`gh run rerun \d+ /, '`gh run rerun ')
 
 /** Removes the commit from links to files. */
-const withoutCommits = (report: string): string => report.replaceAll(/\/blob\/[0-9a-f]{40,64}\//g, '/blob/')
+const withoutCommits = (report: string) => report.replaceAll(/\/blob\/[0-9a-f]{40,64}\//g, '/blob/')
 
 /** Whether `next` differs from `old` only by the time of the run and the link to it, so that an update would not help readers. */
-function isSameExceptTime(old: string, next: string, marker: string): boolean {
+function isSameExceptTime(old: string, next: string, marker: string) {
   const [before, after] = [old, next].map((body) => {
     const { memory, report, earlier } = readBody(body, marker)
-    return [memory?.reason, withoutRun(report), earlier, withoutLink(body)].join('\n')
+    return [
+      memory?.reason,
+      withoutRun(report),
+      earlier,
+      (body.trimEnd().split('\n').at(-1) ?? '').replace(/^From \[this run\]\([^)]*\)/, ''),
+    ].join('\n')
   })
   return before === after
 }
 
-/** The last line of a body, without the link to the run. */
-const withoutLink = (body: string): string => (body.trimEnd().split('\n').at(-1) ?? '').replace(/^From \[this run\]\([^)]*\)/, '')
-
 /** A short comment under an issue: a sentence and the verdict of the report. */
 export function writeIssueComment(sentence: string, context: BodyContext): string {
   const { blocks } = context.content
-  const head = renderReport(context, blocks.slice(0, headLength(blocks)), maxHeadBytes)
+  const head = renderReport(context, blocks.slice(0, headLength(blocks)), 10_000)
   return `${sentence}\n\n${head}\n${sourceLine(context)}\n`
 }
 
-const maxHeadBytes = 10_000
-
 /** The last line of every comment and issue: the run that wrote it, and what it is about. */
-function sourceLine({ content: { project, environment }, run: { url, job, commit }, redact }: BodyContext): string {
+function sourceLine({ content: { project, environment }, run: { url, job, commit }, redact }: BodyContext) {
   const facts = { commit: redact(commit).slice(0, 7), project, environment }
   const parts = Object.entries(facts).flatMap(([name, value]) => (value ? [`, ${name} ${markdownUntrusted(redact(value))}`] : []))
   const from = url === undefined ? 'this run' : `[this run](${url})`
@@ -192,7 +188,6 @@ interface Upkeep {
   readonly target: SyncTarget
   /** The place as the log names it: `on #12`. */
   readonly place: string
-  /** The current text. */
   readonly old: string
   /** Writes also a text that differs by its time only. */
   readonly isDue?: boolean

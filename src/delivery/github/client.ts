@@ -7,14 +7,8 @@ import { GitHubError } from './failure.ts'
 import { createRequests, type Limits, listAll, parseAnswer, perPage } from './requests.ts'
 import type { GitHubRun } from './run.ts'
 
-interface FetchInit {
-  readonly method: Exchange['method']
-  readonly headers: { readonly authorization: string }
-  readonly body: string | undefined
-}
-
 // Octokit would print text of the server to a stream in which the runner executes commands.
-const nothing = (): undefined => undefined
+const nothing = () => undefined
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
 /** What changes of an issue. An absent field stays as it is. */
@@ -33,7 +27,14 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
   const { getOctokit } = await import('@actions/github')
   const { request, close } = createRequests(run, deps, limits)
   /** Sends a request in the form of the global `fetch`, as far as octokit uses it, whose own parser takes minutes for some answers. */
-  const fetch = async (url: string, { method, headers: { authorization }, body }: FetchInit) => {
+  const fetch = async (
+    url: string,
+    {
+      method,
+      headers: { authorization },
+      body,
+    }: { readonly method: Exchange['method']; readonly headers: { readonly authorization: string }; readonly body: string | undefined },
+  ) => {
     const { status, headers, text } = await request({ method, url: new URL(url), authorization, body })
     // Octokit would print text of other headers.
     const kept = headers.link === undefined ? [] : [['link', headers.link]]
@@ -48,7 +49,6 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
   const { git, issues, pulls, repos } = octokit.rest
   const latest = { sort: 'updated', direction: 'desc', per_page: perPage } as const
   return {
-    /** The account that the token belongs to. */
     author: async (): Promise<Author> => parseAnswer(viewerSchema, await octokit.graphql('query { viewer { login databaseId } }')),
     pullRequestsWith: (commit: string) =>
       listAll(pullSchema, (page) => repos.listPullRequestsAssociatedWithCommit({ ...repository, commit_sha: commit, ...page })),
@@ -61,16 +61,33 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
     /** The parents of a commit and of those that it contains: of the last hundred. */
     async commitsIn(commit: string): Promise<ReadonlyMap<string, readonly string[]>> {
       const { data } = await repos.listCommits({ ...repository, sha: commit, per_page: perPage })
-      return new Map(parseAnswer(commitSchema.array(), data))
+      return new Map(
+        parseAnswer(
+          z
+            .looseObject({ sha: z.string(), parents: z.array(z.looseObject({ sha: z.string() })) })
+            .transform(({ sha, parents }) => [sha, parents.map((parent) => parent.sha)] as const)
+            .array(),
+          data,
+        ),
+      )
     },
-    /** The newest first. */
     deployments: () => listAll(deploymentSchema, (page) => repos.listDeployments({ ...repository, ...page })),
-    /** The last commit of a branch. */
-    headOf: async (branch: string) => parseAnswer(refSchema, (await git.getRef({ ...repository, ref: `heads/${branch}` })).data).object.sha,
+    headOf: async (branch: string) =>
+      parseAnswer(
+        z.looseObject({ object: z.looseObject({ sha: z.string() }) }),
+        (await git.getRef({ ...repository, ref: `heads/${branch}` })).data,
+      ).object.sha,
     /** The ids of the files of a commit, by path. Throws a GitHubError for a list that is not complete. */
     async filesOf(commit: string): Promise<ReadonlyMap<string, string>> {
       const { data } = await git.getTree({ ...repository, tree_sha: commit, recursive: '1' })
-      const { tree, truncated } = parseAnswer(treeSchema, data)
+      // At most 100,000 entries, and 7 MB: https://docs.github.com/en/rest/git/trees
+      const { tree, truncated } = parseAnswer(
+        z.looseObject({
+          tree: z.array(z.looseObject({ path: z.string(), type: z.string(), sha: z.string() })),
+          truncated: z.boolean(),
+        }),
+        data,
+      )
       if (truncated) throw new GitHubError({ detail: 'the list of files is too long' })
       return new Map(tree.flatMap(({ path, type, sha }) => (type === 'tree' ? [] : [[path, sha]])))
     },
@@ -81,7 +98,6 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
     async updateComment(id: number, body: string): Promise<void> {
       await issues.updateComment({ ...repository, comment_id: id, body })
     },
-    /** Lists open issues, and pull requests. */
     openIssuesOf: ({ login }: Author) =>
       listAll(issueSchema, (page) => issues.listForRepo({ ...repository, state: 'open', creator: login, ...page })),
     async createIssue({ title, body, label }: { readonly title: string; readonly body: string; readonly label: string }): Promise<Issue> {
@@ -130,10 +146,6 @@ const pullSchema = z
 /** A pull request that contains a commit. In a fork, it may be one of another repository of the network. */
 export type PullRequest = z.output<typeof pullSchema>
 
-const commitSchema = z
-  .looseObject({ sha: z.string(), parents: z.array(z.looseObject({ sha: z.string() })) })
-  .transform(({ sha, parents }) => [sha, parents.map((parent) => parent.sha)] as const)
-
 // https://docs.github.com/en/rest/deployments/deployments
 const deploymentSchema = z
   .looseObject({ created_at: z.iso.datetime(), environment: z.string().nullish(), ref: z.string().nullish(), sha: z.string().nullish() })
@@ -145,14 +157,6 @@ const deploymentSchema = z
       commit: sha?.slice(0, 7) ?? '',
     }),
   )
-
-const refSchema = z.looseObject({ object: z.looseObject({ sha: z.string() }) })
-
-// At most 100,000 entries, and 7 MB: https://docs.github.com/en/rest/git/trees
-const treeSchema = z.looseObject({
-  tree: z.array(z.looseObject({ path: z.string(), type: z.string(), sha: z.string() })),
-  truncated: z.boolean(),
-})
 
 const commentFields = z.looseObject({ id: z.int(), body: text, user: author })
 const toComment = ({ id, body, user }: z.output<typeof commentFields>) => ({ id, body: body ?? '', authorId: user?.id })

@@ -27,7 +27,7 @@ export async function syncComment(context: SyncContext, mode: CommentMode, wante
   if (outcome === 'applied') await syncIncluded(context, merged)
 }
 
-async function syncOn(number: number, context: SyncContext, mode: CommentMode): Promise<void> {
+async function syncOn(number: number, context: SyncContext, mode: CommentMode) {
   const { content, client, deps } = context
   const found = await findComment(context, number)
   if (found === undefined ? !isWanted(mode, content) : await updateComment(context, number, found)) return
@@ -45,13 +45,12 @@ async function updateComment(context: SyncContext, number: number, { id, body: c
   return outcome !== 'gone'
 }
 
-/** The comment of the label, or else that of the old label. */
 async function findComment(context: SyncContext, number: number): Promise<Comment | undefined> {
-  const { oldLabel, author } = context
+  const { oldLabel } = context
   let old: Comment | undefined
   for await (const comment of context.client.comments(number)) {
     if (isOwn('comment', context, comment)) return comment
-    if (oldLabel !== undefined && isOwn('comment', { label: oldLabel, author }, comment)) old ??= comment
+    if (oldLabel !== undefined && isOwn('comment', { ...context, label: oldLabel }, comment)) old ??= comment
   }
   return old
 }
@@ -60,9 +59,9 @@ async function findComment(context: SyncContext, number: number): Promise<Commen
  * Pull requests whose merge is in the commit that was applied: those that say that they were not, and plans since the last commit that was
  * applied before, where a comment says so. All are among the last hundred comments of the repository, and commits.
  */
-async function syncIncluded({ content, ...context }: SyncContext, done: readonly number[]): Promise<void> {
-  const { run, client, deps, label } = context
-  const verdict = { kind: 'verdict', status: 'pass', line: headlineOf('included', content, run) } as const
+async function syncIncluded(context: SyncContext, done: readonly number[]) {
+  const { content, run, client, deps, label } = context
+  const verdict = { kind: 'verdict', status: 'pass', line: outcomeHeadline('included', content, run) } as const
   const blocks = [verdict, ...content.blocks.filter(({ kind }) => kind === 'footer')]
   const included: SyncContent = { ...content, outcome: 'included', hasWritten: false, blocks }
   try {
@@ -90,19 +89,12 @@ async function syncIncluded({ content, ...context }: SyncContext, done: readonly
 }
 
 /** Whether a first comment is wanted. An existing comment is always kept up to date. */
-function isWanted(mode: CommentMode, content: SyncContent): boolean {
+function isWanted(mode: CommentMode, content: SyncContent) {
   if (mode === 'on-failure') return isFailure(content)
   return mode === 'always' || content.status !== 'pass' || content.hasChanges
 }
 
-interface PullRequests {
-  /** Number of the oldest open one whose head is the commit of the run. */
-  readonly open: number | undefined
-  /** Numbers of those whose merge, or last commit, is the commit of the run. Empty for a run that applies nothing. */
-  readonly merged: readonly number[]
-}
-
-async function findPullRequests({ content, run, client, deps }: SyncContext): Promise<PullRequests> {
+async function findPullRequests({ content, run, client, deps }: SyncContext) {
   const { commit } = run
   const isHere = ({ repository }: PullRequest): boolean => repository.toLowerCase() === `${run.owner}/${run.repository}`.toLowerCase()
   const all = commit === '' ? [] : await Array.fromAsync(client.pullRequestsWith(commit))
@@ -122,7 +114,7 @@ async function findPullRequests({ content, run, client, deps }: SyncContext): Pr
 }
 
 /** The report of a run that applies, which begins with what became of the commit. */
-function sayOutcome({ content, run }: Pick<SyncContext, 'content' | 'run'>): SyncContent {
+function sayOutcome({ content, run }: SyncContext): SyncContent {
   const { outcome, hasFailed, advice, blocks } = content
   const [first, ...rest] = blocks
   // A refusal says all that there is to say.
@@ -130,10 +122,13 @@ function sayOutcome({ content, run }: Pick<SyncContext, 'content' | 'run'>): Syn
   const status = outcome === 'planned' ? 'warn' : first.status
   const again = advice && adviseRerun(advice, run, 'To try again before')
   const next = hasFailed ? [paragraph(say`The next merge applies these changes, too. ${again ?? []}`)] : []
-  return { ...content, blocks: [{ ...first, status, line: headlineOf(outcome, content, run) }, paragraph(first.line), ...next, ...rest] }
+  return {
+    ...content,
+    blocks: [{ ...first, status, line: outcomeHeadline(outcome, content, run) }, paragraph(first.line), ...next, ...rest],
+  }
 }
 
-function headlineOf(outcome: Exclude<Outcome, 'refused'>, { operation }: SyncContent, { url, refName, commit }: GitHubRun): Line {
+function outcomeHeadline(outcome: Exclude<Outcome, 'refused'>, { operation }: SyncContent, { url, refName, commit }: GitHubRun) {
   const isPlan = operation === 'plan'
   const inCommit = (words: string): Line => say`${trusted(words)} in ${commit.slice(0, 7)}`
   return {

@@ -8,17 +8,14 @@ import type { GitHubRun } from './run.ts'
 /** The content of a comment or an issue. */
 export interface SyncContent {
   readonly operation: string
-  /** Owner of the objects, for operations that have one. */
   readonly project?: string | undefined
   readonly environment?: string | undefined
   readonly status: Status
   /** A gate failed, or the run ended with an error, also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean
-  /** The operation changed something, or would. */
   readonly hasChanges: boolean
   /** What became of the commit that is checked out. Absent for a run that applies nothing. */
   readonly outcome?: Outcome | undefined
-  /** The operation wrote to the service. */
   readonly hasWritten?: boolean
   /** Why the run did not pass. Empty for a run that passed. */
   readonly reason: string
@@ -27,7 +24,6 @@ export interface SyncContent {
   /** The reason in a few words without figures, with text of servers and files. */
   readonly cause: string
   readonly blocks: readonly Block[]
-  /** Start of the run, milliseconds since the epoch. */
   readonly atMs: number
 }
 
@@ -45,7 +41,7 @@ export const outcomes = ['refused', 'planned', 'failed', 'in-part', 'included', 
 export type Outcome = (typeof outcomes)[number]
 
 /** Whether a comment keeps what it says: a run that wrote nothing replaces it only by more, and a plan of the pull request never does. */
-export function isKept(before: Outcome | undefined, { outcome, hasWritten = false }: Pick<SyncContent, 'outcome' | 'hasWritten'>): boolean {
+export function isKept(before: Outcome | undefined, { outcome, hasWritten = false }: SyncContent): boolean {
   if (before === undefined || outcome === undefined) return before !== undefined
   const [old, next] = [outcomes.indexOf(before), outcomes.indexOf(outcome)]
   return !hasWritten && old >= outcomes.indexOf('in-part') && next <= old

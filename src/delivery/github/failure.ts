@@ -36,7 +36,12 @@ export function hasStatus(thrown: unknown, ...statuses: readonly number[]): bool
 
 /** An answer with an error status. `nowMs` is the time of its arrival, in milliseconds since the epoch. */
 export function failureOfAnswer({ status, headers, text }: Answer, nowMs: number): Failure {
-  const message = messageOf(parseJsonOrUndefined(text))
+  const data = parseJsonOrUndefined(text)
+  const errors = isMapping(data) && Array.isArray(data.errors) ? data.errors : []
+  const message = [data, ...errors]
+    .filter(isMapping)
+    .flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
+    .join(': ')
   const retryAfter = headers['retry-after']
   const failure = failureOfStatus({ status, headers: { 'retry-after': retryAfter } }, message ? quote(message) : 'without a message', nowMs)
   const isSpent = headers['x-ratelimit-remaining'] === '0'
@@ -46,15 +51,6 @@ export function failureOfAnswer({ status, headers, text }: Answer, nowMs: number
   const untilResetMs = isSpent ? Number(headers['x-ratelimit-reset']) * 1000 - nowMs : 0
   const { waitMs = untilResetMs > 0 ? untilResetMs : undefined } = failure
   return { ...failure, cause: 'rate-limit', writeOutcome: 'not-applied', waitMs }
-}
-
-/** Octokit's own message adds a link to the documentation and the errors as JSON. */
-function messageOf(data: unknown): string {
-  const errors = isMapping(data) && Array.isArray(data.errors) ? data.errors : []
-  return [data, ...errors]
-    .filter(isMapping)
-    .flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
-    .join(': ')
 }
 
 /** The answer of GitHub, or the failure of the network, without a full stop. */
@@ -76,7 +72,7 @@ export function explainGitHubError({ failure, outcomeUnknown }: GitHubError, syn
     const when = waitMs === undefined ? '' : `. GitHub asks to wait ${Math.ceil(waitMs / 1000)} s`
     return `${answer}. This is a rate limit${when}.`
   }
-  return [`${answer}.`, adviceFor(failure, sync), outcomeUnknown ? 'GitHub may have written it.' : '']
+  return [`${answer}.`, permissionAdvice(failure, sync), outcomeUnknown ? 'GitHub may have written it.' : '']
     .filter((text) => text !== '')
     .join(' ')
 }
@@ -86,7 +82,7 @@ const grants = {
   issue: 'Give the job `permissions: issues: write`. In a called workflow, the calling job needs it, too.',
 } as const satisfies Record<SyncTarget, string>
 
-function adviceFor({ cause, status, detail }: GitHubError['failure'], { target, isFromFork }: FailedSync): string {
+function permissionAdvice({ cause, status, detail }: GitHubError['failure'], { target, isFromFork }: FailedSync) {
   if (cause === 'redirect') return 'Redirects are not followed.'
   if (status === 401) return 'The token is not valid. Check github-token.'
   // No permission helps with a locked conversation.

@@ -11,7 +11,6 @@ export type IssueTransition = 'opened' | 'closed' | 'none'
 
 export interface SyncedIssue {
   readonly transition: IssueTransition
-  /** The issue about the state. Undefined if there is none. */
   readonly number?: number
 }
 
@@ -34,13 +33,12 @@ export async function syncIssue(context: SyncContext): Promise<SyncedIssue> {
   return { transition: 'none', number: released.number }
 }
 
-/** Open issues with our author and marker, the oldest first. */
 async function openIssues(context: SyncContext): Promise<readonly Issue[]> {
   const issues = await Array.fromAsync(context.client.openIssuesOf(context.author))
   return issues.filter((issue) => isOwn('issue', context, issue)).toSorted((a, b) => a.number - b.number)
 }
 
-const isLabeled = ({ labels }: Issue): boolean => labels.some((name) => name.toLowerCase() === issueLabel)
+const isLabeled = ({ labels }: Issue) => labels.some((name) => name.toLowerCase() === issueLabel)
 
 async function updateOrClose(context: SyncContext, { number, body: old }: Issue): Promise<SyncedIssue> {
   const { content, label, client, deps } = context
@@ -52,25 +50,25 @@ async function updateOrClose(context: SyncContext, { number, body: old }: Issue)
     old,
     isDue: isOver,
     // Closed before the comment: if closing failed after it, every later run would comment again.
-    write: (body) => client.updateIssue(number, { body, ...(isOver ? { close: 'completed' } : { title: titleOf(context) }) }),
+    write: (body) => client.updateIssue(number, { body, ...(isOver ? { close: 'completed' } : { title: issueTitle(context) }) }),
   })
   if (outcome === 'gone' && isFailure(content)) return open(context)
   if (outcome !== 'updated') return { transition: 'none', ...(outcome !== 'gone' && { number }) }
   const reason = readBody(old, markerOf('issue', label)).memory?.reason
-  if (isOver) await comment(context, number, 'The check passes again.')
+  if (isOver) await commentOn(context, number, 'The check passes again.')
   else if (reason !== undefined && reason !== digestOfReason(content.reason))
-    await comment(context, number, 'The reason for the failure has changed.')
+    await commentOn(context, number, 'The reason for the failure has changed.')
   deps.note(`issue: ${isOver ? 'closed' : 'updated'} #${number}`)
   return { transition: isOver ? 'closed' : 'none', number }
 }
 
-const comment = (context: SyncContext, number: number, sentence: string): Promise<void> =>
+const commentOn = (context: SyncContext, number: number, sentence: string) =>
   context.client.createComment(number, writeIssueComment(sentence, context))
 
 async function open(context: SyncContext): Promise<SyncedIssue> {
   const { client, deps } = context
   const issue = await client.createIssue({
-    title: titleOf(context),
+    title: issueTitle(context),
     body: writeBody('issue', context, undefined),
     label: issueLabel,
   })
@@ -86,7 +84,7 @@ async function open(context: SyncContext): Promise<SyncedIssue> {
 }
 
 /** `Cost gate: budget exceeded`, and `Apply, environment staging: the API is down`. */
-function titleOf({ name, content: { cause, environment }, redact }: SyncContext): string {
+function issueTitle({ name, content: { cause, environment }, redact }: SyncContext) {
   const where = environment === undefined ? '' : `, environment ${redact(environment)}`
   return `${quote(redact(capitalize(name)), maxNameCharacters)}${where}: ${quote(redact(cause), maxCauseCharacters)}`
 }
@@ -94,7 +92,7 @@ function titleOf({ name, content: { cause, environment }, redact }: SyncContext)
 // GitHub accepts 256 characters. A cut adds up to 30, and an environment up to 77.
 const [maxNameCharacters, maxCauseCharacters] = [60, 120]
 
-async function closeDuplicates({ client, deps }: SyncContext, found: readonly Issue[]): Promise<void> {
+async function closeDuplicates({ client, deps }: SyncContext, found: readonly Issue[]) {
   for (const { number } of found.filter(isLabeled).slice(1)) {
     await client.updateIssue(number, { close: 'not_planned' })
     deps.note(`issue: closed #${number} as a duplicate`)

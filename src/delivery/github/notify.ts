@@ -16,7 +16,6 @@ export interface NotifyOptions {
   readonly content: SyncContent
   readonly comment: 'off' | CommentMode
   readonly issue: 'off' | 'on-failure'
-  /** Label as given by the user. */
   readonly label: string | undefined
   /** Environment, and service, organization or self-hosted server, for the default label. */
   readonly target: string | undefined
@@ -31,16 +30,14 @@ export interface NotifyOptions {
 }
 
 interface NotifyOutcome {
-  /** One line for each of comment and issue that could not be written, with the reason. */
   readonly failures: readonly string[]
   /** `unknown` when the issue could not be read or written. */
   readonly issueTransition: IssueTransition | 'unknown'
-  /** Undefined without an issue about the state. */
   readonly issueNumber: number | undefined
 }
 
 /** The process that writes to GitHub. */
-export interface NotifyProcess {
+interface NotifyProcess {
   readonly env: Variables
   readonly deps: SendDeps
   readonly limits?: Limits
@@ -94,4 +91,4 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
 }
 
 /** Jobs of a matrix differ in their target only. */
-const joinLabel = (parts: readonly (string | undefined)[]): string => parts.filter(Boolean).join(' / ')
+const joinLabel = (parts: readonly (string | undefined)[]) => parts.filter(Boolean).join(' / ')

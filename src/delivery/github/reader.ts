@@ -10,7 +10,6 @@ export interface GitHubAccess {
   readonly env: Variables
   readonly githubToken?: string | undefined
   readonly deps: SendDeps
-  /** The time until the deadline of the run. */
   remainingMs(): number
 }
 

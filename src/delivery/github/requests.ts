@@ -12,25 +12,22 @@ import type { GitHubRun } from './run.ts'
 export interface Limits {
   /** Limit for one request; GitHub's own limit is 10 s. */
   readonly requestMs: number
-  /** Limit for all requests together. */
   readonly totalMs: number
 }
 
 /** The limits of comment and issue, which are written after the deadline of the run. */
 export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 30_000 }
 
-const maxAttempts = 3
-
 type GitHubRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
 
-interface Requests {
+interface GitHubRequests {
   /** Throws a GitHubError for every answer but a success. */
   request(request: GitHubRequest): Promise<Answer>
   close(): Promise<void>
 }
 
 /** Requests to the API of GitHub, with one time limit for all of them. */
-export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits): Requests {
+export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits): GitHubRequests {
   const { clock, cancellation } = deps
   const transport = createTransport(apiUrl, proxy, clock)
   const remainingMs = startDeadline(clock, limits.totalMs)
@@ -56,7 +53,7 @@ export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, lim
     // GitHub has no idempotency keys. A POST that may have been carried out is found by the next run; a PATCH can be repeated.
     const method = isRead || given.method === 'PATCH' ? 'GET' : 'POST'
     const policyOf = (failure: Failure): RetryPolicy => (failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor(method, failure))
-    const end = await sendWithRetries(tryOnce, { maxAttempts, remainingMs, policyOf, describe: describeAnswer }, deps)
+    const end = await sendWithRetries(tryOnce, { maxAttempts: 3, remainingMs, policyOf, describe: describeAnswer }, deps)
     if ('value' in end) return end.value
     throw new GitHubError(end.failure, end.isOutcomeUnknown && !isRead)
   }
@@ -70,15 +67,13 @@ export const perPage = 100
 /** Longer lists are an error. */
 const maxPages = 200
 
-interface Page {
-  readonly data: unknown
-  readonly headers: { readonly link?: string | undefined }
-}
-
 /** The items of all pages, requested by number: the token is not sent to an address from an answer. */
 export async function* listAll<T>(
   item: z.ZodType<T>,
-  ask: (page: { readonly page: number; readonly per_page: number }) => Promise<Page>,
+  ask: (page: {
+    readonly page: number
+    readonly per_page: number
+  }) => Promise<{ readonly data: unknown; readonly headers: { readonly link?: string | undefined } }>,
 ): AsyncGenerator<T> {
   for (let page = 1; page <= maxPages; page++) {
     const { data, headers } = await ask({ page, per_page: perPage })

@@ -38,12 +38,10 @@ export async function readEvent(file = ''): Promise<RunEvent> {
 
 /** The facts about the job that is running. */
 export interface GitHubRun {
-  /** Base URL of the API. */
   readonly apiUrl: URL
   readonly proxy: ProxySettings
   readonly owner: string
   readonly repository: string
-  /** Page of this run. Undefined when variables are missing. */
   readonly url: string | undefined
   readonly job: string
   /** What distinguishes this job from others, for the default label. */
@@ -52,19 +50,14 @@ export interface GitHubRun {
   readonly commit: string
   /** The branch whose files are checked out. Empty for a tag and an open pull request. */
   readonly branch: string
-  /** The branch or the tag. */
   readonly refName: string
   /** The repository as the option `--repo` of `gh` has it. */
   readonly ghRepository: string
   /** The command that runs this run again. Undefined when variables are missing. */
   readonly rerunCommand: string | undefined
-  /** The open pull request that the run is about, if the run knows it. */
   readonly pullRequest: number | undefined
   readonly isFromFork: boolean
 }
-
-/** The id of a commit. */
-const commitGrammar = /^[0-9a-f]{40,64}$/
 
 /** Reads the variables of the runner, and the event. `checkedOut` is the commit in the workspace, if it is known. */
 export async function readGitHubRun(
@@ -93,7 +86,7 @@ export async function readGitHubRun(
     job,
     // Steps of a job differ in their position only.
     labelParts: [workflow, job, stepWord(step)],
-    ...subjectOf(event, env, checkedOut),
+    ...commitOf(event, env, checkedOut),
     ghRepository,
     // Without --failed, so that a plan file is made again, too.
     rerunCommand: /^\d{1,20}$/.test(id) ? `gh run rerun ${id} --repo ${ghRepository}` : undefined,
@@ -103,11 +96,11 @@ export async function readGitHubRun(
   return { run }
 }
 
-function subjectOf({ pull_request: pull, issue, workflow_run: tested }: RunEvent, env: Variables, checkedOut: string | undefined) {
+function commitOf({ pull_request: pull, issue, workflow_run: tested }: RunEvent, env: Variables, checkedOut: string | undefined) {
   const { GITHUB_SHA: sha = '', GITHUB_REF: ref = '', GITHUB_REF_NAME: refName = '' } = env
   const isOpen = pull !== undefined && pull.merged !== true
   // A run after another workflow has the commit and the ref of the default branch, whatever that workflow tested.
-  const commit = checkedOut ?? (tested === undefined && commitGrammar.test(sha) ? sha : '')
+  const commit = checkedOut ?? (tested === undefined && /^[0-9a-f]{40,64}$/.test(sha) ? sha : '')
   const branch = tested?.head_branch ?? /^refs\/heads\/(.+)$/.exec(ref)?.[1] ?? ''
   const pullRequest = isOpen ? pull.number : issue?.pull_request ? issue.number : undefined
   return {
@@ -119,31 +112,24 @@ function subjectOf({ pull_request: pull, issue, workflow_run: tested }: RunEvent
   }
 }
 
-/** What the runner says about the event. */
-interface EventOrigin {
-  readonly eventName: string
-  readonly repository: string
-  /** `refs/heads/main`. */
-  readonly ref: string
-}
-
-// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
-const mergeQueue = /^refs\/heads\/gh-readonly-queue\//
-
 /** Whether the files may be those of a fork: the event is about one, or does not say it. */
-export function mayConcernFork({ eventName, repository, ref }: EventOrigin, event: RunEvent): boolean {
+export function mayConcernFork(
+  { eventName, repository, ref }: { readonly eventName: string; readonly repository: string; readonly ref: string },
+  event: RunEvent,
+): boolean {
   const isOther = (head: z.output<typeof repositoryOfEvent> | null | undefined): boolean =>
     head?.full_name?.toLowerCase() !== repository.toLowerCase()
   if (eventName.startsWith('pull_request') || event.pull_request !== undefined) return isOther(event.pull_request?.head?.repo)
   // A merge group has the commits of pull requests, and its event does not say from where. Its branch is also pushed.
-  if (eventName === 'merge_group' || mergeQueue.test(ref)) return true
+  // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
+  if (eventName === 'merge_group' || /^refs\/heads\/gh-readonly-queue\//.test(ref)) return true
   if (eventName === 'workflow_run') return isOther(event.workflow_run?.head_repository)
   // A comment on a pull request comes without its head.
   return Boolean(event.issue?.pull_request)
 }
 
 // The runner uses the id of a step. Without an id, it uses the name of the action, with a number from the second step on.
-function stepWord(step: string): string {
+function stepWord(step: string) {
   if (!step.startsWith('__')) return step
   const [, number] = /_(\d+)$/.exec(step) ?? []
   return number === undefined ? '' : `step ${number}`

@@ -25,14 +25,18 @@ const pagesOf = ({ runUrl, issueUrl }: Message) =>
     url === undefined ? [] : [{ title, url }],
   )
 
-const slackLine = (line: Line): string =>
-  line.map(slackPart).reduce((text, part) => (needsGap(text, part) ? `${text} ${part}` : `${text}${part}`), '')
+const slackLine = (line: Line) =>
+  line
+    .map(slackPart)
+    .reduce(
+      (text, part) =>
+        (part.startsWith('`') && /[\p{L}\p{N}_`]$/u.test(text)) || (text.endsWith('`') && /^[\p{L}\p{N}_]/u.test(part))
+          ? `${text} ${part}`
+          : `${text}${part}`,
+      '',
+    )
 
-/** A code span beside a letter is none: Slack would show its backticks, and format its text. */
-const needsGap = (text: string, next: string): boolean =>
-  (next.startsWith('`') && /[\p{L}\p{N}_`]$/u.test(text)) || (text.endsWith('`') && /^[\p{L}\p{N}_]/u.test(next))
-
-function slackPart(part: Inline): string {
+function slackPart(part: Inline) {
   if (part.kind === 'untrusted') return slackUntrusted(part.text, part.maxLength)
   return part.strong ? `*${slackTrusted(part.text)}*` : slackTrusted(part.text)
 }

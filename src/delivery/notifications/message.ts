@@ -8,15 +8,12 @@ import type { Block, Status } from '../../platform/report/blocks.ts'
 /** How the state differs from that of the last run. `unknown`: nothing keeps it, or it could not be read. */
 export type StateChange = 'failing' | 'passing' | 'none' | 'unknown'
 
-/** Where a run comes from. The pages are trusted. */
 interface Origin {
   /** `owner/name`. */
   readonly repository: string | undefined
   readonly workflow: string | undefined
   readonly runUrl: string | undefined
-  /** The issue about the state. */
   readonly issueUrl: string | undefined
-  /** Owner of the objects, for operations that have one. */
   readonly project?: string | undefined
   readonly environment?: string | undefined
 }
@@ -28,24 +25,20 @@ export interface Message extends Origin {
   readonly title: Inline
   readonly status: Status
   readonly change: StateChange
-  /** The first line of the report. */
   readonly sentence: Line
   readonly milestones: readonly Line[]
   readonly details: readonly Line[]
-  /** Organization, service and time of the run. */
   readonly footer: Line
   readonly organizationId: string | undefined
   readonly serviceId: string | undefined
   readonly serverUrl: string | undefined
 }
 
-/** The parts of a finished run that a message needs. */
 interface FinishedRun {
   readonly document: Pick<Message, 'operation' | 'status'> & Partial<Pick<Message, 'organizationId' | 'serviceId' | 'serverUrl'>>
   readonly blocks: readonly Block[]
   keyLines(): readonly Line[]
   readonly milestones: readonly Line[]
-  /** Error of an operation that gave no result. */
   readonly error?: Error
 }
 
@@ -82,19 +75,18 @@ export function messageOf(run: FinishedRun, facts: Pick<Message, 'title' | 'chan
   }
 }
 
-/** Lines of each list. */
 const maxLines = 5
 
-const andOthers = (count: number): Line => say`… and ${count} more`
+const andOthers = (count: number) => say`… and ${count} more`
 
 /** The reasons that did not fit into the first line. They are a list below it. */
-function otherReasons([, second]: readonly Block[]): readonly Line[] {
+function otherReasons([, second]: readonly Block[]) {
   const reasons = second?.kind === 'list' ? second.items : []
   return listFirst(reasons, maxLines, andOthers)
 }
 
 /** A verdict about files has only the number of their errors or warnings. */
-function diagnosticLines({ blocks, document: { status } }: FinishedRun): readonly Line[] {
+function diagnosticLines({ blocks, document: { status } }: FinishedRun) {
   const severity = status === 'warn' ? 'warning' : 'error'
   const diagnostics = blocks.flatMap((block) => (block.kind === 'diagnostics' ? block.diagnostics : []))
   const decisive = diagnostics.filter((one) => one.severity === severity)

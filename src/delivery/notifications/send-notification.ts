@@ -12,7 +12,6 @@ import { formats } from './formats.ts'
 import type { Message } from './message.ts'
 
 interface NotificationOptions {
-  /** Accepted by `isWebhookUrl`. */
   readonly url: string
   readonly format: keyof typeof formats
   readonly message: Message
@@ -39,30 +38,22 @@ export async function sendNotification(
   return failure === undefined ? undefined : `notification: not delivered: ${failure}`
 }
 
-interface Delivery {
-  readonly url: URL
-  readonly body: string
-  readonly proxy: ProxySettings
-  readonly redact: Redact
-}
-
-/** Limit for one attempt. */
 const requestMs = 10_000
 
-/** Limit for all attempts and the waits between them. */
 const totalMs = 30_000
-
-const maxAttempts = 3
 
 /**
  * Sends a message with POST. Follows no redirect. It is sent again only when it certainly did not arrive, so that no message arrives twice.
  * Resolves to the reason when it was not accepted.
  */
-async function deliver({ url, body, proxy, redact }: Delivery, deps: SendDeps): Promise<string | undefined> {
+async function deliver(
+  { url, body, proxy, redact }: { readonly url: URL; readonly body: string; readonly proxy: ProxySettings; readonly redact: Redact },
+  deps: SendDeps,
+) {
   const { clock, cancellation } = deps
   const transport = createTransport(url, proxy, clock)
   const remainingMs = startDeadline(clock, totalMs)
-  const describe = (failure: Failure): string => redact(explain(failure, url))
+  const describe = (failure: Failure): string => redact(explainFailure(failure, url))
 
   async function tryOnce() {
     const outcome = await sendOnce(transport, {
@@ -78,11 +69,17 @@ async function deliver({ url, body, proxy, redact }: Delivery, deps: SendDeps): 
     const { answer } = outcome
     return answer.status < 300
       ? { value: undefined }
-      : { failure: failureOfStatus(answer, wordsIn(redact(answer.text.slice(0, maxAnswerLength))), clock.now()) }
+      : {
+          failure: failureOfStatus(
+            answer,
+            quote(redact(answer.text.slice(0, 2000)).replace(/\s+/g, ' ').trim(), 100).replace(/\.$/, ''),
+            clock.now(),
+          ),
+        }
   }
 
   const policyOf = (failure: Failure): RetryPolicy => (failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor('POST', failure))
-  const rules = { maxAttempts, remainingMs, policyOf, describe: (failure: Failure) => `notification: ${describe(failure)}` }
+  const rules = { maxAttempts: 3, remainingMs, policyOf, describe: (failure: Failure) => `notification: ${describe(failure)}` }
   try {
     const end = await sendWithRetries(tryOnce, rules, deps)
     if ('value' in end) return undefined
@@ -92,12 +89,7 @@ async function deliver({ url, body, proxy, redact }: Delivery, deps: SendDeps): 
   }
 }
 
-/** The beginning of an answer shows what is wrong. */
-const maxAnswerLength = 2000
-
-const wordsIn = (text: string): string => quote(text.replace(/\s+/g, ' ').trim(), 100).replace(/\.$/, '')
-
-function explain(failure: Failure, { host }: URL): string {
+function explainFailure(failure: Failure, { host }: URL) {
   const { cause, writeOutcome, waitMs } = failure
   const answer = describeFailedRequest(failure, host)
   if (cause === 'redirect') return `${answer}. Redirects are not followed. Check notify-url`

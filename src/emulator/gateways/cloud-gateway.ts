@@ -13,7 +13,7 @@ import {
   queryOf,
 } from '../http.ts'
 import type { Settings } from '../options.ts'
-import { findRoute, type Route } from '../product/product.ts'
+import { findRoute } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
 import { evaluateSql, toJsonFormat, UnsupportedQuery } from '../product/sql.ts'
 import { isJsonObject, type JsonObject, type Organization, type Permission, type Service } from '../store.ts'
@@ -34,19 +34,9 @@ import {
   stateOf,
 } from './cloud-platform.ts'
 import { findUndocumented } from './documented-fields.ts'
-import {
-  badRequest,
-  callProduct,
-  type Gateway,
-  GatewayError,
-  type Identity,
-  isUsable,
-  notFound,
-  type Quota,
-  toSqlContext,
-} from './gateway.ts'
+import { badRequest, callProduct, type Gateway, GatewayError, type Identity, isUsable, notFound, toSqlContext } from './gateway.ts'
 
-const maxBodyBytes = 5 * 1024 * 1024
+const maxCloudBody = 5 * 1024 * 1024
 
 /**
  * ClickHouse Cloud: organizations and services in the path, HTTP Basic, the envelope `{status, requestId,
@@ -54,7 +44,7 @@ const maxBodyBytes = 5 * 1024 * 1024
  */
 export function createCloudGateway(settings: Settings): Gateway {
   const platformRoutes = createPlatformRoutes()
-  const resourcePattern = new URLPattern({ pathname: `${servicePath}/${settings.segment}/:path+` })
+  const resourcePattern = new URLPattern({ pathname: `${cloudServicePath}/${settings.segment}/:path+` })
 
   function handle(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse {
     try {
@@ -95,7 +85,7 @@ export function createCloudGateway(settings: Settings): Gateway {
     if (match === undefined) return undefined
     const path = match.param('path')
     const route = findRoute(method, path)
-    if (route === undefined || !isServed(route)) return undefined
+    if (route === undefined || !(route.resource !== 'connections' && route.resource !== 'charts')) return undefined
     authorize(context, match, identity, 'control-plane:service:manage-clickstack-api')
     const service = requireService(toPlatformCall(context, match, request))
     const hasBody = method === 'POST' || method === 'PUT'
@@ -105,10 +95,17 @@ export function createCloudGateway(settings: Settings): Gateway {
   }
 
   return {
-    maxBodyBytes,
-    identify,
+    maxBodyBytes: maxCloudBody,
+    identify: identifyPair,
     isLimited: () => true,
-    toLimitHeaders,
+    // Source of form and names: the server code quoted in terraform-provider-clickhouse#148.
+    toLimitHeaders: ({ limit, remaining, resetMs, windowMs }) => ({
+      'X-RateLimit-Limit': String(limit),
+      'X-RateLimit-Remaining': String(remaining),
+      // Fractional seconds that remain, not an epoch.
+      'X-RateLimit-Reset': String(resetMs / 1000),
+      'X-RateLimit-Policy': `${limit};w=${windowMs / 1000};comment="fixed window"`,
+    }),
     // The body has no status and no request id: terraform-provider-clickhouse PR#366.
     toTooManyRequests: () => jsonResponse(429, { error: 'TOO_MANY_REQUESTS' }),
     handle,
@@ -116,8 +113,6 @@ export function createCloudGateway(settings: Settings): Gateway {
     toResult: toEnvelope,
   }
 }
-
-const queryPattern = new URLPattern({ pathname: '/service/:serviceId/run' })
 
 /**
  * The query endpoints, which have a host of their own in the cloud. Source: the vendor's documentation of query endpoints and its command
@@ -145,6 +140,8 @@ function handleQuery(context: EmulatorContext, request: HttpRequest, identity: I
   return jsonResponse(200, toJsonFormat(result))
 }
 
+const queryPattern = new URLPattern({ pathname: '/service/:serviceId/run' })
+
 interface PlatformRoute {
   readonly pattern: URLPattern
   readonly permission: Permission
@@ -152,7 +149,7 @@ interface PlatformRoute {
 }
 
 const organizationPath = '/v1/organizations/:organizationId'
-const servicePath = `${organizationPath}/services/:serviceId`
+const cloudServicePath = `${organizationPath}/services/:serviceId`
 
 /**
  * All are reads. Permissions are those that the vendor's own command line asks for (clickhousectl, `src/meta/operations.rs`). That of
@@ -161,19 +158,19 @@ const servicePath = `${organizationPath}/services/:serviceId`
 function createPlatformRoutes(): readonly PlatformRoute[] {
   return [
     route(`${organizationPath}/usageCost`, 'control-plane:organization:view', getUsageCost),
-    route(`${servicePath}/backups`, 'control-plane:service:view-backups', withService(listBackups)),
-    route(`${servicePath}/backups/:id`, 'control-plane:service:view-backups', withService(getBackup)),
+    route(`${cloudServicePath}/backups`, 'control-plane:service:view-backups', withService(listBackups)),
+    route(`${cloudServicePath}/backups/:id`, 'control-plane:service:view-backups', withService(getBackup)),
     route(organizationPath, 'control-plane:organization:view', getOrganization),
     route(`${organizationPath}/services`, 'control-plane:service:view', listServices),
     route(`${organizationPath}/activities`, 'control-plane:organization:view-activities', listActivities),
     route(`${organizationPath}/keys`, 'control-plane:organization:view-api-keys', listKeys),
     route(`${organizationPath}/creditBalances`, 'control-plane:organization:view-billing', getCreditBalances),
-    route(servicePath, 'control-plane:service:view', withService(getService)),
-    route(`${servicePath}/backupConfiguration`, 'control-plane:service:view-backups', withService(getBackupConfiguration)),
+    route(cloudServicePath, 'control-plane:service:view', withService(getService)),
+    route(`${cloudServicePath}/backupConfiguration`, 'control-plane:service:view-backups', withService(getBackupConfiguration)),
   ]
 }
 
-const route = (pathname: string, permission: Permission, handle: PlatformRoute['handle']): PlatformRoute => ({
+const route = (pathname: string, permission: Permission, handle: PlatformRoute['handle']) => ({
   pattern: new URLPattern({ pathname }),
   permission,
   handle,
@@ -184,11 +181,11 @@ const withService =
   (call: PlatformCall): unknown =>
     handle({ ...call, service: requireService(call) })
 
-interface Match {
+interface PathMatch {
   param(name: string): string
 }
 
-function matchPath(pattern: URLPattern, path: string): Match | undefined {
+function matchPath(pattern: URLPattern, path: string): PathMatch | undefined {
   const pathname = pathnameOf(path)
   if (isRewrittenByUrlPattern(pathname)) return undefined
   const match = pattern.exec({ pathname })
@@ -196,16 +193,16 @@ function matchPath(pattern: URLPattern, path: string): Match | undefined {
 }
 
 // URLPattern resolves dot segments, as a browser does. The API's server does not, so that such a path must not reach a handler.
-const isRewrittenByUrlPattern = (pathname: string): boolean => !pathname.startsWith('/') || /(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(pathname)
+const isRewrittenByUrlPattern = (pathname: string) => !pathname.startsWith('/') || /(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(pathname)
 
-const toPlatformCall = (context: EmulatorContext, match: Match, { path }: HttpRequest): PlatformCall => ({
+const toPlatformCall = (context: EmulatorContext, match: PathMatch, { path }: HttpRequest) => ({
   context,
   organization: requireOrganization(context, match),
   query: queryOf(path),
   param: match.param,
 })
 
-function requireOrganization({ store }: EmulatorContext, match: Match): Organization {
+function requireOrganization({ store }: EmulatorContext, match: PathMatch): Organization {
   const id = match.param('organizationId')
   const found = store.organizations.find((one) => one.id === id)
   if (found === undefined) throw notFound(`organization ${id} does not exist`)
@@ -219,7 +216,7 @@ function requireService(call: PlatformCall): Service {
   return found
 }
 
-function identify({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
+function identifyPair({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
   if (authorization === undefined) return { credentials: 'absent', keyId: '' }
   const pair = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   const text = pair === undefined ? '' : Buffer.from(pair, 'base64').toString()
@@ -230,7 +227,7 @@ function identify({ store, settings }: EmulatorContext, authorization: string | 
   return { credentials: 'valid', keyId, key }
 }
 
-function authorize({ store }: EmulatorContext, match: Match, { key, credentials }: Identity, permission: Permission): void {
+function authorize({ store }: EmulatorContext, match: PathMatch, { key, credentials }: Identity, permission: Permission) {
   if (key === undefined) {
     const reason =
       credentials === 'absent' ? 'credentials are missing' : 'the API key is unknown, disabled or expired, or its secret is wrong'
@@ -243,10 +240,8 @@ function authorize({ store }: EmulatorContext, match: Match, { key, credentials 
   if (isOther) throw new GatewayError(403, 'FORBIDDEN', 'the API key belongs to another organization')
 }
 
-const isServed = ({ resource }: Route): boolean => resource !== 'connections' && resource !== 'charts'
-
 function requireObject(request: HttpRequest): JsonObject {
-  if (request.isTooLarge) throw new GatewayError(413, 'PAYLOAD_TOO_LARGE', `request body is larger than ${maxBodyBytes} bytes`)
+  if (request.isTooLarge) throw new GatewayError(413, 'PAYLOAD_TOO_LARGE', `request body is larger than ${maxCloudBody} bytes`)
   // The specification declares only this type for bodies.
   if (!isJsonType(request)) throw badRequest('request body must be sent as application/json')
   const value = parseJsonOrUndefined(request.text)
@@ -269,25 +264,20 @@ function requireDocumented(body: JsonObject, { variant }: Settings, method: stri
 }
 
 function toResourceResponse(ids: Ids, { status, body, total }: ProductResponse): HttpResponse {
-  if (status !== 200) return toError(ids, status, codeOf(status), String(isJsonObject(body) ? body.message : body))
+  if (status !== 200)
+    return toError(
+      ids,
+      status,
+      { 400: 'BAD_REQUEST', 404: 'NOT_FOUND', 409: 'CONFLICT' }[status] ?? 'INTERNAL_ERROR',
+      String(isJsonObject(body) ? body.message : body),
+    )
   const result = !isJsonObject(body) || Object.keys(body).length === 0 ? undefined : 'data' in body ? body.data : body
   return toEnvelope(ids, result, total === undefined ? {} : { 'X-Total-Count': String(total) })
 }
 
-const codeOf = (status: number): string => ({ 400: 'BAD_REQUEST', 404: 'NOT_FOUND', 409: 'CONFLICT' })[status] ?? 'INTERNAL_ERROR'
-
 /** A deletion has no result. */
-const toEnvelope = (ids: Ids, result: unknown, headers: Headers = {}): HttpResponse =>
+const toEnvelope = (ids: Ids, result: unknown, headers: Headers = {}) =>
   jsonResponse(200, { status: 200, requestId: ids.uuid(), result }, headers)
 
-const toError = (ids: Ids, status: number, code: string, message: string): HttpResponse =>
+const toError = (ids: Ids, status: number, code: string, message: string) =>
   jsonResponse(status, { status, error: `${code}: ${message}`, requestId: ids.uuid() })
-
-/** Source of form and names: the server code quoted in terraform-provider-clickhouse#148. */
-const toLimitHeaders = ({ limit, remaining, resetMs, windowMs }: Quota): Headers => ({
-  'X-RateLimit-Limit': String(limit),
-  'X-RateLimit-Remaining': String(remaining),
-  // Fractional seconds that remain, not an epoch.
-  'X-RateLimit-Reset': String(resetMs / 1000),
-  'X-RateLimit-Policy': `${limit};w=${windowMs / 1000};comment="fixed window"`,
-})

@@ -1,4 +1,4 @@
-import { addDays, countDays, type Day, dayOf, isDay } from '../../platform/core/dates.ts'
+import { addDays, countDays, dayOf, isDay } from '../../platform/core/dates.ts'
 import type { ExactNumber } from '../../platform/core/json.ts'
 import type { EmulatorContext } from '../context.ts'
 import type { ApiKey, Backup, CreditBalance, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
@@ -16,14 +16,7 @@ export interface ServiceCall extends PlatformCall {
   readonly service: Service
 }
 
-export const getOrganization = ({ organization: { id, name, createdAt } }: PlatformCall): unknown => ({
-  id,
-  name,
-  createdAt,
-  privateEndpoints: [],
-  byocConfig: [],
-  enableCoreDumps: true,
-})
+export const getOrganization = ({ organization: { id, name, createdAt } }: PlatformCall): unknown => ({ id, name, createdAt })
 
 export const listServices = ({ organization, context }: PlatformCall): unknown =>
   organization.services.map((service) => toServiceView(service, context.settings.now()))
@@ -34,18 +27,13 @@ export const getService = ({ service, context }: ServiceCall): unknown => toServ
 export const stateOf = ({ state, runsAt }: Service, nowMs: number): string =>
   runsAt !== undefined && Date.parse(runsAt) > nowMs ? 'provisioning' : state
 
-const memoryGb = { min: 16, max: 120 }
-const replicas = 3
-const defaultIdleTimeoutMinutes = 15
-
 /** A new service is open to every address: the vendor's page about idling. */
-const anywhere = [{ source: '0.0.0.0/0', description: 'Anywhere' }]
+const everyAddress = [{ source: '0.0.0.0/0', description: 'Anywhere' }]
 
 /** Fields: the vendor's OpenAPI document of 2026-07-31. */
 function toServiceView(service: Service, nowMs: number): JsonObject {
   const { id, name, provider, region, dataWarehouseId, isPrimary, isReadonly = false, tags, createdAt } = service
-  const { idleScaling = !isPrimary, idleTimeoutMinutes = defaultIdleTimeoutMinutes, ipAccessList = anywhere } = service
-  const host = `${name}.${region}.${provider}.clickhouse.example`
+  const { idleScaling = !isPrimary, idleTimeoutMinutes = 15, ipAccessList = everyAddress } = service
   return {
     id,
     name,
@@ -53,43 +41,24 @@ function toServiceView(service: Service, nowMs: number): JsonObject {
     region,
     state: stateOf(service, nowMs),
     clickhouseVersion: '26.6',
-    endpoints: [
-      { protocol: 'nativesecure', host, port: 9440, username: 'default' },
-      { protocol: 'https', host, port: 8443, username: 'default' },
-    ],
-    minReplicaMemoryGb: memoryGb.min,
-    maxReplicaMemoryGb: memoryGb.max,
-    numReplicas: replicas,
+    minReplicaMemoryGb: 16,
+    maxReplicaMemoryGb: 120,
+    numReplicas: 3,
     autoscalingMode: 'vertical',
-    currentScaling: {
-      effectiveAutoscalingMode: 'vertical',
-      effectiveMinReplicaMemoryGb: memoryGb.min,
-      effectiveMaxReplicaMemoryGb: memoryGb.max,
-      effectiveMinReplicas: replicas,
-      effectiveMaxReplicas: replicas,
-      effectiveIdleScaling: idleScaling,
-      effectiveIdleTimeoutMinutes: idleTimeoutMinutes,
-    },
     idleScaling,
     idleTimeoutMinutes,
     ipAccessList,
     createdAt,
-    privateEndpointIds: [],
-    availablePrivateEndpointIds: [],
     dataWarehouseId,
     isPrimary,
     isReadonly,
-    releaseChannel: 'default',
-    hasTransparentDataEncryption: false,
-    profile: 'v1-default',
     tags,
-    enableCoreDumps: true,
   }
 }
 
-export const listBackups = ({ service }: ServiceCall): unknown => service.backups.toSorted((a, b) => startMsOf(b) - startMsOf(a))
+export const listBackups = ({ service }: ServiceCall): unknown => service.backups.toSorted((a, b) => backupStartMs(b) - backupStartMs(a))
 
-const startMsOf = ({ startedAt }: Backup): number => (startedAt === undefined ? 0 : Date.parse(startedAt))
+const backupStartMs = ({ startedAt }: Backup) => (startedAt === undefined ? 0 : Date.parse(startedAt))
 
 export function getBackup({ service, param }: ServiceCall): unknown {
   const id = param('id')
@@ -115,7 +84,7 @@ export function listActivities({ organization, query }: PlatformCall): unknown {
     .map(({ activity }) => ({ organizationId: organization.id, ...activity }))
 }
 
-function toInstant(query: URLSearchParams, name: string): number | undefined {
+function toInstant(query: URLSearchParams, name: string) {
   const text = query.get(name)
   if (text === null) return undefined
   const ms = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN
@@ -152,7 +121,7 @@ export function getCreditBalances({ organization, context }: PlatformCall): unkn
 export const listKeys = ({ context, organization }: PlatformCall): unknown =>
   context.store.keys.filter(({ organizationId }) => organizationId === organization.id).map(toKeyView)
 
-const toKeyView = ({ id, name, state, expireAt }: ApiKey): JsonObject => ({ name, state, keySuffix: id.slice(-4), expireAt })
+const toKeyView = ({ id, name, state, expireAt }: ApiKey) => ({ name, state, keySuffix: id.slice(-4), expireAt })
 
 /** Source: "Resolve the caller identity" in the vendor's API reference of October 2026, which has no example of an answer. */
 export const getWhoami = (key: ApiKey): unknown => ({ actorType: 'key', organizationId: key.organizationId, ...toKeyView(key) })
@@ -174,24 +143,18 @@ export function getUsageCost({ organization, query, context }: PlatformCall): un
   }
 }
 
-interface UsageQuery {
-  readonly from: Day
-  readonly to: Day
-  readonly filters: readonly Tag[]
-}
-
 // to_date is at most 30 days after from_date, both inclusive.
-const maxDays = 31
+const maxUsageDays = 31
 
-function toUsageQuery(query: URLSearchParams): UsageQuery {
+function toUsageQuery(query: URLSearchParams) {
   const from = requireDay(query, 'from_date')
   const to = requireDay(query, 'to_date')
   if (to < from) throw badRequest('to_date must not be before from_date')
-  if (countDays(from, to) > maxDays) throw badRequest('to_date must be at most 30 days after from_date')
+  if (countDays(from, to) > maxUsageDays) throw badRequest('to_date must be at most 30 days after from_date')
   return { from, to, filters: query.getAll('filter').map(toFilter) }
 }
 
-function requireDay(query: URLSearchParams, name: string): Day {
+function requireDay(query: URLSearchParams, name: string) {
   const [text, ...more] = query.getAll(name)
   if (text === undefined) throw badRequest(`${name} is required`)
   if (more.length > 0) throw badRequest(`${name} must be given once`)
@@ -207,7 +170,7 @@ function toFilter(text: string): Tag {
 }
 
 // A record has the tags of its service. All filters must match. Records of a warehouse have no service and match none.
-function isTagged({ services }: Organization, { serviceId }: UsageRecord, filters: readonly Tag[]): boolean {
+function isTagged({ services }: Organization, { serviceId }: UsageRecord, filters: readonly Tag[]) {
   const tags = services.find(({ id }) => id === serviceId)?.tags ?? []
   return filters.every(({ key, value }) => tags.some((tag) => tag.key === key && (value === undefined || tag.value === value)))
 }
@@ -222,7 +185,7 @@ function toUsageView(record: UsageRecord, firstOpenDay: string): JsonObject {
   }
 }
 
-const sumMicro = (amounts: readonly number[]): bigint => amounts.reduce((total, amount) => total + BigInt(amount), 0n)
+const sumMicro = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + BigInt(amount), 0n)
 
 /** Millionths of a credit as an exact decimal, without a float in between: 1250000 → 1.25, 3 → 0.000003. */
 function toCredits(micro: bigint): ExactNumber {

@@ -5,204 +5,214 @@ import { isJsonObject, type JsonObject } from '../store.ts'
 // checked here. The product checks their values.
 
 /** `any`: any value. A list describes the items of a list. A function chooses the shape by the value. */
-type Shape = 'any' | Fields | readonly [Shape] | ((value: JsonObject) => Shape)
+export type BodyShape = 'any' | FieldShapes | readonly [BodyShape] | ((value: JsonObject) => BodyShape)
 
-interface Fields {
-  readonly [name: string]: Shape
+interface FieldShapes {
+  readonly [name: string]: BodyShape
 }
 
-const fields = (names: string): Fields => Object.fromEntries(names.split(' ').map((name) => [name, 'any']))
+const namesOnly = (names: string): FieldShapes => Object.fromEntries(names.split(' ').map((name) => [name, 'any']))
 
-const numberFormat = fields('output mantissa thousandSeparated average decimalBytes factor currencySymbol numericUnit unit')
-const formatted = { numberFormat }
+const formatted = {
+  numberFormat: namesOnly('output mantissa thousandSeparated average decimalBytes factor currencySymbol numericUnit unit'),
+}
 
-const selectItem = {
-  ...fields('aggFn valueExpression alias level where whereLanguage metricName metricType periodAggFn'),
+const itemShape = {
+  ...namesOnly('aggFn valueExpression alias level where whereLanguage metricName metricType periodAggFn'),
   ...formatted,
 }
 
-const onClick = (value: JsonObject): Shape =>
+const clickShape = (value: JsonObject): BodyShape =>
   value.type === 'external'
-    ? fields('type urlTemplate')
-    : { ...fields('type whereTemplate whereLanguage'), target: fields('mode id template'), filters: [fields('kind expression template')] }
+    ? namesOnly('type urlTemplate')
+    : {
+        ...namesOnly('type whereTemplate whereLanguage'),
+        target: namesOnly('mode id template'),
+        filters: [namesOnly('kind expression template')],
+      }
 
-const formulas = { formulas: [{ ...fields('expression alias'), ...formatted }] } as const
-const select = { select: [selectItem] } as const
+const formulaShape = { formulas: [{ ...namesOnly('expression alias'), ...formatted }] } as const
+const selectShape = { select: [itemShape] } as const
 
-const configs: Readonly<Record<string, Fields>> = {
+const configs: Readonly<Record<string, FieldShapes>> = {
   line: {
-    ...fields('displayType sourceId groupBy asRatio alignDateRangeToGranularity fillNulls fitYAxisToData compareToPreviousPeriod'),
-    ...fields('seriesLimit showOperandSeries'),
-    ...select,
-    ...formulas,
+    ...namesOnly('displayType sourceId groupBy asRatio alignDateRangeToGranularity fillNulls fitYAxisToData compareToPreviousPeriod'),
+    ...namesOnly('seriesLimit showOperandSeries'),
+    ...selectShape,
+    ...formulaShape,
     ...formatted,
   },
   stacked_bar: {
-    ...fields('displayType sourceId groupBy asRatio alignDateRangeToGranularity fillNulls seriesLimit showOperandSeries'),
-    ...select,
-    ...formulas,
+    ...namesOnly('displayType sourceId groupBy asRatio alignDateRangeToGranularity fillNulls seriesLimit showOperandSeries'),
+    ...selectShape,
+    ...formulaShape,
     ...formatted,
   },
   table: {
-    ...fields('displayType sourceId groupBy having orderBy asRatio groupByColumnsOnLeft showOperandSeries'),
-    onClick,
-    ...select,
-    ...formulas,
+    ...namesOnly('displayType sourceId groupBy having orderBy asRatio groupByColumnsOnLeft showOperandSeries'),
+    onClick: clickShape,
+    ...selectShape,
+    ...formulaShape,
     ...formatted,
   },
   number: {
-    ...fields('displayType sourceId color'),
-    colorRules: [fields('operator value color label')],
-    backgroundChart: fields('type color'),
-    ...select,
-    ...formulas,
+    ...namesOnly('displayType sourceId color'),
+    colorRules: [namesOnly('operator value color label')],
+    backgroundChart: namesOnly('type color'),
+    ...selectShape,
+    ...formulaShape,
     ...formatted,
   },
-  pie: { ...fields('displayType sourceId groupBy orderBy limit'), ...select, ...formatted },
-  bar: { ...fields('displayType sourceId groupBy orderBy limit'), ...select, ...formatted },
+  pie: { ...namesOnly('displayType sourceId groupBy orderBy limit'), ...selectShape, ...formatted },
+  bar: { ...namesOnly('displayType sourceId groupBy orderBy limit'), ...selectShape, ...formatted },
   heatmap: {
-    ...fields('displayType sourceId where whereLanguage'),
-    select: [fields('valueExpression countExpression heatmapScaleType')],
+    ...namesOnly('displayType sourceId where whereLanguage'),
+    select: [namesOnly('valueExpression countExpression heatmapScaleType')],
     ...formatted,
   },
-  search: fields('displayType sourceId select where whereLanguage'),
-  event_patterns: fields('displayType sourceId select where whereLanguage'),
-  markdown: fields('displayType markdown'),
+  search: namesOnly('displayType sourceId select where whereLanguage'),
+  event_patterns: namesOnly('displayType sourceId select where whereLanguage'),
+  markdown: namesOnly('displayType markdown'),
 }
 
-const sql = { ...fields('configType connectionId sqlTemplate sourceId displayType'), ...formatted }
+const sqlShape = { ...namesOnly('configType connectionId sqlTemplate sourceId displayType'), ...formatted }
 
-const sqlConfigs: Readonly<Record<string, Fields>> = {
-  line: { ...sql, ...fields('compareToPreviousPeriod fillNulls alignDateRangeToGranularity fitYAxisToData') },
-  stacked_bar: { ...sql, ...fields('fillNulls alignDateRangeToGranularity') },
-  table: { ...sql, onClick },
-  number: { ...sql, color: 'any' },
-  pie: sql,
-  bar: sql,
+const sqlConfigs: Readonly<Record<string, FieldShapes>> = {
+  line: { ...sqlShape, ...namesOnly('compareToPreviousPeriod fillNulls alignDateRangeToGranularity fitYAxisToData') },
+  stacked_bar: { ...sqlShape, ...namesOnly('fillNulls alignDateRangeToGranularity') },
+  table: { ...sqlShape, onClick: clickShape },
+  number: { ...sqlShape, color: 'any' },
+  pie: sqlShape,
+  bar: sqlShape,
 }
 
 /** A display type that is not in the document may have any field. */
-const config = ({ displayType, configType }: JsonObject): Shape =>
+const config = ({ displayType, configType }: JsonObject): BodyShape =>
   (configType === 'sql' ? sqlConfigs : configs)[String(displayType)] ?? 'any'
 
-const tile = {
-  ...fields('id name x y w h asRatio containerId tabId'),
-  config,
-} as const
-
-const filter = fields(
+const filterShape = namesOnly(
   'type name expression sourceId sourceMetricType where whereLanguage appliesToSourceIds isBroadcastEnabled isVariableEnabled variableName',
 )
 
-const dashboard = {
-  ...fields('name tags savedQuery savedQueryLanguage'),
-  tiles: [tile],
-  savedFilterValues: [fields('type condition name values')],
-  containers: [{ ...fields('id title collapsed collapsible bordered'), tabs: [fields('id title')] }],
+const dashboardShape = {
+  ...namesOnly('name tags savedQuery savedQueryLanguage'),
+  tiles: [
+    {
+      ...namesOnly('id name x y w h asRatio containerId tabId'),
+      config,
+    } as const,
+  ],
+  savedFilterValues: [namesOnly('type condition name values')],
+  containers: [{ ...namesOnly('id title collapsed collapsible bordered'), tabs: [namesOnly('id title')] }],
 } as const
 
-const channel = fields('type emailRecipients webhookId webhookService slackChannelId severity')
+const channelShape = namesOnly('type emailRecipients webhookId webhookService slackChannelId severity')
 
 /** The document has the fields of alerts that the product has, with more in channels. */
-const alert = { ...fields(alertFields.join(' ')), channel, channels: [channel] } as const
+const alert = { ...namesOnly(alertFields.join(' ')), channel: channelShape, channels: [channelShape] } as const
 
 const sourceBase = {
-  ...fields('id name section disabled kind connection from timestampValueExpression'),
-  from: fields('databaseName tableName'),
-  querySettings: [fields('setting value')],
+  ...namesOnly('id name section disabled kind connection from timestampValueExpression'),
+  from: namesOnly('databaseName tableName'),
+  querySettings: [namesOnly('setting value')],
 } as const
 
 const sourceEvents = {
   filterSettings: {
-    ...fields('databaseName tableName'),
-    columns: [fields('name label allowAll valueExpression')],
+    ...namesOnly('databaseName tableName'),
+    columns: [namesOnly('name label allowAll valueExpression')],
   },
-  highlightedTraceAttributeExpressions: [fields('sqlExpression luceneExpression alias')],
-  highlightedRowAttributeExpressions: [fields('sqlExpression luceneExpression alias')],
+  highlightedTraceAttributeExpressions: [namesOnly('sqlExpression luceneExpression alias')],
+  highlightedRowAttributeExpressions: [namesOnly('sqlExpression luceneExpression alias')],
   materializedViews: [
     {
-      ...fields('databaseName tableName dimensionColumns minGranularity minDate timestampColumn'),
-      aggregatedColumns: [fields('sourceColumn aggFn mvColumn')],
+      ...namesOnly('databaseName tableName dimensionColumns minGranularity minDate timestampColumn'),
+      aggregatedColumns: [namesOnly('sourceColumn aggFn mvColumn')],
     },
   ],
-  metadataMaterializedViews: fields('keyRollupTable kvRollupTable granularity'),
-  ...fields('defaultTableSelectExpression serviceNameExpression serviceVersionExpression eventAttributesExpression'),
-  ...fields('resourceAttributesExpression traceIdExpression spanIdExpression implicitColumnExpression knownColumnsListExpression'),
-  ...fields('useTextIndexForImplicitColumn metricSourceId'),
+  metadataMaterializedViews: namesOnly('keyRollupTable kvRollupTable granularity'),
+  ...namesOnly('defaultTableSelectExpression serviceNameExpression serviceVersionExpression eventAttributesExpression'),
+  ...namesOnly('resourceAttributesExpression traceIdExpression spanIdExpression implicitColumnExpression knownColumnsListExpression'),
+  ...namesOnly('useTextIndexForImplicitColumn metricSourceId'),
 } as const
 
-const sourcesOf: Readonly<Record<string, Fields>> = {
+const sourceShapes: Readonly<Record<string, FieldShapes>> = {
   log: {
     ...sourceBase,
     ...sourceEvents,
-    ...fields('severityTextExpression bodyExpression displayedTimestampValueExpression traceSourceId'),
+    ...namesOnly('severityTextExpression bodyExpression displayedTimestampValueExpression traceSourceId'),
   },
   trace: {
     ...sourceBase,
     ...sourceEvents,
-    ...fields('durationExpression durationPrecision parentSpanIdExpression spanNameExpression spanKindExpression logSourceId'),
-    ...fields('sessionSourceId statusCodeExpression statusMessageExpression spanEventsValueExpression'),
+    ...namesOnly('durationExpression durationPrecision parentSpanIdExpression spanNameExpression spanKindExpression logSourceId'),
+    ...namesOnly('sessionSourceId statusCodeExpression statusMessageExpression spanEventsValueExpression'),
   },
   metric: {
     ...sourceBase,
-    metricTables: { ...fields('gauge histogram sum summary'), 'exponential histogram': 'any' },
-    ...fields('resourceAttributesExpression logSourceId'),
+    metricTables: { ...namesOnly('gauge histogram sum summary'), 'exponential histogram': 'any' },
+    ...namesOnly('resourceAttributesExpression logSourceId'),
   },
   session: { ...sourceBase, traceSourceId: 'any' },
   promql: sourceBase,
 }
 
-const source = ({ kind }: JsonObject): Shape => sourcesOf[String(kind)] ?? 'any'
-
-const shapes: Readonly<Record<string, Shape>> = {
-  'POST dashboards': { ...dashboard, filters: [filter] },
-  'POST dashboards/validate': { ...dashboard, filters: [filter] },
-  'PUT dashboards': { ...dashboard, filters: [{ ...filter, id: 'any' }] },
+export const bodyShapes: Readonly<Record<string, BodyShape>> = {
+  'POST dashboards': { ...dashboardShape, filters: [filterShape] },
+  'POST dashboards/validate': { ...dashboardShape, filters: [filterShape] },
+  'PUT dashboards': { ...dashboardShape, filters: [{ ...filterShape, id: 'any' }] },
   'POST alerts': alert,
   'PUT alerts': alert,
   'POST saved-searches': {
-    ...fields('name sourceId select where whereLanguage orderBy tags'),
-    filters: [fields('type condition')],
+    ...namesOnly('name sourceId select where whereLanguage orderBy tags'),
+    filters: [namesOnly('type condition')],
   },
-  'POST webhooks': fields('name service url description body headers queryParams'),
-  'POST sources': source,
-}
-
-const sameAsPost = ['saved-searches', 'webhooks', 'sources']
-
-interface BodyContext {
-  readonly method: string
-  readonly resource: string
-  readonly isValidation: boolean
-  readonly acceptsField: (name: string) => boolean
+  'POST webhooks': namesOnly('name service url description body headers queryParams'),
+  'POST sources': ({ kind }) => sourceShapes[String(kind)] ?? 'any',
 }
 
 /** The first property of the body that the document does not have, as a path such as `tiles.0.config.nonsense`. */
-export function findUndocumented(body: JsonObject, { method, resource, isValidation, acceptsField }: BodyContext): string | undefined {
-  const verb = method === 'PUT' && sameAsPost.includes(resource) ? 'POST' : method
+export function findUndocumented(
+  body: JsonObject,
+  {
+    method,
+    resource,
+    isValidation,
+    acceptsField,
+  }: {
+    readonly method: string
+    readonly resource: string
+    readonly isValidation: boolean
+    readonly acceptsField: (name: string) => boolean
+  },
+): string | undefined {
+  const verb = method === 'PUT' && ['saved-searches', 'webhooks', 'sources'].includes(resource) ? 'POST' : method
   const name = `${verb} ${resource}${isValidation ? '/validate' : ''}`
-  return findIn(body, shapes[name] ?? 'any', [], acceptsField)
+  return findExtra(body, bodyShapes[name] ?? 'any', [], acceptsField)
 }
 
-type Path = readonly (string | number)[]
-
-function findIn(value: unknown, shape: Shape, path: Path, acceptsField: (name: string) => boolean): string | undefined {
+function findExtra(
+  value: unknown,
+  shape: BodyShape,
+  path: readonly (string | number)[],
+  acceptsField: (name: string) => boolean,
+): string | undefined {
   if (shape === 'any') return undefined
-  if (typeof shape === 'function') return isJsonObject(value) ? findIn(value, shape(value), path, acceptsField) : undefined
+  if (typeof shape === 'function') return isJsonObject(value) ? findExtra(value, shape(value), path, acceptsField) : undefined
   if (isList(shape)) {
     const items = Array.isArray(value) ? value.entries() : []
-    return findFirst(items, ([index, item]) => findIn(item, shape[0], [...path, index], acceptsField))
+    return findFirst(items, ([index, item]) => findExtra(item, shape[0], [...path, index], acceptsField))
   }
   return findFirst(isJsonObject(value) ? Object.entries(value) : [], ([name, item]) => {
     if (acceptsField(name)) return undefined
     const inner = Object.hasOwn(shape, name) ? shape[name] : undefined
-    return inner === undefined ? [...path, name].join('.') : findIn(item, inner, [...path, name], acceptsField)
+    return inner === undefined ? [...path, name].join('.') : findExtra(item, inner, [...path, name], acceptsField)
   })
 }
 
-const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
+const isList = (shape: BodyShape): shape is readonly [BodyShape] => Array.isArray(shape)
 
-function findFirst<T>(items: Iterable<T>, find: (item: T) => string | undefined): string | undefined {
+function findFirst<T>(items: Iterable<T>, find: (item: T) => string | undefined) {
   for (const item of items) {
     const found = find(item)
     if (found !== undefined) return found

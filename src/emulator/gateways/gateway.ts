@@ -11,12 +11,10 @@ import type { ApiKey, Service } from '../store.ts'
 export interface Gateway {
   readonly maxBodyBytes: number
   identify(context: EmulatorContext, authorization: string | undefined): Identity
-  /** Whether the request counts against the limit of its key. */
   isLimited(request: HttpRequest): boolean
   toLimitHeaders(quota: Quota): Headers
   toTooManyRequests(): HttpResponse
   handle(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse
-  /** An error of the gateway itself. */
   toError(ids: Ids, status: number, code: string, message: string): HttpResponse
   /** A success that the product was not asked for; for faults. */
   toResult(ids: Ids, result: unknown): HttpResponse
@@ -52,17 +50,22 @@ export const badRequest = (message: string): GatewayError => new GatewayError(40
 
 export const notFound = (message: string): GatewayError => new GatewayError(404, 'NOT_FOUND', message)
 
-interface ProductCall {
+/** Passes a request on to the product. */
+export function callProduct({
+  context,
+  service,
+  route,
+  method,
+  query,
+  body,
+}: {
   readonly context: EmulatorContext
   readonly service: Service
   readonly route: Route
   readonly method: string
   readonly query: Readonly<Record<string, unknown>>
   readonly body: unknown
-}
-
-/** Passes a request on to the product. */
-export function callProduct({ context, service, route, method, query, body }: ProductCall): ProductResponse {
+}): ProductResponse {
   const { settings, ids } = context
   const request = { service, ids, nowMs: settings.now(), settings, id: route.id, query, body }
   const product = (passed: ProductRequest): ProductResponse => handleRoute(route, passed)
@@ -82,7 +85,6 @@ export interface Quota {
   readonly limit: number
   readonly remaining: number
   readonly windowMs: number
-  /** Time until the window ends. */
   readonly resetMs: number
 }
 

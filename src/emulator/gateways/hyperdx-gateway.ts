@@ -1,7 +1,6 @@
 import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import type { EmulatorContext } from '../context.ts'
 import {
-  type Headers,
   type HttpRequest,
   type HttpResponse,
   htmlType,
@@ -18,7 +17,7 @@ import type { ProductResponse } from '../product/request.ts'
 import { UnsupportedQuery } from '../product/sql.ts'
 import { demo } from '../shop/demo.ts'
 import { isJsonObject, type Service } from '../store.ts'
-import { callProduct, type Gateway, type Identity, isUsable, type Quota, toSqlContext } from './gateway.ts'
+import { callProduct, type Gateway, type Identity, isUsable, toSqlContext } from './gateway.ts'
 
 const maxBodyBytes = 32 * 1024 * 1024
 
@@ -28,18 +27,28 @@ const resources = ['alerts', 'charts', 'connections', 'dashboards', 'saved-searc
 export function createHyperdxGateway(settings: Settings): Gateway {
   return {
     maxBodyBytes,
-    identify,
+    identify: identifyBearer,
     // A body that cannot be parsed is rejected before it is counted.
     isLimited: (request) => resources.includes(toSegments(request.path)?.[0]?.toLowerCase() ?? '') && !('rejection' in parseBody(request)),
-    toLimitHeaders,
-    toTooManyRequests: () => toTooManyRequests(settings),
+    // Headers without a policy, and in whole seconds.
+    toLimitHeaders: ({ limit, remaining, resetMs }) => ({
+      'RateLimit-Limit': String(limit),
+      'RateLimit-Remaining': String(remaining),
+      'RateLimit-Reset': String(Math.ceil(resetMs / 1000)),
+    }),
+    // `Retry-After` is the length of the window, not the time that is left.
+    toTooManyRequests: () => ({
+      status: 429,
+      headers: { 'content-type': htmlType, 'Retry-After': String(Math.ceil((settings.rateLimit?.windowMs ?? 60_000) / 1000)) },
+      body: 'Too many requests, please try again later.',
+    }),
     handle: (context, request, identity) => handle(settings, context, request, identity),
     toError: (_ids, status, _code, message) => jsonResponse(status, { message }),
     toResult: (_ids, result) => jsonResponse(200, { data: result }),
   }
 }
 
-function identify({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
+function identifyBearer({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
   const secret = authorization?.split('Bearer ')[1]
   if (!secret) return { credentials: authorization === undefined ? 'absent' : 'wrong', keyId: '' }
   const key = store.keys.find((one) => one.secret === secret && isUsable(one, settings.now()))
@@ -53,7 +62,10 @@ function handle(settings: Settings, context: EmulatorContext, request: HttpReque
   const pathname = pathnameOf(request.path)
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const noRoute = noRouteResponse(request.method, pathname)
-  if (/^\/health\/?$/i.test(pathname)) return method === 'GET' ? toHealth(settings) : noRoute
+  if (/^\/health\/?$/i.test(pathname))
+    return method === 'GET'
+      ? jsonResponse(200, { data: 'OK', version: settings.serverVersion, ip: '127.0.0.1', env: 'production' })
+      : noRoute
   if (settings.hasMcp && /^\/mcp\/?$/i.test(pathname)) return toToolAnswer(context, { ...request, method }, identity, parsed.body)
   const segments = toSegments(request.path)
   if (segments === undefined) return noRoute
@@ -61,8 +73,13 @@ function handle(settings: Settings, context: EmulatorContext, request: HttpReque
   const isRoot = segments.length === 0
   if (isRoot ? method !== 'GET' : !resources.includes(resource.toLowerCase())) return noRoute
   if (identity.key === undefined) return textResponse(401, 'Unauthorized')
-  if (isRoot) return toVersion(context)
-  const decoded = rest.map(decode)
+  // The product shows the user's own access key here. This one is not valid.
+  if (isRoot)
+    return jsonResponse(200, {
+      version: 'v2',
+      user: { accessKey: 'demo-key-that-opens-nothing', name: 'Demo', email: 'demo@shop.example', team: checkoutOf(context).teamId },
+    })
+  const decoded = rest.map(decodeSegment)
   if (decoded.includes(undefined)) return jsonResponse(400, { message: genericMessage })
   const route = findRoute(method, [resource.toLowerCase(), ...decoded].join('/'))
   if (route === undefined) return noRoute
@@ -102,7 +119,7 @@ function toSegments(path: string): readonly string[] | undefined {
   return match?.[1]?.split('/').slice(1)
 }
 
-function decode(segment: string): string | undefined {
+function decodeSegment(segment: string) {
   try {
     return decodeURIComponent(segment)
   } catch {
@@ -112,10 +129,8 @@ function decode(segment: string): string | undefined {
 
 const genericMessage = 'Something went wrong :('
 
-type ParsedBody = { readonly body: unknown } | { readonly rejection: HttpResponse }
-
 /** A body that is absent or has an unknown type is an empty object. */
-function parseBody({ text, headers, isTooLarge }: HttpRequest): ParsedBody {
+function parseBody({ text, headers, isTooLarge }: HttpRequest): { readonly body: unknown } | { readonly rejection: HttpResponse } {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(/\s*;\s*/)
   const charset = parameters
     .find((parameter) => parameter.startsWith('charset='))
@@ -147,27 +162,3 @@ function toResponse({ status, body, text, total }: ProductResponse): HttpRespons
   if (total === undefined || !isJsonObject(body)) return jsonResponse(status, body)
   return jsonResponse(status, body, { 'X-Total-Count': String(total) })
 }
-
-const toHealth = ({ serverVersion }: Settings): HttpResponse =>
-  jsonResponse(200, { data: 'OK', version: serverVersion, ip: '127.0.0.1', env: 'production' })
-
-/** The product shows the user's own access key here. This one is not valid. */
-const toVersion = (context: EmulatorContext): HttpResponse =>
-  jsonResponse(200, {
-    version: 'v2',
-    user: { accessKey: 'demo-key-that-opens-nothing', name: 'Demo', email: 'demo@shop.example', team: checkoutOf(context).teamId },
-  })
-
-/** Headers without a policy, and in whole seconds. */
-const toLimitHeaders = ({ limit, remaining, resetMs }: Quota): Headers => ({
-  'RateLimit-Limit': String(limit),
-  'RateLimit-Remaining': String(remaining),
-  'RateLimit-Reset': String(Math.ceil(resetMs / 1000)),
-})
-
-/** `Retry-After` is the length of the window, not the time that is left. */
-const toTooManyRequests = ({ rateLimit }: Settings): HttpResponse => ({
-  status: 429,
-  headers: { 'content-type': htmlType, 'Retry-After': String(Math.ceil((rateLimit?.windowMs ?? 60_000) / 1000)) },
-  body: 'Too many requests, please try again later.',
-})

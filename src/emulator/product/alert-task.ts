@@ -13,8 +13,8 @@ export function runAlertTask(service: Service, nowMs: number): void {
     if (Date.parse(alert.scheduleStartAt ?? '') > nowMs) continue
     alert.updatedAt = new Date(nowMs).toISOString()
     try {
-      const values = evaluate(alert, service, nowMs)
-      alert.state = values.some((value) => isBreach(alert, value)) ? 'ALERT' : 'OK'
+      const values = valuesOfAlert(alert, service, nowMs)
+      alert.state = values.some((value) => isBreached(alert, value)) ? 'ALERT' : 'OK'
       alert.executionErrors = []
     } catch (cause) {
       if (!(cause instanceof ChartError)) throw cause
@@ -23,8 +23,7 @@ export function runAlertTask(service: Service, nowMs: number): void {
   }
 }
 
-/** The compared values, one for each group; 0 without rows. */
-function evaluate(alert: Alert, service: Service, nowMs: number): readonly number[] {
+function valuesOfAlert(alert: Alert, service: Service, nowMs: number) {
   const series = alert.source === 'tile' ? seriesOfTile(alert, service) : seriesOfSavedSearch(alert, service)
   const [first] = series
   if (first === undefined) return []
@@ -46,9 +45,9 @@ function evaluate(alert: Alert, service: Service, nowMs: number): readonly numbe
   return values.length === 0 ? [0] : values
 }
 
-type Series = ChartRequest['series'][number]
+type TaskSeries = ChartRequest['series'][number]
 
-type StoredSeries = Omit<Series, 'whereLanguage'> & { readonly storedLanguage: Series['whereLanguage'] | null }
+type StoredSeries = Omit<TaskSeries, 'whereLanguage'> & { readonly storedLanguage: TaskSeries['whereLanguage'] | null }
 
 /** Empty for a tile that the task does not evaluate, or that this emulator cannot. */
 function seriesOfTile({ dashboardId, tileId }: Alert, { dashboards }: Service): readonly StoredSeries[] {
@@ -57,7 +56,7 @@ function seriesOfTile({ dashboardId, tileId }: Alert, { dashboards }: Service): 
   return select.map((item) => ({
     sourceId: String(config?.sourceId),
     // The web app stores only these values.
-    aggFn: item.aggFn as Series['aggFn'],
+    aggFn: item.aggFn as TaskSeries['aggFn'],
     where: String(item.where ?? ''),
     storedLanguage: item.whereLanguage as StoredSeries['storedLanguage'], // As for aggFn.
     groupBy: config?.groupBy ? [String(config.groupBy)] : [],
@@ -65,7 +64,7 @@ function seriesOfTile({ dashboardId, tileId }: Alert, { dashboards }: Service): 
     ...(typeof item.level === 'number' && { level: item.level }),
     ...(typeof item.metricName === 'string' && {
       metricName: item.metricName,
-      metricDataType: item.metricType as Series['metricDataType'], // As for aggFn.
+      metricDataType: item.metricType as TaskSeries['metricDataType'], // As for aggFn.
     }),
   }))
 }
@@ -78,7 +77,7 @@ function seriesOfSavedSearch({ savedSearchId, groupBy }: Alert, { savedSearches 
   return [{ sourceId, aggFn: 'count', where, storedLanguage, groupBy: groupBy ? [groupBy] : [] }]
 }
 
-function isBreach({ threshold, thresholdMax, thresholdType }: Alert, value: number): boolean {
+function isBreached({ threshold, thresholdMax, thresholdType }: Alert, value: number) {
   const isInRange = value >= threshold && value <= (thresholdMax ?? threshold)
   const breaches: Readonly<Record<string, boolean>> = {
     above: value >= threshold,

@@ -8,18 +8,7 @@ import { isUsableOverTime } from './sql-template.ts'
 
 export const minutesOf = { '1m': 1, '5m': 5, '15m': 15, '30m': 30, '1h': 60, '6h': 360, '12h': 720, '1d': 1440 } as const
 
-type Interval = keyof typeof minutesOf
-
-const thresholdType = z.nativeEnum({
-  above: 'above',
-  below: 'below',
-  above_exclusive: 'above_exclusive',
-  below_or_equal: 'below_or_equal',
-  equal: 'equal',
-  not_equal: 'not_equal',
-  between: 'between',
-  not_between: 'not_between',
-} as const)
+type AlertInterval = keyof typeof minutesOf
 
 const channel = z.object({ type: z.literal('webhook'), webhookId: z.string().nonempty("Webhook ID can't be empty") })
 
@@ -41,18 +30,27 @@ function createStartSchema(nowMs: number) {
 
 const onSavedSearch = z.object({ source: z.literal('saved_search'), groupBy: z.string().nullish(), savedSearchId: z.string().min(1) })
 
-const onTile = z.object({ source: z.literal('tile'), tileId: z.string().min(1), dashboardId: z.string().min(1) })
+const tileTarget = z.object({ source: z.literal('tile'), tileId: z.string().min(1), dashboardId: z.string().min(1) })
 
 /** The limits of `scheduleStartAt` depend on the server's clock. */
 const onAnything = (nowMs: number) =>
   z.object({
     channel: channel.optional(),
     channels: channels.optional(),
-    interval: z.enum(Object.keys(minutesOf) as [Interval, ...Interval[]]), // zod 3 asks for a tuple.
+    interval: z.enum(Object.keys(minutesOf) as [AlertInterval, ...AlertInterval[]]), // zod 3 asks for a tuple.
     scheduleOffsetMinutes: z.number().int().min(0).max(1439).optional(),
     scheduleStartAt: createStartSchema(nowMs),
     threshold: z.number(),
-    thresholdType,
+    thresholdType: z.nativeEnum({
+      above: 'above',
+      below: 'below',
+      above_exclusive: 'above_exclusive',
+      below_or_equal: 'below_or_equal',
+      equal: 'equal',
+      not_equal: 'not_equal',
+      between: 'between',
+      not_between: 'not_between',
+    } as const),
     thresholdMax: z.number().optional(),
     // The default is never used, because both forms below require a source.
     source: z.nativeEnum({ saved_search: 'saved_search', tile: 'tile' } as const).default('saved_search'),
@@ -63,24 +61,25 @@ const onAnything = (nowMs: number) =>
   })
 
 /** The names of the fields that a body can have. */
-export const alertFields: readonly string[] = [onAnything(0), onSavedSearch, onTile].flatMap(({ shape }) => Object.keys(shape))
+export const alertFields: readonly string[] = [onAnything(0), onSavedSearch, tileTarget].flatMap(({ shape }) => Object.keys(shape))
 
 const createAlertSchema = (nowMs: number) =>
-  onAnything(nowMs).and(onSavedSearch.or(onTile)).superRefine(checkChannels).superRefine(checkSchedule).superRefine(checkRange)
+  onAnything(nowMs).and(onSavedSearch.or(tileTarget)).superRefine(demandChannels).superRefine(checkSchedule).superRefine(checkRange)
 
 export type AlertBody = z.output<ReturnType<typeof createAlertSchema>>
 
-interface ChannelFields {
-  readonly channel?: WebhookChannel | undefined
-  readonly channels?: readonly WebhookChannel[] | undefined
-}
-
-function checkChannels({ channel: single, channels: list }: ChannelFields, context: z.RefinementCtx): void {
+function demandChannels(
+  {
+    channel: single,
+    channels: list,
+  }: { readonly channel?: WebhookChannel | undefined; readonly channels?: readonly WebhookChannel[] | undefined },
+  context: z.RefinementCtx,
+) {
   const problem = findChannelProblem(single, list)
   if (problem !== undefined) addIssue(context, problem, ['channels'])
 }
 
-function findChannelProblem(single: WebhookChannel | undefined, list: readonly WebhookChannel[] | undefined): string | undefined {
+function findChannelProblem(single: WebhookChannel | undefined, list: readonly WebhookChannel[] | undefined) {
   if (single === undefined && list === undefined) return 'Provide either "channel" or "channels"'
   if (single !== undefined && list !== undefined && !isDeepStrictEqual(single, list[0]))
     return 'When both "channel" and "channels" are provided, "channel" must match the first entry of "channels"'
@@ -88,13 +87,18 @@ function findChannelProblem(single: WebhookChannel | undefined, list: readonly W
   return isRepeated ? 'Duplicate notification channels are not allowed' : undefined
 }
 
-interface ScheduleFields {
-  readonly interval: Interval
-  readonly scheduleOffsetMinutes?: number | undefined
-  readonly scheduleStartAt?: string | null | undefined
-}
-
-function checkSchedule({ interval, scheduleOffsetMinutes = 0, scheduleStartAt }: ScheduleFields, context: z.RefinementCtx): void {
+function checkSchedule(
+  {
+    interval,
+    scheduleOffsetMinutes = 0,
+    scheduleStartAt,
+  }: {
+    readonly interval: AlertInterval
+    readonly scheduleOffsetMinutes?: number | undefined
+    readonly scheduleStartAt?: string | null | undefined
+  },
+  context: z.RefinementCtx,
+) {
   const minutes = minutesOf[interval]
   const path = ['scheduleOffsetMinutes']
   if (scheduleStartAt != null && scheduleOffsetMinutes > 0)
@@ -103,13 +107,14 @@ function checkSchedule({ interval, scheduleOffsetMinutes = 0, scheduleStartAt }:
     addIssue(context, `scheduleOffsetMinutes must be less than ${minutes} minute${minutes === 1 ? '' : 's'}`, path)
 }
 
-interface RangeFields {
-  readonly thresholdType: string
-  readonly threshold: number
-  readonly thresholdMax?: number | undefined
-}
-
-function checkRange({ thresholdType: type, threshold, thresholdMax }: RangeFields, context: z.RefinementCtx): void {
+function checkRange(
+  {
+    thresholdType: type,
+    threshold,
+    thresholdMax,
+  }: { readonly thresholdType: string; readonly threshold: number; readonly thresholdMax?: number | undefined },
+  context: z.RefinementCtx,
+) {
   if (type !== 'between' && type !== 'not_between') return
   if (thresholdMax === undefined) addIssue(context, 'thresholdMax is required for between/not_between threshold types', ['thresholdMax'])
   else if (thresholdMax < threshold) addIssue(context, 'thresholdMax must be greater than or equal to threshold', ['thresholdMax'])
@@ -127,24 +132,24 @@ export const alerts = routesOf<Alert>({
   create(request) {
     const { service, ids } = request
     const body = validate(request, { body: createAlertSchema(request.nowMs) })
-    checkReferences(service, body)
+    demandTargets(service, body)
     const at = nowOf(request)
     return { id: ids.objectId(), teamId: service.teamId, ...toFields(body), state: 'OK', createdAt: at, updatedAt: at }
   },
   update(request, find) {
     const body = validate(request, { body: createAlertSchema(request.nowMs), hasId: true })
-    checkReferences(request.service, body)
+    demandTargets(request.service, body)
     return Object.assign(find(), toFields(body), { updatedAt: nowOf(request) })
   },
 })
 
-function checkReferences(service: Service, body: AlertBody): void {
-  if (body.source === 'tile') checkTile(requireTile(service, body))
+function demandTargets(service: Service, body: AlertBody) {
+  if (body.source === 'tile') demandSqlTile(requireTile(service, body))
   else {
     if (!isObjectId(body.savedSearchId)) throw badRequest('Invalid saved search ID')
     requireById(service.savedSearches, body.savedSearchId, () => badRequest('Saved search not found'))
   }
-  const webhookIds = new Set(channelsOf(body).map(({ webhookId }) => webhookId))
+  const webhookIds = new Set(toChannels(body).map(({ webhookId }) => webhookId))
   for (const id of webhookIds) if (!isObjectId(id)) throw badRequest('Invalid webhook ID')
   const found = new Set([...webhookIds].flatMap((id) => findById(service.webhooks, id)?.id ?? []))
   if (found.size !== webhookIds.size) throw badRequest('Webhook not found')
@@ -159,7 +164,7 @@ function requireTile(service: Service, { dashboardId, tileId }: Extract<AlertBod
 }
 
 /** Checks SQL tiles only. An alert on a table or a text is accepted, and the next update of the dashboard deletes it. */
-function checkTile({ config: { configType, displayType, sqlTemplate } }: Tile): void {
+function demandSqlTile({ config: { configType, displayType, sqlTemplate } }: Tile) {
   if (configType !== 'sql') return
   const isOverTime = displayType === 'line' || displayType === 'stacked_bar'
   if (!isOverTime && displayType !== 'number')
@@ -168,40 +173,36 @@ function checkTile({ config: { configType, displayType, sqlTemplate } }: Tile): 
     throw badRequest('Raw SQL alert query is invalid: SQL used for alerts must include an interval parameter or macro.')
 }
 
-const channelsOf = ({ channel, channels }: AlertBody): readonly WebhookChannel[] => channels ?? (channel === undefined ? [] : [channel])
+const toChannels = ({ channel, channels }: AlertBody): readonly WebhookChannel[] => channels ?? (channel === undefined ? [] : [channel])
 
 /** Fields that are stored and shown as a body has them, and null without a value. */
-const plainFields = ['name', 'message', 'note', 'threshold', 'interval', 'numConsecutiveWindows', 'thresholdType'] as const
+const shownFields = ['name', 'message', 'note', 'threshold', 'interval', 'numConsecutiveWindows', 'thresholdType'] as const
 
-type PlainPart = Pick<Alert, (typeof plainFields)[number]>
+type PlainPart = Pick<Alert, (typeof shownFields)[number]>
 
-const plainPart = (fields: { readonly [Field in keyof PlainPart]?: unknown }): PlainPart =>
-  Object.fromEntries(plainFields.map((field) => [field, fields[field] ?? null])) as unknown as PlainPart // A stored alert was validated.
+const plainPart = (fields: { readonly [Field in keyof PlainPart]?: unknown }) =>
+  Object.fromEntries(shownFields.map((field) => [field, fields[field] ?? null])) as unknown as PlainPart // A stored alert was validated.
 
 /** The fields that a body sets. An update keeps the other fields. */
 export const toFields = (body: AlertBody) =>
   ({
-    ...toTarget(body),
-    channels: channelsOf(body).map((channel) => ({ ...channel })),
+    ...(body.source === 'tile'
+      ? { source: body.source, dashboardId: toObjectId(body.dashboardId), tileId: body.tileId, savedSearchId: null, groupBy: null }
+      : {
+          source: body.source,
+          dashboardId: null,
+          tileId: null,
+          savedSearchId: toObjectId(body.savedSearchId),
+          groupBy: body.groupBy ?? null,
+        }),
+    channels: toChannels(body).map((channel) => ({ ...channel })),
     ...plainPart(body),
     ...(body.thresholdMax !== undefined && { thresholdMax: body.thresholdMax }),
     ...toSchedule(body),
   }) satisfies Partial<Alert>
 
-/** The ids of the other source are cleared. */
-const toTarget = (body: AlertBody) =>
-  body.source === 'tile'
-    ? { source: body.source, dashboardId: toObjectId(body.dashboardId), tileId: body.tileId, savedSearchId: null, groupBy: null }
-    : {
-        source: body.source,
-        dashboardId: null,
-        tileId: null,
-        savedSearchId: toObjectId(body.savedSearchId),
-        groupBy: body.groupBy ?? null,
-      }
-
 /** Setting or clearing the start also clears an older offset. */
-function toSchedule({ scheduleStartAt, scheduleOffsetMinutes }: AlertBody): Pick<Alert, 'scheduleStartAt' | 'scheduleOffsetMinutes'> {
+function toSchedule({ scheduleStartAt, scheduleOffsetMinutes }: AlertBody) {
   if (scheduleStartAt === undefined) return scheduleOffsetMinutes === undefined ? {} : { scheduleOffsetMinutes }
   if (scheduleStartAt === null) return { scheduleStartAt, scheduleOffsetMinutes: scheduleOffsetMinutes ?? 0 }
   return { scheduleStartAt: new Date(scheduleStartAt).toISOString(), scheduleOffsetMinutes: 0 }
@@ -221,15 +222,15 @@ function toAlertView(alert: Alert): JsonObject {
     state,
     ...(channel !== undefined && { channel, channels }),
     teamId,
-    ...withoutNulls({ dashboardId, tileId, savedSearchId, groupBy, scheduleOffsetMinutes, silenced }),
+    ...Object.fromEntries(
+      Object.entries({ dashboardId, tileId, savedSearchId, groupBy, scheduleOffsetMinutes, silenced }).filter(([, value]) => value != null),
+    ),
     executionErrors,
     createdAt,
     updatedAt,
     ...alert.newer,
   }
 }
-
-const withoutNulls = (fields: JsonObject): JsonObject => Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 
 export function deleteAlertsWhere(service: Service, isDeleted: (alert: Alert) => boolean): void {
   service.alerts = service.alerts.filter((alert) => !isDeleted(alert))

@@ -4,7 +4,7 @@ import type { JsonObject, Source } from '../store.ts'
 import { findById, objectId, ok, type ProductRequest, type ProductResponse, validate } from './request.ts'
 import { selectTelemetry, type TelemetryKind, type TelemetryRow, telemetryKinds, visitTelemetry } from './telemetry.ts'
 
-const granularities = {
+const bucketLengths = {
   '30s': 30_000,
   '1m': minuteMs,
   '5m': 5 * minuteMs,
@@ -21,10 +21,7 @@ const granularities = {
   '30d': 43_200 * minuteMs,
 } as const
 
-type Granularity = keyof typeof granularities
-
-// zod 3 asks for a tuple.
-const granularity = z.enum([...(Object.keys(granularities) as [Granularity, ...Granularity[]]), 'auto'])
+type Granularity = keyof typeof bucketLengths
 
 const milliseconds = z
   .number()
@@ -53,7 +50,8 @@ const schema = z.object({
       message: 'All series must have the same groupBy fields',
     }),
   endTime: milliseconds,
-  granularity: granularity.optional(),
+  // zod 3 asks for a tuple.
+  granularity: z.enum([...(Object.keys(bucketLengths) as [Granularity, ...Granularity[]]), 'auto']).optional(),
   startTime: milliseconds,
   seriesReturnType: z.enum(['ratio', 'column']).optional(),
 })
@@ -85,19 +83,19 @@ export function querySeries(request: ProductRequest): ProductResponse {
   }
 }
 
-interface Stored {
+interface StoredRange {
   readonly oldestMs: number
   readonly newestMs: number
 }
 
 /** The telemetry that the demo has at this time. */
-export const storedAt = (nowMs: number): Stored => ({
+export const storedAt = (nowMs: number): StoredRange => ({
   oldestMs: (Math.floor(nowMs / dayMs) - retentionDays) * dayMs,
   newestMs: nowMs,
 })
 
 /** The rows of a chart. Throws a ChartError. */
-export function computeSeries(request: ChartRequest, sources: readonly Source[], stored: Stored): readonly JsonObject[] {
+export function computeSeries(request: ChartRequest, sources: readonly Source[], stored: StoredRange): readonly JsonObject[] {
   const lengthMs = bucketLength(request)
   const all = request.series.flatMap((one, index) =>
     querySingle({ ...request, lengthMs, stored }, one, { index, kind: findById(sources, one.sourceId)?.kind }),
@@ -107,26 +105,20 @@ export function computeSeries(request: ChartRequest, sources: readonly Source[],
 
 /** Throws a ChartError for a query with these conditions in its WHERE that cannot run. */
 export function checkConditions(conditions: readonly SeriesInput[], kind: string | undefined): void {
-  if (kind !== undefined && isTelemetryKind(kind)) for (const condition of conditions) readCondition(condition, kind)
+  if (kind !== undefined && isTelemetryKind(kind)) for (const condition of conditions) toMatcher(condition, kind)
 }
 
-/** The given length of buckets, or the shortest with at most 60 buckets. */
-function bucketLength({ granularity: given = 'auto', startTime, endTime }: ChartRequest): number {
-  if (given !== 'auto') return granularities[given]
-  const lengths = Object.values(granularities)
-  return lengths.find((length) => (endTime - startTime) / length <= 60) ?? granularities['30d']
+function bucketLength({ granularity: given = 'auto', startTime, endTime }: ChartRequest) {
+  if (given !== 'auto') return bucketLengths[given]
+  const lengths = Object.values(bucketLengths)
+  return lengths.find((length) => (endTime - startTime) / length <= 60) ?? bucketLengths['30d']
 }
 
-interface Query extends Pick<ChartRequest, 'startTime' | 'endTime'> {
-  readonly lengthMs: number
-  readonly stored: Stored
-}
+type ChartCell = string | number | null
 
-type Column = string | number | null
+type ResultRow = Readonly<Record<string, ChartCell>>
 
-type ResultRow = Readonly<Record<string, Column>>
-
-interface Position {
+interface SeriesPosition {
   readonly index: number
   readonly kind: string | undefined
 }
@@ -135,7 +127,7 @@ const isTelemetryKind = (kind: string): kind is TelemetryKind => telemetryKinds.
 
 interface Bucket {
   readonly startMs: number
-  readonly group: readonly Column[]
+  readonly group: readonly ChartCell[]
   readonly rows: TelemetryRow[]
 }
 
@@ -144,7 +136,16 @@ const maxKnownRows = 100_000
 
 const knownAnswers = new Map<string, readonly ResultRow[]>()
 
-function querySingle({ lengthMs, stored, startTime, endTime }: Query, input: SeriesInput, position: Position): readonly ResultRow[] {
+function querySingle(
+  {
+    lengthMs,
+    stored,
+    startTime,
+    endTime,
+  }: { readonly startTime: number; readonly endTime: number; readonly lengthMs: number; readonly stored: StoredRange },
+  input: SeriesInput,
+  position: SeriesPosition,
+): readonly ResultRow[] {
   const range = { fromMs: Math.max(startTime, stored.oldestMs), toMs: Math.min(endTime, stored.newestMs) }
   const key = JSON.stringify([input, position, lengthMs, range])
   const known = knownAnswers.get(key)
@@ -159,13 +160,11 @@ function querySingle({ lengthMs, stored, startTime, endTime }: Query, input: Ser
   return rows
 }
 
-interface Buckets {
-  readonly fromMs: number
-  readonly toMs: number
-  readonly lengthMs: number
-}
-
-function countRows({ lengthMs, ...range }: Buckets, input: SeriesInput, { index, kind }: Position): readonly ResultRow[] {
+function countRows(
+  { lengthMs, ...range }: { readonly fromMs: number; readonly toMs: number; readonly lengthMs: number },
+  input: SeriesInput,
+  { index, kind }: SeriesPosition,
+): readonly ResultRow[] {
   if (kind === undefined) throw new ChartError(404, `Source not found for series ${index}`)
   if (kind === 'metric' && input.metricDataType === undefined) throw new ChartError(500, 'no query support for metric type=undefined')
   if (!isTelemetryKind(kind) || (kind === 'metric' && input.metricDataType !== 'gauge')) return []
@@ -189,9 +188,13 @@ function countRows({ lengthMs, ...range }: Buckets, input: SeriesInput, { index,
       buckets.push(added)
     }
   })
-  const toValue = readValue(input, kind)
+  const toValue = toReader(input, kind)
   return buckets.map(({ startMs, group, rows }) => ({
-    [`series_${index}`]: aggregate(input, (kind === 'metric' ? lastOfEach(rows) : rows).map(toValue)),
+    // The last row of each service: a gauge has its last value in a bucket.
+    [`series_${index}`]: aggregate(
+      input,
+      (kind === 'metric' ? [...new Map(rows.map((row) => [row.ServiceName, row])).values()] : rows).map(toValue),
+    ),
     ...Object.fromEntries(columns.map((column, i) => [column, group[i] ?? null])),
     __hdx_time_bucket: new Date(startMs).toISOString().replace('.000Z', 'Z'),
   }))
@@ -209,7 +212,7 @@ function matchingRows(input: SeriesInput, kind: TelemetryKind): MatchingRows {
   const key = JSON.stringify([kind, where, whereLanguage, metricName])
   const known = knownConditions.get(key)
   if (known !== undefined) return known
-  const matches = readCondition(input, kind)
+  const matches = toMatcher(input, kind)
   const rows = selectTelemetry(kind, (row) => matches(row) && (kind !== 'metric' || row.MetricName === metricName))
   const [oldest] = knownConditions.size < maxKnownConditions ? [] : knownConditions.keys()
   if (oldest !== undefined) knownConditions.delete(oldest)
@@ -217,12 +220,7 @@ function matchingRows(input: SeriesInput, kind: TelemetryKind): MatchingRows {
   return rows
 }
 
-/** The last row of each service: a gauge has its last value in a bucket. */
-const lastOfEach = (rows: readonly TelemetryRow[]): readonly TelemetryRow[] => [
-  ...new Map(rows.map((row) => [row.ServiceName, row])).values(),
-]
-
-function aggregate({ aggFn, level = 0.5 }: SeriesInput, values: readonly number[]): Column {
+function aggregate({ aggFn, level = 0.5 }: SeriesInput, values: readonly number[]): ChartCell {
   const sum = () => values.reduce((total, value) => total + value, 0)
   switch (aggFn) {
     case 'count':
@@ -242,20 +240,19 @@ function aggregate({ aggFn, level = 0.5 }: SeriesInput, values: readonly number[
     case 'last_value':
       return values.at(-1) ?? null
     case 'quantile':
-      return quantile(values, level)
+      return quantileOf(values, level)
     default:
       throw unsupported(aggFn)
   }
 }
 
-function quantile(values: readonly number[], level: number): number {
+function quantileOf(values: readonly number[], level: number) {
   const sorted = values.toSorted((a, b) => a - b)
   const position = (sorted.length - 1) * level
   const low = sorted[Math.floor(position)] ?? 0
   return low + ((sorted[Math.ceil(position)] ?? low) - low) * (position % 1)
 }
 
-/** One object for each bucket and group, with the series side by side. */
 function mergeSeries(rows: readonly ResultRow[], { series: [first] }: ChartRequest): readonly JsonObject[] {
   const merged = new Map<string, JsonObject>()
   for (const { __hdx_time_bucket: bucket, ...columns } of rows) {
@@ -273,9 +270,9 @@ type Matcher = (row: TelemetryRow) => boolean
 // The product translates any Lucene and passes on any SQL. This emulator knows comparisons of columns that are joined by AND.
 
 /** The status is not 500, because the product could answer. */
-const unsupported = (text: string): ChartError => new ChartError(501, `The emulator cannot evaluate: ${text}`)
+const unsupported = (text: string) => new ChartError(501, `The emulator cannot evaluate: ${text}`)
 
-function readCondition({ where, whereLanguage = 'lucene' }: SeriesInput, kind: TelemetryKind): Matcher {
+function toMatcher({ where, whereLanguage = 'lucene' }: SeriesInput, kind: TelemetryKind): Matcher {
   if (where.trim() === '') return () => true
   const matchers = whereLanguage === 'sql' ? readSql(where, kind) : readLucene(where, kind)
   return (row) => matchers.every((matches) => matches(row))
@@ -315,7 +312,7 @@ function readSql(where: string, kind: TelemetryKind): readonly Matcher[] {
   })
 }
 
-const comparisons: Readonly<Record<string, (value: number, limit: number) => boolean>> = {
+const numberChecks: Readonly<Record<string, (value: number, limit: number) => boolean>> = {
   '<': (value, limit) => value < limit,
   '<=': (value, limit) => value <= limit,
   '>': (value, limit) => value > limit,
@@ -326,10 +323,9 @@ const comparisons: Readonly<Record<string, (value: number, limit: number) => boo
 
 function compareNumber([, field = '', operator = '', limit]: RegExpExecArray, kind: TelemetryKind): Matcher {
   const column = knownColumn(field, kind)
-  return (row) => comparisons[operator]?.(Number(row[column]), Number(limit)) ?? false
+  return (row) => numberChecks[operator]?.(Number(row[column]), Number(limit)) ?? false
 }
 
-/** The comparisons of a condition, without the brackets around some of them. */
 function splitConjunction(where: string): readonly string[] {
   const parts: string[] = ['']
   let depth = 0
@@ -345,7 +341,7 @@ function splitConjunction(where: string): readonly string[] {
   })
 }
 
-const columnsOf: Readonly<Record<TelemetryKind, readonly string[]>> = {
+const columnsByKind: Readonly<Record<TelemetryKind, readonly string[]>> = {
   log: ['ServiceName', 'SeverityText', 'Body'],
   trace: ['ServiceName', 'SpanName', 'SpanKind', 'StatusCode', 'Duration'],
   metric: ['ServiceName', 'MetricName', 'Value'],
@@ -373,16 +369,16 @@ const otherColumns: readonly string[] = [
 
 /** Whether a table of the kind may have the column. */
 export const hasColumn = (name: string, kind: string): boolean =>
-  otherColumns.includes(name) || !isTelemetryKind(kind) || columnsOf[kind].includes(name)
+  otherColumns.includes(name) || !isTelemetryKind(kind) || columnsByKind[kind].includes(name)
 
-function knownColumn(name: string, kind: TelemetryKind): string {
-  if (columnsOf[kind].includes(name)) return name
+function knownColumn(name: string, kind: TelemetryKind) {
+  if (columnsByKind[kind].includes(name)) return name
   if (!/^\w+$/.test(name) || otherColumns.includes(name)) throw unsupported(name)
   throw new ChartError(500, `Unknown expression or function identifier \`${name}\`.`)
 }
 
 /** `Duration`, `Duration / 1000000`. A field with a dot becomes a text, whose value is 0. */
-function readValue({ aggFn, field = '' }: SeriesInput, kind: TelemetryKind): (row: TelemetryRow) => number {
+function toReader({ aggFn, field = '' }: SeriesInput, kind: TelemetryKind): (row: TelemetryRow) => number {
   if (kind === 'metric') return (row) => Number(row.Value)
   if (aggFn === 'count') return () => 1
   if (field.includes('.')) return () => 0

@@ -5,22 +5,22 @@ import { routesOf } from './resource.ts'
 
 const prefix = z.string().regex(/^[a-z0-9_]+$/i)
 
-const fields = {
+const connectionFields = {
   name: z.string(),
   host: z.string(),
   username: z.string(),
   password: z.string().optional(),
 }
 
-const createBody = z.object({
-  ...fields,
+const newConnection = z.object({
+  ...connectionFields,
   hyperdxSettingPrefix: prefix.optional().nullable(),
   isPrometheusEndpoint: z.boolean().optional(),
 })
 
 /** An empty prefix clears the stored one. */
-const updateBody = z.object({
-  ...fields,
+const changedConnection = z.object({
+  ...connectionFields,
   hyperdxSettingPrefix: prefix.or(z.literal('')).optional().nullable(),
   isPrometheusEndpoint: z.boolean().optional(),
 })
@@ -33,12 +33,12 @@ export const connections = routesOf<Connection>({
   list: (items) => items.map(toConnectionView),
   missing: plainNotFound,
   create(request) {
-    const { hyperdxSettingPrefix, ...body } = validate(request, { body: createBody })
+    const { hyperdxSettingPrefix, ...body } = validate(request, { body: newConnection })
     const at = nowOf(request)
     return { id: request.ids.objectId(), ...body, ...(hyperdxSettingPrefix && { hyperdxSettingPrefix }), createdAt: at, updatedAt: at }
   },
   update(request, find) {
-    const { hyperdxSettingPrefix: prefix, password, ...body } = validate(request, { body: updateBody, hasId: true })
+    const { hyperdxSettingPrefix: prefix, password, ...body } = validate(request, { body: changedConnection, hasId: true })
     const { hyperdxSettingPrefix, ...kept } = find()
     const shown = prefix === undefined ? hyperdxSettingPrefix : prefix
     return {

@@ -1,7 +1,7 @@
 import * as z from 'zod/v3'
 import { isSame } from '../../platform/core/equality.ts'
 import type { Ids } from '../deterministic.ts'
-import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Source, type Tile } from '../store.ts'
+import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Tile } from '../store.ts'
 import { deleteAlertsOfTiles, deleteAlertsWhere } from './alerts.ts'
 import { addIssue, badRequest, findById, objectId, type ProductRequest, type ProductResponse, plainNotFound, validate } from './request.ts'
 import { routesOf } from './resource.ts'
@@ -10,7 +10,7 @@ import { hasTab, toTileView } from './tile-view.ts'
 
 const maxIdLength = 256
 
-const place = z.object({
+const tilePlace = z.object({
   x: z.number().min(0).max(23),
   y: z.number().min(0),
   w: z.number().min(1).max(24),
@@ -22,7 +22,7 @@ const place = z.object({
 const tile = z
   .object({
     name: z.string(),
-    ...place.shape,
+    ...tilePlace.shape,
     asRatio: z.boolean().optional(),
     config: tileConfig.optional(),
   })
@@ -49,7 +49,7 @@ const tiles = z
 export const tags = z.array(z.string().max(32)).max(50).optional()
 
 /** Fields in the order of the product's messages. */
-const filterFields = {
+const filterBody = {
   type: z.enum(['QUERY_EXPRESSION']),
   name: z.string().min(1),
   expression: z.string().min(1),
@@ -68,10 +68,8 @@ const filterFields = {
 }
 
 /** Unknown fields of a filter are rejected. Those of all other objects are stripped. */
-const createFilter = z.object(filterFields).strict()
-const updateFilter = z.object({ id: z.string(), ...filterFields }).strict()
-
-type Filter = z.output<typeof createFilter>
+const createFilter = z.object(filterBody).strict()
+type FilterBody = z.output<typeof createFilter>
 
 const containerLabel = z.string().min(1).max(maxIdLength)
 
@@ -89,7 +87,7 @@ const container = z.object({
 
 type Container = z.output<typeof container>
 
-const fields = {
+const bodyFields = {
   name: z.string().max(1024),
   tiles,
   tags,
@@ -103,19 +101,19 @@ interface CrossFields {
   readonly savedQuery?: string | null | undefined
   readonly savedQueryLanguage?: string | null | undefined
   readonly containers?: readonly Container[] | undefined
-  readonly filters?: readonly Filter[] | undefined
+  readonly filters?: readonly FilterBody[] | undefined
 }
 
-function checkCrossFields({ savedQuery, savedQueryLanguage, containers = [], filters = [] }: CrossFields, context: z.RefinementCtx): void {
+function checkCrossFields({ savedQuery, savedQueryLanguage, containers = [], filters = [] }: CrossFields, context: z.RefinementCtx) {
   if (savedQuery != null && savedQueryLanguage === null)
     addIssue(context, 'savedQueryLanguage cannot be null when savedQuery is provided', ['savedQueryLanguage'])
-  checkContainers(containers, context)
+  refuseContainers(containers, context)
   checkVariableNames(filters, context)
   checkFilterEffects(filters, context)
   checkFilterModes(filters, context)
 }
 
-function checkContainers(containers: readonly Container[], context: z.RefinementCtx): void {
+function refuseContainers(containers: readonly Container[], context: z.RefinementCtx) {
   const seen = new Set<string>()
   for (const [index, { id, tabs = [] }] of containers.entries()) {
     if (seen.has(id)) addIssue(context, `Container IDs must be unique: "${id}"`, ['containers', index, 'id'])
@@ -129,7 +127,7 @@ function checkContainers(containers: readonly Container[], context: z.Refinement
   }
 }
 
-function checkVariableNames(filters: readonly Filter[], context: z.RefinementCtx): void {
+function checkVariableNames(filters: readonly FilterBody[], context: z.RefinementCtx) {
   const seen = new Set<string>()
   for (const [index, filter] of filters.entries()) {
     if (filter.isVariableEnabled !== true) continue
@@ -142,7 +140,7 @@ function checkVariableNames(filters: readonly Filter[], context: z.RefinementCtx
 }
 
 /** The filter `Deploy env` has the variable `Deploy_env` by default. */
-function deriveVariableName(filterName: string): string {
+function deriveVariableName(filterName: string) {
   const name = filterName
     .trim()
     .replace(/\s+/g, '_')
@@ -150,7 +148,7 @@ function deriveVariableName(filterName: string): string {
   return /^[0-9_]/.test(name) ? `v${name}` : name
 }
 
-function checkFilterEffects(filters: readonly Filter[], context: z.RefinementCtx): void {
+function checkFilterEffects(filters: readonly FilterBody[], context: z.RefinementCtx) {
   for (const [index, { name, isBroadcastEnabled, isVariableEnabled }] of filters.entries()) {
     if (isBroadcastEnabled !== false || isVariableEnabled === true) continue
     const path = ['filters', index, 'isBroadcastEnabled']
@@ -158,7 +156,7 @@ function checkFilterEffects(filters: readonly Filter[], context: z.RefinementCtx
   }
 }
 
-function checkFilterModes(filters: readonly Filter[], context: z.RefinementCtx): void {
+function checkFilterModes(filters: readonly FilterBody[], context: z.RefinementCtx) {
   for (const [index, { name, isBroadcastEnabled, isVariableEnabled, variableName, appliesToSourceIds = [] }] of filters.entries()) {
     if (variableName !== undefined && isVariableEnabled !== true)
       addIssue(
@@ -176,11 +174,13 @@ function checkFilterModes(filters: readonly Filter[], context: z.RefinementCtx):
 }
 
 /** Filters of a new dashboard have no ids. Filters of an update must have them. */
-const createBody = z.object({ ...fields, filters: z.array(createFilter).optional() }).superRefine(checkCrossFields)
+const newDashboard = z.object({ ...bodyFields, filters: z.array(createFilter).optional() }).superRefine(checkCrossFields)
 
-const updateBody = z.object({ ...fields, filters: z.array(updateFilter).optional() }).superRefine(checkCrossFields)
+const changedDashboard = z
+  .object({ ...bodyFields, filters: z.array(z.object({ id: z.string(), ...filterBody }).strict()).optional() })
+  .superRefine(checkCrossFields)
 
-type DashboardBody = z.output<typeof createBody> | z.output<typeof updateBody>
+type DashboardBody = z.output<typeof newDashboard> | z.output<typeof changedDashboard>
 type TileBody = DashboardBody['tiles'][number]
 
 /**
@@ -194,7 +194,7 @@ export const dashboards = routesOf<Dashboard>({
   missing: plainNotFound,
   create(request) {
     const { service, ids } = request
-    const body = validate(request, { body: createBody })
+    const body = validate(request, { body: newDashboard })
     demandReferences(service, body)
     return {
       id: ids.objectId(),
@@ -210,7 +210,7 @@ export const dashboards = routesOf<Dashboard>({
   },
   update(request, find) {
     const { service, ids } = request
-    const body = validate(request, { body: updateBody, hasId: true })
+    const body = validate(request, { body: changedDashboard, hasId: true })
     const dashboard = find()
     demandReferences(service, body, dashboard)
     const before = dashboard.tiles
@@ -232,7 +232,7 @@ export const dashboards = routesOf<Dashboard>({
   afterDelete: (service, { id }) => deleteAlertsWhere(service, ({ source, dashboardId }) => source === 'tile' && dashboardId === id),
 })
 
-function demandReferences(...args: Parameters<typeof findReferenceProblem>): void {
+function demandReferences(...args: Parameters<typeof findReferenceProblem>) {
   const problem = findReferenceProblem(...args)
   if (problem !== undefined) throw badRequest(problem)
 }
@@ -242,7 +242,7 @@ export const patchSchema = z.object({
   name: z.string().min(1).optional(),
   tags,
   tileId: z.string().optional(),
-  tile: place
+  tile: tilePlace
     .partial()
     .extend({ name: z.string().min(1).optional(), config: patchConfig })
     .optional(),
@@ -263,7 +263,6 @@ export function patchDashboard(service: Service, { dashboardId, name, tags: give
   return { id: dashboard.id, name: dashboard.name, tags: dashboard.tags, ...patched }
 }
 
-/** Replaces the first tile with the id. */
 function patchTile(service: Service, dashboard: Dashboard, tileId: string, patch: NonNullable<Patch['tile']>): JsonObject | string {
   const index = dashboard.tiles.findIndex(({ id }) => id === tileId)
   const before = dashboard.tiles[index]
@@ -285,7 +284,7 @@ function patchTile(service: Service, dashboard: Dashboard, tileId: string, patch
 /** Stores nothing. The response has no envelope, and `normalized` is the parsed body, without the defaults that views have. */
 export function validateDashboard({ service, body }: ProductRequest): ProductResponse {
   const invalid = (errors: readonly JsonObject[]): ProductResponse => ({ status: 200, body: { valid: false, errors, normalized: null } })
-  const parsed = createBody.safeParse(body)
+  const parsed = newDashboard.safeParse(body)
   if (!parsed.success) return invalid(parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })))
   const problem = findReferenceProblem(service, parsed.data)
   if (problem !== undefined) return invalid([{ path: '', message: problem }])
@@ -347,8 +346,7 @@ const toTiles = ({ tiles }: DashboardBody, ids: Ids, { before, missingLanguage }
 const toFilters = ({ filters = [] }: DashboardBody, ids: Ids, before: readonly DashboardFilter[]): DashboardFilter[] =>
   filters.map((filter) => ({ ...filter, id: ('id' in filter ? keptId(before, filter.id) : undefined) ?? ids.objectId() }))
 
-const keptId = (before: readonly { readonly id: string }[], id: string | undefined): string | undefined =>
-  before.find((one) => one.id === id)?.id
+const keptId = (before: readonly { readonly id: string }[], id: string | undefined) => before.find((one) => one.id === id)?.id
 
 function toSavedQueryLanguage({ savedQuery, savedQueryLanguage }: DashboardBody): string | null | undefined {
   if (savedQueryLanguage !== undefined) return savedQueryLanguage
@@ -356,11 +354,10 @@ function toSavedQueryLanguage({ savedQuery, savedQueryLanguage }: DashboardBody)
   return savedQuery ? 'lucene' : undefined
 }
 
-/** Display types whose tiles can have alerts. */
 const alertTypes: readonly unknown[] = ['line', 'stacked_bar', 'number']
 
 /** Deletes alerts of removed tiles, hidden tiles included, and of tiles that cannot have alerts any more. Keeps alerts of unknown tiles. */
-function deleteLostAlerts({ service }: ProductRequest, dashboard: Dashboard, before: readonly Tile[]): void {
+function deleteLostAlerts({ service }: ProductRequest, dashboard: Dashboard, before: readonly Tile[]) {
   const kept = new Set(dashboard.tiles.map(({ id }) => id))
   const lost = [
     ...before.filter(({ id }) => !kept.has(id)),
@@ -377,11 +374,7 @@ function deleteLostAlerts({ service }: ProductRequest, dashboard: Dashboard, bef
  * The first missing or unsuitable reference of a dashboard, in the product's words and order. `existing` is the dashboard that is updated:
  * a tile may keep a source that does not fit any more.
  */
-function findReferenceProblem(
-  service: Service,
-  { tiles, filters = [], containers }: DashboardBody,
-  existing?: Dashboard,
-): string | undefined {
+function findReferenceProblem(service: Service, { tiles, filters = [], containers }: DashboardBody, existing?: Dashboard) {
   const configs = tiles.flatMap(({ config }): JsonObject[] => (config === undefined ? [] : [config]))
   const before = new Map(existing?.tiles.map((tile) => [tile.id, tile]))
   const containerProblems = findContainerProblems(tiles, containers ?? existing?.containers ?? [])
@@ -391,11 +384,17 @@ function findReferenceProblem(
     unique(ids).filter((id) => !known.some((one) => one.id === id))
   const clicks = configs.flatMap(clickTargetOf)
   const searchSources = clicks.filter(({ type }) => type === 'search').map(({ id }) => id)
-  const sources = [...tiles.flatMap(sourcesOf), ...filters.map(({ sourceId }) => sourceId)]
+  const sources = [...tiles.flatMap(sourceIdsOf), ...filters.map(({ sourceId }) => sourceId)]
 
   const problems: [string, readonly string[]][] = [
     ['Could not find the following source IDs', missing(sources, service.sources)],
-    ['Could not find the following connection IDs', missing(configs.filter(isSql).map(connectionOf), service.connections)],
+    [
+      'Could not find the following connection IDs',
+      missing(
+        configs.filter(isSql).map(({ connectionId }) => String(connectionId)),
+        service.connections,
+      ),
+    ],
     ['The following source IDs do not match the specified connections', findConnectionMismatches(configs, service)],
     [
       'Heatmap tiles require a Trace source. The following source IDs are not Trace sources',
@@ -409,7 +408,7 @@ function findReferenceProblem(
       'Tiles with formulas require a Metric, Log, or Trace source. The following source IDs are not formula-capable',
       findWrongKinds(
         service,
-        tiles.filter((tile) => hasFormulas(tile.config) && isNewFormula(tile, before.get(tile.id ?? ''))),
+        tiles.filter((tile) => hasFormula(tile.config) && isNewFormula(tile, before.get(tile.id ?? ''))),
         ['metric', 'log', 'trace'],
       ),
     ],
@@ -429,9 +428,9 @@ function findReferenceProblem(
   return found && `${found[0]}: ${found[1].join(', ')}`
 }
 
-const unique = (ids: readonly string[]): string[] => [...new Set(ids)]
+const unique = (ids: readonly string[]) => [...new Set(ids)]
 
-function findContainerProblems(tiles: readonly TileBody[], containers: readonly JsonObject[]): string[] {
+function findContainerProblems(tiles: readonly TileBody[], containers: readonly JsonObject[]) {
   const byId = new Map(containers.map((container) => [container.id, container]))
   return tiles.flatMap(({ containerId, tabId }, index): string[] => {
     const container = byId.get(containerId)
@@ -444,7 +443,7 @@ function findContainerProblems(tiles: readonly TileBody[], containers: readonly 
   })
 }
 
-function sourcesOf({ config }: TileBody): string[] {
+function sourceIdsOf({ config }: TileBody) {
   const own = 'sourceId' in config && config.sourceId ? [config.sourceId] : []
   const clicked = clickTargetOf(config).flatMap(({ type, id }) => (type === 'search' ? [id] : []))
   return [...own, ...clicked]
@@ -455,19 +454,17 @@ function clickTargetOf({ onClick }: JsonObject): { readonly type: unknown; reado
   return [{ type: onClick.type, id: String(onClick.target.id) }]
 }
 
-const isSql = ({ configType }: JsonObject): boolean => configType === 'sql'
+const isSql = ({ configType }: JsonObject) => configType === 'sql'
 
-const connectionOf = ({ connectionId }: JsonObject): string => String(connectionId)
-
-const findConnectionMismatches = (configs: readonly JsonObject[], { sources }: Service): string[] =>
+const findConnectionMismatches = (configs: readonly JsonObject[], { sources }: Service) =>
   configs.filter(isSql).flatMap(({ sourceId, connectionId }) => {
     const source = sources.find(({ id }) => id === sourceId)
     return source !== undefined && source.connection !== connectionId ? [source.id] : []
   })
 
-const kindOf = ({ sources }: Service, sourceId: string): Source['kind'] | undefined => sources.find(({ id }) => id === sourceId)?.kind
+const kindOf = ({ sources }: Service, sourceId: string) => sources.find(({ id }) => id === sourceId)?.kind
 
-function findWrongKinds(service: Service, tiles: readonly TileBody[], kinds: readonly string[]): string[] {
+function findWrongKinds(service: Service, tiles: readonly TileBody[], kinds: readonly string[]) {
   const ids = tiles.flatMap(({ config }) => (config !== undefined && 'sourceId' in config && config.sourceId ? [config.sourceId] : []))
   return unique(ids).filter((id) => {
     const kind = kindOf(service, id)
@@ -475,17 +472,17 @@ function findWrongKinds(service: Service, tiles: readonly TileBody[], kinds: rea
   })
 }
 
-const isHeatmap = (config: JsonObject | undefined): boolean => config?.displayType === 'heatmap'
+const isHeatmap = (config: JsonObject | undefined) => config?.displayType === 'heatmap'
 
-const hasFormulas = (config: JsonObject | undefined): boolean => Array.isArray(config?.formulas) && config.formulas.length > 0
+const hasFormula = (config: JsonObject | undefined) => Array.isArray(config?.formulas) && config.formulas.length > 0
 
-const hasSource = (tile: Tile, { config }: TileBody): boolean =>
+const hasSource = (tile: Tile, { config }: TileBody) =>
   config !== undefined && 'sourceId' in config && tile.config.sourceId === config.sourceId
 
-const isNewHeatmap = (tile: TileBody, before: Tile | undefined): boolean =>
+const isNewHeatmap = (tile: TileBody, before: Tile | undefined) =>
   before === undefined || isSql(before.config) || !isHeatmap(before.config) || !hasSource(before, tile)
 
-const isNewFormula = (tile: TileBody, before: Tile | undefined): boolean =>
+const isNewFormula = (tile: TileBody, before: Tile | undefined) =>
   before === undefined ||
   before.config.configType !== undefined ||
   // Most display types have no formulas.

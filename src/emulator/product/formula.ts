@@ -1,5 +1,5 @@
 /** Maximum depth of parentheses and signs. */
-const maxDepth = 64
+const maxNesting = 64
 const maxLength = 1024
 
 interface Token {
@@ -16,14 +16,14 @@ export function findFormulaProblems(expression: string, seriesCount: number): re
   if (expression.trim() === '') return ['Expression is empty']
   if (expression.length > maxLength) return [`Expression is too long (${expression.length} characters, max ${maxLength})`]
   try {
-    return findReferenceProblems(parse(tokenize(expression)), seriesCount)
+    return findReferenceProblems(parseFormula(tokenize(expression)), seriesCount)
   } catch (cause) {
     if (cause instanceof FormulaError) return [cause.message]
     throw cause
   }
 }
 
-function findReferenceProblems(letters: readonly string[], seriesCount: number): string[] {
+function findReferenceProblems(letters: readonly string[], seriesCount: number) {
   if (letters.length === 0) return ['Expression must reference at least one series (A, B, C, ...)']
   const last = String.fromCharCode('A'.charCodeAt(0) + seriesCount - 1)
   const known = seriesCount > 0 ? `this chart only has series A through ${last}` : 'this chart has no series'
@@ -31,12 +31,12 @@ function findReferenceProblems(letters: readonly string[], seriesCount: number):
   return [...unknown].map((letter) => `Unknown series "${letter}" — ${known}`)
 }
 
-const grammar =
+const formulaGrammar =
   /(?<blank>\s+)|(?<operator>[-+*/])|(?<open>\()|(?<close>\))|(?<number>\d+(?:\.\d*)?|\.\d+)|(?<series>[A-Z][A-Za-z]*)|(?<word>[a-z][A-Za-z]*)|(?<other>[\s\S])/gy
 
 function tokenize(expression: string): readonly Token[] {
   const tokens: Token[] = []
-  for (const { 0: text, groups = {} } of expression.matchAll(grammar)) {
+  for (const { 0: text, groups = {} } of expression.matchAll(formulaGrammar)) {
     const kind = Object.keys(groups).find((name) => groups[name] !== undefined)
     if (kind === 'blank') continue
     if (kind === 'word') throw new FormulaError(`Unexpected "${text}" — series references are uppercase letters (A, B, C, ...)`)
@@ -50,7 +50,7 @@ function tokenize(expression: string): readonly Token[] {
 }
 
 /** The letters of the referenced series, in order. Throws a FormulaError for a syntax error. */
-function parse(tokens: readonly Token[]): readonly string[] {
+function parseFormula(tokens: readonly Token[]) {
   const letters: string[] = []
   let at = 0
   let depth = 0
@@ -59,7 +59,7 @@ function parse(tokens: readonly Token[]): readonly string[] {
     return token?.kind === 'operator' && texts.includes(token.text)
   }
   const nest = (inner: () => void): void => {
-    if (++depth > maxDepth) throw new FormulaError(`Expression is nested too deeply (max ${maxDepth} levels)`)
+    if (++depth > maxNesting) throw new FormulaError(`Expression is nested too deeply (max ${maxNesting} levels)`)
     inner()
     depth--
   }
@@ -80,7 +80,7 @@ function parse(tokens: readonly Token[]): readonly string[] {
     if (token === undefined) throw new FormulaError('Unexpected end of expression')
     if (token.kind === 'series') letters.push(token.text)
     else if (token.kind === 'open') nest(group)
-    else if (token.kind !== 'number') throw new FormulaError(`Unexpected ${describe(token)}`)
+    else if (token.kind !== 'number') throw new FormulaError(`Unexpected ${nameToken(token)}`)
   }
   const group = (): void => {
     sum()
@@ -88,11 +88,11 @@ function parse(tokens: readonly Token[]): readonly string[] {
   }
   sum()
   const rest = tokens[at]
-  if (rest !== undefined) throw new FormulaError(rest.kind === 'close' ? 'Unmatched closing parenthesis' : `Unexpected ${describe(rest)}`)
+  if (rest !== undefined) throw new FormulaError(rest.kind === 'close' ? 'Unmatched closing parenthesis' : `Unexpected ${nameToken(rest)}`)
   return letters
 }
 
-function describe({ kind, text }: Token): string {
+function nameToken({ kind, text }: Token) {
   if (kind === 'open') return 'opening parenthesis'
   if (kind === 'close') return 'closing parenthesis'
   return `${kind === 'series' ? 'series reference' : kind} "${text}"`

@@ -4,14 +4,14 @@ import { patchDashboard, patchSchema } from './dashboards.ts'
 import { isObjectId } from './request.ts'
 import { evaluateSql, type SqlContext, toJsonFormat } from './sql.ts'
 
-const call = z.object({
+const toolCall = z.object({
   jsonrpc: z.literal('2.0'),
   id: z.union([z.number(), z.string()]),
   method: z.literal('tools/call'),
   params: z.object({ name: z.string(), arguments: z.unknown() }),
 })
 
-const list = call.pick({ jsonrpc: true, id: true }).extend({ method: z.literal('tools/list') })
+const list = toolCall.pick({ jsonrpc: true, id: true }).extend({ method: z.literal('tools/list') })
 
 /** Whether a body is a message of JSON-RPC. */
 export const isRpcMessage = (body: unknown): boolean => isJsonObject(body) && body.jsonrpc === '2.0' && typeof body.method === 'string'
@@ -29,17 +29,16 @@ const quarterHourMs = 900_000
 export function callTool(body: unknown, context: SqlContext): JsonObject | undefined {
   const listed = list.safeParse(body)
   if (listed.success) return { result: { tools: Object.keys(tools).map((name) => ({ name })) }, jsonrpc: '2.0', id: listed.data.id }
-  const parsed = call.safeParse(body)
+  const parsed = toolCall.safeParse(body)
   if (!parsed.success) return undefined
   const { id, params } = parsed.data
   return { result: runTool(params.name, params.arguments, context), jsonrpc: '2.0', id }
 }
 
-/** Some of the product's tools. */
 const tools: Readonly<Record<string, (given: unknown, context: SqlContext) => JsonObject>> = {
   clickstack_patch_dashboard: (given, { service }) => {
     const answer = patchDashboard(service, patchSchema.parse(given))
-    return typeof answer === 'string' ? toolError(answer) : toText(answer)
+    return typeof answer === 'string' ? toolError(answer) : textAnswer(answer)
   },
   clickstack_sql: (given, context) => runQuery(queryArguments.parse(given), context),
 }
@@ -67,26 +66,26 @@ function runQuery({ connectionId, sql, startTime, endTime }: z.output<typeof que
   const startMs = startTime === undefined ? endMs - quarterHourMs : Date.parse(startTime)
   if (Number.isNaN(startMs) || Number.isNaN(endMs)) return toolError('Invalid startTime or endTime: must be valid ISO 8601 strings')
   if (startMs >= endMs) return toolError('endTime must be greater than startTime')
-  if (!isObjectId(connectionId)) return toolError(JSON.stringify(malformedConnection, null, 2))
+  if (!isObjectId(connectionId))
+    return toolError(JSON.stringify([{ code: 'custom', message: 'Invalid ObjectId', path: ['config', 'connectionId'] }], null, 2))
   if (!context.service.connections.some((one) => one.id === connectionId))
     return toolError(`Connection not found: ${connectionId}. Call clickstack_list_sources to discover available connection IDs.`)
   const result = evaluateSql({ sql, startMs, endMs }, context)
-  return 'error' in result ? toolError(withHint(result.error)) : toContent(toJsonFormat(result))
+  return 'error' in result
+    ? toolError(
+        result.error.startsWith('Unknown expression identifier')
+          ? `${result.error}\n\nHINT: Call clickstack_describe_source to discover available columns and map attribute keys before retrying.`
+          : result.error,
+      )
+    : toContent(toJsonFormat(result))
 }
 
-const malformedConnection = [{ code: 'custom', message: 'Invalid ObjectId', path: ['config', 'connectionId'] }]
-
-const withHint = (error: string): string =>
-  error.startsWith('Unknown expression identifier')
-    ? `${error}\n\nHINT: Call clickstack_describe_source to discover available columns and map attribute keys before retrying.`
-    : error
-
-const toolError = (text: string): JsonObject => ({ content: [{ type: 'text', text }], isError: true })
+const toolError = (text: string) => ({ content: [{ type: 'text', text }], isError: true })
 
 function toContent(result: JsonObject): JsonObject {
-  const isTrimmed = JSON.stringify(result).length > maxLength
+  const isTrimmed = JSON.stringify(result).length > maxResultLength
   const answer = {
-    result: isTrimmed ? trimObject(result, maxLength) : result,
+    result: isTrimmed ? trimObject(result, maxResultLength) : result,
     ...(isTrimmed && { note: 'Result was trimmed for context size. Narrow the time range or add filters to reduce data.' }),
     ...(result.rows === 0 && {
       hints: [
@@ -94,31 +93,31 @@ function toContent(result: JsonObject): JsonObject {
       ],
     }),
   }
-  return toText(answer)
+  return textAnswer(answer)
 }
 
-const toText = (answer: JsonObject): JsonObject => ({ content: [{ type: 'text', text: JSON.stringify(answer, null, 2) }] })
+const textAnswer = (answer: JsonObject) => ({ content: [{ type: 'text', text: JSON.stringify(answer, null, 2) }] })
 
-const maxLength = 50_000
+const maxResultLength = 50_000
 
-const lengthOf = (value: unknown): number => JSON.stringify(value).length
+const jsonLength = (value: unknown) => JSON.stringify(value).length
 
 /** Each field gets an equal share of the length. A text over its share is replaced, a list is cut. */
 function trimObject(object: JsonObject, limit: number): JsonObject {
   const share = Math.floor(limit / Object.keys(object).length)
-  const fields = Object.entries(object).map(([name, value]) => [name, lengthOf(value) <= share ? value : trimValue(value, share)])
-  const isTrimmed = Object.values(object).some((value) => lengthOf(value) > share)
+  const fields = Object.entries(object).map(([name, value]) => [name, jsonLength(value) <= share ? value : trimValue(value, share)])
+  const isTrimmed = Object.values(object).some((value) => jsonLength(value) > share)
   return { ...Object.fromEntries(fields), ...(isTrimmed && { __hdx_trimmed: true }) }
 }
 
 function trimValue(value: unknown, limit: number): unknown {
   if (Array.isArray(value)) return trimList(value, limit)
-  return isJsonObject(value) ? trimObject(value, limit) : { __hdx_trimmed: true, originalSize: lengthOf(value) }
+  return isJsonObject(value) ? trimObject(value, limit) : { __hdx_trimmed: true, originalSize: jsonLength(value) }
 }
 
 /** Cuts a list by 30% at a time, down to ten items. Items that are still too long are shortened. */
 function trimList(list: readonly unknown[], limit: number): readonly unknown[] {
   let kept = list
-  while (lengthOf(kept) > limit && kept.length > 10) kept = kept.slice(0, Math.max(10, Math.floor(kept.length * 0.7)))
-  return lengthOf(kept) <= limit ? kept : kept.map((item) => (lengthOf(item) <= limit ? item : trimValue(item, limit)))
+  while (jsonLength(kept) > limit && kept.length > 10) kept = kept.slice(0, Math.max(10, Math.floor(kept.length * 0.7)))
+  return jsonLength(kept) <= limit ? kept : kept.map((item) => (jsonLength(item) <= limit ? item : trimValue(item, limit)))
 }

@@ -9,17 +9,10 @@ export interface ProductRequest {
   readonly service: Service
   readonly ids: Ids
   readonly nowMs: number
-  readonly settings: PagingSettings
-  /** The last part of the path, for routes that have one. */
+  readonly settings: { readonly pageLimit: number | undefined }
   readonly id: string
   readonly query: Readonly<Record<string, unknown>>
-  /** Parsed, but not validated. */
   readonly body: unknown
-}
-
-interface PagingSettings {
-  /** The longest list of a response, whatever the request asks for. Undefined: the product's own limits. */
-  readonly pageLimit: number | undefined
 }
 
 export interface ProductResponse {
@@ -96,8 +89,6 @@ export function removeById<T extends Identified>(items: T[], id: string): T | un
 
 export const objectId = z.string().refine(isObjectId, 'Invalid ObjectId')
 
-const params = z.object({ id: objectId })
-
 interface Schemas<Body extends z.ZodTypeAny> {
   readonly body?: Body
   readonly hasId?: boolean
@@ -106,7 +97,7 @@ interface Schemas<Body extends z.ZodTypeAny> {
 /** Returns the parsed body. Throws one 400 with all problems, those of the body first. */
 export function validate<Body extends z.ZodTypeAny>(request: ProductRequest, { body, hasId = false }: Schemas<Body>): z.output<Body> {
   const parsedBody = body?.safeParse(request.body)
-  const parsedParams = hasId ? params.safeParse({ id: request.id }) : undefined
+  const parsedParams = hasId ? z.object({ id: objectId }).safeParse({ id: request.id }) : undefined
   const problems = [
     ...(parsedBody?.success === false ? [`Body validation failed: ${describeIssues(parsedBody.error.issues)}`] : []),
     ...(parsedParams?.success === false ? [`Params validation failed: ${describeIssues(parsedParams.error.issues)}`] : []),
@@ -115,7 +106,7 @@ export function validate<Body extends z.ZodTypeAny>(request: ProductRequest, { b
   return parsedBody?.data
 }
 
-const describeIssues = (issues: readonly z.ZodIssue[]): string =>
+const describeIssues = (issues: readonly z.ZodIssue[]) =>
   issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message)).join('; ')
 
 export const addIssue = (context: z.RefinementCtx, message: string, path: (string | number)[] = []): void =>
@@ -123,18 +114,18 @@ export const addIssue = (context: z.RefinementCtx, message: string, path: (strin
 
 const maxPageSize = 1000
 
-const pageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(maxPageSize).default(maxPageSize),
-  offset: z.coerce.number().int().min(0).default(0),
-})
-
 /** A page of alerts, saved searches or webhooks, sorted by id, and the total. */
 export function listPage<T extends Identified>(
   { query, settings }: ProductRequest,
   items: readonly T[],
   toView: (item: T) => unknown,
 ): ProductResponse {
-  const parsed = pageQuery.safeParse(query)
+  const parsed = z
+    .object({
+      limit: z.coerce.number().int().min(1).max(maxPageSize).default(maxPageSize),
+      offset: z.coerce.number().int().min(0).default(0),
+    })
+    .safeParse(query)
   if (!parsed.success) throw badRequest(`Query validation failed: ${describeIssues(parsed.error.issues)}`)
   const { limit, offset } = parsed.data
   const size = query.limit !== undefined ? Math.min(limit, settings.pageLimit ?? limit) : (settings.pageLimit ?? maxPageSize)

@@ -13,9 +13,7 @@ import {
   validate,
 } from './request.ts'
 
-/** What distinguishes the objects of one path from those of another. */
 interface Resource<T extends Identified> {
-  /** The first part of the path. */
   readonly name: string
   itemsOf(service: Service): T[]
   /** Throws for an object that the product cannot read. */
@@ -25,11 +23,9 @@ interface Resource<T extends Identified> {
   /** Default: true. */
   readonly hasGet?: boolean
   missing(): ProductError
-  /** Returns what is stored for a valid body. */
   create(request: ProductRequest): T
   /** Returns what is stored instead. The product looks the object up between its checks: `find` throws where there is none. */
   update(request: ProductRequest, find: () => T): T
-  /** Throws to keep an object. */
   checkDelete?(request: ProductRequest): void
   afterDelete?(service: Service, removed: T): void
   /** Whether a DELETE of an unknown id succeeds. */

@@ -7,7 +7,7 @@ import { routesOf } from './resource.ts'
 
 const maxConditionLength = 8 * 1024
 
-const filter = z.union([
+const searchFilter = z.union([
   z.object({ type: z.enum(['lucene', 'sql']).optional().default('sql'), condition: z.string().max(maxConditionLength) }),
   z.object({
     type: z.literal('sql_ast'),
@@ -16,8 +16,6 @@ const filter = z.union([
     right: z.string().max(maxConditionLength),
   }),
 ])
-
-type Filter = z.output<typeof filter>
 
 const savedSearch = z.object({
   name: z.string().trim().min(1).max(1024),
@@ -35,7 +33,7 @@ const savedSearch = z.object({
   whereLanguage: z.enum(['lucene', 'sql']).optional().default('lucene'),
   orderBy: z.string().max(1024).optional().default(''),
   tags: tags.default([]),
-  filters: z.array(filter).max(100).default([]),
+  filters: z.array(searchFilter).max(100).default([]),
 })
 
 /** An update replaces the saved search: fields that the body leaves out get their defaults. */
@@ -48,7 +46,7 @@ export const savedSearches = routesOf<SavedSearch>({
     const { service, ids } = request
     const body = validate(request, { body: savedSearch })
     checkSource(request, body.sourceId)
-    checkFilters(body.filters, [])
+    demandFilters(body.filters, [])
     const at = nowOf(request)
     return {
       id: ids.objectId(),
@@ -63,18 +61,18 @@ export const savedSearches = routesOf<SavedSearch>({
     const body = validate(request, { body: savedSearch, hasId: true })
     checkSource(request, body.sourceId)
     const existing = find()
-    checkFilters(body.filters, existing.filters ?? [])
+    demandFilters(body.filters, existing.filters ?? [])
     return { ...existing, ...body, sourceId: toObjectId(body.sourceId), updatedAt: nowOf(request) }
   },
   afterDelete: (service, { id }) => deleteAlertsWhere(service, (alert) => alert.savedSearchId === id),
 })
 
-function checkSource({ service }: ProductRequest, sourceId: string): void {
+function checkSource({ service }: ProductRequest, sourceId: string) {
   requireById(service.sources, sourceId, () => badRequest('sourceId must be an existing source id'))
 }
 
 /** A filter that the web app stored in a form that it cannot show may be sent back unchanged. */
-function checkFilters(filters: readonly Filter[], stored: readonly JsonObject[]): void {
+function demandFilters(filters: readonly z.output<typeof searchFilter>[], stored: readonly JsonObject[]) {
   const index = filters.findIndex((one) => !isRenderable(one) && !stored.some((other) => isSameFilter(one, other)))
   if (index === -1) return
   throw badRequest(
@@ -82,16 +80,16 @@ function checkFilters(filters: readonly Filter[], stored: readonly JsonObject[])
   )
 }
 
-const isSameFilter = (a: JsonObject, b: JsonObject): boolean =>
+const isSameFilter = (a: JsonObject, b: JsonObject) =>
   ['type', 'condition', 'operator', 'left', 'right'].every((field) => a[field] === b[field])
 
 /** Whether the sidebar of the web app can show a filter: a single condition on one column with `IN`, `NOT IN` or `BETWEEN`. */
-function isRenderable({ type, condition }: JsonObject): boolean {
+function isRenderable({ type, condition }: JsonObject) {
   if (type !== 'sql' || typeof condition !== 'string') return false
   const range = hasTopLevel(condition, ' BETWEEN ') ? /^(.+?)\s+BETWEEN\s+(.+?)\s+AND\s+(.+?)$/i.exec(condition) : null
   if (range !== null) {
     const [, column = '', from = '', to = ''] = range
-    return isColumn(column) && isNumeric(from) && isNumeric(to) && countTopLevel(condition, ' AND ') === 1
+    return isColumn(column) && isNumberText(from) && isNumberText(to) && countTopLevel(condition, ' AND ') === 1
   }
   if (countTopLevel(condition, ' AND ') > 0) return false
   const list = condition.trim()
@@ -102,18 +100,18 @@ function isRenderable({ type, condition }: JsonObject): boolean {
   return isColumn(list.slice(0, at)) && hasValue(list.slice(at + operator.length).trim())
 }
 
-const isColumn = (text: string): boolean => !/\b(?:NOT|AND|OR)\b/i.test(text)
+const isColumn = (text: string) => !/\b(?:NOT|AND|OR)\b/i.test(text)
 
-const isNumeric = (text: string): boolean => Number.isFinite(Number(text.trim()))
+const isNumberText = (text: string) => Number.isFinite(Number(text.trim()))
 
-function hasValue(list: string): boolean {
+function hasValue(list: string) {
   const values = list.startsWith('(') && list.endsWith(')') ? list.slice(1, -1) : list
   return values.split(',').some((value) => value.trim() !== '')
 }
 
-const hasTopLevel = (text: string, wanted: string): boolean => findTopLevel(text, wanted).length > 0
+const hasTopLevel = (text: string, wanted: string) => findTopLevel(text, wanted).length > 0
 
-function countTopLevel(text: string, wanted: string): number {
+function countTopLevel(text: string, wanted: string) {
   let end = 0
   return findTopLevel(text, wanted).filter((at) => {
     if (at < end) return false
@@ -122,8 +120,7 @@ function countTopLevel(text: string, wanted: string): number {
   }).length
 }
 
-/** The places where the wanted text is outside of quotes and parentheses. */
-function findTopLevel(text: string, wanted: string): readonly number[] {
+function findTopLevel(text: string, wanted: string) {
   const upper = text.toUpperCase()
   const found: number[] = []
   let depth = 0
@@ -137,7 +134,7 @@ function findTopLevel(text: string, wanted: string): readonly number[] {
 }
 
 /** A quote in a quoted text is doubled or escaped with a backslash. */
-function endOfQuote(text: string, start: number): number {
+function endOfQuote(text: string, start: number) {
   let at = start + 1
   while (at < text.length && (text[at] !== "'" || text[at + 1] === "'")) at += text[at] === '\\' || text[at] === "'" ? 2 : 1
   return at

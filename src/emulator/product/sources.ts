@@ -5,50 +5,51 @@ import { routesOf } from './resource.ts'
 import { aggregateFunctions } from './tile-schema.ts'
 
 const text = z.string().optional()
-const required = (message: string) => z.string().min(1, message)
+const anyTexts = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, text]))
+const filled = (message: string) => z.string().min(1, message)
 
 /** The stored form. Requests and responses have `5m` for `5 minute`. */
-const interval = z.string().regex(/^\d+ (second|minute|hour|day)$/)
+const sqlInterval = z.string().regex(/^\d+ (second|minute|hour|day)$/)
 
-const base = {
-  name: required('Name is required'),
-  section: z.string().max(256).optional(),
-}
-
-const place = {
-  connection: required('Server Connection is required'),
-  from: z.object({ databaseName: required('Database is required'), tableName: required('Table is required') }),
+const commonFields = {
+  connection: filled('Server Connection is required'),
+  from: z.object({ databaseName: filled('Database is required'), tableName: filled('Table is required') }),
   disabled: z.boolean().optional(),
   querySettings: z
     .array(z.object({ setting: z.string().min(1), value: z.string().min(1) }))
     .max(10)
     .optional(),
-  timestampValueExpression: required('Timestamp Column is required'),
+  timestampValueExpression: filled('Timestamp Column is required'),
 }
 
-const kind = <const K extends string>(name: K) => ({ ...base, kind: z.literal(name), ...place })
+const kind = <const K extends string>(name: K) => ({
+  name: filled('Name is required'),
+  section: z.string().max(256).optional(),
+  kind: z.literal(name),
+  ...commonFields,
+})
 
-const highlights = z
-  .array(z.object({ sqlExpression: required('Attribute SQL Expression is required'), luceneExpression: text, alias: text }))
+const attributeList = z
+  .array(z.object({ sqlExpression: filled('Attribute SQL Expression is required'), luceneExpression: text, alias: text }))
   .optional()
 
 const aggregatedColumn = z
   .object({
     sourceColumn: text,
     aggFn: z.enum([...aggregateFunctions, 'histogram']),
-    mvColumn: required('Materialized View Column is required'),
+    mvColumn: filled('Materialized View Column is required'),
   })
   .refine(({ sourceColumn, aggFn }) => aggFn === 'count' || Boolean(sourceColumn), 'Materialized View Source Column is required')
 
 const materializedViews = z
   .array(
     z.object({
-      databaseName: required('Materialized View Database is required'),
-      tableName: required('Materialized View Table is required'),
+      databaseName: filled('Materialized View Database is required'),
+      tableName: filled('Materialized View Table is required'),
       dimensionColumns: z.string(),
-      minGranularity: interval,
+      minGranularity: sqlInterval,
       minDate: z.string().datetime().nullish(),
-      timestampColumn: required('Materialized View Timestamp column is required'),
+      timestampColumn: filled('Materialized View Timestamp column is required'),
       aggregatedColumns: z.array(aggregatedColumn).min(1, 'At least one aggregated column is required'),
     }),
   )
@@ -57,69 +58,44 @@ const materializedViews = z
 const metadataMaterializedViews = z
   .object({
     keyRollupTable: z.string().nullish(),
-    kvRollupTable: required('KV rollup table name is required'),
-    granularity: interval,
+    kvRollupTable: filled('KV rollup table name is required'),
+    granularity: sqlInterval,
   })
   .optional()
 
-const textIndex = z.nativeEnum({ auto: 'auto', enabled: 'enabled', disabled: 'disabled' } as const).optional()
-
-/** The common fields of logs and traces. */
 const events = {
-  highlightedTraceAttributeExpressions: highlights,
-  highlightedRowAttributeExpressions: highlights,
+  highlightedTraceAttributeExpressions: attributeList,
+  highlightedRowAttributeExpressions: attributeList,
   materializedViews,
   metadataMaterializedViews,
-  orderByExpression: text,
-  useTextIndexForImplicitColumn: textIndex,
+  useTextIndexForImplicitColumn: z.nativeEnum({ auto: 'auto', enabled: 'enabled', disabled: 'disabled' } as const).optional(),
+  ...anyTexts(
+    'orderByExpression serviceNameExpression serviceVersionExpression eventAttributesExpression resourceAttributesExpression displayedTimestampValueExpression metricSourceId implicitColumnExpression knownColumnsListExpression',
+  ),
 }
 
 const log = z.object({
   ...kind('log'),
-  defaultTableSelectExpression: required('Default Select Expression is required'),
-  serviceNameExpression: text,
-  serviceVersionExpression: text,
-  severityTextExpression: text,
-  bodyExpression: text,
-  eventAttributesExpression: text,
-  resourceAttributesExpression: text,
-  displayedTimestampValueExpression: text,
-  metricSourceId: text,
-  traceSourceId: text,
-  traceIdExpression: text,
-  spanIdExpression: text,
-  implicitColumnExpression: text,
-  knownColumnsListExpression: text,
-  tableFilterExpression: text,
+  defaultTableSelectExpression: filled('Default Select Expression is required'),
   ...events,
+  ...anyTexts('severityTextExpression bodyExpression traceSourceId traceIdExpression spanIdExpression tableFilterExpression'),
 })
 
 const trace = z.object({
   ...kind('trace'),
-  defaultTableSelectExpression: required('Default Select Expression is required'),
-  durationExpression: required('Duration Expression is required'),
+  defaultTableSelectExpression: filled('Default Select Expression is required'),
+  durationExpression: filled('Duration Expression is required'),
   durationPrecision: z.number().min(0).max(9).default(3),
-  traceIdExpression: required('Trace ID Expression is required'),
-  spanIdExpression: required('Span ID Expression is required'),
-  parentSpanIdExpression: required('Parent span ID expression is required'),
-  spanNameExpression: required('Span Name Expression is required'),
-  spanKindExpression: required('Span Kind Expression is required'),
-  sampleRateExpression: text,
+  traceIdExpression: filled('Trace ID Expression is required'),
+  spanIdExpression: filled('Span ID Expression is required'),
+  parentSpanIdExpression: filled('Parent span ID expression is required'),
+  spanNameExpression: filled('Span Name Expression is required'),
+  spanKindExpression: filled('Span Kind Expression is required'),
   logSourceId: z.string().optional().nullable(),
-  sessionSourceId: text,
-  metricSourceId: text,
-  statusCodeExpression: text,
-  statusMessageExpression: text,
-  serviceNameExpression: text,
-  serviceVersionExpression: text,
-  resourceAttributesExpression: text,
-  eventAttributesExpression: text,
-  spanEventsValueExpression: text,
-  spanLinksValueExpression: text,
-  implicitColumnExpression: text,
-  knownColumnsListExpression: text,
-  displayedTimestampValueExpression: text,
   ...events,
+  ...anyTexts(
+    'sampleRateExpression sessionSourceId statusCodeExpression statusMessageExpression spanEventsValueExpression spanLinksValueExpression',
+  ),
 })
 
 const session = z.object({
@@ -134,19 +110,15 @@ const metricTables = z
 
 const metric = z.object({
   ...kind('metric'),
-  from: z.object({ databaseName: required('Database is required'), tableName: z.string() }),
+  from: z.object({ databaseName: filled('Database is required'), tableName: z.string() }),
   metricTables,
-  resourceAttributesExpression: required('Resource Attributes is required'),
+  resourceAttributesExpression: filled('Resource Attributes is required'),
   serviceNameExpression: text,
   logSourceId: text,
   seriesTable: text,
 })
 
-const promql = z.object(kind('promql'))
-
-const source = z.discriminatedUnion('kind', [log, trace, session, metric, promql])
-
-type SourceBody = z.output<typeof source>
+const sourceBody = z.discriminatedUnion('kind', [log, trace, session, metric, z.object(kind('promql'))])
 
 /** The list leaves out a source that the product cannot read. An update replaces the source. A delete succeeds also when something uses it. */
 export const sources = routesOf<Source>({
@@ -160,24 +132,24 @@ export const sources = routesOf<Source>({
   list: (items) => items.flatMap((stored) => toSourceView(stored) ?? []),
   missing: () => notFound('Source not found'),
   create(request) {
-    const body = validate(withSqlIntervals(request), { body: source })
+    const body = validate(withSqlIntervals(request), { body: sourceBody })
     checkConnection(request.service, body)
     return { ...body, connection: toObjectId(body.connection), id: request.ids.objectId() }
   },
   update(request, find) {
-    const body = validate(withSqlIntervals(request), { body: source, hasId: true })
+    const body = validate(withSqlIntervals(request), { body: sourceBody, hasId: true })
     checkConnection(request.service, body)
     return { ...body, connection: toObjectId(body.connection), id: find().id }
   },
 })
 
-function checkConnection({ connections }: Service, { connection }: SourceBody): void {
+function checkConnection({ connections }: Service, { connection }: z.output<typeof sourceBody>) {
   if (!isObjectId(connection)) throw badRequest('connection must be a valid connection id')
   requireById(connections, connection, () => badRequest('connection must be an existing connection id'))
 }
 
 /** Defaults of the database for fields that a body leaves out. */
-const defaultsOf = ({ kind }: Source): JsonObject => ({
+const defaultsOf = ({ kind }: Source) => ({
   disabled: false,
   querySettings: [],
   ...((kind === 'log' || kind === 'trace') && {
@@ -189,12 +161,19 @@ const defaultsOf = ({ kind }: Source): JsonObject => ({
   ...(kind === 'session' && { timestampValueExpression: 'TimestampTime' }),
 })
 
-function toSourceView(stored: Source): JsonObject | undefined {
-  const parsed = source.safeParse(mapIntervals({ ...defaultsOf(stored), ...stored }, toSqlInterval))
-  return parsed.success ? { ...mapIntervals(parsed.data, toShortInterval), id: stored.id } : undefined
+function toSourceView(stored: Source) {
+  const parsed = sourceBody.safeParse(mapIntervals({ ...defaultsOf(stored), ...stored }, toSqlInterval))
+  return parsed.success
+    ? {
+        ...mapIntervals(parsed.data, (text) =>
+          text.replace(/^(\d+) (second|minute|hour|day)$/, (_, amount, unit) => `${amount}${unit[0]}`),
+        ),
+        id: stored.id,
+      }
+    : undefined
 }
 
-const withSqlIntervals = (request: ProductRequest): ProductRequest => ({
+const withSqlIntervals = (request: ProductRequest) => ({
   ...request,
   body: isJsonObject(request.body) ? mapIntervals(request.body, toSqlInterval) : request.body,
 })
@@ -212,10 +191,7 @@ function mapIntervals(body: JsonObject, toInterval: (text: string) => string): J
 
 const unitOf: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: 'hour', d: 'day' }
 
-function toSqlInterval(text: string): string {
+function toSqlInterval(text: string) {
   const [, amount, letter = ''] = /^(\d+)([smhd])$/.exec(text) ?? []
   return amount === undefined ? text : `${amount} ${unitOf[letter]}`
 }
-
-const toShortInterval = (text: string): string =>
-  text.replace(/^(\d+) (second|minute|hour|day)$/, (_, amount, unit) => `${amount}${unit[0]}`)

@@ -1,6 +1,5 @@
 // Macros of SQL tiles, as far as they matter for alerts: an alert on a line or a stacked bar needs a query in buckets of its interval.
 
-/** The number of arguments of macros that check it. */
 const argumentCounts: Readonly<Record<string, number>> = {
   timeFilter: 1,
   timeFilter_ms: 1,
@@ -11,9 +10,7 @@ const argumentCounts: Readonly<Record<string, number>> = {
   timeInterval_ms: 1,
 }
 
-const intervalMacros = ['timeInterval', 'timeInterval_ms', 'interval_s']
-
-const quoted = /'(?:\\[\s\S]|[^'\\])*'|"(?:\\[\s\S]|[^"\\])*"/.source
+const quotedForm = /'(?:\\[\s\S]|[^'\\])*'|"(?:\\[\s\S]|[^"\\])*"/.source
 const comment = /(?:--|#)[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/.source
 const names = 'fromTime|toTime|fromTime_ms|toTime_ms|interval_s|filters|sourceTable|'
 const macro = `\\$__(?<name>${names}${Object.keys(argumentCounts).join('|')})(?!\\w)`
@@ -32,7 +29,7 @@ export function isUsableOverTime(template: string): boolean {
 
 /** Macros are expanded in quotes too, but not in comments. Parameters count anywhere. */
 function mentionsInterval(template: string): boolean {
-  const tokens = new RegExp(`(?<quoted>${quoted})|(?<comment>${comment})|${macro}`, 'g')
+  const tokens = new RegExp(`(?<quoted>${quotedForm})|(?<comment>${comment})|${macro}`, 'g')
   let found = false
   let plain = ''
   let end = 0
@@ -44,27 +41,26 @@ function mentionsInterval(template: string): boolean {
     if (text !== undefined) found = mentionsInterval(text.slice(1, -1)) || found
     if (name === undefined) continue
     const close = closingParenthesis(template, end)
-    found = expand(name, close === undefined ? [] : splitArguments(template.slice(end + 1, close))) || found
+    found = expandMacro(name, close === undefined ? [] : argumentsIn(template.slice(end + 1, close))) || found
     end = (close ?? end - 1) + 1
     tokens.lastIndex = end
   }
   return found || /intervalSeconds|intervalMilliseconds/.test(plain + template.slice(end))
 }
 
-/** Whether the expanded macro mentions the interval. */
-function expand(name: string, args: readonly string[]): boolean {
+function expandMacro(name: string, args: readonly string[]) {
   const inArguments = args.map(mentionsInterval).includes(true)
   // The product has no source to look up here.
   if (name === 'sourceTable') throw new ExpansionError()
   const count = argumentCounts[name]
   if (count !== undefined && count !== args.length) throw new ExpansionError()
-  return intervalMacros.includes(name) || (count !== undefined && inArguments)
+  return ['timeInterval', 'timeInterval_ms', 'interval_s'].includes(name) || (count !== undefined && inArguments)
 }
 
 /** The position of the parenthesis that closes the one at `open`; undefined when none opens there. */
-function closingParenthesis(text: string, open: number): number | undefined {
+function closingParenthesis(text: string, open: number) {
   if (text[open] !== '(') return undefined
-  const marks = new RegExp(`${quoted}|[()]`, 'g')
+  const marks = new RegExp(`${quotedForm}|[()]`, 'g')
   marks.lastIndex = open
   let depth = 0
   for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
@@ -74,12 +70,11 @@ function closingParenthesis(text: string, open: number): number | undefined {
   throw new ExpansionError()
 }
 
-/** Splits at commas outside of brackets and quotes. */
-function splitArguments(text: string): readonly string[] {
+function argumentsIn(text: string) {
   const parts: string[] = []
   let depth = 0
   let start = 0
-  for (const { 0: mark, index } of text.matchAll(new RegExp(`${quoted}|[()[\\],]`, 'g'))) {
+  for (const { 0: mark, index } of text.matchAll(new RegExp(`${quotedForm}|[()[\\],]`, 'g'))) {
     if (mark === '(' || mark === '[') depth++
     if (mark === ')' || mark === ']') depth--
     if (mark !== ',' || depth > 0) continue

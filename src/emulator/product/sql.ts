@@ -13,7 +13,6 @@ export interface SqlRequest {
 export type SqlResult =
   | {
       readonly rows: readonly JsonObject[]
-      /** Types of columns. The others are numbers or texts. */
       readonly types?: Readonly<Record<string, string>>
       readonly elapsedMs?: number
     }
@@ -28,9 +27,6 @@ export interface SqlContext {
   readonly runSql: RunSql | undefined
 }
 
-/** Queries run no longer: recorded. */
-const maxQueryMs = 30_000
-
 /** A query that a server could run, and this emulator cannot. */
 export class UnsupportedQuery extends Error {}
 
@@ -41,7 +37,7 @@ export class UnsupportedQuery extends Error {}
 export function evaluateSql(given: SqlRequest, { service, nowMs, runSql }: SqlContext): SqlResult {
   const [, sql = given.sql, seconds] = /^(.*)\nSETTINGS max_execution_time = (\d+)$/s.exec(given.sql) ?? []
   const request = { ...given, sql }
-  const limitMs = seconds === undefined ? maxQueryMs : Number(seconds) * 1000
+  const limitMs = seconds === undefined ? 30_000 : Number(seconds) * 1000
   const result =
     runSql?.(request) ?? answerCounted(request, service, nowMs) ?? answerColumns(request, service) ?? answerTables(request, service, nowMs)
   // The column has the whole end of the query as its name: recorded.
@@ -66,26 +62,27 @@ export const toJsonFormat = ({ rows, types = {}, elapsedMs = 1 }: Exclude<SqlRes
 // The queries that this emulator evaluates: the events of an SLO, counted by hour and, in the last days, by five minutes; the burn rate of
 // its alerts; counts in windows of one length; and the most frequent values of a column. Their conditions are evaluated as those of charts.
 
-type Found = Readonly<Record<string, string | undefined>>
+type ShapeGroups = Readonly<Record<string, string | undefined>>
 
-interface Range extends Pick<ChartRequest, 'granularity' | 'startTime' | 'endTime'> {
-  readonly conditions: readonly string[]
-}
-
-/** Events of one bucket and group, counted for each condition. */
 interface Counted {
   readonly startMs: number
   readonly group: string
   readonly counts: readonly number[]
 }
 
-/** Counts the events of a table. */
-type Count = (range: Range, group?: string) => readonly Counted[]
+type Count = (
+  range: {
+    readonly granularity: ChartRequest['granularity']
+    readonly startTime: number
+    readonly endTime: number
+    readonly conditions: readonly string[]
+  },
+  group?: string,
+) => readonly Counted[]
 
-/** Undefined for a query that is none of these. Throws UnsupportedQuery. */
 function answerCounted(request: SqlRequest, { sources }: Service, nowMs: number): SqlResult | undefined {
-  for (const [shape, answer] of shapes) {
-    const found: Found | undefined = shape.exec(request.sql)?.groups
+  for (const [shape, answer] of queryShapes) {
+    const found: ShapeGroups | undefined = shape.exec(request.sql)?.groups
     if (found === undefined) continue
     const { database, table } = found
     const source = sources.find(({ from }) => isJsonObject(from) && from.databaseName === database && from.tableName === table)
@@ -113,7 +110,6 @@ function answerCounted(request: SqlRequest, { sources }: Service, nowMs: number)
 const columnsShape =
   /^SELECT (?<columns>[\s\S]*)\nFROM `(?<database>.*)`\.`(?<table>.*)`\n(?:GROUP BY (?<group>.*)\n)?(?:ORDER BY (?<order>.*)\n)?LIMIT 0$/
 
-/** Columns without rows. Undefined for another query. */
 function answerColumns({ sql }: SqlRequest, { sources }: Service): SqlResult | undefined {
   const { columns = '', database, table = '', group = '', order = '' } = columnsShape.exec(sql)?.groups ?? {}
   if (database === undefined) return undefined
@@ -132,23 +128,23 @@ function answerColumns({ sql }: SqlRequest, { sources }: Service): SqlResult | u
   return missing === undefined ? { rows: [] } : { error: `Unknown expression or function identifier \`${missing}\`. ` }
 }
 
-const before = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\} - (\d+)\)`
+const beforeEnd = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\} - (\d+)\)`
 
 const sloShape = new RegExp(
   [
     '^SELECT',
-    String.raw`  if\((?<time>\(\w+\)) >= ${before.replace('(\\d+)', '(?<recent>\\d+)')}, .* AS (?<start>\w+),`,
+    String.raw`  if\((?<time>\(\w+\)) >= ${beforeEnd.replace('(\\d+)', '(?<recent>\\d+)')}, .* AS (?<start>\w+),`,
     String.raw`(?:  ifNull\(toString\(\((?<group>\w+)\)\), ''\) AS (?<groupName>\w+),\n)?  toFloat64\(count\(\)\) AS (?<total>\w+),`,
     String.raw`  toFloat64\(countIf\((?<good>.*)\)\) AS (?<goodName>\w+)`,
     'FROM `(?<database>.*)`\\.`(?<table>.*)`',
-    String.raw`WHERE \(\w+\) >= ${before.replace('(\\d+)', '(?<all>\\d+)')} AND \(\w+\) < fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\}\)`,
+    String.raw`WHERE \(\w+\) >= ${beforeEnd.replace('(\\d+)', '(?<all>\\d+)')} AND \(\w+\) < fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\}\)`,
     String.raw`    AND (?<where>[\s\S]*)`,
     'GROUP BY .*\nORDER BY .*$',
   ].join('\n'),
 )
 
 function answerSlo(
-  { start = '', groupName, total = '', good, goodName = '', recent, all, where = '' }: Found,
+  { start = '', groupName, total = '', good, goodName = '', recent, all, where = '' }: ShapeGroups,
   count: Count,
   { endMs }: SqlRequest,
 ) {
@@ -173,17 +169,20 @@ const burnRateShape = new RegExp(
     '  SELECT',
     String.raw`(?:    ifNull\(toString\(\((?<group>\w+)\)\), ''\) AS \w+,\n)?    toFloat64\(count\(\)\) AS \w+,`,
     String.raw`    toFloat64\(countIf\((?<good>.*)\)\) AS \w+,`,
-    String.raw`    toFloat64\(countIf\(\(\w+\) >= ${before.replace('(\\d+)', '(?<short>\\d+)')}\)\) AS \w+,`,
+    String.raw`    toFloat64\(countIf\(\(\w+\) >= ${beforeEnd.replace('(\\d+)', '(?<short>\\d+)')}\)\) AS \w+,`,
     '.*',
     '  FROM `(?<database>.*)`\\.`(?<table>.*)`',
-    String.raw`  WHERE \(\w+\) >= ${before.replace('(\\d+)', '(?<long>\\d+)')} AND .*`,
+    String.raw`  WHERE \(\w+\) >= ${beforeEnd.replace('(\\d+)', '(?<long>\\d+)')} AND .*`,
     String.raw`    AND (?<where>[\s\S]*?)(?:\n  GROUP BY \w+)?`,
     String.raw`\)(?:\nORDER BY "Group")?$`,
   ].join('\n'),
 )
 
-/** One row, or one for each group. */
-function answerBurnRate({ group, good, where = '', least, multiplier, divisor, short, long }: Found, count: Count, { endMs }: SqlRequest) {
+function answerBurnRate(
+  { group, good, where = '', least, multiplier, divisor, short, long }: ShapeGroups,
+  count: Count,
+  { endMs }: SqlRequest,
+) {
   const condition = where.replaceAll('\n', ' ')
   const conditions = [condition, `${condition} AND ${good}`]
   const counted = count({ conditions, granularity: '5m', startTime: endMs - Number(long), endTime: endMs - 1 })
@@ -220,7 +219,7 @@ const granularities: Readonly<Record<string, ChartRequest['granularity']>> = {
   86400: '1d',
 }
 
-function answerCounts({ start = '', groupName, step = '', counts: given = '' }: Found, count: Count, { startMs, endMs }: SqlRequest) {
+function answerCounts({ start = '', groupName, step = '', counts: given = '' }: ShapeGroups, count: Count, { startMs, endMs }: SqlRequest) {
   const conditions = [...given.matchAll(/toFloat64\(count(?:\(\)|If\(\((.*)\)\))\) AS/g)].map(([, condition = '']) => condition)
   return count({ conditions, granularity: granularities[step], startTime: startMs, endTime: endMs - 1 }).map((row) => ({
     [start]: row.startMs / 1000,
@@ -237,13 +236,13 @@ const valuesShape = new RegExp(
   ].join('\n'),
 )
 
-function answerValues({ most, column }: Found, count: Count, { startMs, endMs }: SqlRequest) {
+function answerValues({ most, column }: ShapeGroups, count: Count, { startMs, endMs }: SqlRequest) {
   const counted = count({ conditions: [''], granularity: '30d', startTime: startMs, endTime: endMs - 1 }, column)
   const values = new Set(counted.map(({ group }) => group))
   return [...values].slice(0, Number(most)).map((value) => ({ value }))
 }
 
-const shapes: readonly (readonly [RegExp, (found: Found, count: Count, request: SqlRequest) => readonly JsonObject[]])[] = [
+const queryShapes: readonly (readonly [RegExp, (found: ShapeGroups, count: Count, request: SqlRequest) => readonly JsonObject[]])[] = [
   [sloShape, answerSlo],
   [burnRateShape, answerBurnRate],
   [countsShape, answerCounts],

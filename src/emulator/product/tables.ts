@@ -3,31 +3,26 @@ import type { JsonObject, Service, Table } from '../store.ts'
 
 // The queries of verify-restore: the list of tables and their columns, rows in groups, and the number of rows of a table.
 
-interface TableQuery {
-  readonly sql: string
-  readonly endMs: number
-}
-
-/** Rows, or the message of the database. */
 type TableAnswer = { readonly rows: readonly JsonObject[]; readonly elapsedMs?: number } | { readonly error: string }
 
-const backupTime = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\}\)`
-
-const source = String.raw`FROM \x60(?<database>.*)\x60\.\x60(?<name>.*)\x60 AS __source(?: WHERE (?<where>.*))?`
+const sourceForm = String.raw`FROM \x60(?<database>.*)\x60\.\x60(?<name>.*)\x60 AS __source(?: WHERE (?<where>.*))?`
 
 const groupsShape = new RegExp(
-  String.raw`^SELECT sum\(__n\) AS total, groupArray\(.*\) AS groups\nFROM \(\n {2}WITH (?<time>.*) AS __t, (?<hash>.*) AS __h\n {2}SELECT (?<key>.*) AS __k, count\(\) AS __n, [\s\S]* AS __p\n {2}${source}\n {2}GROUP BY __k\n\)$`,
+  String.raw`^SELECT sum\(__n\) AS total, groupArray\(.*\) AS groups\nFROM \(\n {2}WITH (?<time>.*) AS __t, (?<hash>.*) AS __h\n {2}SELECT (?<key>.*) AS __k, count\(\) AS __n, [\s\S]* AS __p\n {2}${sourceForm}\n {2}GROUP BY __k\n\)$`,
 )
 
-const defaultsShape = new RegExp(String.raw`^WITH (?<time>.*) AS __t\nSELECT \[(?<shares>avg\(.*)\] AS shares\n${source}$`)
+const defaultsShape = new RegExp(String.raw`^WITH (?<time>.*) AS __t\nSELECT \[(?<shares>avg\(.*)\] AS shares\n${sourceForm}$`)
 
-const checkShape = new RegExp(
-  String.raw`^SELECT \* FROM \(\nSELECT count\(\) FROM (?<database>\w+)\.(?<name>\w+)(?: WHERE (?<column>\w+) <= ${backupTime})?\n\)\nLIMIT 2$`,
-)
+const checkShape =
+  /^SELECT \* FROM \(\nSELECT count\(\) FROM (?<database>\w+)\.(?<name>\w+)(?: WHERE (?<column>\w+) <= fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\}\))?\n\)\nLIMIT 2$/
 
 /** Undefined for another query. */
-export function answerTables({ sql, endMs }: TableQuery, { tables }: Pick<Service, 'tables'>, nowMs: number): TableAnswer | undefined {
-  if (sql.startsWith('SELECT tables.database AS database,')) return { rows: listTables(tables) }
+export function answerTables(
+  { sql, endMs }: { readonly sql: string; readonly endMs: number },
+  { tables }: Service,
+  nowMs: number,
+): TableAnswer | undefined {
+  if (sql.startsWith('SELECT tables.database AS database,')) return { rows: tableRows(tables) }
   if (sql.startsWith('SELECT database, table, command FROM system.mutations')) return { rows: [] }
   const check = checkShape.exec(sql)?.groups
   if (check !== undefined) {
@@ -43,11 +38,15 @@ export function answerTables({ sql, endMs }: TableQuery, { tables }: Pick<Servic
   return groups && countGroups(tables, groups, nowMs)
 }
 
-type Found = Readonly<Record<string, string | undefined>>
+type TableGroups = Readonly<Record<string, string | undefined>>
 
-const timeColumnIn = (time = ''): string | undefined => /`([^`]*)`/.exec(time)?.[1]
+const timeColumnIn = (time = '') => /`([^`]*)`/.exec(time)?.[1]
 
-function findTable(tables: readonly Table[], { database, name }: Found, column: string | undefined): Table | { readonly error: string } {
+function findTable(
+  tables: readonly Table[],
+  { database, name }: TableGroups,
+  column: string | undefined,
+): Table | { readonly error: string } {
   const table = tables.find((one) => one.database === database && one.name === name)
   if (table === undefined)
     return { error: `Code: 60. DB::Exception: Unknown table expression identifier '${database}.${name}'. (UNKNOWN_TABLE)` }
@@ -65,7 +64,7 @@ function rowsUntil({ rows, fromMs, everyMs, untilMs = Number.POSITIVE_INFINITY }
 }
 
 /** Two hashes of 32 bits as one of 64. */
-function hashOf(timeMs: number, value: number): bigint {
+function rowHash(timeMs: number, value: number): bigint {
   const half = (seed: number): number => {
     let mixed = seed
     for (const part of [timeMs, Math.floor(timeMs / 2 ** 32), value]) {
@@ -77,9 +76,7 @@ function hashOf(timeMs: number, value: number): bigint {
   return (BigInt(half(1)) << 32n) | BigInt(half(2))
 }
 
-const steps = [24 * hourMs, hourMs, 60_000, 1000]
-
-function countGroups(tables: readonly Table[], found: Found, nowMs: number): TableAnswer | undefined {
+function countGroups(tables: readonly Table[], found: TableGroups, nowMs: number): TableAnswer | undefined {
   const { time, hash, key = '', where } = found
   const table = findTable(tables, found, timeColumnIn(time))
   if ('error' in table) return table
@@ -89,12 +86,12 @@ function countGroups(tables: readonly Table[], found: Found, nowMs: number): Tab
   if (ageAt === undefined || (where !== undefined && list === undefined)) return undefined
   const listed = list === undefined ? undefined : new Set(list.split(', '))
   const toGroup = limit === undefined ? (age: string) => age : toHashGroup(BigInt(limit))
-  const groups = new Map<string, Group>()
+  const groups = new Map<string, RowGroup>()
   for (const [rowMs, value] of table.rows ?? rowsUntil(table, nowMs)) {
     const timeMs = time === '0' ? 0 : rowMs
     const age = ageAt(timeMs)
     if (listed !== undefined && !listed.has(age)) continue
-    const hashed = hash === '0' ? 0n : hashOf(rowMs, value)
+    const hashed = hash === '0' ? 0n : rowHash(rowMs, value)
     const of = toGroup(age, hashed)
     groups.set(of, addRow(groups.get(of), timeMs, hashed))
   }
@@ -109,7 +106,7 @@ const toHashGroup =
   (_: string, hash: bigint): string =>
     hash <= limit ? `(1,${hash})` : `(0,${hash % 1024n})`
 
-interface Group {
+interface RowGroup {
   rows: number
   sum: bigint
   newestMs: number
@@ -117,12 +114,12 @@ interface Group {
   readonly hashes: Set<bigint>
 }
 
-function addRow(group: Group | undefined, timeMs: number, hash: bigint): Group {
+function addRow(group: RowGroup | undefined, timeMs: number, hash: bigint): RowGroup {
   const added = group ?? { rows: 0, sum: 0n, newestMs: 0, stepMs: 24 * hourMs, hashes: new Set() }
   added.rows += 1
   added.sum += hash
   added.newestMs = Math.max(added.newestMs, timeMs)
-  added.stepMs = steps.find((step) => step <= added.stepMs && timeMs % step === 0) ?? 1
+  added.stepMs = [24 * hourMs, hourMs, 60_000, 1000].find((step) => step <= added.stepMs && timeMs % step === 0) ?? 1
   added.hashes.add(hash)
   return added
 }
@@ -142,7 +139,7 @@ function toAge(key: string): ((time: number) => string) | undefined {
   }
 }
 
-function listTables(tables: readonly Table[]): JsonObject[] {
+function tableRows(tables: readonly Table[]): JsonObject[] {
   const databases = [...new Set(['default', ...tables.map(({ database }) => database)])]
   const common = { storage: '', bytes: '0', changed: '0', columns: [] }
   return [

@@ -16,7 +16,7 @@ export type TelemetryKind = (typeof telemetryKinds)[number]
 
 const services = ['checkout', 'cart', 'payment', 'search'] as const
 
-type ServiceName = (typeof services)[number]
+type Emitter = (typeof services)[number]
 
 /** A Monday. */
 const baseMs = Date.parse('2026-11-09T00:00:00Z')
@@ -24,54 +24,52 @@ const baseMs = Date.parse('2026-11-09T00:00:00Z')
 const weekMinutes = 7 * 1440
 const weekMs = weekMinutes * minuteMs
 
-const at = (day: number, hour: number, minute = 0): number => day * 1440 + hour * 60 + minute
+const minuteOf = (day: number, hour: number, minute = 0) => day * 1440 + hour * 60 + minute
 
 /** Something that happens to some services for some minutes, perhaps in every nth one only. */
-interface Incident {
-  readonly services: readonly ServiceName[]
+interface Disturbance {
+  readonly services: readonly Emitter[]
   readonly start: number
   readonly minutes: number
   readonly every?: number
 }
 
-interface Burst extends Incident {
+interface Burst extends Disturbance {
   readonly severity: string
-  /** Rows in a minute. */
   readonly count: number
 }
 
 const bursts: readonly Burst[] = [
-  { severity: 'error', services: ['cart'], start: at(0, 6), minutes: 30, count: 5, every: 2 },
-  { severity: 'error', services: ['checkout'], start: at(1, 10, 2), minutes: 8, count: 6 },
-  { severity: 'error', services: ['checkout'], start: at(2, 3), minutes: 60, count: 2 },
-  { severity: 'error', services: ['payment'], start: at(3, 14, 37), minutes: 1, count: 50 },
-  { severity: 'error', services: ['cart'], start: at(4, 23, 50), minutes: 30, count: 4 },
-  { severity: 'ERROR', services: ['checkout', 'payment'], start: at(5, 12), minutes: 15, count: 10 },
-  { severity: 'fatal', services: ['search'], start: at(6, 8, 13), minutes: 4, count: 3 },
+  { severity: 'error', services: ['cart'], start: minuteOf(0, 6), minutes: 30, count: 5, every: 2 },
+  { severity: 'error', services: ['checkout'], start: minuteOf(1, 10, 2), minutes: 8, count: 6 },
+  { severity: 'error', services: ['checkout'], start: minuteOf(2, 3), minutes: 60, count: 2 },
+  { severity: 'error', services: ['payment'], start: minuteOf(3, 14, 37), minutes: 1, count: 50 },
+  { severity: 'error', services: ['cart'], start: minuteOf(4, 23, 50), minutes: 30, count: 4 },
+  { severity: 'ERROR', services: ['checkout', 'payment'], start: minuteOf(5, 12), minutes: 15, count: 10 },
+  { severity: 'fatal', services: ['search'], start: minuteOf(6, 8, 13), minutes: 4, count: 3 },
 ]
 
 /** Times without any row. */
-const gaps: readonly Incident[] = [
-  { services, start: at(3, 4, 10), minutes: 15 },
-  { services: ['search'], start: at(2, 16), minutes: 45 },
+const gaps: readonly Disturbance[] = [
+  { services, start: minuteOf(3, 4, 10), minutes: 15 },
+  { services: ['search'], start: minuteOf(2, 16), minutes: 45 },
 ]
 
-const slowdowns: readonly (Incident & { readonly factor: number })[] = [
-  { services: ['payment'], start: at(1, 15), minutes: 30, factor: 10 },
-  { services: ['checkout'], start: at(5, 20, 5), minutes: 15, factor: 4 },
+const slowdowns: readonly (Disturbance & { readonly factor: number })[] = [
+  { services: ['payment'], start: minuteOf(1, 15), minutes: 30, factor: 10 },
+  { services: ['checkout'], start: minuteOf(5, 20, 5), minutes: 15, factor: 4 },
 ]
 
-const failures: Incident = { services: ['payment'], start: at(3, 9), minutes: 60 }
+const failures: Disturbance = { services: ['payment'], start: minuteOf(3, 9), minutes: 60 }
 
-const load: Incident = { services: ['cart'], start: at(4, 11), minutes: 20 }
+const load: Disturbance = { services: ['cart'], start: minuteOf(4, 11), minutes: 20 }
 
-const hits = (incident: Incident, service: ServiceName, minute: number): boolean =>
+const hits = (incident: Disturbance, service: Emitter, minute: number) =>
   incident.services.includes(service) &&
   minute >= incident.start &&
   minute < incident.start + incident.minutes &&
   (minute - incident.start) % (incident.every ?? 1) === 0
 
-/** The rows of each minute of the week. */
 type RowsAt = (minute: number) => readonly TelemetryRow[]
 
 const allRowsAt =
@@ -105,10 +103,7 @@ export function visitTelemetry(
   }
 }
 
-type RowsOfMinute = (service: ServiceName, minute: number) => readonly TelemetryRow[]
-
-/** The rows of each minute. */
-const weekOf = (rowsOf: RowsOfMinute): readonly (readonly TelemetryRow[])[] =>
+const weekOf = (rowsOf: (service: Emitter, minute: number) => readonly TelemetryRow[]): readonly (readonly TelemetryRow[])[] =>
   Array.from({ length: weekMinutes }, (_, minute) =>
     services.flatMap((service) => (gaps.some((gap) => hits(gap, service, minute)) ? [] : rowsOf(service, minute))),
   )
@@ -120,7 +115,7 @@ const weeks: Readonly<Record<TelemetryKind, () => readonly (readonly TelemetryRo
   metric: once(() => weekOf(gaugeRows)),
 }
 
-function logRows(service: ServiceName, minute: number): readonly TelemetryRow[] {
+function logRows(service: Emitter, minute: number): readonly TelemetryRow[] {
   const row = (second: number, severity: string, body: string): TelemetryRow => ({
     atMs: minute * minuteMs + second * 1000,
     ServiceName: service,
@@ -141,7 +136,7 @@ function logRows(service: ServiceName, minute: number): readonly TelemetryRow[] 
   ]
 }
 
-function spanRows(service: ServiceName, minute: number): readonly TelemetryRow[] {
+function spanRows(service: Emitter, minute: number): readonly TelemetryRow[] {
   const factor = slowdowns.find((slowdown) => hits(slowdown, service, minute))?.factor ?? 1
   const isFailing = hits(failures, service, minute)
   return [0, 1, 2, 3].map((i) => ({
@@ -154,7 +149,7 @@ function spanRows(service: ServiceName, minute: number): readonly TelemetryRow[]
   }))
 }
 
-function gaugeRows(service: ServiceName, minute: number): readonly TelemetryRow[] {
+function gaugeRows(service: Emitter, minute: number): readonly TelemetryRow[] {
   const usual = [0.25, 0.3, 0.35, 0.4][minute % 4] ?? 0
   const value = hits(load, service, minute) ? 0.95 : usual
   return [{ atMs: minute * minuteMs, ServiceName: service, MetricName: 'cpu.utilization', Value: value }]

@@ -69,17 +69,17 @@ export const colorRule = z.discriminatedUnion('operator', [
 
 const backgroundChart = z.object({ type: z.enum(['line', 'area']), color: color.optional() })
 
-const expression = z.string().max(10_000)
+const sqlText = z.string().max(10_000)
 
 export const quantileLevel = z.union([z.literal(0.5), z.literal(0.9), z.literal(0.95), z.literal(0.99)])
 
-const selectItem = z
+const seriesItem = z
   .object({
-    valueExpression: expression.optional(),
-    alias: expression.optional(),
+    valueExpression: sqlText.optional(),
+    alias: sqlText.optional(),
     aggFn: aggregateFunction,
     level: quantileLevel.optional(),
-    where: expression.optional().default(''),
+    where: sqlText.optional().default(''),
     whereLanguage: queryLanguage,
     numberFormat: numberFormat.optional(),
     metricType: metricType.optional(),
@@ -92,14 +92,12 @@ const selectItem = z
     if (!valueExpression && aggFn !== 'count') addIssue(context, 'Value expression is required for non-count aggregation functions')
   })
 
-const target = z.discriminatedUnion('mode', [
-  z.object({ mode: z.literal('id'), id: objectId }),
-  z.object({ mode: z.literal('template'), template: z.string().min(1).max(10_000) }),
-])
-
-const link = {
-  target,
-  whereTemplate: expression.optional(),
+const clickLink = {
+  target: z.discriminatedUnion('mode', [
+    z.object({ mode: z.literal('id'), id: objectId }),
+    z.object({ mode: z.literal('template'), template: z.string().min(1).max(10_000) }),
+  ]),
+  whereTemplate: sqlText.optional(),
   whereLanguage: queryLanguage,
   filters: z
     .array(
@@ -113,93 +111,97 @@ const link = {
     .optional(),
 }
 
-const onClick = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('search'), ...link }),
-  z.object({ type: z.literal('dashboard'), ...link }),
+const clickAction = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('search'), ...clickLink }),
+  z.object({ type: z.literal('dashboard'), ...clickLink }),
   z.object({ type: z.literal('external'), urlTemplate: z.string().min(1).max(10_000) }),
 ])
 
-const flag = z.boolean().optional()
+const optionalFlag = z.boolean().optional()
 const cap = z.number().int().nonnegative().optional()
-const severalItems = z.array(selectItem).min(1).max(20)
-const oneItem = z.array(selectItem).length(1)
-
-const formulas = z
+const severalItems = z.array(seriesItem).min(1).max(20)
+const formulaList = z
   .array(z.object({ expression: z.string().max(1024), alias: z.string().optional(), numberFormat: numberFormat.optional() }))
   .max(10)
   .optional()
 
-const overTime = {
+const timeSeries = {
   sourceId: objectId,
   select: severalItems,
-  groupBy: expression.optional(),
-  asRatio: flag,
-  alignDateRangeToGranularity: flag,
-  fillNulls: flag,
+  groupBy: sqlText.optional(),
+  asRatio: optionalFlag,
+  alignDateRangeToGranularity: optionalFlag,
+  fillNulls: optionalFlag,
   numberFormat: numberFormat.optional(),
-  formulas,
-  showOperandSeries: flag,
+  formulas: formulaList,
+  showOperandSeries: optionalFlag,
 }
 
-const ranked = {
+const oneSeries = {
   sourceId: objectId,
-  select: oneItem,
-  groupBy: expression.optional(),
-  orderBy: expression.optional(),
+  select: z.array(seriesItem).length(1),
+  groupBy: sqlText.optional(),
+  orderBy: sqlText.optional(),
   numberFormat: numberFormat.optional(),
   limit: cap,
 }
 
-const filtered = { where: expression.optional().default(''), whereLanguage: queryLanguage }
+const conditionFields = { where: sqlText.optional().default(''), whereLanguage: queryLanguage }
 
 const heatmapItem = z.object({
   valueExpression: z.string().min(1).max(10_000),
-  countExpression: expression.optional(),
+  countExpression: sqlText.optional(),
   heatmapScaleType: z.enum(['log', 'linear']).optional(),
 })
 
 const builderConfig = z.discriminatedUnion('displayType', [
-  z.object({ ...overTime, displayType: z.literal('line'), compareToPreviousPeriod: flag, fitYAxisToData: flag, seriesLimit: cap }),
-  z.object({ ...overTime, displayType: z.literal('stacked_bar'), seriesLimit: cap }),
+  z.object({
+    ...timeSeries,
+    displayType: z.literal('line'),
+    compareToPreviousPeriod: optionalFlag,
+    fitYAxisToData: optionalFlag,
+    seriesLimit: cap,
+  }),
+  z.object({ ...timeSeries, displayType: z.literal('stacked_bar'), seriesLimit: cap }),
   z.object({
     displayType: z.literal('table'),
     sourceId: objectId,
     select: severalItems,
-    groupBy: expression.optional(),
-    having: expression.optional(),
-    orderBy: expression.optional(),
-    asRatio: flag,
+    groupBy: sqlText.optional(),
+    having: sqlText.optional(),
+    orderBy: sqlText.optional(),
+    asRatio: optionalFlag,
     numberFormat: numberFormat.optional(),
-    groupByColumnsOnLeft: flag,
-    onClick: onClick.optional(),
-    formulas,
-    showOperandSeries: flag,
+    groupByColumnsOnLeft: optionalFlag,
+    onClick: clickAction.optional(),
+    formulas: formulaList,
+    showOperandSeries: optionalFlag,
   }),
   z.object({
     displayType: z.literal('number'),
     sourceId: objectId,
     select: severalItems,
     numberFormat: numberFormat.optional(),
-    formulas,
+    formulas: formulaList,
     color: color.optional(),
     colorRules: z.array(colorRule).max(10).optional(),
     backgroundChart: backgroundChart.optional(),
   }),
-  z.object({ displayType: z.literal('pie'), ...ranked }),
-  z.object({ displayType: z.literal('bar'), ...ranked }),
+  z.object({ displayType: z.literal('pie'), ...oneSeries }),
+  z.object({ displayType: z.literal('bar'), ...oneSeries }),
   z.object({
     displayType: z.literal('heatmap'),
     sourceId: objectId,
     select: z.array(heatmapItem).length(1),
-    ...filtered,
+    ...conditionFields,
     numberFormat: numberFormat.optional(),
   }),
   z.object({ displayType: z.literal('markdown'), markdown: z.string().max(50_000).optional() }),
-  z.object({ displayType: z.literal('search'), sourceId: objectId, select: expression, ...filtered }),
-  z.object({ displayType: z.literal('event_patterns'), sourceId: objectId, select: expression.optional().default(''), ...filtered }),
+  z.object({ displayType: z.literal('search'), sourceId: objectId, select: sqlText, ...conditionFields }),
+  z.object({ displayType: z.literal('event_patterns'), sourceId: objectId, select: sqlText.optional().default(''), ...conditionFields }),
 ])
 
-const sql = {
+const sqlBase = {
   configType: z.literal('sql'),
   connectionId: objectId,
   sqlTemplate: z.string().max(100_000),
@@ -209,31 +211,35 @@ const sql = {
 
 const sqlConfig = z.discriminatedUnion('displayType', [
   z.object({
-    ...sql,
+    ...sqlBase,
     displayType: z.literal('line'),
-    compareToPreviousPeriod: flag,
-    fillNulls: flag,
-    alignDateRangeToGranularity: flag,
-    fitYAxisToData: flag,
+    compareToPreviousPeriod: optionalFlag,
+    fillNulls: optionalFlag,
+    alignDateRangeToGranularity: optionalFlag,
+    fitYAxisToData: optionalFlag,
     seriesLimit: cap,
   }),
-  z.object({ ...sql, displayType: z.literal('stacked_bar'), fillNulls: flag, alignDateRangeToGranularity: flag, seriesLimit: cap }),
-  z.object({ ...sql, displayType: z.literal('table'), onClick: onClick.optional() }),
-  z.object({ ...sql, displayType: z.literal('number'), color: color.optional() }),
-  z.object({ ...sql, displayType: z.literal('pie') }),
-  z.object({ ...sql, displayType: z.literal('bar') }),
+  z.object({
+    ...sqlBase,
+    displayType: z.literal('stacked_bar'),
+    fillNulls: optionalFlag,
+    alignDateRangeToGranularity: optionalFlag,
+    seriesLimit: cap,
+  }),
+  z.object({ ...sqlBase, displayType: z.literal('table'), onClick: clickAction.optional() }),
+  z.object({ ...sqlBase, displayType: z.literal('number'), color: color.optional() }),
+  z.object({ ...sqlBase, displayType: z.literal('pie') }),
+  z.object({ ...sqlBase, displayType: z.literal('bar') }),
 ])
 
-type TileConfig = z.output<typeof builderConfig> | z.output<typeof sqlConfig>
-
-const schemaOf = (config: unknown) =>
+const configSchema = (config: unknown) =>
   typeof config === 'object' && config !== null && 'configType' in config && config.configType === 'sql' ? sqlConfig : builderConfig
 
 /** Rules between fields see the config as it was sent, as in the product. Unknown fields are stripped after them. */
 export const tileConfig = z
-  .custom<TileConfig>()
+  .custom<z.output<typeof builderConfig> | z.output<typeof sqlConfig>>()
   .superRefine((config, context) => {
-    const parsed = schemaOf(config).safeParse(config)
+    const parsed = configSchema(config).safeParse(config)
     if (!parsed.success) {
       for (const issue of parsed.error.issues) context.addIssue(issue)
       return
@@ -242,10 +248,7 @@ export const tileConfig = z
       addIssue(context, 'asRatio can only be used with exactly two select items')
     if (!('configType' in config)) checkFormulas(config, context)
   })
-  .transform((config) => schemaOf(config).parse(config))
-
-/** Fields of the API that the tool for patches does not know, and strips. */
-const unknownToPatch = ['periodAggFn', 'numericUnit']
+  .transform((config) => configSchema(config).parse(config))
 
 /** Display types of tiles with a condition of their own. */
 export const filteredTypes: readonly unknown[] = ['search', 'heatmap', 'event_patterns']
@@ -263,7 +266,7 @@ export const patchConfig = z
     if (config.where !== undefined && !filteredTypes.includes(config.displayType)) addIssue(context, whereRefusal, ['where'])
     refuseValues(config, [], context)
     if (!Array.isArray(config.select) || config.displayType === 'heatmap') return
-    for (const [i, item] of config.select.entries()) if (isJsonObject(item)) refuseItem(item, ['select', i], context)
+    for (const [i, item] of config.select.entries()) if (isJsonObject(item)) refuseSeries(item, ['select', i], context)
   })
   .transform(({ select, seriesLimit, ...config }): JsonObject => {
     const withLanguage = (item: JsonObject): JsonObject => ({ whereLanguage: 'lucene', ...item })
@@ -273,14 +276,14 @@ export const patchConfig = z
       ...config,
       select: isOfSeries ? select.map(withLanguage) : select,
     }
-    const strip = (key: string, value: unknown): unknown => (unknownToPatch.includes(key) ? undefined : value)
+    const strip = (key: string, value: unknown): unknown => (['periodAggFn', 'numericUnit'].includes(key) ? undefined : value)
     return JSON.parse(JSON.stringify(known), strip) as JsonObject // It was an object.
   })
 
 const whereRefusal =
   'This tile type has no tile-level `where`. Put the filter on each select item\'s `where` instead (that is the tile\'s visible "Where" box); use a dashboard-level filter to scope the whole dashboard.'
 
-type Path = readonly (string | number)[]
+type IssuePath = readonly (string | number)[]
 
 /** Values that the tool for patches does not know, by their field. */
 const unknownValues: Readonly<Record<string, { readonly value: string; readonly known: readonly string[] }>> = {
@@ -288,7 +291,7 @@ const unknownValues: Readonly<Record<string, { readonly value: string; readonly 
   metricType: { value: 'summary', known: ['gauge', 'sum', 'histogram', 'exponential histogram'] },
 }
 
-function refuseValues(value: unknown, path: Path, context: z.RefinementCtx): void {
+function refuseValues(value: unknown, path: IssuePath, context: z.RefinementCtx): void {
   if (typeof value === 'object' && value !== null)
     for (const [key, one] of Object.entries(value)) refuseValues(one, [...path, Array.isArray(value) ? Number(key) : key], context)
   const refused = unknownValues[String(path.at(-1))]
@@ -298,7 +301,7 @@ function refuseValues(value: unknown, path: Path, context: z.RefinementCtx): voi
 }
 
 /** Rules between the fields of a series: `getMetricSelectIssues` in packages/api/src/mcp/tools/query/schemas.ts of HyperDX 2.36. */
-function refuseItem({ aggFn, level, metricName, metricType }: JsonObject, path: Path, context: z.RefinementCtx): void {
+function refuseSeries({ aggFn, level, metricName, metricType }: JsonObject, path: IssuePath, context: z.RefinementCtx) {
   const refuse = (field: string, message: string): void => addIssue(context, message, [...path, field])
   if (metricType && !metricName)
     refuse(
@@ -331,7 +334,7 @@ export function refuseMacros(name: string, { configType, sourceId, sqlTemplate }
   return `Raw SQL tiles that use the $__filters or $__sourceTable macro must set a sourceId. Without a source, $__filters cannot resolve dashboard filters against the source's columns and $__sourceTable fails at query time. Add a sourceId to the following tiles (call clickstack_list_sources to find it), or remove the macro if the query reads from multiple tables: ${name} (uses ${used.join(', ')})`
 }
 
-function checkFormulas(config: z.input<typeof builderConfig>, context: z.RefinementCtx): void {
+function checkFormulas(config: z.input<typeof builderConfig>, context: z.RefinementCtx) {
   const given = 'formulas' in config ? (config.formulas ?? []) : []
   const isNumber = config.displayType === 'number'
   const seriesCount = 'select' in config && Array.isArray(config.select) ? config.select.length : 0

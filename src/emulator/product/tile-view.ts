@@ -5,12 +5,25 @@ import { aggregateFunction, type ChartColor, color, colorRule, isTimeSeries, qua
  * A tile as the API shows it, or undefined for a hidden tile. Shows the fields of the display type, with the product's defaults. Other
  * fields that the web app saved stay hidden, and an update with this view drops them.
  */
-export function toTileView(tile: Tile, { containers }: Pick<Dashboard, 'containers'>): JsonObject | undefined {
+export function toTileView(tile: Tile, { containers }: Dashboard): JsonObject | undefined {
   const { id, name, x, y, w, h, config } = tile
   // This API has no form for PromQL tiles.
   if (config.configType === 'promql') return undefined
   const shown = config.configType === 'sql' ? toSqlView(config) : toBuilderView(config)
-  return { id, x, y, w, h, name, config: shown ?? placeholderOf(config), ...toContainer(tile, containers) }
+  return {
+    id,
+    x,
+    y,
+    w,
+    h,
+    name,
+    config:
+      shown ??
+      (config.configType === 'sql'
+        ? { configType: config.configType, displayType: 'line', connectionId: config.connectionId, sqlTemplate: config.sqlTemplate }
+        : { displayType: 'line', sourceId: config.sourceId ?? '', select: [anyCount] }),
+    ...toContainer(tile, containers),
+  }
 }
 
 /** Leaves out references to deleted containers and tabs, so that the view can be sent back. */
@@ -23,12 +36,6 @@ function toContainer({ containerId, tabId }: Tile, containers: readonly JsonObje
 export const hasTab = ({ tabs }: JsonObject, tabId: string): boolean =>
   Array.isArray(tabs) && tabs.some((tab) => isJsonObject(tab) && tab.id === tabId)
 
-/** The config that is shown of a tile that cannot be converted. */
-const placeholderOf = ({ configType, connectionId, sqlTemplate, sourceId }: JsonObject): JsonObject =>
-  configType === 'sql'
-    ? { configType, displayType: 'line', connectionId, sqlTemplate }
-    : { displayType: 'line', sourceId: sourceId ?? '', select: [anyCount] }
-
 const anyCount = { aggFn: 'count', where: '' }
 
 const sqlFields: Readonly<Record<string, readonly string[]>> = {
@@ -40,20 +47,20 @@ const sqlFields: Readonly<Record<string, readonly string[]>> = {
   bar: [],
 }
 
-function toSqlView(config: JsonObject): JsonObject | undefined {
+function toSqlView(config: JsonObject) {
   const displayType = String(config.displayType)
   const fields = sqlFields[displayType]
   if (fields === undefined) return undefined
   return {
     configType: 'sql',
     displayType,
-    ...pick(config, ['connectionId', 'sqlTemplate', 'sourceId', 'numberFormat', ...fields]),
+    ...pickFields(config, ['connectionId', 'sqlTemplate', 'sourceId', 'numberFormat', ...fields]),
     ...(isTimeSeries(displayType) && { fillNulls: config.fillNulls !== false, ...toLimit(config, 'seriesLimit') }),
-    ...(displayType === 'number' && toColor(config)),
+    ...(displayType === 'number' && colorView(config)),
   }
 }
 
-function toBuilderView(config: JsonObject): JsonObject | undefined {
+function toBuilderView(config: JsonObject) {
   const head = { displayType: config.displayType, sourceId: config.sourceId ?? '' }
   const text = (field: string): JsonObject => (typeof config[field] === 'string' ? { [field]: config[field] } : {})
   const filter = { where: config.where ?? '', whereLanguage: config.whereLanguage ?? 'lucene' }
@@ -62,20 +69,20 @@ function toBuilderView(config: JsonObject): JsonObject | undefined {
     case 'stacked_bar':
       return {
         ...head,
-        ...toCombination(config),
+        ...combinedView(config),
         ...text('groupBy'),
         fillNulls: config.fillNulls !== false,
-        ...pick(config, ['alignDateRangeToGranularity', 'numberFormat']),
+        ...pickFields(config, ['alignDateRangeToGranularity', 'numberFormat']),
         ...toLimit(config, 'seriesLimit'),
-        ...(config.displayType === 'line' && pick(config, ['fitYAxisToData', 'compareToPreviousPeriod'])),
+        ...(config.displayType === 'line' && pickFields(config, ['fitYAxisToData', 'compareToPreviousPeriod'])),
       }
     case 'table':
       return {
         ...head,
-        ...toCombination(config),
+        ...combinedView(config),
         ...text('groupBy'),
         ...text('orderBy'),
-        ...pick(config, ['having', 'numberFormat', 'groupByColumnsOnLeft', 'onClick']),
+        ...pickFields(config, ['having', 'numberFormat', 'groupByColumnsOnLeft', 'onClick']),
       }
     case 'number':
       return toNumberView(config, head)
@@ -87,10 +94,10 @@ function toBuilderView(config: JsonObject): JsonObject | undefined {
         ...text('groupBy'),
         ...text('orderBy'),
         ...toLimit(config, 'limit'),
-        ...pick(config, ['numberFormat']),
+        ...pickFields(config, ['numberFormat']),
       }
     case 'heatmap':
-      return { ...head, select: [toHeatmapItem(config)], ...filter, ...pick(config, ['numberFormat']) }
+      return { ...head, select: [toHeatmapItem(config)], ...filter, ...pickFields(config, ['numberFormat']) }
     case 'search':
     case 'event_patterns':
       return { ...head, select: typeof config.select === 'string' ? config.select : '', ...filter }
@@ -110,57 +117,48 @@ function toNumberView(config: JsonObject, head: JsonObject): JsonObject {
     ...head,
     select: hasFormulas(config) ? itemsOf(config) : [firstItemOf(config)],
     ...toFormulas(config),
-    ...toColor(config),
+    ...colorView(config),
     ...(rules.length > 0 && { colorRules: rules }),
-    ...pick(config, ['numberFormat', 'backgroundChart']),
+    ...pickFields(config, ['numberFormat', 'backgroundChart']),
   }
 }
 
 /** Older versions stored numbers: `chart-1` is green. */
-const numberedColors: readonly ChartColor[] = [
-  'chart-green',
-  'chart-blue',
-  'chart-orange',
-  'chart-red',
-  'chart-cyan',
-  'chart-pink',
-  'chart-purple',
-  'chart-light-blue',
-  'chart-brown',
-  'chart-gray',
-]
+const numberedColors = (['green', 'blue', 'orange', 'red', 'cyan', 'pink', 'purple', 'light-blue', 'brown', 'gray'] as const).map(
+  (name): ChartColor => `chart-${name}`,
+)
 
 function toCurrentColor(stored: unknown): ChartColor | undefined {
   const number = typeof stored === 'string' ? /^chart-([1-9]|10)$/.exec(stored)?.[1] : undefined
   return number === undefined ? color.safeParse(stored).data : numberedColors[Number(number) - 1]
 }
 
-function toColor(config: JsonObject): JsonObject {
+function colorView(config: JsonObject): JsonObject {
   const current = toCurrentColor(config.color)
   return current === undefined ? {} : { color: current }
 }
 
 /** The web app stores null for the default limit. */
-const toLimit = (config: JsonObject, field: string): JsonObject => (config[field] == null ? {} : { [field]: config[field] })
+const toLimit = (config: JsonObject, field: string) => (config[field] == null ? {} : { [field]: config[field] })
 
-const hasFormulas = ({ formulas }: JsonObject): boolean => Array.isArray(formulas) && formulas.length > 0
+const hasFormulas = ({ formulas }: JsonObject) => Array.isArray(formulas) && formulas.length > 0
 
-const toFormulas = (config: JsonObject): JsonObject => (hasFormulas(config) ? { formulas: config.formulas } : {})
+const toFormulas = (config: JsonObject) => (hasFormulas(config) ? { formulas: config.formulas } : {})
 
 /** Several items side by side, as a ratio, or as operands of formulas. */
-function toCombination(config: JsonObject): JsonObject {
+function combinedView(config: JsonObject): JsonObject {
   return {
     select: itemsOf(config),
     asRatio: config.asRatio === true && Array.isArray(config.select) && config.select.length === 2,
     ...toFormulas(config),
-    ...(hasFormulas(config) && pick(config, ['showOperandSeries'])),
+    ...(hasFormulas(config) && pickFields(config, ['showOperandSeries'])),
   }
 }
 
 const itemsOf = ({ select }: JsonObject): readonly unknown[] =>
   Array.isArray(select) ? select.filter(isJsonObject).map(toItemView) : [anyCount]
 
-const firstItemOf = (config: JsonObject): unknown => itemsOf(config)[0] ?? anyCount
+const firstItemOf = (config: JsonObject) => itemsOf(config)[0] ?? anyCount
 
 /** Leaves out fields that do not fit the aggregation: the editor of the web app keeps them when the aggregation is changed. */
 function toItemView(item: JsonObject): JsonObject {
@@ -169,7 +167,7 @@ function toItemView(item: JsonObject): JsonObject {
   const level = aggFn === 'quantile' ? quantileLevel.safeParse(item.level) : undefined
   const isStale = aggFn === 'count' && Boolean(item.valueExpression)
   return {
-    ...pick(item, ['alias', 'metricType', 'metricName', 'numberFormat']),
+    ...pickFields(item, ['alias', 'metricType', 'metricName', 'numberFormat']),
     ...(!isStale && { valueExpression: item.valueExpression ?? '' }),
     aggFn,
     where: item.where ?? '',
@@ -182,8 +180,8 @@ function toItemView(item: JsonObject): JsonObject {
 function toHeatmapItem({ select }: JsonObject): JsonObject {
   const item: unknown = Array.isArray(select) ? select[0] : undefined
   if (!isJsonObject(item) || !item.valueExpression) return { valueExpression: '' }
-  return pick(item, ['valueExpression', 'countExpression', 'heatmapScaleType'])
+  return pickFields(item, ['valueExpression', 'countExpression', 'heatmapScaleType'])
 }
 
-const pick = (from: JsonObject, fields: readonly string[]): JsonObject =>
+const pickFields = (from: JsonObject, fields: readonly string[]) =>
   Object.fromEntries(fields.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])))

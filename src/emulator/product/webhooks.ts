@@ -4,7 +4,7 @@ import type { JsonObject, Webhook } from '../store.ts'
 import { addIssue, badRequest, notFound, nowOf, ProductError, type ProductRequest, validate } from './request.ts'
 import { routesOf } from './resource.ts'
 
-const isPlainText = (text: string): boolean => !/[\x00-\x1F\x7F]/.test(text)
+const isPlainText = (text: string) => !/[\x00-\x1F\x7F]/.test(text)
 
 const headerName = z
   .string()
@@ -13,17 +13,7 @@ const headerName = z
   .regex(/^[-!#$%&'*+.0-9A-Z^_`a-z|~]+$/, "Invalid header name. Only alphanumeric characters and !#$%&'*+-.^_`|~ are allowed")
   .refine((name) => !/^\d/.test(name), 'Header name cannot start with a number')
 
-const headerValue = z.string().max(4096).refine(isPlainText, 'Header values cannot contain control characters')
-
-const parameterName = z
-  .string()
-  .min(1, 'Query parameter name cannot be empty')
-  .max(1024)
-  .refine(isPlainText, 'Query parameter names cannot contain control characters')
-
-const parameterValue = z.string().max(4096).refine(isPlainText, 'Query parameter values cannot contain control characters')
-
-const hasFew = (map: Readonly<Record<string, string>>): boolean => Object.keys(map).length <= 100
+const hasFew = (map: Readonly<Record<string, string>>) => Object.keys(map).length <= 100
 
 const webhook = z
   .object({
@@ -31,8 +21,21 @@ const webhook = z
     service: z.nativeEnum({ slack: 'slack', generic: 'generic', incidentio: 'incidentio' } as const),
     url: z.string().url().max(2048),
     description: z.string().max(2048).optional(),
-    queryParams: z.record(parameterName, parameterValue).refine(hasFew, 'A webhook cannot have more than 100 query parameters').optional(),
-    headers: z.record(headerName, headerValue).refine(hasFew, 'A webhook cannot have more than 100 headers').optional(),
+    queryParams: z
+      .record(
+        z
+          .string()
+          .min(1, 'Query parameter name cannot be empty')
+          .max(1024)
+          .refine(isPlainText, 'Query parameter names cannot contain control characters'),
+        z.string().max(4096).refine(isPlainText, 'Query parameter values cannot contain control characters'),
+      )
+      .refine(hasFew, 'A webhook cannot have more than 100 query parameters')
+      .optional(),
+    headers: z
+      .record(headerName, z.string().max(4096).refine(isPlainText, 'Header values cannot contain control characters'))
+      .refine(hasFew, 'A webhook cannot have more than 100 headers')
+      .optional(),
     body: z
       .string()
       .max(16 * 1024)
@@ -84,12 +87,12 @@ export const webhooks = routesOf<Webhook>({
   },
 })
 
-function checkUrl({ service, url }: WebhookBody): void {
+function checkUrl({ service, url }: WebhookBody) {
   const problem = findUrlProblem(service, url)
   if (problem !== undefined) throw badRequest(problem)
 }
 
-function checkName({ service: { webhooks } }: ProductRequest, { name, service }: WebhookBody, own?: Webhook): void {
+function checkName({ service: { webhooks } }: ProductRequest, { name, service }: WebhookBody, own?: Webhook) {
   if (webhooks.some((other) => other !== own && other.name === name && other.service === service))
     throw badRequest('A webhook with this service and name already exists')
 }
@@ -110,7 +113,7 @@ for (const network of networks.split(' ')) {
 }
 
 /** The text must be a URL. */
-function findUrlProblem(service: string, text: string): string | undefined {
+function findUrlProblem(service: string, text: string) {
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'Webhook URL must use HTTP or HTTPS'
   if (service === 'slack' && url.hostname.split('.').slice(-2).join('.') !== 'slack.com')

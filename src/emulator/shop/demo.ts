@@ -1,4 +1,4 @@
-const fakeUuid = (last: string): string => `c0ffee00-0000-4000-8000-${last.padStart(12, '0')}`
+const fakeUuid = (last: string) => `c0ffee00-0000-4000-8000-${last.padStart(12, '0')}`
 
 /** Ids and credentials of the demo data, for tests, examples and the demo itself. They are not secrets. */
 export const demo = {

@@ -1,14 +1,14 @@
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import type { DemoIds } from '../deterministic.ts'
 import { type AlertBody, toFields } from '../product/alerts.ts'
-import type { Alert, Dashboard, JsonObject, SavedSearch, Service, Source, Tile } from '../store.ts'
+import type { Alert, Dashboard, JsonObject, SavedSearch, Service, Source } from '../store.ts'
 import type { ServiceName } from './demo.ts'
 
 export function createDashboards(ids: DemoIds, service: ServiceName, sources: readonly Source[]): Dashboard[] {
   const sourceIds: SourceIds = {
-    logs: idOf(sources, 'Logs'),
-    traces: idOf(sources, 'Traces'),
-    metrics: idOf(sources, 'Metrics'),
+    logs: sourceIdOf(sources, 'Logs'),
+    traces: sourceIdOf(sources, 'Traces'),
+    metrics: sourceIdOf(sources, 'Metrics'),
     connection: String(sources[0]?.connection),
   }
   return dashboardsOf[service](sourceIds).map(({ name, tiles }) => ({
@@ -16,7 +16,15 @@ export function createDashboards(ids: DemoIds, service: ServiceName, sources: re
     name,
     tiles: tiles.map((spec, index) => createTile(ids, spec, index)),
     tags: ['shop', service],
-    filters: [createFilter(ids, sourceIds.logs)],
+    filters: [
+      {
+        id: ids.objectId(),
+        type: 'QUERY_EXPRESSION',
+        name: 'Environment',
+        expression: "ResourceAttributes['deployment.environment']",
+        sourceId: sourceIds.logs,
+      },
+    ],
     savedQuery: null,
     savedQueryLanguage: null,
     savedFilterValues: [],
@@ -25,7 +33,7 @@ export function createDashboards(ids: DemoIds, service: ServiceName, sources: re
 }
 
 // Two tiles side by side on the grid's 24 columns.
-const createTile = (ids: DemoIds, [name, w, config]: TileSpec, index: number): Tile => ({
+const createTile = (ids: DemoIds, [name, w, config]: TileSpec, index: number) => ({
   id: ids.objectId(),
   name,
   x: index % 2 === 0 ? 0 : 12,
@@ -35,17 +43,8 @@ const createTile = (ids: DemoIds, [name, w, config]: TileSpec, index: number): T
   config,
 })
 
-const createFilter = (ids: DemoIds, sourceId: string) => ({
-  id: ids.objectId(),
-  type: 'QUERY_EXPRESSION',
-  name: 'Environment',
-  expression: "ResourceAttributes['deployment.environment']",
-  sourceId,
-})
+const sourceIdOf = (sources: readonly Source[], name: string) => sources.find((source) => source.name === name)?.id ?? ''
 
-const idOf = (sources: readonly Source[], name: string): string => sources.find((source) => source.name === name)?.id ?? ''
-
-/** Ids of the sources and of their connection. */
 interface SourceIds {
   readonly logs: string
   readonly traces: string
@@ -55,14 +54,14 @@ interface SourceIds {
 
 type TileSpec = readonly [name: string, width: number, config: JsonObject]
 
-interface DashboardSpec {
-  readonly name: string
-  readonly tiles: readonly TileSpec[]
-}
+const countItem = (where: string, alias?: string): JsonObject => ({
+  aggFn: 'count',
+  where,
+  whereLanguage: 'lucene',
+  ...(alias && { alias }),
+})
 
-const count = (where: string, alias?: string): JsonObject => ({ aggFn: 'count', where, whereLanguage: 'lucene', ...(alias && { alias }) })
-
-const quantile = (level: number, where: string): JsonObject => ({
+const quantileItem = (level: number, where: string): JsonObject => ({
   aggFn: 'quantile',
   level,
   valueExpression: 'Duration',
@@ -71,39 +70,28 @@ const quantile = (level: number, where: string): JsonObject => ({
   alias: `p${level * 100}`,
 })
 
-const line = (sourceId: string, select: JsonObject[], more: JsonObject = {}): JsonObject => ({
+const lineTile = (sourceId: string, select: JsonObject[], more: JsonObject = {}): JsonObject => ({
   displayType: 'line',
   sourceId,
   select,
   ...more,
 })
 
-const number = (sourceId: string, item: JsonObject, more: JsonObject = {}): JsonObject => ({
+const numberTile = (sourceId: string, item: JsonObject, more: JsonObject = {}): JsonObject => ({
   displayType: 'number',
   sourceId,
   select: [item],
   ...more,
 })
 
-const table = (sourceId: string, item: JsonObject, groupBy: string): JsonObject => ({
-  displayType: 'table',
-  sourceId,
-  select: [item],
-  groupBy,
-  orderBy: 'count() DESC',
-})
-
-const notes = (markdown: string): JsonObject => ({ displayType: 'markdown', markdown })
-
-/** The common tiles of all services. */
 const overviewTiles = ({ logs, traces }: SourceIds, service: ServiceName): TileSpec[] => {
   const own = `ServiceName:${service}`
   return [
-    ['Request rate', 12, line(traces, [count(`${own} SpanKind:Server`, 'requests')], { groupBy: 'SpanName', fillNulls: true })],
+    ['Request rate', 12, lineTile(traces, [countItem(`${own} SpanKind:Server`, 'requests')], { groupBy: 'SpanName', fillNulls: true })],
     [
       'Error rate',
       12,
-      line(traces, [count(`${own} StatusCode:Error`, 'errors'), count(own, 'all')], {
+      lineTile(traces, [countItem(`${own} StatusCode:Error`, 'errors'), countItem(own, 'all')], {
         asRatio: true,
         numberFormat: { output: 'percent', mantissa: 2 },
       }),
@@ -111,38 +99,65 @@ const overviewTiles = ({ logs, traces }: SourceIds, service: ServiceName): TileS
     [
       'Latency',
       12,
-      line(traces, [quantile(0.5, own), quantile(0.95, own), quantile(0.99, own)], { numberFormat: { output: 'duration', factor: 1e-9 } }),
+      lineTile(traces, [quantileItem(0.5, own), quantileItem(0.95, own), quantileItem(0.99, own)], {
+        numberFormat: { output: 'duration', factor: 1e-9 },
+      }),
     ],
     [
       'Errors in logs',
       12,
-      { displayType: 'stacked_bar', sourceId: logs, select: [count(`${own} SeverityText:error`)], groupBy: 'SeverityText' },
+      { displayType: 'stacked_bar', sourceId: logs, select: [countItem(`${own} SeverityText:error`)], groupBy: 'SeverityText' },
     ],
   ]
 }
 
-const gauge = (metricName: string): JsonObject => ({ aggFn: 'avg', valueExpression: 'Value', metricName, metricType: 'gauge' })
-
-const dashboardsOf: Readonly<Record<ServiceName, (sourceIds: SourceIds) => DashboardSpec[]>> = {
+const dashboardsOf: Readonly<
+  Record<ServiceName, (sourceIds: SourceIds) => { readonly name: string; readonly tiles: readonly TileSpec[] }[]>
+> = {
   checkout: (all) => [
     {
       name: 'Checkout overview',
       tiles: [
         ...overviewTiles(all, 'checkout'),
-        ['Orders', 6, number(all.traces, count('SpanName:PlaceOrder'), { color: 'chart-green' })],
-        ['How to read this', 12, notes('Error rate above 2% for 5 minutes pages the on-call person.\n\nRunbook: `runbooks/checkout.md`')],
+        ['Orders', 6, numberTile(all.traces, countItem('SpanName:PlaceOrder'), { color: 'chart-green' })],
+        [
+          'How to read this',
+          12,
+          {
+            displayType: 'markdown',
+            markdown: 'Error rate above 2% for 5 minutes pages the on-call person.\n\nRunbook: `runbooks/checkout.md`',
+          },
+        ],
       ],
     },
     {
       name: 'Payments',
       tiles: [
-        ['Payments by provider', 12, line(all.traces, [count('SpanName:Charge')], { groupBy: "SpanAttributes['payment.provider']" })],
-        ['Declined payments', 12, line(all.logs, [count('LogAttributes.event:payment_declined')])],
-        ['Declines by reason', 12, table(all.logs, count('LogAttributes.event:payment_declined'), "LogAttributes['reason']")],
+        [
+          'Payments by provider',
+          12,
+          lineTile(all.traces, [countItem('SpanName:Charge')], { groupBy: "SpanAttributes['payment.provider']" }),
+        ],
+        ['Declined payments', 12, lineTile(all.logs, [countItem('LogAttributes.event:payment_declined')])],
+        [
+          'Declines by reason',
+          12,
+          {
+            displayType: 'table',
+            sourceId: all.logs,
+            select: [countItem('LogAttributes.event:payment_declined')],
+            groupBy: "LogAttributes['reason']",
+            orderBy: 'count() DESC',
+          },
+        ],
         [
           'Payment queue',
           12,
-          number(all.metrics, gauge('payments.queue.depth'), { colorRules: [{ operator: 'gt', value: 500, color: 'chart-red' }] }),
+          numberTile(
+            all.metrics,
+            { aggFn: 'avg', valueExpression: 'Value', metricName: 'payments.queue.depth', metricType: 'gauge' },
+            { colorRules: [{ operator: 'gt', value: 500, color: 'chart-red' }] },
+          ),
         ],
       ],
     },
@@ -166,16 +181,16 @@ const dashboardsOf: Readonly<Record<ServiceName, (sourceIds: SourceIds) => Dashb
         [
           'Imported products',
           12,
-          line(all.metrics, [{ aggFn: 'sum', valueExpression: 'Value', metricName: 'imports.products', metricType: 'sum' }]),
+          lineTile(all.metrics, [{ aggFn: 'sum', valueExpression: 'Value', metricName: 'imports.products', metricType: 'sum' }]),
         ],
-        ['Failed imports', 12, number(all.logs, count('LogAttributes.event:import_failed'))],
+        ['Failed imports', 12, numberTile(all.logs, countItem('LogAttributes.event:import_failed'))],
         [
           'Failures by supplier',
           12,
           {
             displayType: 'bar',
             sourceId: all.logs,
-            select: [count('LogAttributes.event:import_failed')],
+            select: [countItem('LogAttributes.event:import_failed')],
             groupBy: "LogAttributes['supplier']",
           },
         ],
@@ -190,9 +205,13 @@ const dashboardsOf: Readonly<Record<ServiceName, (sourceIds: SourceIds) => Dashb
         [
           'Searches without results',
           12,
-          line(all.logs, [count('LogAttributes.event:search LogAttributes.hits:0', 'empty'), count('LogAttributes.event:search', 'all')], {
-            asRatio: true,
-          }),
+          lineTile(
+            all.logs,
+            [countItem('LogAttributes.event:search LogAttributes.hits:0', 'empty'), countItem('LogAttributes.event:search', 'all')],
+            {
+              asRatio: true,
+            },
+          ),
         ],
         [
           'Slow queries',
@@ -220,7 +239,7 @@ export function createSavedSearches(ids: DemoIds, { name, sources, teamId }: Ser
     {
       id: ids.objectId(),
       name: `Errors in ${name}`,
-      sourceId: idOf(sources, 'Logs'),
+      sourceId: sourceIdOf(sources, 'Logs'),
       select: 'Timestamp, SeverityText, Body',
       where: `ServiceName:${name} SeverityText:error`,
       whereLanguage: 'lucene',
@@ -237,7 +256,6 @@ export function createSavedSearches(ids: DemoIds, { name, sources, teamId }: Ser
 interface AlertOverrides {
   readonly thresholdType?: AlertBody['thresholdType']
   readonly state?: Alert['state']
-  /** Default `oncall`. */
   readonly webhook?: string
 }
 
@@ -252,14 +270,14 @@ type AlertSpec = readonly [
 ]
 
 const auditOnly: AlertOverrides = { webhook: 'audit' }
-const below: AlertOverrides = { thresholdType: 'below' }
+const belowOnly: AlertOverrides = { thresholdType: 'below' }
 
 // Alerts on latency compare nanoseconds, because the factor of a tile's number format is only for people.
 const alertsOf: Readonly<Record<ServiceName, readonly AlertSpec[]>> = {
   checkout: [
     ['Checkout errors', 'Checkout overview', 'Error rate', 0.02, '5m', 'More than 2% of checkouts fail', { state: 'ALERT' }],
     ['Checkout is slow', 'Checkout overview', 'Latency', 1_500_000_000, '15m', 'p99 above 1.5 s'],
-    ['No orders', 'Checkout overview', 'Orders', 1, '15m', 'No orders for 15 minutes', { ...below, webhook: 'incidents' }],
+    ['No orders', 'Checkout overview', 'Orders', 1, '15m', 'No orders for 15 minutes', { ...belowOnly, webhook: 'incidents' }],
     ['Declined payments', 'Payments', 'Declined payments', 50, '1h', 'Many payments are declined', { state: 'PENDING' }],
     ['Payment queue grows', 'Payments', 'Payment queue', 500, '30m', 'The queue is longer than 500', { ...auditOnly, state: 'DISABLED' }],
   ],
@@ -275,7 +293,7 @@ const alertsOf: Readonly<Record<ServiceName, readonly AlertSpec[]>> = {
       'An import failed',
       { thresholdType: 'above_exclusive', state: 'ALERT' },
     ],
-    ['Imports stopped', 'Catalog imports', 'Imported products', 1, '12h', 'Nothing came', { ...below, state: 'INSUFFICIENT_DATA' }],
+    ['Imports stopped', 'Catalog imports', 'Imported products', 1, '12h', 'Nothing came', { ...belowOnly, state: 'INSUFFICIENT_DATA' }],
   ],
   search: [
     ['Search errors', 'Search overview', 'Error rate', 0.05, '5m', 'More than 5% of searches fail'],
@@ -289,7 +307,7 @@ export function createAlerts(ids: DemoIds, service: Service, atMs: number): Aler
   const name = service.name as ServiceName // The shop has only these.
   const before = (hours: number): string => new Date(atMs - hours * hourMs).toISOString()
   const alerts = alertsOf[name].map((spec): Alert => {
-    const alert = createAlert(ids, service, spec)
+    const alert = toAlert(ids, service, spec)
     // The alert task has run until now.
     return { ...alert, createdAt: before(1200), updatedAt: before(alert.state === 'DISABLED' ? 400 : 0) }
   })
@@ -302,7 +320,7 @@ export function createAlerts(ids: DemoIds, service: Service, atMs: number): Aler
   return alerts
 }
 
-function createAlert(ids: DemoIds, { dashboards, webhooks, teamId }: Service, spec: AlertSpec): Omit<Alert, 'createdAt' | 'updatedAt'> {
+function toAlert(ids: DemoIds, { dashboards, webhooks, teamId }: Service, spec: AlertSpec) {
   const [name, dashboardName, tileName, threshold, interval, message, { thresholdType = 'above', state = 'OK', webhook = 'oncall' } = {}] =
     spec
   const dashboard = dashboards.find((one) => one.name === dashboardName)

@@ -10,9 +10,6 @@ import { demo, type ServiceName } from './demo.ts'
 const days = 92
 const spike = { service: 'search', metric: 'compute', daysAgo: 12, factor: 6 } as const
 
-/** Millionths of a credit on a working day. */
-const warehouseMicro = { storage: 1_900_000, backup: 450_000 }
-
 const serviceMicro: Readonly<Record<ServiceName, Readonly<Record<string, number>>>> = {
   checkout: { compute: 5_000_000, publicDataTransfer: 220_000, interRegionTier1DataTransfer: 50_000 },
   catalog: { compute: 3_000_000, publicDataTransfer: 140_000 },
@@ -26,7 +23,7 @@ export function createUsage(atMs: number): UsageRecord[] {
     const passed = date === today ? (new Date(atMs).getUTCHours() + 1) / 24 : 1
     const services = keysOf<ServiceName>(serviceMicro)
     return [
-      createRecord({ entityName: 'demo-warehouse', date, passed, base: warehouseMicro }),
+      createRecord({ entityName: 'demo-warehouse', date, passed, base: { storage: 1_900_000, backup: 450_000 } }),
       ...services.map((name) => {
         const record = createRecord({ entityName: name, date, passed, base: serviceMicro[name], service: name })
         const usual = record.micro[spike.metric]
@@ -40,7 +37,6 @@ export function createUsage(atMs: number): UsageRecord[] {
 interface UsageSpec {
   readonly entityName: string
   readonly date: Day
-  /** The part of the day that has passed. */
   readonly passed: number
   readonly base: Readonly<Record<string, number>>
   readonly service?: ServiceName
@@ -49,7 +45,7 @@ interface UsageSpec {
 function createRecord({ entityName, date, passed, base, service }: UsageSpec): UsageRecord {
   const serviceId = service === undefined ? null : demo.services[service]
   // Services use less at the weekend, and the warehouse does not.
-  const activity = service !== undefined && isWeekend(date) ? 0.9 : 1
+  const activity = service !== undefined && [0, 6].includes(new Date(date).getUTCDay()) ? 0.9 : 1
   const amounts = Object.entries(base).map(([metric, micro]) => {
     const jitter = 0.96 + 0.08 * (hashOf(`${entityName} ${metric} ${date}`) / 2 ** 32)
     return [metric, Math.round(micro * activity * jitter * passed)]
@@ -65,10 +61,6 @@ function createRecord({ entityName, date, passed, base, service }: UsageSpec): U
   }
 }
 
-const isWeekend = (date: Day): boolean => [0, 6].includes(new Date(date).getUTCDay())
-
-const backupCount = 10
-
 /** Hours since the newest backup finished, or would have finished if it had not failed. */
 const newestAgeHours: Readonly<Record<ServiceName, number>> = { checkout: 3, catalog: 50, search: 5 }
 
@@ -76,7 +68,7 @@ const fullBytes: Readonly<Record<ServiceName, number>> = { checkout: 48_318_382_
 
 export function createBackups(ids: DemoIds, serviceId: string, name: ServiceName, atMs: number): Backup[] {
   const newestMs = atMs - newestAgeHours[name] * hourMs
-  return Array.from({ length: backupCount }, (_, index): Backup => {
+  return Array.from({ length: 10 }, (_, index): Backup => {
     const isFull = index % 7 === 2
     const isFailed = name === 'search' && index === 0
     const minutes = (isFull ? 42 : 9) + ((index * 5) % 7)

@@ -15,7 +15,7 @@ import { demo, type ServiceName } from './demo.ts'
 import { createAlerts, createDashboards, createSavedSearches } from './shop-dashboards.ts'
 import { createActivities, createBackups, createCreditBalances, createTables, createUsage } from './shop-platform.ts'
 
-const daysBefore = (atMs: number, days: number): string => new Date(atMs - days * dayMs).toISOString()
+const daysBefore = (atMs: number, days: number) => new Date(atMs - days * dayMs).toISOString()
 
 /** Makes a small shop with three services in one warehouse, for the start and for each reset. All have one history, which takes longest. */
 export function shopMaker(ids: Ids, atMs: number): () => Store {
@@ -25,7 +25,7 @@ export function shopMaker(ids: Ids, atMs: number): () => Store {
     const demoIds = createDemoIds(ids)
     const store = createOrganization(demoIds, atMs)
     for (const organization of store.organizations) {
-      for (const service of organization.services) fill(service, demoIds, atMs)
+      for (const service of organization.services) fillService(service, demoIds, atMs)
       organization.creditBalances = createCreditBalances(demoIds, atMs)
       organization.usage = usage
       organization.activities = [...activities]
@@ -53,7 +53,15 @@ function createOrganization(ids: DemoIds, atMs: number): Store {
     activities: [],
     creditBalances: [],
   }
-  return { organizations: [organization], keys: createKeys() }
+  return {
+    organizations: [organization],
+    keys: [
+      createKey('admin', { id: demo.apiKeyId, secret: demo.apiKeySecret }, permissions),
+      createKey('billing', demo.keys.billing, ['control-plane:organization:view', 'control-plane:organization:view-billing']),
+      createKey('observability', demo.keys.observability, ['control-plane:service:manage-clickstack-api']),
+      { ...createKey('disabled', demo.keys.disabled, permissions), state: 'disabled' },
+    ],
+  }
 }
 
 function createService(ids: DemoIds, name: ServiceName, atMs: number): Service {
@@ -81,12 +89,27 @@ function createService(ids: DemoIds, name: ServiceName, atMs: number): Service {
   }
 }
 
-function fill(service: Service, ids: DemoIds, atMs: number): void {
+function fillService(service: Service, ids: DemoIds, atMs: number) {
   const name = service.name as ServiceName // The shop has only these.
   const connection = createConnection(ids, name, atMs)
   service.connections = [connection]
   service.sources = createSources(ids, name, connection.id)
-  service.webhooks = createWebhooks(ids, name, atMs)
+  const at = daysBefore(atMs, 120)
+  const urls = hookUrls(name)
+  const create = (name: string, kind: string, url: string, description: string): Webhook => ({
+    id: ids.objectId(),
+    name,
+    service: kind,
+    url,
+    description,
+    createdAt: at,
+    updatedAt: at,
+  })
+  service.webhooks = [
+    create('oncall', 'slack', urls.oncall, `On-call channel of the ${name} team`),
+    create('incidents', 'incidentio', urls.incidents, 'Opens an incident'),
+    { ...create('audit', 'generic', urls.audit, 'Keeps every notification'), body: '{"text":"{{title}}"}' },
+  ]
   service.dashboards = createDashboards(ids, name, service.sources)
   service.savedSearches = createSavedSearches(ids, service, atMs)
   service.alerts = createAlerts(ids, service, atMs)
@@ -94,14 +117,7 @@ function fill(service: Service, ids: DemoIds, atMs: number): void {
   service.tables = createTables(name, atMs)
 }
 
-const createKeys = (): ApiKey[] => [
-  createKey('admin', { id: demo.apiKeyId, secret: demo.apiKeySecret }, permissions),
-  createKey('billing', demo.keys.billing, ['control-plane:organization:view', 'control-plane:organization:view-billing']),
-  createKey('observability', demo.keys.observability, ['control-plane:service:manage-clickstack-api']),
-  { ...createKey('disabled', demo.keys.disabled, permissions), state: 'disabled' },
-]
-
-const createKey = (name: string, pair: Pick<ApiKey, 'id' | 'secret'>, granted: readonly Permission[]): ApiKey => ({
+const createKey = (name: string, pair: { readonly id: string; readonly secret: string }, granted: readonly Permission[]): ApiKey => ({
   ...pair,
   name,
   organizationId: demo.organizationId,
@@ -192,22 +208,3 @@ const hookUrls = (service: ServiceName) => ({
   incidents: `https://api.incidents.example/v2/alert_events/http/demo-${service}?token=opens-nothing`,
   audit: `https://audit.example/hooks/opens-nothing-${service}`,
 })
-
-function createWebhooks(ids: DemoIds, service: ServiceName, atMs: number): Webhook[] {
-  const at = daysBefore(atMs, 120)
-  const urls = hookUrls(service)
-  const create = (name: string, kind: string, url: string, description: string): Webhook => ({
-    id: ids.objectId(),
-    name,
-    service: kind,
-    url,
-    description,
-    createdAt: at,
-    updatedAt: at,
-  })
-  return [
-    create('oncall', 'slack', urls.oncall, `On-call channel of the ${service} team`),
-    create('incidents', 'incidentio', urls.incidents, 'Opens an incident'),
-    { ...create('audit', 'generic', urls.audit, 'Keeps every notification'), body: '{"text":"{{title}}"}' },
-  ]
-}

@@ -33,8 +33,6 @@ const activity = z.object({
   actorType: z.string().optional().catch(undefined),
 })
 
-type Listed = z.output<typeof activity>
-
 /** An activity with a time. */
 export interface Activity {
   readonly type: string
@@ -52,8 +50,6 @@ export interface Activities {
   readonly withoutTime: number
 }
 
-const read = readList(activity)
-
 /**
  * All activities of the organization between two times, usually one request. Requires a profile with activities. How long the API keeps them is not
  * documented.
@@ -67,7 +63,7 @@ export async function listActivities(api: ReadApi, organizationId: string, fromM
         path: path`/v1/organizations/${organizationId}/activities`,
         query: new URLSearchParams({ from_date: new Date(from).toISOString(), to_date: new Date(to).toISOString() }),
       },
-      read,
+      read: readList(activity),
       about: { noun: 'organization', permission: 'activities' },
     })
   })
@@ -78,7 +74,7 @@ export async function listActivities(api: ReadApi, organizationId: string, fromM
   }
 }
 
-function sortActivities(items: readonly Listed[]): Activities {
+function sortActivities(items: readonly z.output<typeof activity>[]): Activities {
   const timed = items.flatMap(({ createdAt, ...rest }): readonly Activity[] =>
     createdAt === undefined ? [] : [{ type: rest.type, atMs: createdAt, serviceId: rest.serviceId, actorType: rest.actorType }],
   )

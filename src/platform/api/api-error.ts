@@ -50,7 +50,6 @@ export class ApiError extends WatchkeeperError {
   /** What does not exist, for the kind `not-found`: `organization`, `service`, `alert`. */
   declare readonly missing: string | undefined
   declare readonly method: Method
-  /** Path of the request, with its query. */
   declare readonly path: string
   /** HTTP status of the last answer, if there was one. */
   declare readonly status: number | undefined
@@ -83,22 +82,20 @@ const sqlKeyPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/se
 type ApiErrorDetails = Omit<ApiError, 'name' | 'stack' | 'cause'>
 
 /** Whether the server may have carried out a write, on this attempt or an earlier one, although it failed. */
-export const isOutcomeUnknown = (
-  request: Pick<ApiRequest, 'method' | 'isSafe'>,
-  end: Pick<FailedAttempt<AttemptFailure>, 'isOutcomeUnknown'>,
-): boolean => isWriteRequest(request) && end.isOutcomeUnknown
+export const isOutcomeUnknown = (request: Pick<ApiRequest, 'method' | 'isSafe'>, end: { readonly isOutcomeUnknown: boolean }): boolean =>
+  isWriteRequest(request) && end.isOutcomeUnknown
 
 /** Classifies and explains the last failed attempt of a request. `nowMs` is in milliseconds since the epoch. */
 export function explainFailure(facts: RequestFacts, end: FailedAttempt<AttemptFailure>, nowMs: number): ApiErrorDetails {
   const { failure, sent: attempts } = end
   const outcomeUnknown = isOutcomeUnknown(facts, end)
   const kind = classifyFailure(facts, failure, end.decision)
-  const advice = adviceFor(kind, facts, failure, { decision: end.decision, nowMs, outcomeUnknown })
+  const advice = adviceOn(kind, facts, failure, { decision: end.decision, nowMs, outcomeUnknown })
   return {
     kind,
-    message: [describeFailure(failure), advice, identifyRequest(facts, failure, attempts)].filter(Boolean).join('\n'),
+    message: [describeAttempts(failure), advice, identifyRequest(facts, failure, attempts)].filter(Boolean).join('\n'),
     advice,
-    missing: missingOf(kind, facts, failure),
+    missing: missingIn(kind, facts, failure),
     method: facts.method,
     path: facts.path,
     status: failure.status,
@@ -121,13 +118,11 @@ export async function readInHalves<T>(from: Day, to: Day, read: (from: Day, to: 
 }
 
 /** What the server lacks. It names the organization where that is unknown, or where the key belongs to another one. */
-function missingOf(kind: ErrorKind, { noun, missing = noun }: RequestFacts, { detail }: AttemptFailure): string | undefined {
+function missingIn(kind: ErrorKind, { noun, missing = noun }: RequestFacts, { detail }: AttemptFailure) {
   if (kind === 'permission') return /\banother organization\b/i.test(detail) ? 'organization' : undefined
   if (kind !== 'not-found') return undefined
   return /\borganization\b/i.test(detail) ? 'organization' : missing
 }
-
-const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict' }
 
 function classifyFailure(facts: RequestFacts, failure: AttemptFailure, decision: RetryDecision): ErrorKind {
   const { cause } = failure
@@ -140,6 +135,8 @@ function classifyFailure(facts: RequestFacts, failure: AttemptFailure, decision:
   return cause === 'unreadable' || cause === 'unfit' || cause === 'too-large' ? 'bad-answer' : 'network'
 }
 
+const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict' }
+
 function kindOfErrorStatus(
   { status = 0, isFromApi, headers, detail }: AttemptFailure,
   { method, isSelfHosted, missing }: RequestFacts,
@@ -151,8 +148,7 @@ function kindOfErrorStatus(
   return kindOfStatus[status] ?? (status >= 500 || status === 408 ? 'server' : 'refused')
 }
 
-/** What happened, in one line. */
-function describeFailure({ cause, status, detail, proxyHost }: AttemptFailure): string {
+function describeAttempts({ cause, status, detail, proxyHost }: AttemptFailure) {
   const separator = detail === '' ? '' : ': '
   if (cause === 'status' || cause === 'rate-limit' || cause === 'redirect') return `The API answered ${status}${separator}${detail}`
   if (cause === 'proxy') return `The proxy ${proxyHost} refused the connection: ${detail}`
@@ -163,19 +159,18 @@ function describeFailure({ cause, status, detail, proxyHost }: AttemptFailure): 
 }
 
 /** Which request it was, for logs and for the service's support. */
-function identifyRequest({ method, path, host }: RequestFacts, { requestId }: AttemptFailure, attempts: number): string {
+function identifyRequest({ method, path, host }: RequestFacts, { requestId }: AttemptFailure, attempts: number) {
   const notes = [requestId && `request id ${requestId}`, attempts > 1 && `${attempts} attempts`].filter(Boolean).join(', ')
   return `Request: ${method} ${path} at ${host}${notes && ` (${notes})`}`
 }
 
 interface RequestEnd {
   readonly decision: RetryDecision
-  /** Milliseconds since the epoch. */
   readonly nowMs: number
   readonly outcomeUnknown: boolean
 }
 
-function adviceFor(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd): string {
+function adviceOn(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd) {
   // The advice for a create and for a canceled request already says it.
   const isOpen = end.outcomeUnknown && facts.method !== 'POST' && kind !== 'canceled'
   if (!isOpen) return adviceOnKind(kind, facts, failure, end)
@@ -192,12 +187,7 @@ const listNames: ReadonlyMap<string, string> = new Map([
   ['source', 'list-sources'],
 ])
 
-function idAdvice(noun: string): string {
-  const list = listNames.get(noun)
-  return `An id has 24 hex digits.${list === undefined ? '' : ` ${list} shows the ids.`}`
-}
-
-function serverAdvice({ isSelfHosted }: RequestFacts, { requestId, status }: AttemptFailure): string {
+function serverAdvice({ isSelfHosted }: RequestFacts, { requestId, status }: AttemptFailure) {
   if (status === 501) return ''
   return isSelfHosted
     ? 'The server failed. Look at the log of its API server, and run this again.'
@@ -209,27 +199,30 @@ const idInputs: ReadonlyMap<string | undefined, string> = new Map([
   ['service', 'Check service-id and organization-id.'],
 ])
 
-function notFoundAdvice({ isSelfHosted, method, noun, keyName, inputs }: RequestFacts, missing: string | undefined): string {
+function notFoundAdvice({ isSelfHosted, method, noun, keyName, inputs }: RequestFacts, missing: string | undefined) {
   // There is no service that could be missing.
   if (isSelfHosted && method === 'POST') return `Check the ids that the ${noun} refers to.`
   const advice = isSelfHosted ? '' : (inputs?.access ?? idInputs.get(missing) ?? '')
   return `The ${missing} does not exist, or ${keyName} has no access to it.${advice && ` ${advice}`}`
 }
 
-function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd): string {
+function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd) {
   const { host, keyName, permission, noun, inputs: { url, access = 'Extend its role, or use another key.' } = apiInputs } = facts
-  const missing = missingOf(kind, facts, failure)
+  const missing = missingIn(kind, facts, failure)
+  const list = listNames.get(noun)
   switch (kind) {
     case 'authentication':
       return `The API rejects ${keyName}. ${keyAdvice(facts)}`
     case 'permission':
       if (missing !== undefined) return `${capitalize(keyName)} belongs to another organization. Check organization-id, or use another key.`
+      // Another key would not help.
+      if (/\b(?:pricing|package|tier|subscription|upgrade)\b/i.test(failure.detail)) return 'The package of the organization lacks this.'
       return `${capitalize(keyName)} lacks a permission${permission === undefined ? '' : ` (needed: ${permission})`}. ${access}`
     case 'not-found':
       return notFoundAdvice(facts, missing)
     case 'refused':
       // The word of the self-hosted server for an id that is not one of its database.
-      return /\bObjectId\b/.test(failure.detail) ? idAdvice(noun) : ''
+      return /\bObjectId\b/.test(failure.detail) ? `An id has 24 hex digits.${list === undefined ? '' : ` ${list} shows the ids.`}` : ''
     case 'server':
       return serverAdvice(facts, failure)
     case 'not-served':
@@ -260,30 +253,35 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
   }
 }
 
-const keyAdvice = ({ isSelfHosted, inputs: { key, access } = apiInputs }: RequestFacts): string =>
+function rateLimitAdvice({ headers }: AttemptFailure, { decision, nowMs }: RequestEnd) {
+  const window = readRateLimitWindow(headers)
+  const policy = window === undefined ? 'The rate limit' : `The rate limit of ${window.limit} requests per window`
+  const waitMs = !decision.retry && decision.because === 'deadline' ? decision.waitMs : Number.POSITIVE_INFINITY
+  const when = waitMs > 1e12 ? '' : ` Try again after ${formatMoment(nowMs + waitMs)} (in ${Math.ceil(waitMs / 1000)} s).`
+  return `${policy} belongs to the key, so other users of the key slow this run down. timeout-seconds leaves no time to wait longer.${when}`
+}
+
+const keyAdvice = ({ isSelfHosted, inputs: { key, access } = apiInputs }: RequestFacts) =>
   isSelfHosted
     ? 'Copy the personal API access key from the Team Settings of HyperDX. The ingestion key does not work here.'
     : `Check ${key}, and that the key is enabled and not expired.${access === undefined ? '' : ` ${access}`}`
 
-function notServedAdvice({ isSelfHosted, path, origin, inputs }: RequestFacts): string {
+function notServedAdvice({ isSelfHosted, path, origin, inputs }: RequestFacts) {
   if (inputs !== undefined) return `Check ${inputs.url}: this URL does not serve what was asked.`
-  if (!isSelfHosted) return `This URL does not serve the API. Check api-url and observability-path (or profile).${doubledVersion(path)}`
+  if (!isSelfHosted)
+    return `This URL does not serve the API. Check api-url and observability-path (or profile).${path.startsWith('/v1/v1/') ? ' Remove /v1 from the end of api-url: every path already begins with it.' : ''}`
   const given = path.slice(0, path.search(/\/api\/v2(?:[/?]|$)/))
   const [server, candidate] = given.endsWith('/api') ? ['the API server', given.slice(0, -'/api'.length)] : ['the UI', `${given}/api`]
   return `api-url is wrong, or this server is older than ${oldestRelease}. If this is the address of ${server}, set ${spellInput('api-url', `${origin}${candidate}`)}.`
 }
 
-// Every path begins with the version. It is a common mistake to put it into api-url, too.
-const doubledVersion = (path: string): string =>
-  path.startsWith('/v1/v1/') ? ' Remove /v1 from the end of api-url: every path already begins with it.' : ''
-
-function networkAdvice(host: string, url: string, failure: AttemptFailure): string {
+function networkAdvice(host: string, url: string, failure: AttemptFailure) {
   if (failure.cause === 'proxy') return 'Check the credentials in HTTPS_PROXY or HTTP_PROXY, the rules of the proxy, and NO_PROXY.'
   if (failure.cause === 'lookup') return `The host does not exist. Check the name in ${url} (${host}).`
   return `Check ${url} (${host}) and the network connection.`
 }
 
-function tlsAdvice(host: string, url: string, { code = '' }: AttemptFailure): string {
+function tlsAdvice(host: string, url: string, { code = '' }: AttemptFailure) {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER')
     return `${host} does not speak TLS. Check the port in ${url}, or use http:// if the server has no TLS.`
   if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/.test(code))
@@ -292,14 +290,4 @@ function tlsAdvice(host: string, url: string, { code = '' }: AttemptFailure): st
   if (code.startsWith('ERR_SSL_'))
     return `${host} ended the TLS handshake. Check the ciphers that it accepts, and whether it demands a client certificate, which cannot be given.`
   return 'The certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem, or NODE_USE_SYSTEM_CA=1 with Node 24.6 or newer.'
-}
-
-function rateLimitAdvice({ headers }: AttemptFailure, { decision, nowMs }: RequestEnd): string {
-  const window = readRateLimitWindow(headers)
-  const policy =
-    window === undefined ? 'The rate limit belongs to the key' : `The rate limit of ${window.limit} requests per window belongs to the key`
-  const waitMs = !decision.retry && decision.because === 'deadline' ? decision.waitMs : undefined
-  const when =
-    waitMs === undefined || waitMs > 1e12 ? '' : ` Try again after ${formatMoment(nowMs + waitMs)} (in ${Math.ceil(waitMs / 1000)} s).`
-  return `${policy}, so other users of the key slow this run down. timeout-seconds leaves no time to wait longer.${when}`
 }

@@ -30,19 +30,18 @@ interface AttemptOptions<T> {
   readonly read: Reader<T>
   /** Removes secrets from the server's text before it is shortened: half a secret would not be recognized. */
   readonly redact: Redact
-  /** Milliseconds since the epoch. */
   nowMs(): number
 }
 
 /** Sends a request once and classifies the answer. Resolves to a failure instead of throwing, except for bugs. */
 export async function sendAndRead<T>(options: AttemptOptions<T>): Promise<AttemptResult<T>> {
   const outcome = await sendOnce(options.transport, options.exchange)
-  return 'failure' in outcome ? outcome : judge(outcome.answer, options)
+  return 'failure' in outcome ? outcome : judgeAnswer(outcome.answer, options)
 }
 
-function judge<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOptions<T>): AttemptResult<T> {
+function judgeAnswer<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOptions<T>): AttemptResult<T> {
   const { status, headers } = answer
-  const parsed = parse(exchange.acceptsEvents ? dataOf(answer) : answer.text, redact)
+  const parsed = parseBody(exchange.acceptsEvents ? dataOf(answer) : answer.text, redact)
   const requestId = requestIdIn(answer, 'json' in parsed ? parsed.json : undefined, redact)
   const known = { status, headers, ...(requestId !== undefined && { requestId }) }
   if (status >= 400) {
@@ -58,7 +57,7 @@ function judge<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOpti
   if (status === 206) return fail('unfit', 'that is not a whole answer')
   const result = read(parsed.json, headers)
   if ('refusal' in result) {
-    const detail = quote(redact(result.refusal.slice(0, maxTextLength)).trim())
+    const detail = quote(redact(result.refusal.slice(0, maxQuotedText)).trim())
     return { failure: { ...known, cause: 'status', detail, writeOutcome: 'refused', isFromApi: true } }
   }
   if (!('mismatch' in result)) return { success: { value: result.value, status, headers, requestId } }
@@ -67,22 +66,21 @@ function judge<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOpti
 }
 
 // Outputs and messages contain the request id unchanged, so an id that holds a secret is dropped.
-function requestIdIn({ headers }: Answer, json: unknown, redact: Redact): string | undefined {
+function requestIdIn({ headers }: Answer, json: unknown, redact: Redact) {
   const requestId = requestIdOf(json, headers['x-request-id'])
   return requestId === undefined || redact(requestId) !== requestId ? undefined : requestId
 }
 
-const withWords = (mismatch: string, words: string): string =>
-  words === '' ? mismatch : `${mismatch}; message of the API: ${quote(words)}`
+const withWords = (mismatch: string, words: string) => (words === '' ? mismatch : `${mismatch}; message of the API: ${quote(words)}`)
 
 /** The data of the only event of a stream (WHATWG HTML, section 9.2.6); the text of another answer. */
-function dataOf({ text, headers }: Answer): string {
+function dataOf({ text, headers }: Answer) {
   if (!/^text\/event-stream\b/i.test(headers['content-type'] ?? '')) return text
   const lines = text.split(/\r\n|[\r\n]/).flatMap((line) => /^data: ?(.*)$/.exec(line)?.[1] ?? [])
   return lines.join('\n')
 }
 
-function parse(text: string, redact: Redact): { readonly json: unknown } | { readonly problem: string } {
+function parseBody(text: string, redact: Redact): { readonly json: unknown } | { readonly problem: string } {
   if (text === '') return { json: undefined }
   try {
     return { json: parseJson(text) }
@@ -93,12 +91,12 @@ function parse(text: string, redact: Redact): { readonly json: unknown } | { rea
 }
 
 /** A message is at the beginning of a text, and only its beginning is quoted. A text can have 16 MiB. */
-const maxTextLength = 20_000
+const maxQuotedText = 20_000
 
-const messageIn = (json: unknown, redact: Redact): string => redact((errorMessageOf(json) ?? '').slice(0, maxTextLength))
+const messageIn = (json: unknown, redact: Redact) => redact((errorMessageOf(json) ?? '').slice(0, maxQuotedText))
 
 // The text of an HTML page. It is quoted like all untrusted text, so it does not matter if a tag is left.
-function bareText(whole: string, redact: Redact): string {
-  const text = redact(whole.slice(0, maxTextLength))
+function bareText(whole: string, redact: Redact) {
+  const text = redact(whole.slice(0, maxQuotedText))
   return /^\s*</.test(text) ? `an HTML page, ${text.replace(/<[^<>]*>/g, ' ')}`.replace(/\s+/g, ' ') : text
 }

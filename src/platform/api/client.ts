@@ -26,15 +26,12 @@ export interface ReadApi {
   rateLimit(): Quota | undefined
   /** Hides copies of these URLs of webhooks from now on, in all that the run shows. */
   hideUrls(urls: readonly string[]): void
-  /** The remaining time of the whole operation. */
   remainingMs(): number
   /** The release of a self-hosted server, `2.36.0`. Undefined where the server does not state it, and for other servers. */
   serverVersion(): Promise<string | undefined>
   /** Whether the server has a tool that patches dashboards. Asked once, by the first call. */
   hasPatchTool(): Promise<boolean>
-  /** Functions of the user, which SQL may call. */
   readonly sqlFunctions: readonly string[]
-  /** Whether `runSql` has a key and an address. */
   readonly hasSql: boolean
   /** Runs one read-only query. Throws an ApiError when there is no answer, and kind `input` without `hasSql`. */
   runSql(target: Target, query: SqlQuery): Promise<SqlAnswer>
@@ -70,9 +67,7 @@ export interface ApiConnection {
   readonly proxy: ProxySettings
   readonly userAgent: string
   readonly maxAttempts: number
-  /** Limit for all requests of this client together. */
   readonly deadlineMs: number
-  /** Functions of the user, which SQL may call. */
   readonly sqlFunctions: readonly string[]
   /** The query endpoints of ClickHouse Cloud. A self-hosted server runs SQL with its own key. */
   readonly queryEndpoint?: QueryEndpoint | undefined
@@ -81,12 +76,10 @@ export interface ApiConnection {
 interface QueryEndpoint {
   readonly baseUrl: URL
   readonly credentials: Credentials
-  /** Lets a query wake a sleeping service. */
   readonly mayWake: boolean
 }
 
 interface SessionOptions extends SendDeps {
-  /** Called with URLs of webhooks, which the run must not show. */
   readonly hideUrls: (urls: readonly string[]) => void
   /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
@@ -155,7 +148,6 @@ export function openApi(connection: ApiConnection, options: SessionOptions): Api
   const remaining = () => ({ deadlineMs: Math.max(1, Math.ceil(requester.remainingMs())) })
   const openTools = once(() => createRequester({ ...settings, ...remaining(), endpoint: toolsOfServer() }))
   const hasPatchTool = once(async () => profile.isSelfHosted && (await import('./mcp.ts')).findPatchTool(request))
-  /** Loaded here: few runs query. */
   const openSql = once(async (): Promise<RunSql> => {
     const { createSqlAccess, sqlTimeoutMs } = await import('./sql.ts')
     const { request: send } = createRequester({
@@ -196,25 +188,17 @@ export function openApi(connection: ApiConnection, options: SessionOptions): Api
   }
 }
 
-interface Key {
-  /** Value of the `Authorization` header. */
-  readonly authorization: string
-  /** Name of the key in messages. */
-  readonly name: string
-  /** Identifies the key within the process. */
-  readonly id: string
-  readonly secrets: readonly string[]
-}
-
-function describeKey(credentials: Credentials): Key {
+function describeKey(credentials: Credentials) {
   if ('accessKey' in credentials) {
     const { accessKey } = credentials
     return { authorization: `Bearer ${accessKey}`, name: 'the key in api-key', id: accessKey, secrets: [accessKey] }
   }
   const { keyId, keySecret } = credentials
   const pair = basicPair(keyId, keySecret)
-  return { authorization: `Basic ${pair}`, name: `the key ${shortenKeyId(keyId)}`, id: keyId, secrets: [keySecret, pair] }
+  return {
+    authorization: `Basic ${pair}`,
+    name: `the key ${keyId.length <= 12 ? keyId : `${keyId.slice(0, 4)}…${keyId.slice(-4)}`}`,
+    id: keyId,
+    secrets: [keySecret, pair],
+  }
 }
-
-/** Enough of the key id to find it in the service's list; the log masks the whole one. */
-const shortenKeyId = (keyId: string): string => (keyId.length <= 12 ? keyId : `${keyId.slice(0, 4)}…${keyId.slice(-4)}`)

@@ -53,7 +53,6 @@ export interface ObjectUpdate<T, Body> {
   readonly reading?: Reading<T> | undefined
   /** What to store; undefined to leave the object as it is. Throws to refuse. Called for every reading of the object. */
   compose(current: T): Body | undefined | Promise<Body | undefined>
-  /** Another request than a PUT of the body. */
   readonly via?: { readonly request: () => ApiRequest; readonly read: Reader<T> }
 }
 
@@ -72,14 +71,14 @@ interface RemoveOptions<T> extends SendOptions {
 }
 
 /** Enough for latency not to matter. */
-const maxConcurrentWrites = 10
+const mostWrites = 10
 
 /**
  * How many objects may be written at the same time: within the window of the rate limit, each may have to be read before it is written.
  * A service that states no limit gets one at a time.
  */
 export const countConcurrentWrites = (api: ReadApi): number =>
-  Math.min(maxConcurrentWrites, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
+  Math.min(mostWrites, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
 
 interface CollectionOptions<T> {
   /** Path segment of the collection: `alerts`. */
@@ -88,7 +87,6 @@ interface CollectionOptions<T> {
   readonly noun: string
   /** Whether the server pages this list. */
   readonly listing: 'paged' | 'whole'
-  /** One object, as answered. */
   readonly schema: z.ZodType<T>
   /** The part of an answered object that may be sent again; for what can be written. */
   readonly toBody?: (object: T) => unknown
@@ -130,7 +128,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     demandResourceId(id, noun)
     return `${all(api, service)}${path`/${id}`}` as ApiPath // Two paths, one after the other, are a path.
   }
-  async function get(api: ReadApi, service: Target, id: string, rules?: SendOptions & Pick<RequestRules<T>, 'onAnswer'>): Promise<T> {
+  async function get(api: ReadApi, service: Target, id: string, rules?: RequestRules<T>): Promise<T> {
     if (reads === 'one') return api.read({ request: { method: 'GET', path: one(api, service, id) }, read, about, rules })
     const { items, readAtMs } = await list(api, service, rules)
     const found = items.find((item) => item.id === id)
@@ -139,7 +137,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     return found
   }
   const list: Collection<T, Body>['list'] = async (api, service, rules) => {
-    const found = await readObjects(api, { listing, readPage, about, path: all(api, service) }, rules)
+    const found = await readAllPages(api, { listing, readPage, about, path: all(api, service) }, rules)
     if (urlsOf !== undefined) api.hideUrls(urlsOf(found.items))
     return found
   }
@@ -175,7 +173,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
         const now = await getNow()
         if (isSame(toBody(now), toBody(before))) return 'not-applied'
         // A value that the server stored in another form looks like another user's edit.
-        return holds(now, withoutFields(body, writeOnly)) ? { applied: now } : 'changed-by-others'
+        return holds(now, withoutWriteOnly(body, writeOnly)) ? { applied: now } : 'changed-by-others'
       }
       const object = await api.write({
         request: toSend(),
@@ -215,27 +213,27 @@ function unlessNotFound(thrown: unknown): undefined {
 }
 
 /** Ids from users were checked when they were read. This one came from the API. */
-function demandResourceId(id: string, noun: string): void {
+function demandResourceId(id: string, noun: string) {
   if (isResourceId(id)) return
   const message = `The API returned "${quote(id, 80)}" as the id of this ${noun}. It is not safe in a URL path, so no request was sent.`
   throw new WatchkeeperError('bad-answer', message)
 }
 
-const withoutFields = (body: unknown, fields: readonly string[]): unknown =>
+const withoutWriteOnly = (body: unknown, fields: readonly string[]) =>
   typeof body === 'object' && body !== null && fields.length > 0
     ? Object.fromEntries(Object.entries(body).filter(([field]) => !fields.includes(field)))
     : body
 
-interface Listing<T> extends Pick<CollectionOptions<T>, 'listing'> {
+interface ListRequest<T> {
+  readonly listing: 'paged' | 'whole'
   readonly readPage: ReturnType<typeof readList<T>>
   readonly about: Subject
   readonly path: ApiPath
 }
 
-/** Reads a list, page by page where the product pages it. */
-async function readObjects<T extends { readonly id: string }>(
+async function readAllPages<T extends { readonly id: string }>(
   api: ReadApi,
-  { listing, readPage, about, path }: Listing<T>,
+  { listing, readPage, about, path }: ListRequest<T>,
   rules: SendOptions | undefined,
 ): Promise<DatedList<T>> {
   let readAtMs = Number.POSITIVE_INFINITY
@@ -296,5 +294,5 @@ async function readPages<T extends { readonly id: string }>(page: ReadPage<T>, n
   return result(shortfall(total, ids.size, noun))
 }
 
-const shortfall = (total: number | undefined, count: number, noun: string): string | undefined =>
+const shortfall = (total: number | undefined, count: number, noun: string) =>
   total !== undefined && count < total ? `The API counts ${total} ${pluralOf(noun)} and lists ${count}` : undefined

@@ -34,9 +34,6 @@ export const readTool =
 
 const toolList = z.looseObject({ result: z.looseObject({ tools: z.array(z.looseObject({ name: z.string() })) }) })
 
-/** What proxies and servers without such tools answer. */
-const absentKinds: readonly string[] = ['not-served', 'not-found', 'permission', 'refused', 'bad-answer', 'redirect']
-
 /** Whether the server has the tool that patches dashboards. */
 export async function findPatchTool(read: (call: Call<boolean>) => Promise<boolean>): Promise<boolean> {
   try {
@@ -50,7 +47,8 @@ export async function findPatchTool(read: (call: Call<boolean>) => Promise<boole
       about: { noun: 'tool', permission: 'observability' },
     })
   } catch (thrown) {
-    if (thrown instanceof ApiError && absentKinds.includes(thrown.kind)) return false
+    if (thrown instanceof ApiError && ['not-served', 'not-found', 'permission', 'refused', 'bad-answer', 'redirect'].includes(thrown.kind))
+      return false
     throw thrown
   }
 }

@@ -1,13 +1,11 @@
 /** A path whose variable parts were checked. Only ids can be inserted, so that no value can leave its segment. */
 export type ApiPath = string & { readonly __path: unique symbol }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
 // RFC 3986's unreserved characters: none of them has a meaning in a path, and none is ever encoded.
 const unreserved = /^[A-Za-z0-9._~-]{1,128}$/
 
 /** Any 8-4-4-4-12 lower-case hex digits: servers also use ids that RFC 9562 does not allow. */
-export const isUuid = (text: string): boolean => uuid.test(text)
+export const isUuid = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)
 
 /** Whether a text is safe as an id in a path. The API documents ids of dashboards and alerts as opaque. A dot segment would change the path. */
 export const isResourceId = (text: string): boolean => unreserved.test(text) && text !== '.' && text !== '..'
@@ -18,10 +16,8 @@ export function path(literals: TemplateStringsArray, ...ids: readonly string[]):
   return String.raw({ raw: literals }, ...ids) as ApiPath // The ids were checked.
 }
 
-const segment = /^[a-z0-9][a-z0-9-]{0,62}$/
-
 /** Whether a text is a path segment such as `observability`: one lower-case word without slashes and dots. */
-export const isSegment = (text: string): boolean => segment.test(text)
+export const isSegment = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text)
 
 /** The path of the API itself. */
 export const root: ApiPath = path``

@@ -10,13 +10,10 @@ export const defaultProfile: ProfileName = 'clickhouse-cloud'
 /** The known facts about a server behind the API. */
 export interface Profile {
   readonly name: ProfileName
-  /** Self-hosted: the key is a bearer token, and there are no organizations, no usage costs and no backups. */
   readonly isSelfHosted: boolean
-  /** Base url, where all servers have the same. */
   readonly apiUrl: string | undefined
   /** The documented limit of one key, used until an answer states another. */
   readonly rateLimit: RateLimit
-  /** Path segment of dashboards, alerts and sources. */
   readonly observabilityPath: string
   /** The permissions that the key's role needs, by the names of the vendor. */
   readonly permissions: Readonly<Partial<Record<PermissionName, string>>>

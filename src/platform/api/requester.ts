@@ -2,7 +2,7 @@ import { formatMoment } from '../core/dates.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { createRedact, type Redact } from '../core/secrets.ts'
 import { type Admission, type Pacer, readRateLimitWindow } from '../http/rate-limit.ts'
-import { type RetryPolicy, retryPolicyFor } from '../http/retry.ts'
+import { retryPolicyFor } from '../http/retry.ts'
 import { type FailedAttempt, inSeconds, type SendDeps, sendWithRetries, startDeadline } from '../http/send.ts'
 import type { Exchange, Transport } from '../http/transport.ts'
 import { ApiError, type ConnectionInputs, explainFailure, isOutcomeUnknown, type RequestFacts } from './api-error.ts'
@@ -16,7 +16,6 @@ export const requestTimeoutMs = 30_000
 
 /** An address, and the key and the way to it. */
 export interface Endpoint {
-  /** Base URL without a trailing slash. */
   readonly baseUrl: URL
   /** Value of the `Authorization` header. */
   readonly authorization: string
@@ -32,14 +31,12 @@ export interface Endpoint {
 /** Address and limits of a requester. */
 export interface RequesterOptions extends SendDeps {
   readonly endpoint: Endpoint
-  readonly profile: Pick<Profile, 'isSelfHosted' | 'permissions'>
+  readonly profile: Profile
   readonly userAgent: string
   readonly maxAttempts: number
   /** Limit for all requests of this requester together, from its creation on. */
   readonly deadlineMs: number
-  /** Limit for each request; default `requestTimeoutMs`. */
   readonly timeoutMs?: number
-  /** Called with the API's request id of each answer that has one. */
   readonly onRequestId: (id: string) => void
   /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
@@ -48,7 +45,6 @@ export interface RequesterOptions extends SendDeps {
 interface Requester {
   /** Throws an ApiError when the request failed and is not retried. Throws kind `canceled` or `deadline` when it was not sent. */
   request<T>(call: Call<T>): Promise<T>
-  /** Returns the time until the deadline of all requests of this requester. */
   remainingMs(): number
 }
 
@@ -60,7 +56,7 @@ interface Admitted extends ToSend {
 
 /** Sends requests within the rate limit and the deadline, and retries failed ones by the policy of `http/retry.ts`. */
 export function createRequester(options: RequesterOptions): Requester {
-  const { endpoint, maxAttempts, timeoutMs = requestTimeoutMs, clock, debug } = options
+  const { endpoint, userAgent, cancellation, maxAttempts, timeoutMs = requestTimeoutMs, clock, debug } = options
   const remainingMs = startDeadline(clock, options.deadlineMs)
   const note = createNotes(options)
   const admit = createAdmit(options, remainingMs, note)
@@ -74,7 +70,6 @@ export function createRequester(options: RequesterOptions): Requester {
     // Nothing slow may run between the admission of a request and its sending.
     await endpoint.transport.ready()
 
-    /** Admits the next attempt. Where that fails, and the last attempt may have been applied, throws the error of the last attempt. */
     function admitNext(last: Failed | undefined): Promise<Admitted | AppliedWrite<T>> {
       // A failed attempt was not applied if the object was read again.
       if (last === undefined || rules.reconcile !== undefined || !isOutcomeUnknown(request, last)) return admit(facts, body, rules)
@@ -99,19 +94,32 @@ export function createRequester(options: RequesterOptions): Requester {
         if ('applied' in next) return { value: next.applied }
         ;({ body } = next)
         facts = { ...facts, timeoutMs: Math.min(timeoutMs, Math.ceil(remainingMs())) }
-        return tryOnce(call, toExchange(options, call, body, facts.timeoutMs), next.admission)
+        return tryOnce(
+          call,
+          {
+            method: request.method,
+            url: new URL(`${endpoint.baseUrl.href.replace(/\/$/, '')}${pathWithQuery(request)}`),
+            body: body === undefined ? undefined : JSON.stringify(body),
+            authorization: endpoint.authorization,
+            ...(request.isTool && { acceptsEvents: true }),
+            userAgent,
+            timeoutMs: facts.timeoutMs,
+            signal: cancellation.abort,
+          },
+          next.admission,
+        )
       },
       {
         maxAttempts,
         remainingMs,
         policyOf: (failure) => policyOf(call, failure),
-        describe: (failure) => `${facts.label}: ${reasonOf(failure)}`,
+        describe: (failure) => `${facts.label}: ${retryReason(failure)}`,
         onFailure(failed) {
-          debug?.(describeDecision(facts, failed))
+          debug?.(decisionLine(facts, failed))
           if (failed.decision.retry && failed.failure.cause === 'rate-limit') rules.onRejected?.()
         },
         note: (line, { failure, label }, waitMs) =>
-          note(failure.cause === 'rate-limit' ? rateLimitReason : `${label} ${reasonOf(failure)}`, waitMs, line),
+          note(failure.cause === 'rate-limit' ? rateLimitReason : `${label} ${retryReason(failure)}`, waitMs, line),
       },
       options,
     )
@@ -127,7 +135,7 @@ export function createRequester(options: RequesterOptions): Requester {
 }
 
 /** A request that the run does not depend on is sent again only after a rejection by the rate limit. */
-const policyOf = ({ request: { method, isSafe }, rules }: Call<unknown>, failure: AttemptFailure): RetryPolicy =>
+const policyOf = ({ request: { method, isSafe }, rules }: Call<unknown>, failure: AttemptFailure) =>
   (rules?.isOptional && failure.cause !== 'rate-limit') ||
   (rules?.isHeavy && failure.cause === 'timeout' && failure.writeOutcome !== 'not-applied')
     ? 'none'
@@ -151,7 +159,7 @@ function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId,
       const answer = 'success' in outcome ? outcome.success : outcome.failure
       if (answer.status !== undefined) answered = { status: answer.status, headers: answer.headers }
       if (answer.requestId !== undefined) onRequestId(answer.requestId)
-      debug?.(describeAnswer(exchange, outcome, clock.monotonicMs() - startedAtMs))
+      debug?.(answerLine(exchange, outcome, clock.monotonicMs() - startedAtMs))
       if ('failure' in outcome) return outcome
       call.rules?.onAnswer?.(clock.monotonicMs())
       return { value: outcome.success.value }
@@ -161,7 +169,6 @@ function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId,
   }
 }
 
-/** Makes requests wait for their turn. */
 function createAdmit(
   { endpoint: { pacer }, clock, deadlineMs, cancellation: { stop } }: RequesterOptions,
   remainingMs: () => number,
@@ -178,7 +185,9 @@ function createAdmit(
     const admission = await pacer.admit({ signal, onWait }).catch((thrown: unknown) => {
       if (stop.aborted) throw canceled(thrown)
       if (!signal.aborted) throw thrown
-      throw expired.aborted ? tooLate(facts, 0, clock.now()) : notSent(facts)
+      throw expired.aborted
+        ? tooLate(facts, 0, clock.now())
+        : new WatchkeeperError('canceled', `${facts.method} ${facts.path} was not sent.`)
     })
     if (remainingMs() > 0) return admission
     admission.cancel()
@@ -218,16 +227,11 @@ function createAdmit(
 const canceled = (cause: unknown): WatchkeeperError =>
   new WatchkeeperError('canceled', 'Canceled. No further requests were sent.', { cause })
 
-const notSent = ({ method, path }: RequestFacts): WatchkeeperError => new WatchkeeperError('canceled', `${method} ${path} was not sent.`)
-
 function tooLate({ method, path }: RequestFacts, waitMs: number, nowMs: number): WatchkeeperError {
   const when =
     waitMs === 0 ? '' : ` The rate limit requires a wait of ${inSeconds(waitMs)}. Try again after ${formatMoment(nowMs + waitMs)}.`
   return new WatchkeeperError('deadline', `timeout-seconds leaves no time for another request.${when}\nNot sent: ${method} ${path}`)
 }
-
-/** Parallel requests that fail together wait for different times. */
-const sameFailureMs = 1000
 
 const rateLimitReason = 'rate limit'
 
@@ -239,13 +243,13 @@ function createNotes({ clock, note }: SendDeps): Note {
   return (reason, waitMs, line) => {
     const now = clock.monotonicMs()
     if (now < (notedUntilMs.get(reason) ?? 0)) return
-    notedUntilMs.set(reason, now + Math.max(waitMs, sameFailureMs))
+    notedUntilMs.set(reason, now + Math.max(waitMs, 1000))
     note(line)
   }
 }
 
 /** `GET /v1/… answered 200 in 84 ms, request id …, 96 of 100 requests left for 8.0 s`. */
-function describeAnswer({ method, url }: Exchange, outcome: Awaited<ReturnType<typeof sendAndRead>>, ms: number): string {
+function answerLine({ method, url }: Exchange, outcome: Awaited<ReturnType<typeof sendAndRead>>, ms: number) {
   const { status, headers, requestId } = 'success' in outcome ? outcome.success : outcome.failure
   const window = readRateLimitWindow(headers)
   const detail = 'success' in outcome ? '' : outcome.failure.detail
@@ -257,7 +261,7 @@ function describeAnswer({ method, url }: Exchange, outcome: Awaited<ReturnType<t
   ].join(', ')
 }
 
-function describeDecision(facts: RequestFacts, failed: Failed): string {
+function decisionLine(facts: RequestFacts, failed: Failed) {
   const { decision } = failed
   const retry = decision.retry ? `retry in ${inSeconds(decision.waitMs)}` : `no retry (${decision.because})`
   return `${facts.method} ${facts.path}: ${retry}${isOutcomeUnknown(facts, failed) ? ', the server may have applied it' : ''}`
@@ -273,7 +277,7 @@ function requestFactsOf(
 ): LabeledFacts {
   const { baseUrl, keyName, inputs } = endpoint
   const { method, isSafe } = request
-  const path = withQuery(request)
+  const path = pathWithQuery(request)
   return {
     ...about,
     permission: about.permission && profile.permissions[about.permission],
@@ -292,21 +296,7 @@ function requestFactsOf(
 }
 
 // Messages contain the query, because it shows which part of a long period failed.
-const withQuery = ({ path, query }: Call<unknown>['request']): string => (query === undefined ? path : `${path}?${query}`)
-
-function toExchange(options: RequesterOptions, { request }: Call<unknown>, body: unknown, timeoutMs: number): Exchange {
-  const { endpoint, userAgent, cancellation } = options
-  return {
-    method: request.method,
-    url: new URL(`${endpoint.baseUrl.href.replace(/\/$/, '')}${withQuery(request)}`),
-    body: body === undefined ? undefined : JSON.stringify(body),
-    authorization: endpoint.authorization,
-    ...(request.isTool && { acceptsEvents: true }),
-    userAgent,
-    timeoutMs,
-    signal: cancellation.abort,
-  }
-}
+const pathWithQuery = ({ path, query }: Call<unknown>['request']) => (query === undefined ? path : `${path}?${query}`)
 
 /** Throws `error` when the object cannot be read: another request might undo another user's change. */
 async function reconcile<T>(read: () => Promise<Reconciled<T>>, error: ApiError): Promise<Reconciled<T>> {
@@ -318,5 +308,5 @@ async function reconcile<T>(read: () => Promise<Reconciled<T>>, error: ApiError)
   }
 }
 
-const reasonOf = (failure: AttemptFailure): string =>
+const retryReason = (failure: AttemptFailure) =>
   [failure.status !== undefined && `status ${failure.status}`, failure.detail].filter(Boolean).join(', ')

@@ -14,13 +14,9 @@ interface VersionOptions {
   readonly userAgent: string
   readonly transport: Transport
   readonly signal: AbortSignal
-  /** Limit for the whole run. */
   readonly deadlineMs: number
   readonly debug?: ((line: string) => void) | undefined
 }
-
-/** The server may be slow. Its version is not worth a longer wait. */
-const maxWaitMs = 5_000
 
 /**
  * Reads the release of a self-hosted server, once and without the key. Resolves to undefined when the server does not state it, or does
@@ -30,7 +26,11 @@ export function createVersionCheck(options: VersionOptions): () => Promise<strin
   return once(async () => {
     const version = await readVersion(options)
     options.debug?.(`Server version: ${version ?? 'unknown'}`)
-    if (version !== undefined && isTooOld(version)) throw tooOld(version, options.baseUrl)
+    if (version !== undefined && isTooOld(version))
+      throw new WatchkeeperError(
+        'not-served',
+        `HyperDX ${version} at ${options.baseUrl.host} is too old: Watchkeeper needs ${oldestRelease} or newer.\nUpgrade the server. Older releases lack saved searches, paging and the validation of dashboards.\nRequest: GET ${toHealthUrl(options.baseUrl).href}`,
+      )
     return version
   })
 }
@@ -42,21 +42,23 @@ export function besideApiUrl(baseUrl: URL, path: string): URL {
   return url
 }
 
-const toHealthUrl = (baseUrl: URL): URL => besideApiUrl(baseUrl, '/health')
+const toHealthUrl = (baseUrl: URL) => besideApiUrl(baseUrl, '/health')
 
-async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }: VersionOptions): Promise<string | undefined> {
+async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }: VersionOptions) {
   const outcome = await sendOnce(transport, {
     method: 'GET',
     url: toHealthUrl(baseUrl),
     body: undefined,
     authorization: undefined,
     userAgent,
-    timeoutMs: Math.min(maxWaitMs, deadlineMs),
+    timeoutMs: Math.min(5_000, deadlineMs),
     signal,
   })
   if ('failure' in outcome || outcome.answer.status !== 200) return undefined
   try {
-    return versionIn(parseJson(outcome.answer.text))
+    const json = parseJson(outcome.answer.text)
+    const version = isMapping(json) ? json.version : undefined
+    return typeof version === 'string' && /^\d{1,6}\.\d{1,6}(?:\.[\w.+-]{1,40})?$/.test(version) ? version : undefined
   } catch (thrown) {
     // An answer that is not JSON comes from something else at this address.
     if (thrown instanceof SyntaxError || thrown instanceof RangeError) return undefined
@@ -64,20 +66,8 @@ async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }
   }
 }
 
-/** A build from source states `local`, or nothing. */
-function versionIn(json: unknown): string | undefined {
-  const version = isMapping(json) ? json.version : undefined
-  return typeof version === 'string' && /^\d{1,6}\.\d{1,6}(?:\.[\w.+-]{1,40})?$/.test(version) ? version : undefined
-}
-
-function isTooOld(version: string): boolean {
+function isTooOld(version: string) {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const [oldestMajor = 0, oldestMinor = 0] = oldestRelease.split('.').map(Number)
   return major < oldestMajor || (major === oldestMajor && minor < oldestMinor)
 }
-
-const tooOld = (version: string, baseUrl: URL): WatchkeeperError =>
-  new WatchkeeperError(
-    'not-served',
-    `HyperDX ${version} at ${baseUrl.host} is too old: Watchkeeper needs ${oldestRelease} or newer.\nUpgrade the server. Older releases lack saved searches, paging and the validation of dashboards.\nRequest: GET ${toHealthUrl(baseUrl).href}`,
-  )

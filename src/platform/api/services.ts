@@ -4,25 +4,21 @@ import type { ReadApi } from './client.ts'
 import { isUuid, path, type Service, servicePath } from './path.ts'
 import { nameOrEmpty, readList, readOne, wireNumber } from './wire.ts'
 
-// Ids become parts of paths, so other ids make the list unusable.
-const serviceId = z
-  .string()
-  .transform((id) => id.toLowerCase())
-  .refine(isUuid, 'is not a uuid')
-
 /** A field that a report can do without. A value of another type counts as absent, so that it never fails a run. */
 const optional = <T>(schema: z.ZodType<T>) => schema.optional().catch(undefined)
 
 /** Source of the settings: the vendor's OpenAPI document of 2026-07-31. */
 const listedService = z.looseObject({
-  id: serviceId,
+  id: z
+    .string()
+    .transform((id) => id.toLowerCase())
+    .refine(isUuid, 'is not a uuid'),
   name: nameOrEmpty,
   /** A state such as `running`, `idle` or `stopped`. */
   state: optional(z.string()),
   clickhouseVersion: optional(z.string()),
   createdAt: optional(z.string()),
   dataWarehouseId: optional(z.string()),
-  /** The cloud, such as `aws`. */
   provider: optional(z.string()),
   region: optional(z.string()),
   isPrimary: optional(z.boolean()),
@@ -40,8 +36,6 @@ const listedService = z.looseObject({
 /** A service of the list, with the fields that reports use. */
 export type ListedService = z.output<typeof listedService>
 
-const read = readList(listedService)
-
 /** All services of the organization. */
 export async function listServices(api: ReadApi, organizationId: string): Promise<readonly ListedService[]> {
   const { items } = await api.read(listCall(organizationId))
@@ -51,7 +45,7 @@ export async function listServices(api: ReadApi, organizationId: string): Promis
 const listCall = (organizationId: string) =>
   ({
     request: { method: 'GET', path: path`/v1/organizations/${organizationId}/services` },
-    read,
+    read: readList(listedService),
     about: { noun: 'organization', permission: 'services' },
   }) as const
 
@@ -81,8 +75,8 @@ export async function findServices(api: ReadApi, organizationId: string, isRepea
 export const drillTag = 'restore-drill'
 
 /** Whether a restore drill created the service. */
-export const isOfDrill = ({ tags = [] }: Pick<ListedService, 'tags'>): boolean => tags.some(({ key }) => key === drillTag)
+export const isOfDrill = ({ tags = [] }: ListedService): boolean => tags.some(({ key }) => key === drillTag)
 
 /** Whether the service has a tag, given as `Key=Value` or `Key`. */
-export const hasTag = ({ tags = [] }: Pick<ListedService, 'tags'>, tag: string): boolean =>
+export const hasTag = ({ tags = [] }: ListedService, tag: string): boolean =>
   tags.some(({ key, value }) => tag === key || tag === `${key}=${String(value)}`)

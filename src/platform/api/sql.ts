@@ -23,9 +23,7 @@ export interface SqlQuery {
   readonly isOwn?: true
   /** Appended after the check, which refuses settings of users. No map of names: the value of another setting can be SQL, or name a file. */
   readonly settings?: { readonly max_execution_time: number }
-  /** Connection of a source. A self-hosted server needs it to find the database. */
   readonly connectionId: string
-  /** Start of the range, before `endMs`. */
   readonly startMs: number
   readonly endMs: number
   /** Whether the query may wake the service, whatever the connection lets others do. */
@@ -58,7 +56,6 @@ export type SqlAnswer =
   | { readonly kind: 'too-slow' }
   /** The server left out a part of the answer. A shorter period may work. Without columns where they are unknown. */
   | { readonly kind: 'too-large'; readonly columns: readonly SqlColumn[] }
-  /** The query is wrong, or not allowed. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** A query would wake the service. */
   | { readonly kind: 'asleep' }
@@ -89,13 +86,9 @@ export const sqlTimeoutMs = maxQueryMs + 5_000
 
 interface SqlOptions {
   readonly clock: Clock
-  /** Reads from the API itself. */
   read<T>(call: Call<T>): Promise<T>
-  /** Sends to the address of queries. */
   request<T>(call: Call<T>): Promise<T>
-  /** Lets a query wake a sleeping service. */
   readonly mayWake: boolean
-  /** Functions of the user, which queries may call. */
   readonly sqlFunctions: readonly string[]
 }
 
@@ -126,14 +119,8 @@ const rowsSchema = z.looseObject({
 const isTrimmed = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(isTrimmed) : isMapping(value) && ('__hdx_trimmed' in value || Object.values(value).some(isTrimmed))
 
-/**
- * A query that fails after its first rows still has the status 200 and valid JSON: https://clickhouse.com/docs/operations/settings/settings,
- * `http_write_exception_in_output_format`.
- */
-const failedSchema = z.looseObject({ exception: z.string() })
-
 function toAnswer(json: unknown): SqlAnswer | undefined {
-  const failed = failedSchema.safeParse(json)
+  const failed = z.looseObject({ exception: z.string() }).safeParse(json)
   if (failed.success) return { kind: 'refused', reason: quote(failed.data.exception, 300) }
   const parsed = rowsSchema.safeParse(json)
   if (!parsed.success) return isTrimmed(json) ? { kind: 'too-large', columns: [] } : undefined
@@ -145,7 +132,7 @@ function toAnswer(json: unknown): SqlAnswer | undefined {
 const mismatch = (reason: string) => mismatchAt('', [], reason)
 
 const readToolAnswer = readTool<SqlAnswer>((text, isError) => {
-  if (isError) return { value: toRefusal(text) }
+  if (isError) return { value: refusalOf(text) }
   try {
     const body = parseJson(text)
     const answer = isMapping(body) ? toAnswer(body.result) : undefined
@@ -157,7 +144,7 @@ const readToolAnswer = readTool<SqlAnswer>((text, isError) => {
 })
 
 /** The text of the server ends with a hint about its tools. */
-function toRefusal(text: string): SqlAnswer {
+function refusalOf(text: string): SqlAnswer {
   if (/^Timeout exceeded\b/i.test(text)) return { kind: 'too-slow' }
   return { kind: 'refused', reason: quote(text.split('\n\nHINT:')[0]?.trim() ?? '', 300) }
 }

@@ -99,7 +99,7 @@ export function readList<T>(item: z.ZodType<T>): Reader<Page<T>> {
 }
 
 /** `meta.total` next to the list. A gateway may pass on only the header. */
-function totalIn(json: unknown, headers: Headers): number | undefined {
+function totalIn(json: unknown, headers: Headers) {
   const meta = isMapping(json) ? json.meta : undefined
   const total = isMapping(meta) && 'total' in meta ? meta.total : Number(headers['x-total-count'] || Number.NaN)
   return typeof total === 'number' && Number.isSafeInteger(total) && total >= 0 ? total : undefined
@@ -119,7 +119,7 @@ function readWith<T>(schema: z.ZodType<T>, toPayload: (json: unknown) => Unwrapp
 export const mismatchAt = (whole: string, path: readonly PropertyKey[], reason: string): { readonly mismatch: string } =>
   toMismatch(`${formatPlace(path, whole || 'the answer')} ${reason}`)
 
-const toMismatch = (words: string): { readonly mismatch: string } => ({ mismatch: `the answer has an unexpected form: ${words}` })
+const toMismatch = (words: string) => ({ mismatch: `the answer has an unexpected form: ${words}` })
 
 /** Why a value that is not of the type cannot be read. */
 export const typeMismatch = (value: unknown, type: string): string => (value === undefined ? 'is missing' : `is not of type ${type}`)

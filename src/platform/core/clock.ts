@@ -13,7 +13,7 @@ export interface Clock {
 }
 
 /** The pace of progress in a log that keeps every line: returns true once in ten seconds, the first time after ten seconds. */
-export function createPace({ monotonicMs }: Pick<Clock, 'monotonicMs'>): () => boolean {
+export function createPace({ monotonicMs }: { monotonicMs(): number }): () => boolean {
   let lastMs = monotonicMs()
   return () => {
     const isDue = monotonicMs() - lastMs >= 10_000

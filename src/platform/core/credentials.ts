@@ -5,7 +5,7 @@
 const ownName = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i
 
 /** Matches in any place of a name, such as `PGPASSWORD`. */
-const anywhere = /PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL/i
+const anyPlace = /PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL/i
 
 /** Matches whole words of a name. */
 const credentialWords =
@@ -14,11 +14,11 @@ const credentialWords =
 /** Whether a variable of this name may hold a credential: `clientSecret`, `DATABASE_URL`, `SLACK_TOKEN`. */
 export function mayBeCredential(name: string): boolean {
   const separated = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-  return ownName.test(name) || anywhere.test(name) || credentialWords.test(separated)
+  return ownName.test(name) || anyPlace.test(name) || credentialWords.test(separated)
 }
 
 // Each pattern takes time in proportion to the text: the value may come from a file of a pull request.
-const shapes: readonly (readonly [string, RegExp])[] = [
+const credentialShapes: readonly (readonly [string, RegExp])[] = [
   ['a private key', /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/],
   ['a URL with a user or password', /:\/\/[^/?#\s@]*@/],
   ['a GitHub token', /\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}/],
@@ -49,4 +49,4 @@ const shapes: readonly (readonly [string, RegExp])[] = [
 ]
 
 /** What a value looks like, such as `a GitHub token`. Undefined where it does not look like a credential. */
-export const credentialIn = (value: string): string | undefined => shapes.find(([, shape]) => shape.test(value))?.[0]
+export const credentialIn = (value: string): string | undefined => credentialShapes.find(([, shape]) => shape.test(value))?.[0]

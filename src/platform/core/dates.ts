@@ -6,42 +6,40 @@ import { dayMs } from './durations.ts'
 /** A real day of the calendar, 2000-01-01 or later, written `YYYY-MM-DD`. */
 export type Day = string & { readonly __day: unique symbol }
 
-const grammar = /^[2-9]\d{3}-\d{2}-\d{2}$/
-
-const startOf = (day: string): Date => new Date(`${day}T00:00:00Z`)
+const midnightOf = (day: string) => new Date(`${day}T00:00:00Z`)
 
 /** The UTC day of an instant. Throws a RangeError for an invalid one. */
 export const dayOf = (epochMs: number): Day => new Date(Math.floor(epochMs)).toISOString().replace(/T.*$/, '') as Day // Every day is made here.
 
 // Date accepts 30 February as 2 March.
 export const isDay = (text: string): text is Day =>
-  grammar.test(text) && !Number.isNaN(startOf(text).getTime()) && dayOf(startOf(text).getTime()) === text
+  /^[2-9]\d{3}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(midnightOf(text).getTime()) && dayOf(midnightOf(text).getTime()) === text
 
-export const addDays = (day: Day, days: number): Day => dayOf(startOf(day).getTime() + days * dayMs)
+export const addDays = (day: Day, days: number): Day => dayOf(midnightOf(day).getTime() + days * dayMs)
 
 /** A day of the month that is `months` after that of `day`; in a shorter month, its last day. */
-function dayInMonth(day: Day, months: number, dayOfMonth: number): Day {
-  const [year, month] = [startOf(day).getUTCFullYear(), startOf(day).getUTCMonth() + months]
+function dayInMonth(day: Day, months: number, dayOfMonth: number) {
+  const [year, month] = [midnightOf(day).getUTCFullYear(), midnightOf(day).getUTCMonth() + months]
   const length = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
   return dayOf(Date.UTC(year, month, Math.min(dayOfMonth, length)))
 }
 
 /** Returns the same day of another month, or the last day of a shorter month. */
-export const addMonths = (day: Day, months: number): Day => dayInMonth(day, months, startOf(day).getUTCDate())
+export const addMonths = (day: Day, months: number): Day => dayInMonth(day, months, midnightOf(day).getUTCDate())
 
 export const withDayOfMonth = (day: Day, dayOfMonth: number): Day => dayInMonth(day, 0, dayOfMonth)
 
 export const endOfMonth = (day: Day): Day => withDayOfMonth(day, 31)
 
-export const startOfYear = (day: Day): Day => dayOf(Date.UTC(startOf(day).getUTCFullYear(), 0, 1))
+export const startOfYear = (day: Day): Day => dayOf(Date.UTC(midnightOf(day).getUTCFullYear(), 0, 1))
 
-export const endOfYear = (day: Day): Day => dayOf(Date.UTC(startOf(day).getUTCFullYear(), 11, 31))
+export const endOfYear = (day: Day): Day => dayOf(Date.UTC(midnightOf(day).getUTCFullYear(), 11, 31))
 
 /** 1 for Monday to 7 for Sunday. */
-export const weekdayOf = (day: Day): number => startOf(day).getUTCDay() || 7
+export const weekdayOf = (day: Day): number => midnightOf(day).getUTCDay() || 7
 
 /** Counts the days, both ends included. */
-export const countDays = (from: Day, to: Day): number => (startOf(to).getTime() - startOf(from).getTime()) / dayMs + 1
+export const countDays = (from: Day, to: Day): number => (midnightOf(to).getTime() - midnightOf(from).getTime()) / dayMs + 1
 
 /** Yields the days, both ends included. */
 export function* eachDay(from: Day, to: Day): Generator<Day> {
@@ -80,7 +78,7 @@ export function formatMoment(at: number | string): string {
   return `${plainDay(dayOf(time.getTime()))} ${time.toISOString().slice(11, 16)} UTC`
 }
 
-const withPlainSpaces = (text: string): string => text.replaceAll(noBreak, ' ')
+const withPlainSpaces = (text: string) => text.replaceAll(noBreak, ' ')
 
 /** Days as a user gives them, both included. Without `to`, they end today. */
 export interface GivenDays {

@@ -20,7 +20,7 @@ export interface Decimal {
   toNumber(): number
 }
 
-function create(value: string): Decimal {
+function create(value: string) {
   const big = new Big(value)
   // Big reserves room for 17 digits, which is a third of the memory of a large month of usage.
   big.c = big.c.slice()

@@ -67,7 +67,7 @@ export const missingInput = (name: string, message: string): Diagnostic =>
 export const isMissingInput = ({ rule }: Diagnostic): boolean => rule === ('missing-input' satisfies keyof typeof inputRules)
 
 /** Whether the diagnostic is about an input or a setting, and not about an object. */
-export const isAboutInput = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => Object.hasOwn(inputRules, rule)
+export const isAboutInput = ({ rule }: { readonly rule: string }): boolean => Object.hasOwn(inputRules, rule)
 
 /** An error about a setting in a file. */
 export const inputDiagnosticAt = (location: Location, message: string): Diagnostic => diagnosticOf(inputRules, 'input', location, message)

@@ -1,15 +1,11 @@
-// One function for each medium in which some characters have a meaning.
 import { clip, printable } from './text.ts'
 
-/** Longer untrusted texts are cut in reports; the result file has all of them. */
-const maxShownLength = 200
-
-const shown = (text: string, maxLength = maxShownLength): string => printable(clip(text, maxLength))
+const shownText = (text: string, maxLength = 200) => printable(clip(text, maxLength))
 
 /** Untrusted text in Markdown, as a code span: nothing in it is markup, a mention, a link or a reference. */
 export function markdownUntrusted(text: string, maxLength?: number): string {
   if (text === '') return '*(empty)*'
-  const content = shown(text, maxLength)
+  const content = shownText(text, maxLength)
   const fence = '`'.repeat(longestRun(content) + 1)
   // A code span loses one space on each side if it holds anything else, and cannot begin or end with its own fence.
   const needsRoom = /^[` ]|[` ]$/.test(content) && content.trim() !== ''
@@ -27,7 +23,7 @@ export const markdownTrusted = (text: string): string => text.replace(/[\\`*_[\]
  * an entity is always safe.
  */
 export const markdownCellUntrusted = (text: string, maxLength?: number): string =>
-  shown(text, maxLength).includes('|') ? htmlUntrusted(text, maxLength) : markdownUntrusted(text, maxLength)
+  shownText(text, maxLength).includes('|') ? htmlUntrusted(text, maxLength) : markdownUntrusted(text, maxLength)
 
 /** Untrusted text over several lines in Markdown. */
 export function markdownBlock(text: string): string {
@@ -46,11 +42,11 @@ export function markdownDiff(lines: readonly string[]): string {
 /** Text in HTML that may be inside Markdown: every ASCII mark is an entity, so that it has no meaning in either. */
 export const htmlText = (text: string): string => printable(text).replace(/[!-/:-@[-`{-~]/g, (mark) => `&#${mark.charCodeAt(0)};`)
 
-export const htmlUntrusted = (text: string, maxLength?: number): string => `<code>${htmlText(shown(text, maxLength))}</code>`
+export const htmlUntrusted = (text: string, maxLength?: number): string => `<code>${htmlText(shownText(text, maxLength))}</code>`
 
 /** Untrusted text in Slack's mrkdwn, as a code span: nothing in it is a mention, a link, an emoji or markup. No escape for a backtick exists. */
 export const slackUntrusted = (text: string, maxLength?: number): string =>
-  text === '' ? '_(empty)_' : `\`${slackTrusted(shown(text, maxLength).replaceAll('`', "'"))}\``
+  text === '' ? '_(empty)_' : `\`${slackTrusted(shownText(text, maxLength).replaceAll('`', "'"))}\``
 
 /** Trusted text in Slack's mrkdwn. */
 export const slackTrusted = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -62,7 +58,7 @@ export const uriPath = (path: string): string => path.toWellFormed().split('/').
 export const sarifText = (text: string): string => text.replace(/(?<!\\)(\\*)([[\]])/g, '$1$1\\$2')
 
 /** Untrusted text where nothing is markup: a terminal, a log, a text run of an Adaptive Card. */
-export const terminalUntrusted = (text: string, maxLength?: number): string => (text === '' ? '(empty)' : shown(text, maxLength))
+export const terminalUntrusted = (text: string, maxLength?: number): string => (text === '' ? '(empty)' : shownText(text, maxLength))
 
 /**
  * One line of a log on GitHub. The runner obeys `::command::` at a line's start, whatever white space precedes it, and

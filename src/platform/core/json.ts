@@ -18,7 +18,7 @@ declare global {
 
 export const isExactNumber = (value: unknown): value is ExactNumber => JSON.isRawJSON(value)
 
-const maxDepth = 100
+const maxJsonDepth = 100
 
 /** Throws a SyntaxError for a text that is not JSON, or a RangeError when it is nested too deeply. */
 export function parseJson(text: string): unknown {
@@ -26,7 +26,14 @@ export function parseJson(text: string): unknown {
   try {
     // A reviver makes parsing several times slower: only where a number may lose digits.
     if (!mayLoseDigits.test(text)) return JSON.parse(text)
-    return JSON.parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined ? exact(value, source) : value))
+    // 1.10 equals 1.1, and 1e2 equals 100; 0.1 does not equal a 20-digit number next to it.
+    return JSON.parse(text, (_key, value, { source }) =>
+      typeof value === 'number' && source !== undefined
+        ? String(value) === source || (Number.isFinite(value) && fromText(source).eq(value))
+          ? value
+          : JSON.rawJSON(source)
+        : value,
+    )
   } catch (cause) {
     throw new SyntaxError('not JSON', { cause })
   }
@@ -36,7 +43,7 @@ export function parseJson(text: string): unknown {
  * Before the text is parsed: JSON.parse needs a gigabyte for 16 MiB of brackets, and the recursive functions that use a deep value would end
  * in a stack overflow.
  */
-function refuseDepth(text: string): void {
+function refuseDepth(text: string) {
   let depth = 0
   let isInString = false
   for (let at = 0; at < text.length; at++) {
@@ -45,16 +52,12 @@ function refuseDepth(text: string): void {
     else if (isInString) at += mark === '\\' ? 1 : 0
     else if (mark === '[' || mark === '{') depth++
     else if (mark === ']' || mark === '}') depth--
-    if (depth > maxDepth) throw new RangeError(`nested deeper than ${maxDepth} levels`)
+    if (depth > maxJsonDepth) throw new RangeError(`nested deeper than ${maxJsonDepth} levels`)
   }
 }
 
 /** A double holds every decimal with up to 15 significant digits exactly. */
 const mayLoseDigits = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE])/
-
-// 1.10 equals 1.1, and 1e2 equals 100; 0.1 does not equal a 20-digit number next to it.
-const exact = (value: number, source: string): number | ExactNumber =>
-  String(value) === source || (Number.isFinite(value) && fromText(source).eq(value)) ? value : JSON.rawJSON(source)
 
 /** Parses a text whose numbers need not be exact. Undefined for a text that is not JSON, or is nested too deeply. */
 export function parseJsonOrUndefined(text: string): unknown {

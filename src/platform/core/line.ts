@@ -87,7 +87,7 @@ const commandGrammar =
   /(watchkeeper [a-z-]+(?: (?=\S*\d)[\w.~-]{1,128})?(?: --[a-z-]+(?: (?:'(?:[^']|'\\'')*'|(?!-)[^\s']*[^\s'.,;:?)]))?)+)/
 
 /** Letters and digits, and no id, digest or key of an issue, which GitHub would link. */
-const isWord = (word: string): boolean =>
+const isWord = (word: string) =>
   word === '' ||
   (/^(?:[\p{L}\p{N}]+(?:['’/-][\p{L}\p{N}]+)*%?|\d+(?:[.,:]\d+)*%?|[→–≥≤…])$/u.test(word) && !/^(?:[0-9a-f]{7,}|[a-z]+-\d+)$/i.test(word))
 

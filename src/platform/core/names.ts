@@ -50,10 +50,9 @@ export function didYouMean(given: string, known: Iterable<string>): string {
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
-const duration = /^(\d{1,9}(?:\.\d{1,3})?)\s*([smhd])(?:ec|ecs|in|ins|rs?|ours?|ays?|inutes?|econds?)?$/i
-
-function toSeconds(text: string): number | undefined {
-  const [, count, unit = ''] = duration.exec(text.trim()) ?? []
+function secondsIn(text: string) {
+  const [, count, unit = ''] =
+    /^(\d{1,9}(?:\.\d{1,3})?)\s*([smhd])(?:ec|ecs|in|ins|rs?|ours?|ays?|inutes?|econds?)?$/i.exec(text.trim()) ?? []
   return count === undefined ? undefined : Number(count) * (secondsOf[unit.toLowerCase()] ?? 0)
 }
 
@@ -62,10 +61,10 @@ function toSeconds(text: string): number | undefined {
  * where one of the known ones is not a duration.
  */
 export function nearestDurations(given: string, known: readonly string[]): string | undefined {
-  const durations = known.map((name) => ({ name, seconds: toSeconds(name) ?? Number.NaN }))
+  const durations = known.map((name) => ({ name, seconds: secondsIn(name) ?? Number.NaN }))
   if (durations.length === 0 || durations.some(({ seconds }) => Number.isNaN(seconds))) return undefined
   if (/^\d{1,9}$/.test(given)) return asQuestion(durations.filter(({ seconds }) => [1, 60].includes(seconds / Number(given))))
-  const wanted = toSeconds(given)
+  const wanted = secondsIn(given)
   if (wanted === undefined) return undefined
   const sorted = durations.toSorted((a, b) => a.seconds - b.seconds)
   const below = sorted.findLast(({ seconds }) => seconds <= wanted)
@@ -73,20 +72,20 @@ export function nearestDurations(given: string, known: readonly string[]): strin
   return asQuestion([...new Set([below, above])].filter((one) => one !== undefined))
 }
 
-const asQuestion = (found: readonly { readonly name: string }[]): string =>
+const asQuestion = (found: readonly { readonly name: string }[]) =>
   found.length === 0 ? '' : `; did you mean ${found.map(({ name }) => `"${name}"`).join(' or ')}?`
 
 /** The only known name that starts with what was written. */
-function onlyCompletion(given: string, known: readonly string[]): string | undefined {
+function onlyCompletion(given: string, known: readonly string[]) {
   const longer = given.length < 4 ? [] : known.filter((name) => plain(name).startsWith(plain(given)))
   return longer.length === 1 ? longer[0] : undefined
 }
 
 // Differences in case, dashes and underscores are common and count as none. Only the beginning of a very long name is compared.
-const plain = (name: string): string => name.slice(0, 64).toLowerCase().replace(/[-_ ]/g, '')
+const plain = (name: string) => name.slice(0, 64).toLowerCase().replace(/[-_ ]/g, '')
 
 // Optimal string alignment: insert, delete, replace, swap of two neighbors.
-function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string) {
   const rows = Array.from({ length: a.length + 1 }, (_, i) => [i])
   const at = (i: number, j: number): number => rows[i]?.[j] ?? j
   for (let i = 1; i <= a.length; i++) {

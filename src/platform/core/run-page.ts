@@ -17,11 +17,10 @@ export function issuePageOf(env: Variables, number: number): string | undefined 
 
 /** Page of this run's repository on GitHub. Undefined elsewhere, and when variables are missing or unusual. */
 export function repositoryPageOf({ GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' }: Variables): string | undefined {
-  return isPlainUrl(server) && isRepositoryName(repository) ? `${server.replace(/\/$/, '')}/${repository}` : undefined
+  return /^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/.test(server) && isRepositoryName(repository)
+    ? `${server.replace(/\/$/, '')}/${repository}`
+    : undefined
 }
-
-/** A URL that ends no link in Markdown and in messages. */
-const isPlainUrl = (text: string): boolean => /^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/.test(text)
 
 /** `owner/name` of a repository on GitHub. */
 export const isRepositoryName = (text: string): boolean => /^[\w-][\w.-]{0,99}\/(?!\.{1,2}$)[\w.-]{1,100}$/.test(text)

@@ -7,7 +7,7 @@ export type Redact = (text: string) => string
 export const minSecretLength = 8
 
 /** Shorter pieces of a secret also occur in ordinary text. */
-const pieceLength = 12
+const minPieceLength = 12
 
 /** A text can be encoded in several ways, one inside the other: JSON in a URL in an HTML page. */
 const maxEncodings = 4
@@ -30,7 +30,7 @@ export function createRedact(secrets: Iterable<string>, findOther?: Search): Red
   }
 }
 
-const isLongEnough = ({ length }: string): boolean => length >= minSecretLength
+const isLongEnough = ({ length }: string) => length >= minSecretLength
 
 /** Decimals have no text of their own. */
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -67,9 +67,9 @@ export const basicPair = (keyId: string, keySecret: string): string => Buffer.fr
 
 /** The secrets in their common encodings, longest first, without duplicates: what a runner masks. */
 export const formsOf = (secrets: readonly string[]): readonly string[] =>
-  [...new Set(secrets.flatMap(encode))].filter(isLongEnough).sort((a, b) => b.length - a.length)
+  [...new Set(secrets.flatMap(encodeForm))].filter(isLongEnough).sort((a, b) => b.length - a.length)
 
-function encode(secret: string): readonly string[] {
+function encodeForm(secret: string) {
   const text = secret.toWellFormed()
   const url = encodeURIComponent(text)
   const html = text.replace(/[&<>"']/g, (mark) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[mark] ?? '&#39;')
@@ -105,13 +105,13 @@ function createSearch(secrets: readonly string[]): Search {
   const parts = texts.flatMap((text) => (/^[/?]/.test(text) ? text.split(namesInUrl) : [text])).map((part) => part.toLowerCase())
   const slices = (length: number): ReadonlySet<string> =>
     new Set(parts.flatMap((part) => Array.from({ length: Math.max(0, part.length - length + 1) }, (_, i) => part.slice(i, i + length))))
-  const [halves, pieces] = [slices(pieceLength / 2), slices(pieceLength)]
+  const [halves, pieces] = [slices(minPieceLength / 2), slices(minPieceLength)]
   // A piece covers one of these places with half of its characters.
   const hasPiece = (text: string): boolean => {
-    for (let at = 0; at < text.length; at += pieceLength / 2) {
-      if (!halves.has(text.slice(at, at + pieceLength / 2))) continue
-      for (let start = Math.max(0, at - pieceLength / 2); start <= at; start++)
-        if (pieces.has(text.slice(start, start + pieceLength))) return true
+    for (let at = 0; at < text.length; at += minPieceLength / 2) {
+      if (!halves.has(text.slice(at, at + minPieceLength / 2))) continue
+      for (let start = Math.max(0, at - minPieceLength / 2); start <= at; start++)
+        if (pieces.has(text.slice(start, start + minPieceLength))) return true
     }
     return false
   }
@@ -144,7 +144,7 @@ export const withoutEscapes = (text: string): string =>
   })
 
 /** The text without its escapes, and what its parts stand for in base64 or hex, wherever they were cut. */
-function decodings(text: string): readonly string[] {
+function decodings(text: string) {
   const plain = withoutEscapes(text)
   const unpack = (parts: readonly string[], encoding: 'base64' | 'hex', width: number): readonly string[] =>
     parts.flatMap((part) => Array.from({ length: width }, (_, cut) => Buffer.from(part.slice(cut), encoding).toString('latin1')))

@@ -34,7 +34,7 @@ export function refuseForm(text: string, isPart = true): string | undefined {
 }
 
 /** Not closed, or read in several ways: $texts$, typographic quotation marks, escapes in names. HyperDX replaces macros in quoted texts, too. */
-function isUnreadable(token: string): boolean {
+function isUnreadable(token: string) {
   if (token.includes('$__')) return true
   if (token.startsWith('--')) return false
   if (!isClosed(token)) return true
@@ -56,7 +56,7 @@ export function isClosed(token: string): boolean {
 }
 
 /** What ClickHouse ends elsewhere: ` .5FROM` is .5 and FROM, `1e--` is a number and a sign, and `x'\'` has no escape. */
-function isUnreadableThere(all: readonly string[], i: number): boolean {
+function isUnreadableThere(all: readonly string[], i: number) {
   const [token = '', before = ''] = [all[i], all[i - 1]]
   if (token.startsWith('/')) return before === '/'
   if (token.startsWith('--')) return /[ep]$/i.test(before) && (/^\d/.test(before) || all[i - 2] === '.')
@@ -79,14 +79,13 @@ const loadNames = once(async () => {
 
 type SqlNames = Awaited<ReturnType<typeof loadNames>> & { readonly own?: ReadonlySet<string> }
 
-const isAggregate = (name: string, names: SqlNames): boolean =>
-  names.aggregates.has(name) || names.combinators.some((one) => name.endsWith(one) && isAggregate(name.slice(0, -one.length), names))
+const isCombined = (name: string, names: SqlNames): boolean =>
+  names.aggregates.has(name) || names.combinators.some((one) => name.endsWith(one) && isCombined(name.slice(0, -one.length), names))
 
 /** The name in a word or in quotation marks, in small letters; undefined for texts, signs and the end. */
-const nameOf = (word = ''): string | undefined =>
-  (/^["`]/.test(word) ? word.slice(1, -1) : /^\w/.test(word) ? word : undefined)?.toLowerCase()
+const nameInToken = (word = '') => (/^["`]/.test(word) ? word.slice(1, -1) : /^\w/.test(word) ? word : undefined)?.toLowerCase()
 
-const isWord = (word = '', ...names: readonly string[]): boolean => names.includes(word.toLowerCase())
+const isNameWord = (word = '', ...names: readonly string[]) => names.includes(word.toLowerCase())
 
 /**
  * Why a server must not run this SQL, as a sentence without its end; undefined where it may. `isPart`: a condition or an expression. `own`:
@@ -96,12 +95,12 @@ export async function refuseSql(text: string, isPart = false, own: readonly stri
   const form = refuseForm(text, isPart)
   if (form !== undefined) return form
   const words = toTokens(text).filter((token) => token.trim() !== '' && !isComment(token))
-  if (!isPart && !isWord(words[0], 'select', 'with', '(')) return 'its SQL is not a SELECT'
+  if (!isPart && !isNameWord(words[0], 'select', 'with', '(')) return 'its SQL is not a SELECT'
   const names = { ...(await loadNames()), own: new Set(own.map((name) => name.toLowerCase())) }
   let hasTables = false
   for (const [i, word] of words.entries()) {
-    hasTables ||= isWord(word, 'from')
-    const reason = refuseClause(words, i) ?? refuseTable(words, i) ?? refuseCall(words, i, names, hasTables)
+    hasTables ||= isNameWord(word, 'from')
+    const reason = refuseClause(words, i) ?? refuseSystem(words, i) ?? refuseCall(words, i, names, hasTables)
     if (reason !== undefined) return reason
   }
   return undefined
@@ -111,11 +110,11 @@ export async function refuseSql(text: string, isPart = false, own: readonly stri
 const afterColumn =
   /^(?:[()[\],.+\-*/%=<>!?:^]|\|\||and|as|asc|between|desc|else|end|from|group|having|i?like|in|is|not|or|order|then|union|when|where)$/i
 
-function refuseClause(words: readonly string[], i: number): string | undefined {
+function refuseClause(words: readonly string[], i: number) {
   const [word = '', before, after = ''] = [words[i], words[i - 1], words[i + 1]]
-  if ((isWord(word, 'explain') && before === '(') || (isWord(word, 'parallel') && isWord(after, 'with')))
+  if ((isNameWord(word, 'explain') && before === '(') || (isNameWord(word, 'parallel') && isNameWord(after, 'with')))
     return `its SQL has ${word.toUpperCase()}; write one SELECT without it`
-  if (!isWord(word, 'settings', 'format', 'into', 'outfile') || afterColumn.test(after)) return undefined
+  if (!isNameWord(word, 'settings', 'format', 'into', 'outfile') || afterColumn.test(after)) return undefined
   return `its SQL has ${quote(`${word} ${after}`.trim(), 60)}; leave that out, or write \`${word}\` in backticks where it is a name`
 }
 
@@ -125,55 +124,56 @@ const tableArguments = {
   cluster: /^[nst],(?:n\.n[,)]|view\(|merge\()/,
 }
 
-function formOf(word: string): string {
+function argumentForm(word: string) {
   if (word.startsWith("'")) return /^'(?!system')[\w-]+'$/.test(word) ? 's' : 't'
-  const name = nameOf(word)
+  const name = nameInToken(word)
   return name === undefined || ['currentdatabase', 'view', 'merge'].includes(name) ? (name ?? word) : 'n'
 }
 
 const systemTables = ['tables', 'columns', 'parts', 'functions']
 
 /** Tables of the server, and tables whose names expressions could make. */
-function refuseTable(words: readonly string[], i: number): string | undefined {
-  const [name = '', after] = [nameOf(words[i]), words[i + 1]]
+function refuseSystem(words: readonly string[], i: number) {
+  const [name = '', after] = [nameInToken(words[i]), words[i + 1]]
   const isOfColumn = words[i - 1] === '.' && /^["`a-z_]/i.test(words[i - 2] ?? '')
-  if (name === 'system' && after === '.' && !isOfColumn && !systemTables.includes(nameOf(words[i + 2]) ?? ''))
+  if (name === 'system' && after === '.' && !isOfColumn && !systemTables.includes(nameInToken(words[i + 2]) ?? ''))
     return `its SQL has ${quote(`system.${words[i + 2]}`, 60)}; of system, it may read ${systemTables.join(', ')}`
   const needed = after === '(' && (name === 'merge' ? 'merge' : /^cluster(?:allreplicas)?$/.test(name) && 'cluster')
-  if (!needed || tableArguments[needed].test(Array.from({ length: 7 }, (_, j) => formOf(words[i + 2 + j] ?? '')).join(''))) return undefined
+  if (!needed || tableArguments[needed].test(Array.from({ length: 7 }, (_, j) => argumentForm(words[i + 2 + j] ?? '')).join('')))
+    return undefined
   return `its SQL does not name the tables of ${name}; write ${needed === 'merge' ? "merge('database', 'pattern')" : `${words[i]}('name', database.table)`}`
 }
 
 /** Whether a word calls something: before a bracket, after APPLY, or where arrayMap and others take a function. */
-function isCalled(words: readonly string[], i: number, { keywords, higherOrder }: SqlNames): boolean {
+function isCalled(words: readonly string[], i: number, { keywords, higherOrder }: SqlNames) {
   const [word = '', before, after] = [words[i], words[i - 1], words[i + 1]]
   if (keywords.has(word.toLowerCase())) return false
   if (after === '(' && !/^[([,.+\-*/%=<>!?:^|)]/.test(word)) return true
-  const isApplied = isWord(before, 'apply') ? nameOf(word) !== undefined : before === '(' && isWord(words[i - 2], 'apply')
+  const isApplied = isNameWord(before, 'apply') ? nameInToken(word) !== undefined : before === '(' && isNameWord(words[i - 2], 'apply')
   return isApplied ? !(after === '-' && words[i + 2] === '>') : /^["`a-z_]/i.test(word) && isFunction(words, i, higherOrder)
 }
 
 /** Whether a name is the first argument of a function that takes others, and another argument follows. ClickHouse ignores brackets and signs. */
-function isFunction(words: readonly string[], i: number, higherOrder: ReadonlySet<string>): boolean {
+function isFunction(words: readonly string[], i: number, higherOrder: ReadonlySet<string>) {
   let [at, depth] = [i - 1, 0]
   // The arguments may follow empty parameters: `arrayMap()(file, …)`.
-  const isOpened = (): boolean => higherOrder.has(nameOf(words[words[at - 1] === ')' ? at - 3 : at - 1]) ?? '')
+  const isOpened = (): boolean => higherOrder.has(nameInToken(words[words[at - 1] === ')' ? at - 3 : at - 1]) ?? '')
   for (; words[at] !== '(' || !isOpened(); at--) {
     if (words[at] === '(') depth++
-    else if (!isWord(words[at], '+', 'all', 'distinct')) return false
+    else if (!isNameWord(words[at], '+', 'all', 'distinct')) return false
   }
-  for (at = i + 1; words[at] === ')' ? depth-- > 0 : nameOf(words[at]) !== undefined; at++);
+  for (at = i + 1; words[at] === ')' ? depth-- > 0 : nameInToken(words[at]) !== undefined; at++);
   return depth === 0 && words[at] === ','
 }
 
-function refuseCall(words: readonly string[], i: number, names: SqlNames, hasTables: boolean): string | undefined {
-  const [name, shown] = [nameOf(words[i]) ?? words[i] ?? '', quote(words[i] ?? '', 60)]
-  if (!isCalled(words, i, names) || names.functions.has(name) || (name.length <= 128 && isAggregate(name, names))) return undefined
+function refuseCall(words: readonly string[], i: number, names: SqlNames, hasTables: boolean) {
+  const [name, shown] = [nameInToken(words[i]) ?? words[i] ?? '', quote(words[i] ?? '', 60)]
+  if (!isCalled(words, i, names) || names.functions.has(name) || (name.length <= 128 && isCombined(name, names))) return undefined
   if (names.leftOut.has(name)) return `its SQL uses ${shown}, which does more than read the data of the database`
   if (names.own?.has(name)) {
     let at = i - 1
     while (words[at] === '(') at--
-    const mayBeTable = hasTables && isWord(words[at], ',', 'from', 'join', 'lateral', 'in')
+    const mayBeTable = hasTables && isNameWord(words[at], ',', 'from', 'join', 'lateral', 'in')
     return mayBeTable ? `its SQL has ${shown} of sql-functions where a table can be; write identity(${shown}(…))` : undefined
   }
   const nearest = nearestName(name, names.spelled)

@@ -6,11 +6,6 @@ import { didYouMean, fileVariablePrefix, variableName } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { ValuePath } from './document.ts'
 
-interface Interpolation {
-  readonly value: unknown
-  readonly errors: readonly { readonly path: ValuePath; readonly message: string }[]
-}
-
 export interface InterpolateOptions {
   /** The value of a variable; undefined when it is not set. */
   readonly variable: (name: string) => string | undefined
@@ -47,7 +42,7 @@ export interface InstanceScope {
  * Replaces `${{ env.NAME }}` in texts by the variable, and `${{ instance.NAME }}` by the value of the instance. Credentials, unset variables
  * and other expressions are errors.
  */
-export function interpolate(value: unknown, options: InterpolateOptions): Interpolation {
+export function interpolate(value: unknown, options: InterpolateOptions) {
   const errors: { path: ValuePath; message: string }[] = []
   const visit = (part: unknown, path: ValuePath): unknown =>
     typeof part === 'string'
@@ -57,18 +52,18 @@ export function interpolate(value: unknown, options: InterpolateOptions): Interp
 }
 
 // An expression ends at its brackets, or is not closed at all.
-const expression = /\$\{\{((?:(?!\}\}).)*)(\}\}|$)/gs
+const expressionForm = /\$\{\{((?:(?!\}\}).)*)(\}\}|$)/gs
 
 /** Whether a text has an expression, or the escape of a literal `${{`. */
 export const hasExpression = (text: string): boolean => text.includes('${{')
 
 /** A literal `${{` is an expression whose value is a text, as on GitHub: `${{ '${{' }}`. */
-const literal = "'${{'"
+const literalText = "'${{'"
 
-const escaped = `\${{ ${literal} }}`
+const escapedLiteral = `\${{ ${literalText} }}`
 
 /** Whether a variable is a part of the text. */
-export const hasVariable = (text: string): boolean => hasExpression(text.replaceAll(escaped, ''))
+export const hasVariable = (text: string): boolean => hasExpression(text.replaceAll(escapedLiteral, ''))
 
 /** The value as a file writes it, with `${{` in texts escaped. */
 export function escapeExpressions(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
@@ -76,30 +71,30 @@ export function escapeExpressions(value: Readonly<Record<string, unknown>>): Rea
 export function escapeExpressions(value: unknown): unknown
 
 export function escapeExpressions(value: unknown): unknown {
-  return typeof value === 'string' ? value.replaceAll('${{', () => escaped) : mapItems(value, escapeExpressions)
+  return typeof value === 'string' ? value.replaceAll('${{', () => escapedLiteral) : mapItems(value, escapeExpressions)
 }
 
-const nameAfter = (prefix: string, inside: string): string | undefined => {
+const nameAfter = (prefix: string, inside: string) => {
   const name = inside.startsWith(prefix) ? inside.slice(prefix.length) : ''
   return variableName.test(name) ? name : undefined
 }
 
-export const countExpressions = (text: string): number => [...text.matchAll(expression)].length
+export const countExpressions = (text: string): number => [...text.matchAll(expressionForm)].length
 
 /** The names in expressions `instance.NAME` of a text. */
 export const instanceNamesIn = (text: string): readonly string[] =>
-  [...text.matchAll(expression)].flatMap(([, within = '', end]) => (end === '' ? [] : (nameAfter('instance.', within.trim()) ?? [])))
+  [...text.matchAll(expressionForm)].flatMap(([, within = '', end]) => (end === '' ? [] : (nameAfter('instance.', within.trim()) ?? [])))
 
 type Evaluated = { readonly value: InstanceValue } | { readonly message: string }
 
-function evaluate(inside: string, options: InterpolateOptions): Evaluated {
+function evaluateExpression(inside: string, options: InterpolateOptions): Evaluated {
   const name = nameAfter('instance.', inside)
   const found = name === undefined ? evaluateVariable(inside, nameAfter('env.', inside), options) : evaluateInstance(name, options.instance)
-  return 'value' in found ? limited(found.value, inside, options.room) : found
+  return 'value' in found ? limitedValue(found.value, inside, options.room) : found
 }
 
 /** One value must not make a text larger than the memory, and neither must many. */
-function limited(value: InstanceValue, inside: string, room: ExpansionBudget): Evaluated {
+function limitedValue(value: InstanceValue, inside: string, room: ExpansionBudget): Evaluated {
   const { length } = String(value)
   if (length > maxValueLength) return { message: `\${{ ${inside} }} is longer than 48 KiB` }
   room.characters -= length
@@ -116,14 +111,14 @@ function evaluateInstance(name: string, instance: InstanceScope | undefined): Ev
   return { message: `${text} has no value${nearest || `; add ${name} to ${place}`}` }
 }
 
-const secretAdvice = 'files contain no secrets. A webhook names a variable of the process, such as urlFrom: WEBHOOK_ONCALL_URL'
-
 // A file in a pull request must not be able to send credentials anywhere, even those that were passed by mistake.
 function evaluateVariable(inside: string, name: string | undefined, { variable, instance }: InterpolateOptions): Evaluated {
   if (name === undefined) {
     const isSecret = /^secrets?\./.test(inside)
     const names = ['env.NAME', ...(instance === undefined ? [] : ['instance.NAME'])].map((one) => `\${{ ${one} }}`).join(' or ')
-    return { message: `\${{ ${quote(inside, 60)} }} is not supported; ${isSecret ? secretAdvice : `use ${names}`}` }
+    return {
+      message: `\${{ ${quote(inside, 60)} }} is not supported; ${isSecret ? 'files contain no secrets. A webhook names a variable of the process, such as urlFrom: WEBHOOK_ONCALL_URL' : `use ${names}`}`,
+    }
   }
   const text = `\${{ env.${name} }}`
   const value = mayBeCredential(name) ? undefined : variable(name)
@@ -140,10 +135,10 @@ function interpolateText(text: string, options: InterpolateOptions, path: ValueP
   if (!hasExpression(text) || options.room.characters < 0) return text
   let last: { readonly inside: string; readonly value: InstanceValue } | undefined
   let isWrong = false
-  const replaced = text.replace(expression, (whole, within: string, end: string) => {
+  const replaced = text.replace(expressionForm, (whole, within: string, end: string) => {
     const inside = within.trim()
-    if (inside === literal && end !== '') return '${{'
-    const found = end === '' ? { message: `\${{ ${quote(inside, 60)} is not closed` } : evaluate(inside, options)
+    if (inside === literalText && end !== '') return '${{'
+    const found = end === '' ? { message: `\${{ ${quote(inside, 60)} is not closed` } : evaluateExpression(inside, options)
     if ('value' in found) {
       last = { inside, value: found.value }
       return String(found.value)

@@ -1,4 +1,3 @@
-// Questions about a zod schema: its description, the parts below it, and which form of a union a value has.
 import * as z from 'zod'
 import { oncePer } from '../core/concurrency.ts'
 import { isMapping } from '../core/keys.ts'
@@ -22,10 +21,10 @@ declare module 'zod' {
     serverDefault?: unknown
     /**
      * Writes state the server's default: the server stores nothing for an absent field, and other readers of the stored object assume
-     * another value. `beside`: the field of the object without which this one has no meaning. Comparisons ignore it then, and a write
-     * states no default, except `always`.
+     * another value. `beside`: the field of the object without which this one has no meaning, so that comparisons ignore it. `isOptional`: a
+     * write states the default only beside that field.
      */
-    writeDefault?: { readonly beside?: string; readonly always?: true }
+    writeDefault?: { readonly beside?: string; readonly isOptional?: true }
   }
 }
 
@@ -114,27 +113,25 @@ export function knownKeys(field: Schema | undefined): readonly string[] {
 
 /** Whether the server would fill in the value where the field is left out. */
 export const isServerDefault = (schema: z.ZodObject, key: string, value: unknown): boolean =>
-  value !== undefined && formsOf(schema)[0]?.serverDefaults.get(key) === value
+  value !== undefined && unionForms(schema)[0]?.serverDefaults.get(key) === value
 
 /** Whether the field has no meaning in this map, because the field that it belongs to is empty. */
 export function isUnused(schema: z.ZodObject, key: string, map: object): boolean {
-  const stated = formsOf(schema)[0]?.statedDefaults.find((one) => one.key === key)
+  const stated = unionForms(schema)[0]?.statedDefaults.find((one) => one.key === key)
   return stated?.beside !== undefined && !ownValue(map, stated.beside)
 }
 
 /** The defaults that a write of this map has to state, by the name of the absent field. */
 export function defaultsToWrite(schema: z.ZodObject, value: object): Readonly<Record<string, unknown>> {
-  const stated = formsOf(schema)[0]?.statedDefaults ?? []
+  const stated = unionForms(schema)[0]?.statedDefaults ?? []
   const isGiven = (key: string): boolean => ownValue(value, key) != null
-  const isMeant = ({ key, always }: StatedDefault): boolean => !isGiven(key) && (always === true || !isUnused(schema, key, value))
+  const isMeant = ({ key, isOptional }: StatedDefault): boolean => !isGiven(key) && !(isOptional && isUnused(schema, key, value))
   return Object.fromEntries(stated.filter(isMeant).map(({ key, value: stated }) => [key, stated]))
 }
 
-interface StatedDefault {
+interface StatedDefault extends NonNullable<z.GlobalMeta['writeDefault']> {
   readonly key: string
   readonly value: unknown
-  readonly beside?: string
-  readonly always?: true
 }
 
 /** One form that a map may have. */
@@ -149,7 +146,7 @@ interface Form {
 /** The form whose literals the value has; of several, the one with most of them. Undefined where every form contradicts the value. */
 export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject | undefined {
   let best: { readonly form: Form; readonly matches: number } | undefined
-  for (const form of schema === undefined ? [] : formsOf(schema)) {
+  for (const form of schema === undefined ? [] : unionForms(schema)) {
     const { matches, contradictions } = compareLiterals(form, value)
     if (contradictions === 0 && (best === undefined || matches > best.matches)) best = { form, matches }
   }
@@ -160,24 +157,24 @@ export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject 
 export interface FormWalk<Beside> {
   /** Makes a map again, which has this form; `inner` is a field after the walk. */
   map(at: {
-    readonly map: Fields
+    readonly map: AnyMap
     readonly form: z.ZodObject | undefined
     readonly schema: Schema | undefined
     readonly beside: Beside
     inner(key: string): unknown
-  }): Fields
+  }): AnyMap
   leaf?(value: unknown, schema: Schema | undefined): unknown
   /** What goes along into a field of a map, or an item of a list. */
   into?(beside: Beside, key: string | number, item: unknown): Beside
 }
 
-type Fields = Readonly<Record<string, unknown>>
+type AnyMap = Readonly<Record<string, unknown>>
 
 /** Walks over a value with its schema, and makes it again map by map. */
-export function mapForms<Beside>(value: Fields, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): Fields
+export function mapForms<Beside>(value: AnyMap, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): AnyMap
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown {
-  const { into = same } = walk
+  const { into = (same: Beside) => same } = walk
   if (Array.isArray(value)) {
     const element = elementOf(schema)
     return value.map((item: unknown, i) => mapForms(item, element, walk, into(beside, i, item)))
@@ -187,8 +184,6 @@ export function mapForms<Beside>(value: unknown, schema: Schema | undefined, wal
   const inner = (key: string): unknown => mapForms(value[key], form && fieldOf(form, key), walk, into(beside, key, value[key]))
   return walk.map({ map: value, form, schema, beside, inner })
 }
-
-const same = <T>(value: T): T => value
 
 /** The option that was most likely meant by a wrong value; undefined where the value is not a map, or no option is one. */
 export function nearestOption(union: z.ZodUnion, value: unknown): Schema | undefined {
@@ -200,7 +195,7 @@ export function nearestOption(union: z.ZodUnion, value: unknown): Schema | undef
   }
   let best: { readonly option: Schema; readonly score: number } | undefined
   for (const option of union.options.map(coreOf)) {
-    const score = Math.max(...formsOf(option).map(similarity))
+    const score = Math.max(...unionForms(option).map(similarity))
     if (score > (best?.score ?? Number.NEGATIVE_INFINITY)) best = { option, score }
   }
   return best?.option
@@ -219,9 +214,13 @@ function compareLiterals({ literals }: Form, value: unknown): { readonly matches
 }
 
 /** The forms of a map, with those of unions inside of unions; none for any other value. There are thousands of values to compare. */
-const formsOf: (schema: Schema) => readonly Form[] = oncePer((schema) => {
+const unionForms: (schema: Schema) => readonly Form[] = oncePer((schema) => {
   const core = valueSchema(schema)
-  return core instanceof z.ZodObject ? [toForm(core)] : core instanceof z.ZodUnion ? core.options.flatMap((option) => formsOf(option)) : []
+  return core instanceof z.ZodObject
+    ? [toForm(core)]
+    : core instanceof z.ZodUnion
+      ? core.options.flatMap((option) => unionForms(option))
+      : []
 })
 
 function toForm(schema: z.ZodObject): Form {

@@ -21,11 +21,11 @@ export function schemaDiagnostics(
   base: ValuePath = [],
 ): readonly Diagnostic[] {
   const subject = { document, schema, base, value: valueAt(document.value, base) }
-  const issues = error.issues.flatMap((issue) => meantIssues(issue, subject))
+  const issues = error.issues.flatMap((issue) => meantIssues(issue, schema, subject.value))
   const misspelled = new Set(issues.flatMap((issue) => misspelledFields(issue, subject)))
   const isConsequence = (issue: z.core.$ZodIssue): boolean =>
     [issue.path, ...neededFields(issue).map((field) => [...issue.path, field])].some((path) => misspelled.has(formatPath(path, undefined)))
-  return issues.filter((issue) => !isConsequence(issue)).flatMap((issue) => describe(issue, subject))
+  return issues.filter((issue) => !isConsequence(issue)).flatMap((issue) => describeProblem(issue, subject))
 }
 
 /** The fields of the same map that a rule of its schema needs, by the param `needs` of the issue. */
@@ -33,7 +33,7 @@ export const neededFields = (issue: z.core.$ZodIssue): readonly string[] =>
   issue.code === 'custom' && Array.isArray(issue.params?.needs) ? issue.params.needs.map(String) : []
 
 /** The paths of the fields that were most likely meant by unknown ones: they are missing, and the unknown field is reported. */
-function misspelledFields(issue: z.core.$ZodIssue, { schema, value: checked }: Subject): readonly string[] {
+function misspelledFields(issue: z.core.$ZodIssue, { schema, value: checked }: Validated) {
   if (issue.code !== 'unrecognized_keys') return []
   const value = valueAt(checked, issue.path)
   const form = meantForm(schemaAt(schema, issue.path, checked), value)
@@ -44,13 +44,13 @@ function misspelledFields(issue: z.core.$ZodIssue, { schema, value: checked }: S
 }
 
 /** The known field that an unknown one most likely means. */
-function meantField(key: string, form: Schema | undefined): string | undefined {
+function meantField(key: string, form: Schema | undefined) {
   const alias = form && ownValue(metaOf(form).aliases, key)
   const known = knownKeys(form)
   return typeof alias === 'string' && known.includes(alias) ? alias : nearestName(key, known)
 }
 
-interface Subject {
+interface Validated {
   readonly document: ReadDocument
   readonly schema: z.ZodType
   readonly base: ValuePath
@@ -58,7 +58,7 @@ interface Subject {
 }
 
 /** Replaces the issue of a union by those of the option that was most likely meant. */
-function meantIssues(issue: z.core.$ZodIssue, { schema, value }: Pick<Subject, 'schema' | 'value'>): readonly z.core.$ZodIssue[] {
+function meantIssues(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
   const union = schemaAt(schema, issue.path, value)
   // The union's own description says more than the issues of one option.
@@ -70,12 +70,12 @@ function meantIssues(issue: z.core.$ZodIssue, { schema, value }: Pick<Subject, '
   return (
     issues
       // The options of a union are typed by zod's core, and all of them are classic schemas.
-      .flatMap((one) => meantIssues(one, { schema: option as z.ZodType, value: inner }))
+      .flatMap((one) => meantIssues(one, option as z.ZodType, inner))
       .map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
   )
 }
 
-function describe(issue: z.core.$ZodIssue, { document, schema, base, value: checked }: Subject): readonly Diagnostic[] {
+function describeProblem(issue: z.core.$ZodIssue, { document, schema, base, value: checked }: Validated): readonly Diagnostic[] {
   const path = [...base, ...issue.path]
   const field = schemaAt(schema, issue.path, checked)
   const value = valueAt(checked, issue.path)
@@ -84,7 +84,7 @@ function describe(issue: z.core.$ZodIssue, { document, schema, base, value: chec
   if (issue.code === 'invalid_key') return describeWrongKey(path, schemaAt(schema, issue.path.slice(0, -1), checked), document)
   // A missing field is reported where the object begins that lacks it.
   const location = value === undefined ? document.locationOfKey(path.slice(0, -1)) : document.locationOf(path)
-  return [toDiagnostic(location, `${prefix}${explainIssue(issue, value, field)}`)]
+  return [issueDiagnostic(location, `${prefix}${explainIssue(issue, value, field)}`)]
 }
 
 /** What is wrong with the value of a field or an input, and what to write instead. */
@@ -102,11 +102,8 @@ export function explainIssue(issue: z.core.$ZodIssue, value: unknown, field: Sch
 function describeWrongKey(path: ValuePath, map: Schema | undefined, document: ReadDocument): readonly Diagnostic[] {
   const accepts = map instanceof z.ZodRecord ? metaOf(map.keyType).accepts : undefined
   const message = `"${quote(String(path.at(-1)), 60)}" is not accepted as a key${accepts === undefined ? '' : `; accepted: ${accepts}`}`
-  return [toDiagnostic(document.locationOfKey(path), `${toPrefix(path.slice(0, -1), document.value)}${message}`)]
+  return [issueDiagnostic(document.locationOfKey(path), `${toPrefix(path.slice(0, -1), document.value)}${message}`)]
 }
-
-/** A map with more unknown keys belongs to another kind of file. */
-const maxUnknownKeys = 20
 
 function describeUnknownKeys(
   { keys }: z.core.$ZodIssueUnrecognizedKeys,
@@ -118,7 +115,7 @@ function describeUnknownKeys(
   const accepts = (form && metaOf(form).accepts) ?? known.join(', ')
   const accepted = accepts === '' ? '' : `; accepted: ${accepts}`
   const prefix = toPrefix(path, document.value)
-  const named = keys.slice(0, maxUnknownKeys).map((key) => {
+  const named = keys.slice(0, 20).map((key) => {
     // Another form of the same map has it.
     const meant = meantField(key, form)
     const advice = form && ownValue(metaOf(form).aliases, key)
@@ -127,20 +124,20 @@ function describeUnknownKeys(
     const problem = known.includes(key)
       ? 'cannot be combined with the other fields of this map'
       : `is an unknown field${suggestion || accepted}`
-    return toDiagnostic(document.locationOfKey([...path, key]), `${prefix}"${quote(key, 60)}" ${problem}`)
+    return issueDiagnostic(document.locationOfKey([...path, key]), `${prefix}"${quote(key, 60)}" ${problem}`)
   })
   const rest = keys.length - named.length
-  return rest === 0 ? named : [...named, toDiagnostic(document.locationOf(path), `${prefix}${rest} more unknown fields`)]
+  return rest === 0 ? named : [...named, issueDiagnostic(document.locationOf(path), `${prefix}${rest} more unknown fields`)]
 }
 
-const toDiagnostic = (location: Location, message: string): Diagnostic => diagnosticOf(schemaRules, 'schema', location, message)
+const issueDiagnostic = (location: Location, message: string) => diagnosticOf(schemaRules, 'schema', location, message)
 
 function meantForm(field: Schema | undefined, value: unknown): Schema | undefined {
   const form = field instanceof z.ZodUnion ? nearestOption(field, value) : undefined
   return form === undefined ? field : meantForm(form, value)
 }
 
-const toPrefix = (path: ValuePath, root: unknown): string => (path.length === 0 ? '' : `${formatPath(path, root)}: `)
+const toPrefix = (path: ValuePath, root: unknown) => (path.length === 0 ? '' : `${formatPath(path, root)}: `)
 
 /** `channel.webhookId`, `tiles["Errors"].config`. Items of a list have their name, or their index if they have none; `root` is at the top of the path. */
 export const formatPath = (path: ValuePath, root: unknown): string => {
@@ -148,15 +145,13 @@ export const formatPath = (path: ValuePath, root: unknown): string => {
   let value = root
   for (const key of path) {
     value = ownValue(value, key)
-    text += typeof key === 'number' ? `[${itemLabel(value, key)}]` : `${text === '' ? '' : '.'}${quote(String(key), 60)}`
+    const label = ownValue(value, 'name') ?? ownValue(value, 'title')
+    text +=
+      typeof key === 'number'
+        ? `[${typeof label === 'string' && label !== '' ? printable(JSON.stringify(clip(label, 60))) : String(key)}]`
+        : `${text === '' ? '' : '.'}${quote(String(key), 60)}`
   }
   return text
-}
-
-/** The name or title of an item, in quotes, or its index. */
-function itemLabel(item: unknown, index: number): string {
-  const label = ownValue(item, 'name') ?? ownValue(item, 'title')
-  return typeof label === 'string' && label !== '' ? printable(JSON.stringify(clip(label, 60))) : String(index)
 }
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -170,14 +165,14 @@ const typeNames: Readonly<Record<string, string>> = {
 }
 
 /** What is accepted: in the field's own words, or by the type, size or choices that the issue is about. */
-function describeAccepted(issue: z.core.$ZodIssue, field: Schema | undefined): string {
+function describeAccepted(issue: z.core.$ZodIssue, field: Schema | undefined) {
   const accepts = field === undefined ? undefined : metaOf(field).accepts
-  const accepted = accepts ?? (choicesOf(issue).join(', ') || describeExpected(issue, field))
+  const accepted = accepts ?? (issueChoices(issue).join(', ') || describeExpected(issue, field))
   if (accepted !== undefined) return `; accepted: ${accepted}`
   return issue.code === 'invalid_union' ? '' : `: ${issue.message}`
 }
 
-function describeExpected(issue: z.core.$ZodIssue, field: Schema | undefined): string | undefined {
+function describeExpected(issue: z.core.$ZodIssue, field: Schema | undefined) {
   switch (issue.code) {
     case 'invalid_type':
       return typeNames[issue.expected] ?? `a value of type ${issue.expected}`
@@ -192,36 +187,36 @@ function describeExpected(issue: z.core.$ZodIssue, field: Schema | undefined): s
   }
 }
 
-function describeSize(size: number | bigint, origin: string): string {
+function describeSize(size: number | bigint, origin: string) {
   const noun = { string: 'character', array: 'item' }[origin]
   return noun === undefined ? String(size) : plural(Number(size), noun)
 }
 
-function typeNameOf(option: Schema): string {
+function typeNameOf(option: Schema) {
   const core = coreOf(option)
   return (core instanceof z.ZodUnion ? 'a map' : typeNames[core._zod.def.type]) ?? core._zod.def.type
 }
 
 /** The words that the issue or the description of the field lists. */
-function choicesOf(issue: z.core.$ZodIssue, field?: Schema): readonly string[] {
+function issueChoices(issue: z.core.$ZodIssue, field?: Schema) {
   if (issue.code === 'invalid_value') return issue.values.map(String)
   if (issue.code === 'invalid_union' && 'options' in issue) return (issue.options ?? []).map(String)
   const { accepts = '' } = field === undefined ? {} : metaOf(field)
   return accepts.split(', ').filter((word) => word !== '' && !word.includes(' '))
 }
 
-function suggestion(issue: z.core.$ZodIssue, value: unknown, field: Schema | undefined): string {
+function suggestion(issue: z.core.$ZodIssue, value: unknown, field: Schema | undefined) {
   if (value === null && issue.code === 'invalid_type' && ['object', 'record'].includes(issue.expected)) return '; indent the lines below it'
   if (typeof value !== 'string' && typeof value !== 'number') return ''
   const synonym = field && ownValue(metaOf(field).synonyms, String(value).toLowerCase())
   if (typeof synonym === 'string') return `; write ${synonym}`
   if (issue.code === 'invalid_type') return otherType(issue.expected, value, field) || didYouMean(String(value), [])
-  const choices = choicesOf(issue, field)
+  const choices = issueChoices(issue, field)
   return nearestDurations(String(value), choices) ?? didYouMean(String(value), choices)
 }
 
 /** Advice for a value of another type that can only mean one number. */
-function otherType(expected: string, value: string | number, field: Schema | undefined): string {
+function otherType(expected: string, value: string | number, field: Schema | undefined) {
   if (typeof value !== 'string' || (expected !== 'number' && expected !== 'int')) return ''
   const [, digits, percent] = /^([+-]?\d{1,12}(?:\.\d{1,12})?)\s*(%?)$/.exec(value.trim()) ?? []
   if (digits === undefined) return ''
@@ -230,7 +225,7 @@ function otherType(expected: string, value: string | number, field: Schema | und
 }
 
 /** Whether a value of 50 means 50%, as in an objective, and not 0.5. */
-const isPercentage = (field: Schema | undefined): boolean => {
+const isPercentage = (field: Schema | undefined) => {
   const number = field && coreOf(field)
   return number instanceof z.ZodNumber && number.maxValue === 100
 }

@@ -28,9 +28,7 @@ export interface Failure {
   readonly writeOutcome: WriteOutcome
   /** What happened, printable and without a full stop. Empty where an answer has no message. */
   readonly detail: string
-  /** Status of the answer, or of the proxy's refusal. */
   readonly status?: number | undefined
-  /** Code of a failed exchange. */
   readonly code?: string
   /** `host[:port]` of the proxy of a failed exchange. */
   readonly proxyHost?: string | undefined
@@ -96,12 +94,12 @@ const neverConnected = new Set([
 ])
 
 /** The codes with which Node and OpenSSL refuse a certificate or a handshake: no request was sent yet. */
-const isTlsCode = (code: string): boolean =>
+const isTlsCode = (code: string) =>
   /^(?:ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH)/.test(
     code,
   )
 
-function causeOf(code: string): FailureCause {
+function causeOfError(code: string): FailureCause {
   if (code === 'CANCELED') return 'canceled'
   if (code === 'PROXY_REFUSED') return 'proxy'
   if (code === 'ENOTFOUND') return 'lookup'
@@ -127,9 +125,9 @@ export const connectTimeoutMs = 10_000
 export function failureOfExchange(failure: ExchangeFailure, timeoutMs: number, proxyHost: string | undefined): Failure {
   const { code, proxyStatus } = failure
   return {
-    cause: causeOf(code),
+    cause: causeOfError(code),
     writeOutcome: neverConnected.has(code) || isTlsCode(code) ? 'not-applied' : 'unknown',
-    detail: describe(failure, timeoutMs),
+    detail: describeExchange(failure, timeoutMs),
     status: proxyStatus,
     code,
     proxyHost,
@@ -137,8 +135,8 @@ export function failureOfExchange(failure: ExchangeFailure, timeoutMs: number, p
   }
 }
 
-function describe({ code, bytes, message }: ExchangeFailure, timeoutMs: number): string {
-  const cause = causeOf(code)
+function describeExchange({ code, bytes, message }: ExchangeFailure, timeoutMs: number) {
+  const cause = causeOfError(code)
   if (cause === 'canceled' || cause === 'proxy' || cause === 'too-large' || cause === 'unreadable') return message
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
     return bytes === 0

@@ -4,10 +4,9 @@ import { basicPair, minSecretLength } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
 
 // The grammar is checked before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
-const grammar = /^https?:\/\/[^\s\\?#@]+$/i
+const addressGrammar = /^https?:\/\/[^\s\\?#@]+$/i
 
 interface ApiAddress {
-  /** Address without a trailing slash. */
   readonly url: URL
   /** Plain http to another machine. */
   readonly isUnencrypted: boolean
@@ -18,7 +17,7 @@ interface ApiAddress {
  * `allowHttp`, no setting accepts plain http for this address.
  */
 export function parseApiUrl(text: string, allowHttp?: boolean, proxy: ProxySettings = {}): ApiAddress | { readonly problem: string } {
-  if (!grammar.test(text) || !URL.canParse(text)) {
+  if (!addressGrammar.test(text) || !URL.canParse(text)) {
     return { problem: 'is not a base URL; accepted: https://host[:port][/path], without user, query or fragment' }
   }
   const url = new URL(text)
@@ -90,7 +89,7 @@ function choose(env: Variables, lowerCase: string): { readonly name: string; rea
 const notProxyUrl =
   'is not a proxy URL; accepted: http://[user:password@]host:port, with special characters of the password encoded, such as %25 for %'
 
-function problemOf(text: string): string | undefined {
+function problemOf(text: string) {
   if (!URL.canParse(text)) return notProxyUrl
   const { protocol, username, password } = new URL(text)
   const decoded = tryDecode(password)
@@ -100,20 +99,20 @@ function problemOf(text: string): string | undefined {
 }
 
 /** The users and passwords of proxies, decoded, and the secret one as written: a user without a password may be a token. */
-const credentialsOf = ({ httpProxy, httpsProxy }: ProxySettings) =>
+const proxyCredentials = ({ httpProxy, httpsProxy }: ProxySettings) =>
   [httpProxy, httpsProxy]
     .flatMap((text) => (text !== undefined && URL.canParse(text) ? [new URL(text)] : []))
     .filter(({ username, password }) => username || password)
     .map(({ username, password }) => ({ user: decodedOr(username), password: decodedOr(password), written: password || username }))
 
-const decodedOr = (text: string): string => tryDecode(text) ?? text
+const decodedOr = (text: string) => tryDecode(text) ?? text
 
 /** The passwords of proxies, or users without one, as written and decoded, and what HTTP Basic makes of them. */
 export const proxySecrets = (settings: ProxySettings): readonly string[] =>
-  credentialsOf(settings).flatMap(({ user, password, written }) => [written, password || user, basicPair(user, password)])
+  proxyCredentials(settings).flatMap(({ user, password, written }) => [written, password || user, basicPair(user, password)])
 
 /** The users of proxies, which errors hide. No log masks those with a password, because GitHub drops outputs that have a masked word. */
-export const proxyUsers = (settings: ProxySettings): readonly string[] => credentialsOf(settings).map(({ user }) => user)
+export const proxyUsers = (settings: ProxySettings): readonly string[] => proxyCredentials(settings).map(({ user }) => user)
 
 /** Undefined where a `%` begins no escape sequence. */
 export function tryDecode(text: string): string | undefined {
@@ -133,7 +132,7 @@ function proxyUrlFor(origin: URL, { httpProxy, httpsProxy, noProxy = '' }: Proxy
 }
 
 /** Judges as undici's EnvHttpProxyAgent does: hosts, their subdomains, an optional port, and `*` for all. */
-function isExempt({ hostname, port, protocol }: URL, noProxy: string): boolean {
+function isExempt({ hostname, port, protocol }: URL, noProxy: string) {
   const ownPort = port || (protocol === 'https:' ? '443' : '80')
   return noProxy
     .split(/[,\s]+/)

@@ -11,21 +11,20 @@ export type Headers = Readonly<Record<string, string | undefined>>
 interface RateLimitWindow {
   readonly limit: number
   readonly remaining: number
-  /** Time until the window ends. */
   readonly resetMs: number
   /** Length of a whole window, where the policy header gives it. */
   readonly windowMs: number | undefined
 }
 
 /** The cloud sends `X-RateLimit-…`, the self-hosted server `RateLimit-…`. */
-const limitHeader = (headers: Headers, name: 'limit' | 'remaining' | 'reset' | 'policy'): string | undefined =>
+const limitHeader = (headers: Headers, name: 'limit' | 'remaining' | 'reset' | 'policy') =>
   headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`]
 
 // The header holds the remaining seconds, with decimals, and not a point in time (terraform-provider-clickhouse#148).
 export function readRateLimitWindow(headers: Headers): RateLimitWindow | undefined {
-  const limit = seconds(limitHeader(headers, 'limit'))
-  const remaining = seconds(limitHeader(headers, 'remaining'))
-  const reset = seconds(limitHeader(headers, 'reset'))
+  const limit = secondsGrammar(limitHeader(headers, 'limit'))
+  const remaining = secondsGrammar(limitHeader(headers, 'remaining'))
+  const reset = secondsGrammar(limitHeader(headers, 'reset'))
   if (limit === undefined || limit < 1 || remaining === undefined || reset === undefined) return undefined
   const policy = /;\s*w=(\d{1,6})\b/.exec(limitHeader(headers, 'policy') ?? '')?.[1]
   return { limit, remaining, resetMs: reset * 1000, windowMs: policy === undefined ? undefined : Number(policy) * 1000 }
@@ -40,27 +39,28 @@ const resetMarginMs = 1000
  */
 export function serverWaitMs(status: number, headers: Headers, nowMs: number): number | undefined {
   const retryAfter = retryAfterMs(headers['retry-after'], instantOf(headers.date) ?? nowMs)
-  const reset = status === rateLimitStatus ? seconds(limitHeader(headers, 'reset')) : undefined
+  const reset = status === rateLimitStatus ? secondsGrammar(limitHeader(headers, 'reset')) : undefined
   const waits = [retryAfter, reset === undefined ? undefined : reset * 1000 + resetMarginMs].filter((wait) => wait !== undefined)
   return waits.length === 0 ? undefined : Math.max(...waits)
 }
 
-const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
-
 /** `answeredAt` is the server's own time where the answer has a date: our clock may be a day off. */
-function retryAfterMs(value: string | undefined, answeredAt: number): number | undefined {
-  const delaySeconds = seconds(value)
+function retryAfterMs(value: string | undefined, answeredAt: number) {
+  const delaySeconds = secondsGrammar(value)
   if (delaySeconds !== undefined) return delaySeconds * 1000
   const until = instantOf(value)
   return until !== undefined && until > answeredAt ? until - answeredAt : undefined
 }
 
-function instantOf(value: string | undefined): number | undefined {
-  const instant = value !== undefined && httpDate.test(value) ? Date.parse(value) : Number.NaN
+function instantOf(value: string | undefined) {
+  const instant =
+    value !== undefined && /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value)
+      ? Date.parse(value)
+      : Number.NaN
   return Number.isNaN(instant) ? undefined : instant
 }
 
-function seconds(value: string | undefined): number | undefined {
+function secondsGrammar(value: string | undefined) {
   return value !== undefined && /^\d{1,12}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined
 }
 
@@ -71,7 +71,7 @@ export interface RateLimit {
 }
 
 // Our clock starts counting when the answer arrives, so the server's window is over before ours; this is for timer grain.
-const marginMs = 50
+const timerMarginMs = 50
 
 // A self-hosted server rounds the rest of the window up to whole seconds.
 const roundingMs = 1000
@@ -105,7 +105,6 @@ export interface Pacer {
 interface Window {
   endsAfter: number
   endsBefore: number
-  /** Requests in it. */
   count: number
 }
 
@@ -182,14 +181,14 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
     if (stated === undefined) {
       // A server that states its limit does not limit what it answers without it. What got no answer, or one of a gateway, may count.
       const isUnlimited = isLimitStated && answer !== undefined && answer.status < 500
-      if (!isUnlimited) place({ endsAfter: sentAt, endsBefore: now + windowMs + marginMs }).count += 1
+      if (!isUnlimited) place(sentAt, now + windowMs + timerMarginMs).count += 1
     } else {
       ;({ limit } = stated)
       windowMs = stated.windowMs ?? windowMs
       // The first statement covers everything before it.
       if (!isLimitStated) windows = []
       isLimitStated = true
-      const window = place({ endsAfter: sentAt + stated.resetMs - roundingMs, endsBefore: now + stated.resetMs + marginMs })
+      const window = place(sentAt + stated.resetMs - roundingMs, now + stated.resetMs + timerMarginMs)
       window.count += 1
       // More than this client sent are requests of others.
       window.count += Math.max(0, limit - stated.remaining - countUsed())
@@ -199,7 +198,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   }
 
   /** The known window that this one certainly is, or a new one. The ends of two windows are at least one window apart. */
-  function place({ endsAfter, endsBefore }: Omit<Window, 'count'>): Window {
+  function place(endsAfter: number, endsBefore: number): Window {
     const same = windows.find(
       (known) =>
         Math.max(known.endsAfter, endsAfter) <= Math.min(known.endsBefore, endsBefore) &&
@@ -235,7 +234,6 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
 function createAnswerNews() {
   let next: AbortController | undefined
   return {
-    /** Wakes the requests that wait, because a request that ended may have changed what is known of the quota. */
     announce(): void {
       next?.abort()
       next = undefined
@@ -251,14 +249,11 @@ function createAnswerNews() {
 // One pacer per clock, address and key: the limit belongs to the key, and several clients of one process may share it.
 const pacers = new WeakMap<Clock, Map<string, Pacer>>()
 
-interface PacerOptions {
-  readonly origin: string
-  readonly key: string
-  readonly documented: RateLimit
-}
-
 /** The shared pacer of a clock, an origin and a key. */
-export function pacerFor(clock: Clock, { origin, key, documented }: PacerOptions): Pacer {
+export function pacerFor(
+  clock: Clock,
+  { origin, key, documented }: { readonly origin: string; readonly key: string; readonly documented: RateLimit },
+): Pacer {
   const ofClock = pacers.get(clock) ?? new Map<string, Pacer>()
   pacers.set(clock, ofClock)
   const name = `${key} ${origin}`

@@ -20,16 +20,13 @@ export function retryPolicyFor(method: Method, { cause, status, writeOutcome }: 
 
 interface RetryInput {
   readonly policy: RetryPolicy
-  /** Attempts made so far. */
   readonly attempts: number
   /** How many of them failed with the same cause. */
   readonly sameCause: number
   readonly maxAttempts: number
   /** What the server asked for, if it did. */
   readonly serverWaitMs: number | undefined
-  /** Time until the operation's deadline. */
   readonly remainingMs: number
-  /** A number from 0 to 1, drawn by the caller. */
   readonly random: number
 }
 
@@ -45,13 +42,9 @@ export function decideRetry(input: RetryInput): RetryDecision {
   if (policy === 'none') return { retry: false, because: 'final' }
   const isUsedUp = attempts >= maxAttempts || (policy === 'once' && sameCause > 1)
   if (policy !== 'until-deadline' && isUsedUp) return { retry: false, because: 'attempts' }
-  const waitMs = serverWaitMs ?? backoffMs(attempts, random)
+  // Full jitter: clients that failed together do not come back together.
+  const waitMs = serverWaitMs ?? Math.round(random * Math.min(20_000, firstBackoffMs * 2 ** (attempts - 1)))
   return waitMs >= remainingMs ? { retry: false, because: 'deadline', waitMs } : { retry: true, waitMs }
 }
 
 const firstBackoffMs = 500
-const maxBackoffMs = 20_000
-
-// Full jitter: clients that failed together do not come back together.
-const backoffMs = (attempts: number, random: number): number =>
-  Math.round(random * Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempts - 1)))

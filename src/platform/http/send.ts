@@ -7,7 +7,6 @@ import type { Answer, Exchange, Transport } from './transport.ts'
 /** What requests need of their process. */
 export interface SendDeps {
   readonly clock: Clock
-  /** Returns a number from 0 to 1, for jitter. */
   readonly random: () => number
   /** Called for every retry and every long wait, with one line each. */
   readonly note: (line: string) => void
@@ -54,12 +53,10 @@ export interface FailedAttempt<F> {
 
 interface SendRules<F> {
   readonly maxAttempts: number
-  /** Returns the time until the deadline of all requests. */
   remainingMs(): number
   policyOf(failure: F): RetryPolicy
   /** Names the failure in the line of the log about a retry. */
   describe(failure: F): string
-  /** Called after every failed attempt. */
   onFailure?(failed: FailedAttempt<F>): void
   /** Writes the line about a retry to the log. Default: `note` of the process. */
   note?(line: string, failed: FailedAttempt<F>, waitMs: number): void

@@ -23,11 +23,11 @@ async function readAll(chunks: AsyncIterable<Buffer>, onBytes: (bytes: number) =
   return Buffer.concat(read, bytes)
 }
 
-const tooLarge = (bytes: number, cause?: unknown): ExchangeFailure =>
+const tooLarge = (bytes: number, cause?: unknown) =>
   new ExchangeFailure('TOO_LARGE', `the answer is larger than the limit of ${maxAnswerBytes / 1024 / 1024} MiB`, { bytes, cause })
 
 /** Inflates and decodes. Throws an ExchangeFailure for an unknown encoding, a gzip bomb, broken gzip or bytes that are not UTF-8. */
-async function decodeBody(raw: Buffer, contentEncoding: string | undefined): Promise<string> {
+async function decodeBody(raw: Buffer, contentEncoding: string | undefined) {
   const bytes = await inflate(raw, contentEncoding?.trim().toLowerCase())
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -55,11 +55,9 @@ async function inflate(raw: Buffer, encoding: string | undefined): Promise<Buffe
 
 interface Connections {
   readonly dispatcher: Dispatcher
-  /** Ends every connection at once, also one that is still being made. */
   end(): Promise<void>
 }
 
-/** Makes connections to an origin. */
 async function loadConnect(origin: URL, proxy: ProxySettings): Promise<() => Connections> {
   // Loaded here: importing undici takes longer than everything else that a run without requests does.
   const { Agent, EnvHttpProxyAgent } = await import('undici')
@@ -105,7 +103,6 @@ export interface Exchange {
   readonly acceptsEvents?: boolean
   /** Limit for connecting, sending and reading together. */
   readonly timeoutMs: number
-  /** Ends the exchange at once. */
   readonly signal: AbortSignal
 }
 
@@ -121,11 +118,9 @@ export interface Answer {
 export interface Transport {
   /** `host[:port]` of the proxy in between. */
   readonly proxyHost: string | undefined
-  /** Loads what sending takes. */
   ready(): Promise<void>
   /** Throws an ExchangeFailure when no whole answer came. */
   exchange(exchange: Exchange): Promise<Answer>
-  /** Closes what is still open; the process can end. */
   close(): Promise<void>
 }
 
@@ -169,7 +164,7 @@ async function exchangeOnce(exchange: Exchange, dispatcher: Dispatcher, clock: C
       origin: exchange.url.origin,
       path: `${exchange.url.pathname}${exchange.url.search}`,
       method: exchange.method,
-      headers: headersOf(exchange),
+      headers: requestHeaders(exchange),
       body: exchange.body ?? null,
       signal,
       headersTimeout: exchange.timeoutMs,
@@ -177,7 +172,10 @@ async function exchangeOnce(exchange: Exchange, dispatcher: Dispatcher, clock: C
     })
     // undici heeds its signal only once there is a connection: not during a handshake, nor while a proxy is asked for a tunnel.
     const response = await unlessAborted(signal, answering)
-    const headers = flatten(response.headers)
+    // A header that was sent twice contradicts itself. The joined value matches no grammar here, so it is ignored.
+    const headers = Object.fromEntries(
+      Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]),
+    )
     const read = async (): Promise<string> => {
       const raw = await readAll(response.body, (count) => {
         bytes = count
@@ -192,7 +190,7 @@ async function exchangeOnce(exchange: Exchange, dispatcher: Dispatcher, clock: C
 }
 
 // The status of an error is enough. A body that is cut off or huge must not hide it.
-async function readable(status: number, read: () => Promise<string>): Promise<string> {
+async function readable(status: number, read: () => Promise<string>) {
   if (status < 300) return read()
   try {
     return await read()
@@ -201,14 +199,10 @@ async function readable(status: number, read: () => Promise<string>): Promise<st
   }
 }
 
-const headersOf = ({ authorization, userAgent, acceptsEvents, body }: Exchange): Record<string, string> => ({
+const requestHeaders = ({ authorization, userAgent, acceptsEvents, body }: Exchange) => ({
   ...(authorization !== undefined && { authorization }),
   accept: acceptsEvents ? 'application/json, text/event-stream' : 'application/json',
   'accept-encoding': 'gzip',
   'user-agent': userAgent,
   ...(body !== undefined && { 'content-type': 'application/json' }),
 })
-
-// A header that was sent twice contradicts itself. The joined value matches no grammar here, so it is ignored.
-const flatten = (headers: Record<string, string | string[] | undefined>): Headers =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]))

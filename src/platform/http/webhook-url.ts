@@ -53,7 +53,7 @@ export function createCopiedUrls() {
 const hostName = /@?[a-z\d][\w.-]*/g
 
 /** Spells equal addresses equally: in lower case, without ports, repeated slashes, brackets of a host, and letters beyond ASCII. */
-const respell = (text: string): string =>
+const respell = (text: string) =>
   text
     .toLowerCase()
     .replace(/:\d+(?=[\\/?])|[[\]]/g, '')

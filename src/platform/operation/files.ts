@@ -1,6 +1,5 @@
 /** Files inside the workspace that match globs. */
 export interface FoundFiles {
-  /** Sorted. */
   readonly paths: readonly string[]
   /** Those that are links to files. Absent without any. */
   readonly links?: readonly string[]

@@ -127,23 +127,23 @@ export const duration = (description: string, none?: '0m') =>
 export const positiveNumber = (description: string, max: number, accepts: string) =>
   z.number().positive().max(max).meta({ description, accepts })
 
-// HTTP Basic splits at the first colon; a control character cannot be sent at all.
-const keyIdGrammar = /^[\x21-\x39\x3b-\x7e]{1,256}$/
-const keySecretGrammar = /^[^\u0000-\u001f\u007f]{1,1024}$/
-
 const tokenGrammar = new RegExp(`^[\\x21-\\x7e]{${minSecretLength},1024}$`)
 
 const addressForm = 'https://host[:port][/path]; http for loopback addresses, and with allow-http'
 
-const keyId = z.string().regex(keyIdGrammar).optional()
+// HTTP Basic splits at the first colon; a control character cannot be sent at all.
+const keyId = z
+  .string()
+  .regex(/^[\x21-\x39\x3b-\x7e]{1,256}$/)
+  .optional()
 
-const passSecret = (variableName: string): string => `Pass a secret, or set ${variableName}.`
+const passSecret = (variableName: string) => `Pass a secret, or set ${variableName}.`
 
 const keySecret = (description: string, variableName: string) =>
   z
     .string()
     .min(minSecretLength)
-    .regex(keySecretGrammar)
+    .regex(/^[^\u0000-\u001f\u007f]{1,1024}$/)
     .optional()
     .meta({
       description: `${description} ${passSecret(variableName)}`,

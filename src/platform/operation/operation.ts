@@ -30,12 +30,6 @@ export interface Deployment {
   readonly commit: string
 }
 
-/** Milliseconds since the epoch. */
-interface Period {
-  readonly fromMs: number
-  readonly toMs: number
-}
-
 /** The files that a run reads. Paths and globs begin at the workspace. */
 export interface ReadFiles {
   readonly globs: readonly string[]
@@ -52,7 +46,7 @@ export interface NewerFiles {
 /** What a run asks GitHub about its repository. The log says why something cannot be read. */
 export interface GitHubReader {
   /** The deployments that began in a period, oldest first. Undefined where they cannot be read. */
-  readDeployments(period: Period): Promise<readonly Deployment[] | undefined>
+  readDeployments(period: { readonly fromMs: number; readonly toMs: number }): Promise<readonly Deployment[] | undefined>
   /** The head of the branch, if files there have other ids in Git. Undefined also where they cannot be compared. */
   findNewerFiles(read: ReadFiles): Promise<NewerFiles | undefined>
 }
@@ -91,11 +85,8 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly lintSettings: LintSettings
   /** Functions of the user, which SQL in files may call. */
   readonly sqlFunctions: readonly string[]
-  /** What the repository's config file says about it. */
   readonly previousOwner?: PreviousOwner | undefined
-  /** The environment that the input `env` names. */
   readonly environment?: NamedEnvironment | undefined
-  /** The formats of the reports that the run writes. */
   readonly formats: readonly ReportFormat[]
   /** Undefined outside of the action. */
   readonly github?: GitHubReader | undefined
@@ -135,7 +126,6 @@ export interface NamedEnvironment {
 export interface Progress {
   readonly done: number
   readonly total: number
-  /** The last step. */
   readonly line: Line
   /** Builds the result so far. This takes time in proportion to the number of objects. */
   result(): Promise<object>

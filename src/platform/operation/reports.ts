@@ -3,9 +3,9 @@ import * as z from 'zod'
 /** The formats of reports: those of every operation, then those that only some have. */
 export const commonFormats = ['html', 'markdown', 'json'] as const
 
-const formats = [...commonFormats, 'csv', 'focus', 'openmetrics', 'sarif'] as const
+const reportFormats = [...commonFormats, 'csv', 'focus', 'openmetrics', 'sarif'] as const
 
-export type ReportFormat = (typeof formats)[number]
+export type ReportFormat = (typeof reportFormats)[number]
 
 /** A file to write: `html=report.html`. */
 export interface WantedReport {
@@ -13,7 +13,7 @@ export interface WantedReport {
   readonly path: string
 }
 
-const isFormat = (text: string): text is ReportFormat => formats.some((format) => format === text)
+const isFormat = (text: string): text is ReportFormat => reportFormats.some((format) => format === text)
 
 /** A path of `-` is rejected, because it would be a file of that name. */
 const wantedReport = z
@@ -33,5 +33,5 @@ export const reportsInput = z
   .meta({
     group: 'Output',
     description: `Writes reports to files, one \`format=path\` per line. Every operation has ${commonFormats.join(', ')}; \`json\` is the full result. usage-cost also has csv, focus and openmetrics, and operations on files have sarif.`,
-    accepts: `format=path, one per line, such as html=report.html; the formats are ${formats.join(', ')}`,
+    accepts: `format=path, one per line, such as html=report.html; the formats are ${reportFormats.join(', ')}`,
   })

@@ -47,14 +47,12 @@ export interface RunResult {
   /** Outputs of the action by their kebab-case names, without `result` and `result-file`. */
   readonly outputs: Readonly<Record<string, string>>
   readonly blocks: readonly Block[]
-  /** Files that the user asked for. */
   readonly files: readonly OutputFile[]
   readonly annotations: readonly Annotation[]
   /** Why it failed, in a few words without figures. Empty for a run that passed. */
   readonly cause: string
   /** See `Operation`. Made on demand, because few runs send a notification. */
   keyLines(): readonly Line[]
-  /** See `Report`. */
   readonly milestones: readonly Line[]
   /** A gate failed, or the operation did not complete; also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean

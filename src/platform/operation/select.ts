@@ -1,12 +1,11 @@
-// The input `select`: which objects a run is about.
 import * as z from 'zod'
 import { inputError } from '../core/errors.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 
-const fields = ['name', 'key', 'kind', 'tag', 'state', 'project', 'type', 'managed', 'unmanaged', 'all'] as const
+const selectFields = ['name', 'key', 'kind', 'tag', 'state', 'project', 'type', 'managed', 'unmanaged', 'all'] as const
 
-export type SelectField = (typeof fields)[number]
+export type SelectField = (typeof selectFields)[number]
 
 /** One condition: `name~checkout`. */
 export interface Condition {
@@ -33,9 +32,9 @@ export interface Selectable {
 const flags: readonly string[] = ['managed', 'unmanaged', 'all'] satisfies readonly SelectField[]
 
 /** Fields with few values, which accept several of them. Any other value is the rest of the line. */
-const withAlternatives: readonly string[] = ['key', 'kind', 'state'] satisfies readonly SelectField[]
+const manyValued: readonly string[] = ['key', 'kind', 'state'] satisfies readonly SelectField[]
 
-const isField = (text: string): text is SelectField => fields.some((field) => field === text)
+const isField = (text: string): text is SelectField => selectFields.some((field) => field === text)
 
 /** Undefined for a text that is not a condition. */
 export function parseCondition(text: string): Condition | undefined {
@@ -43,15 +42,15 @@ export function parseCondition(text: string): Condition | undefined {
   const [, field = '', sign, value = ''] = /^([a-z]+)([=~])([^\r\n]+)$/.exec(text) ?? []
   if (!isField(field) || flags.includes(field) || value.trim() === '') return undefined
   if (sign === '~') return field === 'name' ? { field, values: [value], isPart: true } : undefined
-  const values = withAlternatives.includes(field) ? value.split(',').map((one) => one.trim()) : [value]
+  const values = manyValued.includes(field) ? value.split(',').map((one) => one.trim()) : [value]
   return values.includes('') ? undefined : { field, values }
 }
 
 /** All conditions must hold. Without any, everything is selected. */
 export const isSelected = (conditions: readonly Condition[] = [], item: Selectable): boolean =>
-  conditions.every((condition) => holds(condition, item))
+  conditions.every((condition) => isHeld(condition, item))
 
-function holds({ field, values, isPart }: Condition, item: Selectable): boolean {
+function isHeld({ field, values, isPart }: Condition, item: Selectable) {
   const isOne = (text: string | null | undefined): boolean => typeof text === 'string' && values.includes(text)
   switch (field) {
     case 'all':
@@ -101,7 +100,7 @@ export const describeConditions = (conditions: readonly Condition[]): string =>
 export type Choices = Readonly<Partial<Record<SelectField, readonly string[]>>>
 
 /** How a condition on the field is written, for messages and help. */
-function formsOf(field: SelectField, choices: Choices): readonly string[] {
+function conditionForms(field: SelectField, choices: Choices) {
   const own = choices[field]
   if (flags.includes(field)) return [field]
   if (own !== undefined) return [`${field}=${own.join('|')}`]
@@ -109,7 +108,6 @@ function formsOf(field: SelectField, choices: Choices): readonly string[] {
 }
 
 interface SelectRules {
-  /** All values that a field can have. */
   readonly choices?: Choices | undefined
   /** What an operation is about without a condition, if it is not everything. */
   readonly without?: string
@@ -118,7 +116,7 @@ interface SelectRules {
 
 /** The input of an operation that knows these fields. */
 export function selectInput(known: readonly SelectField[], { choices = {}, without, note }: SelectRules = {}) {
-  const forms = known.flatMap((field) => formsOf(field, choices)).join(', ')
+  const forms = known.flatMap((field) => conditionForms(field, choices)).join(', ')
   return z
     .array(
       z.string().transform((text, context): Condition => {

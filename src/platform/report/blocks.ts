@@ -26,7 +26,6 @@ export const skippedSign = '–'
 
 export interface Column {
   readonly title: string
-  /** Numbers are aligned to the right. */
   readonly align?: 'left' | 'right'
 }
 
@@ -63,7 +62,7 @@ interface Chart {
   readonly valueName?: string
   readonly points: readonly Point[]
   /** Expected values: of points that can still grow, by their labels, and of later ones. */
-  readonly forecast?: readonly Pick<Point, 'label' | 'value'>[]
+  readonly forecast?: readonly { readonly label: string; readonly value: number }[]
   readonly limits?: readonly ChartLimit[]
 }
 
@@ -117,7 +116,6 @@ export type Block =
   | { readonly kind: 'verdict'; readonly status: Status; readonly line: Line }
   | { readonly kind: 'paragraph'; readonly line: Line }
   | { readonly kind: 'list'; readonly items: readonly Line[] }
-  /** The most important numbers. */
   | { readonly kind: 'facts'; readonly facts: readonly { readonly label: string; readonly value: Line }[] }
   | Table
   | { readonly kind: 'diagnostics'; readonly diagnostics: readonly Diagnostic[] }
@@ -144,7 +142,6 @@ export type Block =
       /** Locations that lines begin with. */
       readonly locations?: readonly Location[]
     }
-  /** Untrusted code. */
   | { readonly kind: 'preformatted'; readonly text: string }
   /** The last block of every report: organization, service and time of the run. */
   | { readonly kind: 'footer'; readonly line: Line }
@@ -175,7 +172,7 @@ export const fold = (title: string, ...parts: readonly Part[]): BlockOf<'details
   blocks: composeBlocks(parts),
 })
 
-function isEmptyBlock(block: Block): boolean {
+function isEmptyBlock(block: Block) {
   switch (block.kind) {
     case 'table':
       return block.rows.length === 0
@@ -201,7 +198,7 @@ function isEmptyBlock(block: Block): boolean {
 export const locationText = (location: Location): Untrusted => placed(formatLocation(location), location)
 
 /** A whole address is wider than the cell of a table. Any other address in the message can be text of a user. */
-const withPage = (message: string, page = ''): Line =>
+const withPage = (message: string, page = '') =>
   page !== '' && message.endsWith(page)
     ? say`${untrustedSentence(message.slice(0, -page.length))}${link(page.replace(/^.*\/|#.*$/g, ''), page)}`
     : untrustedSentence(message)

@@ -5,14 +5,12 @@ import type { BlockOf, Point } from './blocks.ts'
 export interface ChartSeries {
   readonly labels: readonly string[]
   readonly unit: string
-  /** What the values are, for the text under the pointer. */
   readonly valueName: string
   /** Null for points that are only expected. */
   readonly totals: readonly (number | null)[]
   readonly finals: readonly (number | null)[]
   /** Null for points whose values are known. */
   readonly forecast: readonly (number | null)[]
-  /** Positions of spikes. */
   readonly spikes: readonly number[]
   /** Null for a limit far above the values, which would flatten the curve. It is not drawn, but in the legend. */
   readonly limits: readonly { readonly label: string; readonly value: number | null }[]

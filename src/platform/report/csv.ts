@@ -4,32 +4,30 @@ import { printable } from '../core/text.ts'
 export type CsvCell = { readonly number: string } | string | undefined
 
 /** A write to a file for each line would take longer than making the lines. */
-const pieceLength = 64 * 1024
+const csvPieceLength = 64 * 1024
 
 /** CSV by RFC 4180, in pieces of whole lines, so that a large file is never in memory. A spreadsheet runs no text in it as a formula. */
 export function* renderCsv(rows: Iterable<readonly CsvCell[]>): Generator<string> {
   let piece = ''
   for (const row of rows) {
-    piece += `${row.map(toCell).join(',')}\r\n`
-    if (piece.length < pieceLength) continue
+    piece += `${row.map(csvCell).join(',')}\r\n`
+    if (piece.length < csvPieceLength) continue
     yield piece
     piece = ''
   }
   yield piece
 }
 
-const plainNumber = /^-?\d+(?:\.\d+)?$/
-
-function toCell(cell: CsvCell): string {
+function csvCell(cell: CsvCell) {
   if (cell === undefined) return ''
-  if (typeof cell !== 'string') return plainNumber.test(cell.number) ? cell.number : quoted(cell.number)
-  return quoted(cell)
+  if (typeof cell !== 'string') return /^-?\d+(?:\.\d+)?$/.test(cell.number) ? cell.number : csvQuoted(cell.number)
+  return csvQuoted(cell)
 }
 
 // Spreadsheets run a cell that begins with one of these as a formula, quoted or not (OWASP, CSV injection). Some accept the wide forms, too.
 const startsFormula = /^[=+\-@\t\r＝＋－＠]/
 
-function quoted(text: string): string {
+function csvQuoted(text: string) {
   const safe = startsFormula.test(text) ? `'${text}` : text
   const shown = printable(safe)
   return /[",\r\n]|^\s|\s$/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown

@@ -13,13 +13,10 @@ interface FieldDifference {
 }
 
 /** With its sign, a line fits into a terminal of 80 columns and into the box of a comment. */
-const maxLineLength = 78
-const maxValueLength = 400
-
+const maxWidth = 78
 const indent = '    '
 
-/** Characters of a broken line of a text. */
-const room = maxLineLength - indent.length - 4
+const room = maxWidth - indent.length - 4
 
 /** What the values before and after are, for a reader who cannot know it. */
 export interface SideNames {
@@ -34,30 +31,29 @@ export const toDiffLines = (fields: readonly FieldDifference[], sides?: SideName
 /** `threshold: file: 1.5, service: 9`, in this order in every report. */
 function toNamedLines(field: FieldDifference, sides: SideNames): readonly DiffLine[] {
   const { path, before, after, lines } = field
-  const name = `${indent}${shown(path)}`
+  const name = `${indent}${shownValue(path)}`
   const both = [
     { sign: '−', side: sides.before, value: before },
     { sign: '+', side: sides.after, value: after },
   ].toSorted((a, b) => compareText(a.side, b.side))
-  const text = `${name}: ${both.map(({ side, value }) => `${side}: ${value === undefined ? 'not set' : printable(toText(value))}`).join(', ')}`
-  if (lines === undefined && text.length <= maxLineLength) return [{ sign: '~', text }]
+  const text = `${name}: ${both.map(({ side, value }) => `${side}: ${value === undefined ? 'not set' : printable(asYaml(value))}`).join(', ')}`
+  if (lines === undefined && text.length <= maxWidth) return [{ sign: '~', text }]
   return toBlock(`${name}: ${both.map(({ sign, side }) => `${sign} ${side}`).join(', ')}`, field)
 }
 
 function toFieldLines(field: FieldDifference): readonly DiffLine[] {
   const { path, before, after, lines } = field
-  const name = `${indent}${shown(path)}`
+  const name = `${indent}${shownValue(path)}`
   if (before === undefined) return oneSide('+', name, after)
   if (after === undefined) return oneSide('-', name, before)
-  const text = `${name}: ${printable(toText(before))} → ${printable(toText(after))}`
-  return lines === undefined && text.length <= maxLineLength ? [{ sign: '~', text }] : toBlock(`${name}:`, field)
+  const text = `${name}: ${printable(asYaml(before))} → ${printable(asYaml(after))}`
+  return lines === undefined && text.length <= maxWidth ? [{ sign: '~', text }] : toBlock(`${name}:`, field)
 }
 
-/** The differing lines below a title. */
 function toBlock(title: string, { before, after, lines }: FieldDifference): readonly DiffLine[] {
   const whole: readonly DiffLine[] = [
-    ...(before === undefined ? [] : [{ sign: '-' as const, text: toText(before) }]),
-    ...(after === undefined ? [] : [{ sign: '+' as const, text: toText(after) }]),
+    ...(before === undefined ? [] : [{ sign: '-' as const, text: asYaml(before) }]),
+    ...(after === undefined ? [] : [{ sign: '+' as const, text: asYaml(after) }]),
   ]
   const shortened = shortenPairs(lines === undefined ? whole : withoutFarContext(lines))
   return [{ sign: '~', text: title }, ...shortened.flatMap(({ sign, text }) => broken(sign, `${indent}  `, printable(text)))]
@@ -66,7 +62,7 @@ function toBlock(title: string, { before, after, lines }: FieldDifference): read
 /** Shows what differs of two long lines, of which one was removed and the other one added in its place. */
 function shortenPairs(lines: readonly DiffLine[]): readonly DiffLine[] {
   const texts = lines.map(({ sign, text }) =>
-    sign === ' ' && text.length > room ? `${text.slice(0, toStart(text, room - 1))}…` : clipped(text),
+    sign === ' ' && text.length > room ? `${text.slice(0, toBoundary(text, room - 1))}…` : clipped(text),
   )
   for (let i = 0; i < lines.length; i++) {
     const removed = runLength(lines, i, '-')
@@ -78,7 +74,7 @@ function shortenPairs(lines: readonly DiffLine[]): readonly DiffLine[] {
   return lines.map(({ sign }, i) => ({ sign, text: texts[i] ?? '' }))
 }
 
-function runLength(lines: readonly DiffLine[], from: number, sign: DiffLine['sign']): number {
+function runLength(lines: readonly DiffLine[], from: number, sign: DiffLine['sign']) {
   let end = from
   while (lines[end]?.sign === sign) end++
   return end - from
@@ -108,7 +104,7 @@ function pairLines(
     })
 }
 
-const countSame = (before: string, after: string): number => before.length - lengthOf(trimSame(before, after).before)
+const countSame = (before: string, after: string) => before.length - rangeLength(trimSame(before, after).before)
 
 /** What stays is shown up to this far around a change. A narrow window shows the start of a line, so the change is near it. */
 const contextLength = 16
@@ -116,10 +112,10 @@ const contextLength = 16
 /** The parts of two texts that differ, with a part of what is around them. Cuts what is long only after the search. */
 function aroundChanges(before: string, after: string): readonly [string, string] {
   if (before.length <= room && after.length <= room) return [before, after]
-  const changes = findChanges(before, after)
+  const changes = changedParts(before, after)
   const first = changes.slice(0, maxChanges)
   const more = changes.length > maxChanges ? ` and ${plural(changes.length - maxChanges, 'more change')}` : ''
-  const show = (text: string, side: keyof Change): string =>
+  const show = (text: string, side: keyof LineChange): string =>
     `${showRanges(
       text,
       first.map((change) => change[side]),
@@ -127,26 +123,25 @@ function aroundChanges(before: string, after: string): readonly [string, string]
   return changes.length === 0 ? [clipped(before), clipped(after)] : [show(before, 'before'), show(after, 'after')]
 }
 
-/** The most changes of a long line that are shown. The others are counted. */
 const maxChanges = 5
 
 /** Start and end in a text. */
-type Range = readonly [number, number]
+type TextRange = readonly [number, number]
 
-interface Change {
-  readonly before: Range
-  readonly after: Range
+interface LineChange {
+  readonly before: TextRange
+  readonly after: TextRange
 }
 
-const lengthOf = ([start, end]: Range): number => end - start
+const rangeLength = ([start, end]: TextRange) => end - start
 
-function showRanges(text: string, ranges: readonly Range[]): string {
+function showRanges(text: string, ranges: readonly TextRange[]) {
   let [shownText, shownTo] = ['', 0]
   for (const [i, [start, end]] of ranges.entries()) {
     const near = start > 2 * contextLength ? start - contextLength : 0
     const blank = text.indexOf(' ', near)
-    const from = toStart(text, Math.max(shownTo, near > 0 && blank !== -1 && blank < start - contextLength / 2 ? blank + 1 : near))
-    const to = toStart(
+    const from = toBoundary(text, Math.max(shownTo, near > 0 && blank !== -1 && blank < start - contextLength / 2 ? blank + 1 : near))
+    const to = toBoundary(
       text,
       Math.min(ranges[i + 1]?.[0] ?? text.length, Math.max(end + contextLength, ranges.length === 1 ? from + room - 2 : 0)),
     )
@@ -160,10 +155,10 @@ function showRanges(text: string, ranges: readonly Range[]): string {
 const maxEdits = 400
 
 /** The parts that differ, in both texts. Those with little between them are one. */
-function findChanges(before: string, after: string): readonly Change[] {
+function changedParts(before: string, after: string): readonly LineChange[] {
   const edits = diffArrays(toWords(before), toWords(after), { maxEditLength: maxEdits })
   if (edits === undefined) return [trimSame(before, after)]
-  const changes: Change[] = []
+  const changes: LineChange[] = []
   let [i, j] = [0, 0]
   for (const { added, removed, value } of edits) {
     const length = value.join('').length
@@ -180,36 +175,36 @@ function findChanges(before: string, after: string): readonly Change[] {
   return changes.map((change) => trimSame(before, after, change))
 }
 
-const toWords = (text: string): string[] => text.match(/[\p{L}\p{N}_]+|\s+|./gsu) ?? []
+const toWords = (text: string) => text.match(/[\p{L}\p{N}_]+|\s+|./gsu) ?? []
 
 /** A change without what is the same at its start and at its end. */
 function trimSame(
   before: string,
   after: string,
-  { before: [i, end], after: [j, endAfter] }: Change = { before: [0, before.length], after: [0, after.length] },
-): Change {
+  { before: [i, end], after: [j, endAfter] }: LineChange = { before: [0, before.length], after: [0, after.length] },
+): LineChange {
   const shorter = Math.min(end - i, endAfter - j)
   let start = 0
   while (start < shorter && before[i + start] === after[j + start]) start++
   let rest = 0
   while (rest < shorter - start && before[end - 1 - rest] === after[endAfter - 1 - rest]) rest++
   return {
-    before: [toStart(before, i + start), toEnd(before, end - rest)],
-    after: [toStart(after, j + start), toEnd(after, endAfter - rest)],
+    before: [toBoundary(before, i + start), toEnd(before, end - rest)],
+    after: [toBoundary(after, j + start), toEnd(after, endAfter - rest)],
   }
 }
 
-const isInsidePair = (text: string, at: number): boolean => /^[\udc00-\udfff]/.test(text.charAt(at))
+const isInsidePair = (text: string, at: number) => /^[\udc00-\udfff]/.test(text.charAt(at))
 
 /** Never inside a surrogate pair. */
-const toStart = (text: string, at: number): number => (isInsidePair(text, at) ? at - 1 : at)
+const toBoundary = (text: string, at: number) => (isInsidePair(text, at) ? at - 1 : at)
 
-const toEnd = (text: string, at: number): number => (isInsidePair(text, at) ? at + 1 : at)
+const toEnd = (text: string, at: number) => (isInsidePair(text, at) ? at + 1 : at)
 
 /** Breaks a line that is too long, between words where it has any. */
 function broken(sign: DiffLine['sign'], start: string, text: string): readonly DiffLine[] {
-  if (start.length + text.length <= maxLineLength) return [{ sign, text: `${start}${text}` }]
-  const width = maxLineLength - start.length - 2
+  if (start.length + text.length <= maxWidth) return [{ sign, text: `${start}${text}` }]
+  const width = maxWidth - start.length - 2
   const pieces = text.match(new RegExp(`.{1,${width}}(?: +|$)|.{1,${width}}`, 'gsu')) ?? []
   return pieces.map((piece, i) => ({ sign, text: `${start}${i === 0 ? '' : '  '}${piece.trimEnd()}` }))
 }
@@ -239,16 +234,16 @@ function withoutFarContext(lines: readonly DiffLine[]): readonly DiffLine[] {
 
 function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLine[] {
   const lines = typeof value === 'string' ? value.trimEnd().split('\n') : []
-  if (lines.length < 2) return broken(sign, indent, `${name.slice(indent.length)}: ${shown(toText(value))}`)
-  return [{ sign, text: `${name}: |` }, ...lines.flatMap((line) => broken(sign, `${indent}  `, shown(line)))]
+  if (lines.length < 2) return broken(sign, indent, `${name.slice(indent.length)}: ${shownValue(asYaml(value))}`)
+  return [{ sign, text: `${name}: |` }, ...lines.flatMap((line) => broken(sign, `${indent}  `, shownValue(line)))]
 }
 
 /** Spells a value as YAML does: without quotes where the text is unambiguous. */
-function toText(value: unknown): string {
+function asYaml(value: unknown) {
   const isPlain = typeof value === 'string' && /^[\p{L}\p{N}_][^\n]*$/u.test(value) && value.trim() === value && Number.isNaN(Number(value))
   return isPlain ? value : (JSON.stringify(value) ?? '')
 }
 
-const clipped = (text: string): string => clip(text, maxValueLength)
+const clipped = (text: string) => clip(text, 400)
 
-const shown = (text: string): string => printable(clipped(text))
+const shownValue = (text: string) => printable(clipped(text))

@@ -33,74 +33,69 @@ export interface Provider {
   /** One of the categories of FOCUS. */
   readonly serviceCategory: string
   readonly billingAccountId: string
-  /** The provider's own unit of account: Credits, CHC. */
   readonly unit: string
   /** The price of one unit in the public price list. Undefined when it is unknown. */
-  readonly listPrice: Price | undefined
+  readonly listPrice: UnitPrice | undefined
   /** The price of one unit in the customer's contract. Undefined when it is the list price, as far as is known. */
-  readonly contractedPrice: Price | undefined
+  readonly contractedPrice: UnitPrice | undefined
 }
 
-interface Price {
+interface UnitPrice {
   readonly currency: string
   readonly amount: string
 }
 
-/** ISO 4217 for "no currency". Without a price, amounts are in the provider's unit. */
-const noCurrency = 'XXX'
+type FocusColumn = (charge: Charge, provider: Provider) => CsvCell
 
-type Column = (charge: Charge, provider: Provider) => CsvCell
+const numberCell = (value: Decimal): CsvCell => ({ number: value.toFixed() })
 
-const number = (value: Decimal): CsvCell => ({ number: value.toFixed() })
-
-const instant = (day: Day): string => `${day}T00:00:00Z`
+const startOfDay = (day: Day) => `${day}T00:00:00Z`
 
 /** What the customer pays. All columns of costs have this currency, so a list price in another one cannot be shown. */
-const contractedPrice = ({ contractedPrice, listPrice }: Provider): Price =>
-  contractedPrice ?? listPrice ?? { currency: noCurrency, amount: '1' }
+const contractedPrice = ({ contractedPrice, listPrice }: Provider): UnitPrice =>
+  contractedPrice ?? listPrice ?? { currency: 'XXX', amount: '1' }
 
-function publicPrice(provider: Provider): Price {
+function publicPrice(provider: Provider): UnitPrice {
   const paid = contractedPrice(provider)
   return provider.listPrice?.currency === paid.currency ? provider.listPrice : paid
 }
 
 const costAt =
-  (priceOf: (provider: Provider) => Price): Column =>
+  (priceOf: (provider: Provider) => UnitPrice): FocusColumn =>
   ({ amount }, provider) =>
-    number(amount.times(fromText(priceOf(provider).amount)))
+    numberCell(amount.times(fromText(priceOf(provider).amount)))
 
-const cost = costAt(contractedPrice)
+const costColumn = costAt(contractedPrice)
 
-const quantity: Column = ({ amount }) => number(amount)
+const quantity: FocusColumn = ({ amount }) => numberCell(amount)
 
-const unit: Column = (_, provider) => provider.unit
+const unit: FocusColumn = (_, provider) => provider.unit
 
 const priceAt =
-  (priceOf: (provider: Provider) => Price): Column =>
+  (priceOf: (provider: Provider) => UnitPrice): FocusColumn =>
   (_, provider) => ({ number: priceOf(provider).amount })
 
 /** A unit of account costs 1 in its own currency. */
-const unitPrice: Column = () => ({ number: '1' })
+const unitPrice: FocusColumn = () => ({ number: '1' })
 
-/** The columns in the order of the file. */
-const columns: Readonly<Record<string, Column>> = {
-  BilledCost: cost,
+const columns: Readonly<Record<string, FocusColumn>> = {
+  BilledCost: costColumn,
   BillingAccountId: (_, { billingAccountId }) => billingAccountId,
   BillingAccountName: () => undefined,
   BillingCurrency: (_, provider) => contractedPrice(provider).currency,
-  BillingPeriodEnd: ({ billed }) => instant(addDays(billed.end, 1)),
-  BillingPeriodStart: ({ billed }) => instant(billed.from),
+  BillingPeriodEnd: ({ billed }) => startOfDay(addDays(billed.end, 1)),
+  BillingPeriodStart: ({ billed }) => startOfDay(billed.from),
   ChargeCategory: () => 'Usage',
   ChargeClass: () => undefined,
   ChargeDescription: ({ metric, entityName, entityId }) => `${metric} of ${entityName || entityId || 'the organization'}`,
   ChargeFrequency: () => 'Usage-Based',
-  ChargePeriodEnd: ({ date }) => instant(addDays(date, 1)),
-  ChargePeriodStart: ({ date }) => instant(date),
+  ChargePeriodEnd: ({ date }) => startOfDay(addDays(date, 1)),
+  ChargePeriodStart: ({ date }) => startOfDay(date),
   ConsumedQuantity: quantity,
   ConsumedUnit: unit,
-  ContractedCost: cost,
+  ContractedCost: costColumn,
   ContractedUnitPrice: priceAt(contractedPrice),
-  EffectiveCost: cost,
+  EffectiveCost: costColumn,
   InvoiceIssuerName: (_, { name }) => name,
   ListCost: costAt(publicPrice),
   ListUnitPrice: priceAt(publicPrice),

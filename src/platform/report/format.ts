@@ -5,15 +5,11 @@ import { type Decimal, formatExact, formatRounded, fromText } from '../core/deci
 import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import { andMore } from '../core/text.ts'
 
-const minShown = fromText('0.005')
-
-const million = fromText('1000000')
-
 /** `1,234.50`, and from a million on `1,234,567`. An amount that would round to zero is shown as `<0.01`. */
 export function formatMoney(value: Decimal): string {
-  const isTiny = !value.eq(0) && value.abs().lt(minShown)
+  const isTiny = !value.eq(0) && value.abs().lt(fromText('0.005'))
   if (isTiny) return value.lt(0) ? '>-0.01' : '<0.01'
-  return formatRounded(value, value.abs().gte(million) ? 0 : 2)
+  return formatRounded(value, value.abs().gte(fromText('1000000')) ? 0 : 2)
 }
 
 /** Two amounts with two decimals, or with all digits where rounding would hide that they differ. */
@@ -70,7 +66,7 @@ export function formatDuration(ms: number): string {
   return minutes < 24 * 60 ? twoUnits(minutes, 60, 'h', 'min') : twoUnits(hours, 24, 'd', 'h')
 }
 
-function twoUnits(total: number, perLarge: number, large: string, small: string): string {
+function twoUnits(total: number, perLarge: number, large: string, small: string) {
   const rest = total % perLarge
   return `${Math.floor(total / perLarge)} ${large}${rest === 0 ? '' : ` ${rest} ${small}`}`
 }
@@ -83,15 +79,15 @@ export function formatAgo(ms: number): string {
 
 /** `21 Mar 2026 06:30, 07:30, 22 Mar 2026 06:30 UTC and 5 more` of ISO 8601 times. `count` is the number of all. */
 export function formatTimes(isos: readonly string[], count = isos.length): string {
-  const words = isos.slice(0, maxTimes).map((iso, i) => {
+  const words = isos.slice(0, maxShownTimes).map((iso, i) => {
     const [, day = '', time = ''] = /^(.*) (\S+) UTC$/.exec(formatMoment(iso)) ?? []
     return isos[i - 1]?.slice(0, 10) === iso.slice(0, 10) ? time : `${day} ${time}`
   })
-  return `${words.join(', ')} UTC${andMore(count, maxTimes)}`
+  return `${words.join(', ')} UTC${andMore(count, maxShownTimes)}`
 }
 
 /** More times in one cell would hide the rest of its row. */
-const maxTimes = 3
+const maxShownTimes = 3
 
 /** `30 Nov`, with the year where it is another one than that of `reference`. */
 export function formatShortDay(day: Day, reference: Day): string {
@@ -99,5 +95,4 @@ export function formatShortDay(day: Day, reference: Day): string {
   return (day.slice(0, 4) === reference.slice(0, 4) ? words.slice(0, 2) : words).join(' ')
 }
 
-/** Date, month and year. */
-const wordsOf = (day: Day): readonly string[] => formatDay(day).split('\u00a0')
+const wordsOf = (day: Day) => formatDay(day).split('\u00a0')

@@ -1,6 +1,6 @@
 import { formatLocation, type Location } from '../core/diagnostics.ts'
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
-import { type Inline, joinFirst, type Line, say, type Trusted, toPlainText, untrustedSentence } from '../core/line.ts'
+import { type Inline, joinFirst, type Line, say, toPlainText, untrustedSentence } from '../core/line.ts'
 import { plural, printable } from '../core/text.ts'
 import { type Block, type BlockOf, fold, locationText, statusLooks, toTable } from './blocks.ts'
 import { renderChart } from './mermaid.ts'
@@ -28,7 +28,7 @@ export function renderMarkdown(
   rest = 'the result file',
   linkTo?: LinkTo,
 ): string {
-  const footer = blocks.map((block) => (block.kind === 'footer' ? `${renderLine(block.line, linkTo)}\n` : '')).join('')
+  const footer = blocks.map((block) => (block.kind === 'footer' ? `${lineMarkdown(block.line, linkTo)}\n` : '')).join('')
   const { text, leftOut } = renderFitting(blocks.flatMap(foldLong), { room: maxBytes - noteBytes - byteLength(footer), rest, linkTo })
   const note = leftOut === 0 ? '' : `*${plural(leftOut, 'more section')} did not fit. See ${rest}.*\n${footer === '' ? '' : '\n'}`
   // Blocks leave room for both. Without room for any block, only the footer may fit, or nothing.
@@ -64,7 +64,7 @@ function renderFitting(blocks: readonly Block[], { room, ...surroundings }: Spac
   const pieces = new Map<Block, string>()
   let left = room
   for (const block of body.toSorted((a, b) => longKinds.indexOf(a.kind) - longKinds.indexOf(b.kind))) {
-    const piece = renderBlock(block, { room: left, ...surroundings })
+    const piece = blockMarkdown(block, { room: left, ...surroundings })
     if (piece === undefined) continue
     pieces.set(block, `${piece}\n\n`)
     left -= byteLength(piece) + 2
@@ -73,30 +73,29 @@ function renderFitting(blocks: readonly Block[], { room, ...surroundings }: Spac
 }
 
 interface Space {
-  /** Limit of the text, in bytes. */
   readonly room: number
   readonly rest: string
   readonly linkTo: LinkTo | undefined
 }
 
 /** Undefined when no part of the block fits. */
-function renderBlock(block: BlockBody, space: Space): string | undefined {
-  if (block.kind === 'table') return renderTable(block, space)
-  if (block.kind === 'diagnostics') return renderTable(toTable(block), space)
+function blockMarkdown(block: BlockBody, space: Space) {
+  if (block.kind === 'table') return tableMarkdown(block, space)
+  if (block.kind === 'diagnostics') return tableMarkdown(toTable(block), space)
   if (block.kind === 'diff') return renderDiff(block, space)
   if (block.kind === 'details') return renderDetails(block, space)
   const text = renderWhole(block, space.linkTo)
   return byteLength(text) + 2 <= space.room ? text : undefined
 }
 
-function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>, linkTo?: LinkTo): string {
+function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>, linkTo?: LinkTo) {
   switch (block.kind) {
     case 'verdict':
-      return `### ${statusLooks[block.status].sign} ${renderLine(block.line, linkTo)}`
+      return `### ${statusLooks[block.status].sign} ${lineMarkdown(block.line, linkTo)}`
     case 'paragraph':
-      return renderLine(block.line, linkTo)
+      return lineMarkdown(block.line, linkTo)
     case 'list':
-      return block.items.map((item) => `- ${renderLine(item, linkTo)}`).join('\n')
+      return block.items.map((item) => `- ${lineMarkdown(item, linkTo)}`).join('\n')
     case 'facts':
       return renderFacts(block, linkTo)
     case 'chart':
@@ -117,22 +116,22 @@ function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' |
 const maxRowWidth = 90
 
 // A row of facts is easiest to read. A row that is too wide becomes a column.
-function renderFacts({ facts }: BlockOf<'facts'>, linkTo: LinkTo | undefined): string {
+function renderFacts({ facts }: BlockOf<'facts'>, linkTo: LinkTo | undefined) {
   const width = facts.reduce((sum, { label, value }) => sum + Math.max(label.length, toPlainText(value).length) + 3, 0)
   const [labels, values] = [facts.map(({ label }) => markdownTrusted(label)), facts.map(({ value }) => renderCell(value, linkTo))]
-  if (width <= maxRowWidth) return [row(labels), row(labels.map(() => '---')), row(values)].join('\n')
-  return ['| Field | Value |', '| --- | --- |', ...labels.map((label, i) => row([label, values[i] ?? '']))].join('\n')
+  if (width <= maxRowWidth) return [tableRow(labels), tableRow(labels.map(() => '---')), tableRow(values)].join('\n')
+  return ['| Field | Value |', '| --- | --- |', ...labels.map((label, i) => tableRow([label, values[i] ?? '']))].join('\n')
 }
 
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+const tableRow = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
 
-function renderTable({ title, columns, rows }: BlockOf<'table'>, { room, rest, linkTo }: Space): string | undefined {
+function tableMarkdown({ title, columns, rows }: BlockOf<'table'>, { room, rest, linkTo }: Space) {
   const head = [
     ...(title === undefined ? [] : [`**${markdownTrusted(title)}**\n`]),
-    row(columns.map((column) => markdownTrusted(column.title))),
-    row(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
+    tableRow(columns.map((column) => markdownTrusted(column.title))),
+    tableRow(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
   ].join('\n')
-  const written = takeFitting(rows, (cells) => row(cells.map((cell) => renderCell(cell, linkTo))), room - byteLength(head))
+  const written = takeFitting(rows, (cells) => tableRow(cells.map((cell) => renderCell(cell, linkTo))), room - byteLength(head))
   const leftOut = rows.length - written.length
   if (leftOut === rows.length) return undefined
   const text = [head, ...written].join('\n')
@@ -140,7 +139,7 @@ function renderTable({ title, columns, rows }: BlockOf<'table'>, { room, rest, l
 }
 
 /** Renders as many items as fit, with room for a note about the others. */
-function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: number): readonly string[] {
+function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: number) {
   const lines: string[] = []
   let size = noteBytes
   for (const item of items) {
@@ -155,12 +154,9 @@ function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: 
 /** GitHub colors lines that begin with an exclamation mark. */
 const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
 
-/** More links would hide the rest of the report. */
-const maxPlaces = 20
-
-function renderDiff({ lines, places = [] }: BlockOf<'diff'>, { room, rest, linkTo }: Space): string | undefined {
-  const linked = places.filter((line) => line.some((part) => addressOf(part, linkTo) !== undefined))
-  const links = linked.length === 0 ? '' : `\n\n${renderLine(say`In the files: ${joinFirst(maxPlaces, linked)}`, linkTo)}`
+function renderDiff({ lines, places = [] }: BlockOf<'diff'>, { room, rest, linkTo }: Space) {
+  const linked = places.filter((line) => line.some((part) => linkAddress(part, linkTo) !== undefined))
+  const links = linked.length === 0 ? '' : `\n\n${lineMarkdown(say`In the files: ${joinFirst(20, linked)}`, linkTo)}`
   const aroundBytes = 20 + byteLength(links)
   const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${printable(text)}`, room - aroundBytes)
   const leftOut = lines.length - written.length
@@ -172,7 +168,7 @@ function renderDiff({ lines, places = [] }: BlockOf<'diff'>, { room, rest, linkT
   return byteLength(text) + 2 <= room ? text : undefined
 }
 
-function renderDetails({ title, blocks }: BlockOf<'details'>, { room, rest, linkTo }: Space): string | undefined {
+function renderDetails({ title, blocks }: BlockOf<'details'>, { room, rest, linkTo }: Space) {
   const head = `<details><summary>${htmlText(title)}</summary>\n\n`
   const tail = '</details>'
   const { text, leftOut } = renderFitting(blocks, { room: room - noteBytes - byteLength(head) - byteLength(tail), rest, linkTo })
@@ -185,23 +181,21 @@ const renderWith =
   (line: Line, linkTo: LinkTo | undefined): string =>
     line
       .map((part) => {
-        if (part.kind === 'trusted') return renderTrusted(part)
+        if (part.kind === 'trusted') return part.strong ? `**${markdownTrusted(part.text)}**` : markdownTrusted(part.text)
         const text = renderUntrusted(part.text, part.maxLength)
-        const address = addressOf(part, linkTo)
-        return address === undefined ? text : `[${text}](${markdownTarget(address)})`
+        const address = linkAddress(part, linkTo)
+        return address === undefined
+          ? text
+          : `[${text}](${new URL(address).href.replace(/[()[\]<>|`*_\\]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)})`
       })
       .join('')
 
-const addressOf = (part: Inline, linkTo: LinkTo | undefined): string | undefined =>
+const linkAddress = (part: Inline, linkTo: LinkTo | undefined) =>
   part.kind === 'trusted' ? undefined : (part.href ?? (part.location && linkTo?.(part.location)))
 
-/** No character of it ends a link or a cell of a table. */
-const markdownTarget = (href: string): string =>
-  new URL(href).href.replace(/[()[\]<>|`*_\\]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
+const lineMarkdown = renderWith(markdownUntrusted)
 
-const renderLine = renderWith(markdownUntrusted)
-
-const renderMessageLine = (text: string, locations: readonly Location[] = [], linkTo?: LinkTo): string => {
+const renderMessageLine = (text: string, locations: readonly Location[] = [], linkTo?: LinkTo) => {
   const [, bullet = '', words = ''] = /^ *(- )?(.*)$/s.exec(text) ?? []
   if (words === '') return ''
   const location = locations.find((one) => words.startsWith(`${formatLocation(one)}: `))
@@ -209,10 +203,8 @@ const renderMessageLine = (text: string, locations: readonly Location[] = [], li
     location === undefined
       ? untrustedSentence(words)
       : say`${locationText(location)}: ${untrustedSentence(words.slice(formatLocation(location).length + ': '.length))}`
-  return `${bullet}${renderLine(line, linkTo)}`
+  return `${bullet}${lineMarkdown(line, linkTo)}`
 }
 
 /** A row of a table is one line. Untrusted text has no line breaks here. */
-const renderCell = (line: Line, linkTo: LinkTo | undefined): string => renderWith(markdownCellUntrusted)(line, linkTo).replaceAll('\n', ' ')
-
-const renderTrusted = ({ text, strong }: Trusted): string => (strong ? `**${markdownTrusted(text)}**` : markdownTrusted(text))
+const renderCell = (line: Line, linkTo: LinkTo | undefined) => renderWith(markdownCellUntrusted)(line, linkTo).replaceAll('\n', ' ')

@@ -9,7 +9,7 @@ interface Plot {
 }
 
 /** Readable in light and dark mode. Mermaid has no legend, so these squares are one. */
-const colors = [
+const chartColors = [
   { square: '🟦', color: '#0969da' },
   { square: '🟧', color: '#e16f24' },
   { square: '🟥', color: '#d1242f' },
@@ -26,23 +26,23 @@ export function renderChart(block: BlockOf<'chart'>): string {
   if (!hasRunningTotal(series))
     return `**${markdownTrusted(block.title)}**\n\n${xyChart(labels, unit, [{ kind: 'bar', name: valueName, values: known }])}`
   const plots: readonly Plot[] = [
-    { kind: 'bar', name: valueName, values: addUp(known) },
+    { kind: 'bar', name: valueName, values: stackUp(known) },
     // A line begins at the first label.
     {
       kind: 'line',
       name: 'Forecast',
-      values: forecast.every((value) => value === null) ? [] : addUp(labels.map((_, i) => forecast[i] ?? known[i] ?? 0)),
+      values: forecast.every((value) => value === null) ? [] : stackUp(labels.map((_, i) => forecast[i] ?? known[i] ?? 0)),
     },
     ...limits.map(({ label, value }): Plot => ({ kind: 'line', name: label, values: value === null ? [] : labels.map(() => value) })),
   ]
   const legend = [
-    ...plots.flatMap(({ name, values }, i) => (values.length === 0 ? [] : `${colors[i]?.square}\u00a0${markdownTrusted(name)}`)),
+    ...plots.flatMap(({ name, values }, i) => (values.length === 0 ? [] : `${chartColors[i]?.square}\u00a0${markdownTrusted(name)}`)),
     ...undrawnLimits(series).map((text) => `· ${markdownTrusted(text)}`),
   ]
   return `**${markdownTrusted(unit)}, running total:** ${legend.join(' ')}\n\n${xyChart(labels, unit, plots)}`
 }
 
-function addUp(values: readonly number[]): readonly number[] {
+function stackUp(values: readonly number[]) {
   let sum = 0
   return values.map((value) => {
     sum += value
@@ -52,7 +52,7 @@ function addUp(values: readonly number[]): readonly number[] {
 
 /** From zero, because another start of the axis would make small changes look large. */
 function xyChart(labels: readonly string[], unit: string, plots: readonly Plot[]): string {
-  const drawn = plots.flatMap((plot, i) => (plot.values.length === 0 ? [] : { ...plot, color: colors[i]?.color }))
+  const drawn = plots.flatMap((plot, i) => (plot.values.length === 0 ? [] : { ...plot, color: chartColors[i]?.color }))
   const largest = Math.max(1e-6, ...drawn.flatMap(({ values }) => values))
   // Lower than Mermaid's default, so that the tables stay visible.
   const settings = {
@@ -71,18 +71,16 @@ function xyChart(labels: readonly string[], unit: string, plots: readonly Plot[]
 }
 
 /** More labels than this overlap. The axis is 820 pixels wide, a character about 8, and a gap is 16. */
-const maxLabels = (labels: readonly string[]): number =>
-  Math.min(12, Math.floor(820 / (8 * Math.max(...labels.map((label) => label.length)) + 16)))
+const maxLabels = (labels: readonly string[]) => Math.min(12, Math.floor(820 / (8 * Math.max(...labels.map((label) => label.length)) + 16)))
 
 // Mermaid draws every label, and one bar for each different label. Omitted labels are numbers in zero-width digits, because Mermaid
 // trims ordinary spaces, which makes such labels equal.
-function axisLabels(labels: readonly string[]): readonly string[] {
+function axisLabels(labels: readonly string[]) {
   const step = Math.ceil(labels.length / Math.max(1, maxLabels(labels)))
-  return labels.map((label, i) => (i % step === 0 ? `"${label}"` : `"${invisibleNumber(i)}"`))
+  return labels.map((label, i) =>
+    i % step === 0 ? `"${label}"` : `"${i.toString(2).replaceAll('0', '\u200b').replaceAll('1', '\u200c')}"`,
+  )
 }
 
-const invisibleNumber = (value: number): string => value.toString(2).replaceAll('0', '\u200b').replaceAll('1', '\u200c')
-
 // Mermaid does not support exponents, and toFixed writes one from 1e21 on. All numbers of that size are whole.
-const shortNumber = (value: number): string =>
-  value < 1e21 ? value.toFixed(value < 1 ? 6 : 3).replace(/\.?0+$/, '') : String(BigInt(value))
+const shortNumber = (value: number) => (value < 1e21 ? value.toFixed(value < 1 ? 6 : 3).replace(/\.?0+$/, '') : String(BigInt(value)))

@@ -1,13 +1,12 @@
 import { printable } from '../core/text.ts'
 
 export interface MetricFamily {
-  /** `usage_credits`, without the prefix. */
   readonly name: string
   readonly help: string
   readonly samples: readonly MetricSample[]
 }
 
-export interface MetricSample {
+interface MetricSample {
   readonly labels: Readonly<Record<string, string>>
   /** A plain decimal. */
   readonly value: string
@@ -24,20 +23,20 @@ export function renderOpenMetrics(families: readonly MetricFamily[]): string {
       const full = `watchkeeper_${name}`
       return [
         `# TYPE ${full} gauge`,
-        `# HELP ${full} ${escaped(help)}`,
-        ...samples.map((sample) => `${full}${labelsOf(sample)} ${sample.value}`),
+        `# HELP ${full} ${escapedLabel(help)}`,
+        ...samples.map((sample) => `${full}${labelPairs(sample)} ${sample.value}`),
       ]
     })
   return `${[...lines, '# EOF'].join('\n')}\n`
 }
 
-function labelsOf({ labels }: MetricSample): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
+function labelPairs({ labels }: MetricSample) {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapedLabel(value)}"`)
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
 // The format allows all control characters except the newline, but readers that split lines at others would fail.
-const escaped = (text: string): string =>
+const escapedLabel = (text: string) =>
   text
     .split('\n')
     .map((line) => printable(line).replaceAll('\\', '\\\\').replaceAll('"', '\\"'))

@@ -1,7 +1,7 @@
 import { htmlText, htmlUntrusted } from '../core/escape.ts'
 import { type Line, toPlainText, untrustedSentence } from '../core/line.ts'
 import { version } from '../core/version.ts'
-import { type Block, type BlockOf, type LayoutTile, markSigns, type Status, statusLooks, tileMarks, toTable } from './blocks.ts'
+import { type Block, type BlockOf, type LayoutTile, markSigns, statusLooks, tileMarks, toTable } from './blocks.ts'
 import { type ChartSeries, hasRunningTotal, toSeries, undrawnLimits } from './chart-series.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
@@ -26,21 +26,16 @@ export function renderPage(title: string, blocks: readonly Block[]): string {
 ${html}
 </main>
 <footer>Watchkeeper ${version}. All days are UTC days.</footer>
-<script type="application/json" id="charts">${scriptJson(charts)}</script>
+<script type="application/json" id="charts">${JSON.stringify(charts).replace(/[<>&\u2028\u2029]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)}</script>
 <script>${pageScript}</script>
 </body>
 </html>
 `
 }
 
-/** JSON without characters that end an HTML element. */
-const scriptJson = (value: unknown): string =>
-  JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const renderBlocks = (blocks: readonly Block[], charts: ChartSeries[]) => blocks.map((block) => blockHtml(block, charts)).join('\n')
 
-const renderBlocks = (blocks: readonly Block[], charts: ChartSeries[]): string =>
-  blocks.map((block) => renderBlock(block, charts)).join('\n')
-
-function renderBlock(block: Block, charts: ChartSeries[]): string {
+function blockHtml(block: Block, charts: ChartSeries[]): string {
   switch (block.kind) {
     case 'verdict':
       return `<h1 class="${block.status}"><span class="word">${statusLooks[block.status].word}</span>${lineToHtml(block.line)}</h1>`
@@ -49,15 +44,15 @@ function renderBlock(block: Block, charts: ChartSeries[]): string {
     case 'list':
       return `<ul>${block.items.map((item) => `<li>${lineToHtml(item)}</li>`).join('')}</ul>`
     case 'facts':
-      return `<dl class="facts">${block.facts.map(({ label, value }) => `<div${isLong(value) ? ' class="long"' : ''}><dt>${htmlText(label)}</dt><dd>${lineToHtml(value)}</dd></div>`).join('')}</dl>`
+      return `<dl class="facts">${block.facts.map(({ label, value }) => `<div${toPlainText(value).length > 35 ? ' class="long"' : ''}><dt>${htmlText(label)}</dt><dd>${lineToHtml(value)}</dd></div>`).join('')}</dl>`
     case 'table':
-      return renderTable(block)
+      return tableHtml(block)
     case 'diagnostics':
-      return renderTable(toTable(block))
+      return tableHtml(toTable(block))
     case 'diff':
-      return `<pre>${block.lines.map(({ sign, text }) => wrapped(diffTags[sign], htmlText(`${sign} ${text}`))).join('\n')}</pre>`
+      return `<pre>${block.lines.map(({ sign, text }) => `<${diffTags[sign]}>${htmlText(`${sign} ${text}`)}</${diffTags[sign]}>`).join('\n')}</pre>`
     case 'chart':
-      return renderChart(block, charts)
+      return chartHtml(block, charts)
     case 'layout':
       return renderLayout(block)
     case 'details':
@@ -74,15 +69,10 @@ function renderBlock(block: Block, charts: ChartSeries[]): string {
   }
 }
 
-/** Would be much higher than the others in a box of the same width. */
-const isLong = (value: Line): boolean => toPlainText(value).length > 35
-
 /** Tags that show without color which lines are added and removed. */
 const diffTags = { '+': 'ins', '-': 'del', '~': 'mark', ' ': 'span' } as const
 
-const wrapped = (tag: string, html: string): string => `<${tag}>${html}</${tag}>`
-
-function renderTable({ title, columns, rows, statuses = [] }: BlockOf<'table'>): string {
+function tableHtml({ title, columns, rows, statuses = [] }: BlockOf<'table'>) {
   const side = (column: number, cell: Line = []): string => {
     if (columns[column]?.align === 'right') return ' class="right"'
     return isShort(cell) ? ' class="short"' : ''
@@ -90,23 +80,20 @@ function renderTable({ title, columns, rows, statuses = [] }: BlockOf<'table'>):
   const head = columns.map((column, i) => `<th scope="col"${side(i)}>${htmlText(column.title)}</th>`).join('')
   const body = rows.map(
     (cells, row) =>
-      `<tr${rowClass(statuses[row])}>${cells.map((cell, i) => `<td${side(i, cell)}${sortKey(cell)}>${lineToHtml(cell)}</td>`).join('')}</tr>`,
+      `<tr${statuses[row] === undefined || statuses[row] === 'pass' ? '' : ` class="${statuses[row]}"`}>${cells.map((cell, i) => `<td${side(i, cell)}${sortKey(cell)}>${lineToHtml(cell)}</td>`).join('')}</tr>`,
   )
   const heading = title === undefined ? '' : `<h2>${htmlText(title)}</h2>\n`
   return `${heading}<div class="scroll" tabindex="0"><table class="sortable"><thead><tr>${head}</tr></thead>\n<tbody>${body.join('\n')}</tbody></table></div><p class="hint more">Scroll sideways for more columns →</p>`
 }
 
-/** Rows that passed have no color, so that the others stand out. */
-const rowClass = (status: Status | undefined): string => (status === undefined || status === 'pass' ? '' : ` class="${status}"`)
-
 /** A day or a number from this project, which must not break at its dashes. */
-const isShort = (cell: Line): boolean => {
+const isShort = (cell: Line) => {
   const { length } = toPlainText(cell)
   return length > 0 && length <= 32 && cell.every(({ kind }) => kind === 'trusted')
 }
 
 // `1,234.5`, `<0.01`, `12.3%` and `█░ 12.3%` sort as numbers, `1 – 21 Nov 2026` by its last day, and untrusted text as text.
-function sortKey(cell: Line): string {
+function sortKey(cell: Line) {
   if (cell.some(({ kind }) => kind === 'untrusted')) return ''
   const text = toPlainText(cell).replaceAll('\u00a0', ' ')
   const number = /^(?:[█░]+ )?[<>]?([+-]?[\d,]+(?:\.\d+)?)%?$/.exec(text)?.[1]?.replaceAll(',', '')
@@ -118,12 +105,12 @@ function sortKey(cell: Line): string {
 /** The height of a row of the grid; its width is that of the page. */
 const rowHeight = 14
 
-const gridColumns = 24
+const pageColumns = 24
 const columnWidth = 20
 
-function renderLayout({ layout: { grids, undrawn } }: BlockOf<'layout'>): string {
+function renderLayout({ layout: { grids, undrawn } }: BlockOf<'layout'>) {
   const used = new Set(grids.flatMap(({ before, after }) => [...before, ...after].flatMap(({ marks }) => marks)))
-  const keys = tileMarks.filter((mark) => used.has(mark)).map((mark) => keyOf(`tile ${mark}`, `${markSigns[mark]} ${mark}`))
+  const keys = tileMarks.filter((mark) => used.has(mark)).map((mark) => legendKey(`tile ${mark}`, `${markSigns[mark]} ${mark}`))
   const pictures = grids.map(
     ({ title, before, after }) =>
       `${title === '' ? '' : `<h3>${htmlText(title)}</h3>\n`}<div class="layouts">${drawTiles('Before', before)}${drawTiles('After', after)}</div>`,
@@ -132,27 +119,27 @@ function renderLayout({ layout: { grids, undrawn } }: BlockOf<'layout'>): string
   return `${pictures.join('\n')}\n${legend(keys)}${rest}`
 }
 
-function drawTiles(caption: string, tiles: readonly LayoutTile[]): string {
+function drawTiles(caption: string, tiles: readonly LayoutTile[]) {
   const height = Math.max(1, ...tiles.map(({ y, h }) => y + h)) * rowHeight
   const boxes = tiles.map(({ name, x, y, w, h, marks }) => {
     const [left, top, width, tall] = [x * columnWidth, y * rowHeight, w * columnWidth, h * rowHeight]
     const label = [name, ...(marks.length === 0 ? [] : [`(${marks.join(', ')})`])].join(' ')
     return `<svg x="${left}" y="${top}" width="${width}" height="${tall}"><title>${htmlText(label)}</title><rect x="1" y="1" width="${width - 2}" height="${tall - 2}" class="${['tile', ...marks].join(' ')}"/><text x="8" y="${Math.min(18, tall - 3)}">${htmlText([...marks.map((mark) => markSigns[mark]), name].join(' '))}</text></svg>`
   })
-  return `<figure><figcaption>${caption}</figcaption><svg viewBox="0 0 ${gridColumns * columnWidth} ${height}" role="img" aria-label="${htmlText(`Layout ${caption.toLowerCase()}`)}">${boxes.join('')}</svg></figure>`
+  return `<figure><figcaption>${caption}</figcaption><svg viewBox="0 0 ${pageColumns * columnWidth} ${height}" role="img" aria-label="${htmlText(`Layout ${caption.toLowerCase()}`)}">${boxes.join('')}</svg></figure>`
 }
 
-function renderChart(block: BlockOf<'chart'>, charts: ChartSeries[]): string {
+function chartHtml(block: BlockOf<'chart'>, charts: ChartSeries[]) {
   const { title, unit, valueName = 'Used' } = block
   const chart = toSeries(block)
   charts.push(chart)
   const { forecast, spikes, limits, totals, finals } = chart
   const [hasForecast, hasProvisional] = [forecast.some((value) => value !== null), totals.some((total, i) => total !== finals[i])]
   const bars = [
-    keyOf('final', hasProvisional ? 'Final' : valueName),
-    ...(hasProvisional ? [keyOf('provisional', 'Provisional')] : []),
-    ...(hasForecast ? [keyOf('forecast', 'Forecast')] : []),
-    ...(spikes.length > 0 ? [keyOf('spike', 'Spike')] : []),
+    legendKey('final', hasProvisional ? 'Final' : valueName),
+    ...(hasProvisional ? [legendKey('provisional', 'Provisional')] : []),
+    ...(hasForecast ? [legendKey('forecast', 'Forecast')] : []),
+    ...(spikes.length > 0 ? [legendKey('spike', 'Spike')] : []),
   ]
   const place = (kind: string, name: string): string =>
     `<div class="chart ${kind}" data-chart="${charts.length - 1}" role="img" aria-label="${htmlText(name)}"></div>\n<p class="hint readout">Point at the chart or tap it to see its numbers. <span class="mouse">Drag to zoom, double-click to reset.</span></p>`
@@ -160,22 +147,22 @@ function renderChart(block: BlockOf<'chart'>, charts: ChartSeries[]): string {
   if (!hasRunningTotal(chart)) return daily
   const name = `${unit}, running total`
   const lines = [
-    keyOf('used', valueName),
-    ...(hasForecast ? [keyOf('expected', 'Forecast')] : []),
-    ...limits.flatMap(({ label, value }, i) => (value === null ? [] : [keyOf(`limit ${limitColors[i] ?? 'muted'}`, label)])),
+    legendKey('used', valueName),
+    ...(hasForecast ? [legendKey('expected', 'Forecast')] : []),
+    ...limits.flatMap(({ label, value }, i) => (value === null ? [] : [legendKey(`limit ${limitClasses[i] ?? 'muted'}`, label)])),
     ...undrawnLimits(chart).map((text) => `<span>${htmlText(text)}</span>`),
   ]
   return `${daily}\n<h2>${htmlText(name)}</h2>\n${legend(lines)}\n${place('running', name)}`
 }
 
 /** Colors of the first limits, as in the page's script. */
-const limitColors = ['fail', 'warn'] as const
+const limitClasses = ['fail', 'warn'] as const
 
-const keyOf = (kind: string, text: string): string => `<span class="key ${kind}">${htmlText(text)}</span>`
+const legendKey = (kind: string, text: string) => `<span class="key ${kind}">${htmlText(text)}</span>`
 
 const legend = (keys: readonly string[]): string => `<p class="hint legend">${keys.join(' ')}</p>`
 
-const lineToHtml = (line: Line): string =>
+const lineToHtml = (line: Line) =>
   line
     .map((part) => {
       if (part.kind === 'untrusted') {

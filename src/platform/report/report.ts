@@ -33,9 +33,6 @@ export interface Reason {
   readonly cause?: Line
 }
 
-/** A longer list would hide the report. */
-const maxReasons = 10
-
 /** Failures come first, so that no warning hides them. The first reason is the first line of the report. */
 export function verdictOf(reasons: readonly Reason[]): Verdict {
   const [first, ...others] = reasons.toSorted((a, b) => Number(a.level === 'warn') - Number(b.level === 'warn'))
@@ -44,7 +41,7 @@ export function verdictOf(reasons: readonly Reason[]): Verdict {
   return {
     status: first.level,
     sentence: first.line,
-    reasons: listFirst(lines, maxReasons, (count) => say`… and ${count} more.`),
+    reasons: listFirst(lines, 10, (count) => say`… and ${count} more.`),
     ...(first.cause && { cause: first.cause }),
   }
 }

@@ -6,17 +6,17 @@ import { formatMoney } from './format.ts'
 /** A text is untrusted, and a number or an amount is text of this project. An empty cell is a dash. */
 export type Cell = Line | Inline | Decimal | string | number | undefined
 
-const toCell = (cell: Cell): Line =>
+const cellLine = (cell: Cell) =>
   cell === undefined || cell === '' ? [trusted('–')] : isDecimal(cell) ? [trusted(formatMoney(cell))] : toLine(cell)
 
 /** A title that begins with `>` is aligned to the right: a column of numbers. A column that does not apply is left out. */
-type Columns<Row> = Readonly<Record<string, ((row: Row) => Cell) | false | undefined>>
+type ColumnCells<Row> = Readonly<Record<string, ((row: Row) => Cell) | false | undefined>>
 
 /** A table as data: the title and the cell of each column. */
 export const table = <Row>(
   title: string | undefined,
   rows: readonly Row[],
-  columns: Columns<Row>,
+  columns: ColumnCells<Row>,
   statusOf?: (row: Row) => Status,
 ): BlockOf<'table'> => {
   const shownColumns = Object.entries(columns).flatMap(([name, cellOf]) => (cellOf ? [{ name, cellOf }] : []))
@@ -26,7 +26,7 @@ export const table = <Row>(
     columns: shownColumns.map(({ name }) =>
       name.startsWith('>') ? { title: name.slice(1).trimStart(), align: 'right' } : { title: name },
     ),
-    rows: rows.map((row) => shownColumns.map(({ cellOf }) => toCell(cellOf(row)))),
+    rows: rows.map((row) => shownColumns.map(({ cellOf }) => cellLine(cellOf(row)))),
     ...(statusOf && { statuses: rows.map(statusOf) }),
   }
 }
@@ -34,7 +34,7 @@ export const table = <Row>(
 /** The facts that have a value. */
 export const facts = (values: Readonly<Record<string, Cell>>): BlockOf<'facts'> => ({
   kind: 'facts',
-  facts: Object.entries(values).flatMap(([label, value]) => (value === undefined ? [] : [{ label, value: toCell(value) }])),
+  facts: Object.entries(values).flatMap(([label, value]) => (value === undefined ? [] : [{ label, value: cellLine(value) }])),
 })
 
 /** A value that this project formats, such as a time or a number. */

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { eastAsianWidth } from 'get-east-asian-width'
 import { formatLocation, mostSevere } from '../core/diagnostics.ts'
 import { terminalUntrusted } from '../core/escape.ts'
-import { clipSentence, type Line, type Untrusted } from '../core/line.ts'
+import { clipSentence, type Line } from '../core/line.ts'
 import { printable, sparkline } from '../core/text.ts'
 import { type Block, type BlockOf, severityLooks, statusLooks } from './blocks.ts'
 
@@ -14,40 +14,38 @@ interface TerminalStyle {
   readonly width?: number
 }
 
-const widthOf = ({ width = Number.POSITIVE_INFINITY }: TerminalStyle): number => width
+const widthOf = ({ width = Number.POSITIVE_INFINITY }: TerminalStyle) => width
 
-const restOf = ({ rest = 'the summary of the run' }: TerminalStyle): string => rest
-
-type Format = Parameters<typeof styleText>[0]
+const restWords = ({ rest = 'the summary of the run' }: TerminalStyle) => rest
 
 /** Word by word, so that a line can be broken between two of them. */
-const paint = (style: TerminalStyle, format: Format, text: string): string =>
+const paint = (style: TerminalStyle, format: Parameters<typeof styleText>[0], text: string) =>
   style.color ? text.replaceAll(/[^ ]+/g, (word) => styleText(format, word, { validateStream: false })) : text
 
 /** Renders a report as lines for terminals and logs. Color is never the only sign of a status. */
 export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): readonly string[] {
   const shown = blocks.filter((block) => block.kind !== 'details' || !block.isQuiet)
-  return shown.flatMap((block, i) => [...(i === 0 ? [] : ['']), ...renderBlock(block, style)])
+  return shown.flatMap((block, i) => [...(i === 0 ? [] : ['']), ...blockLines(block, style)])
 }
 
-function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
+function blockLines(block: Block, style: TerminalStyle) {
   switch (block.kind) {
     case 'verdict': {
       const { terminal, color } = statusLooks[block.status]
-      return wrap(`${paint(style, [color, 'bold'], terminal)} ${renderLine(block.line, style)}`, widthOf(style))
+      return wrap(`${paint(style, [color, 'bold'], terminal)} ${styledLine(block.line, style)}`, widthOf(style))
     }
     case 'paragraph':
-      return wrap(renderLine(block.line, style), widthOf(style))
+      return wrap(styledLine(block.line, style), widthOf(style))
     case 'list':
-      return block.items.flatMap((item) => indented('- ', wrap(renderLine(item, style), widthOf(style) - 2)))
+      return block.items.flatMap((item) => indented('- ', wrap(styledLine(item, style), widthOf(style) - 2)))
     case 'facts':
       return renderColumns(
-        block.facts.map(({ label, value }) => [paint(style, 'dim', label), renderLine(value, style)]),
+        block.facts.map(({ label, value }) => [paint(style, 'dim', label), styledLine(value, style)]),
         [],
         style,
       )
     case 'table':
-      return renderTable(block, style)
+      return tableLines(block, style)
     case 'diagnostics':
       return renderDiagnostics(block, style)
     case 'diff':
@@ -55,47 +53,46 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
         sign === ' ' ? `  ${printable(text)}`.trimEnd() : paint(style, diffColors[sign], `${sign} ${printable(text)}`),
       )
     case 'chart':
-      return renderChart(block, style)
+      return chartLines(block, style)
     case 'layout':
       return block.layout.lines.map(printable)
     case 'details':
-      return wrap(paint(style, 'dim', `${block.title}: see ${restOf(style)}`), widthOf(style))
+      return wrap(paint(style, 'dim', `${block.title}: see ${restWords(style)}`), widthOf(style))
     case 'message':
     case 'preformatted':
       return block.text.split('\n').flatMap((line) => wrap(printable(line), widthOf(style)))
     case 'footer':
-      return wrap(paint(style, 'dim', renderLine(block.line, style)), widthOf(style))
+      return wrap(paint(style, 'dim', styledLine(block.line, style)), widthOf(style))
   }
 }
 
 /** `lead` begins the first line, and the others are below its text. */
-const indented = (lead: string, lines: readonly string[]): readonly string[] =>
-  lines.map((line, i) => `${i === 0 ? lead : ' '.repeat(lead.length)}${line}`)
+const indented = (lead: string, lines: readonly string[]) => lines.map((line, i) => `${i === 0 ? lead : ' '.repeat(lead.length)}${line}`)
 
 /** The bars in rows that fit. */
-function renderChart(block: BlockOf<'chart'>, style: TerminalStyle): readonly string[] {
+function chartLines(block: BlockOf<'chart'>, style: TerminalStyle) {
   const bars = sparkline(block.points.map(({ value }) => value))
   const width = widthOf(style)
-  const range = wrap(rangeOf(block), width)
+  const range = wrap(chartRange(block), width)
   if (block.title.length + 2 + bars.length <= width) return [`${block.title}  ${bars}`, ...range]
   const rows = Array.from({ length: Math.ceil(bars.length / width) }, (_, i) => bars.slice(i * width, (i + 1) * width))
   return [block.title, ...rows, ...range]
 }
 
-function rangeOf({ points, unit }: BlockOf<'chart'>): string {
+function chartRange({ points, unit }: BlockOf<'chart'>) {
   const values = points.map(({ value }) => value)
   const range = `lowest ${Math.min(...values).toFixed(2)}, highest ${Math.max(...values).toFixed(2)} ${unit}`
   return `${points[0]?.label} to ${points.at(-1)?.label}: ${range}`
 }
 
 /** Longer tables would scroll the verdict out of sight. */
-const maxRows = 40
+const maxTableRows = 40
 
-function renderTable({ title, columns, rows }: BlockOf<'table'>, style: TerminalStyle): readonly string[] {
+function tableLines({ title, columns, rows }: BlockOf<'table'>, style: TerminalStyle) {
   const head = columns.map((column) => paint(style, 'dim', column.title))
-  const body = rows.slice(0, maxRows).map((cells) => cells.map((cell) => renderLine(cell, style)))
+  const body = rows.slice(0, maxTableRows).map((cells) => cells.map((cell) => styledLine(cell, style)))
   const right = columns.map(({ align }) => align === 'right')
-  const more = rows.length > maxRows ? [`… ${rows.length - maxRows} more rows: see ${restOf(style)}`] : []
+  const more = rows.length > maxTableRows ? [`… ${rows.length - maxTableRows} more rows: see ${restWords(style)}`] : []
   return [...(title === undefined ? [] : [paint(style, 'bold', title)]), ...renderColumns([head, ...body], right, style), ...more]
 }
 
@@ -103,53 +100,60 @@ function renderTable({ title, columns, rows }: BlockOf<'table'>, style: Terminal
 const narrowest = 16
 
 /** Space between two columns, and before the lines below the first one of a row. */
-const between = '  '
+const padBetween = '  '
 
-type Rows = readonly (readonly string[])[]
+type CellTexts = readonly (readonly string[])[]
 
 /** Aligned columns. If they are too wide, columns without values are left out, and cells are wrapped between words. */
-function renderColumns(all: Rows, rightOfAll: readonly boolean[], style: TerminalStyle): readonly string[] {
+function renderColumns(all: CellTexts, rightOfAll: readonly boolean[], style: TerminalStyle) {
   const widthsOfAll = naturalWidths(all)
   // In a log, nothing limits the width of a table.
   if (widthOf(style) === Number.POSITIVE_INFINITY && all.flat().some((cell) => cell.includes('\n'))) return flowRows(all, style)
-  if (roomFor(all, style) >= sum(widthsOfAll)) return wrapColumns(all, widthsOfAll, rightOfAll)
+  if (roomFor(all, style) >= addWidths(widthsOfAll)) return wrapColumns(all, widthsOfAll, rightOfAll)
   const hasValues = widthsOfAll.map((_, i) => i === 0 || !isTable(rightOfAll) || all.slice(1).some((cells) => !isBlank(cells[i])))
   const rows = all.map((cells) => cells.filter((_, i) => hasValues[i]))
   const right = rightOfAll.filter((_, i) => hasValues[i])
   const [room, natural] = [roomFor(rows, style), naturalWidths(rows)]
-  const minimal = natural.map((width, i) => (right[i] ? width : minWidth(rows, i, width)))
-  if (sum(minimal) > room)
-    return isTable(right) ? flowRows(rows, style) : rows.flatMap((cells) => wrap(cells.join(between), widthOf(style)))
+  const minimal = natural.map((width, i) =>
+    right[i] ? width : Math.max(Math.min(width, narrowest), ...rows.flatMap((cells) => (cells[i] ?? '').split(/[ \n]/).map(displayWidth))),
+  )
+  if (addWidths(minimal) > room)
+    return isTable(right) ? flowRows(rows, style) : rows.flatMap((cells) => wrap(cells.join(padBetween), widthOf(style)))
   return wrapColumns(rows, widen(minimal, natural, room), right)
 }
 
-const wrapColumns = (rows: Rows, widths: readonly number[], right: readonly boolean[]): readonly string[] =>
+const wrapColumns = (rows: CellTexts, widths: readonly number[], right: readonly boolean[]) =>
   rows.flatMap((cells) => {
     const wrapped = cells.map((cell, i) => cell.split('\n').flatMap((item) => wrap(item, widths[i] ?? 0)))
     const height = Math.max(...wrapped.map(({ length }) => length))
     const lines = Array.from({ length: height }, (_, i) => wrapped.map((lines) => lines[i] ?? ''))
-    return alignColumns(lines, widths, right)
+    return lines.map((cells) =>
+      cells
+        .map((cell, column) => {
+          const blanks = ' '.repeat((widths[column] ?? 0) - displayWidth(cell))
+          return right[column] ? `${blanks}${cell}` : `${cell}${blanks}`
+        })
+        .join(padBetween)
+        .trimEnd(),
+    )
   })
 
 /** Facts have no header. */
-const isTable = (right: readonly boolean[]): boolean => right.length > 0
+const isTable = (right: readonly boolean[]) => right.length > 0
 
-const isBlank = (cell = ''): boolean => cell === '' || cell === '–'
+const isBlank = (cell = '') => cell === '' || cell === '–'
 
-const roomFor = ([cells = []]: Rows, style: TerminalStyle): number => widthOf(style) - between.length * (cells.length - 1)
+const roomFor = ([cells = []]: CellTexts, style: TerminalStyle) => widthOf(style) - padBetween.length * (cells.length - 1)
 
-const naturalWidths = (rows: Rows): readonly number[] =>
+const naturalWidths = (rows: CellTexts) =>
   (rows[0] ?? []).map((_, i) => Math.max(...rows.flatMap((cells) => (cells[i] ?? '').split('\n').map(displayWidth))))
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
-
-const minWidth = (rows: Rows, column: number, natural: number): number =>
-  Math.max(Math.min(natural, narrowest), ...rows.flatMap((cells) => (cells[column] ?? '').split(/[ \n]/).map(displayWidth)))
+const addWidths = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
 /** Gives the room that is left to the narrowest columns that need it. */
-function widen(minimal: readonly number[], natural: readonly number[], room: number): readonly number[] {
+function widen(minimal: readonly number[], natural: readonly number[], room: number) {
   const widths = [...minimal]
-  for (let left = Math.min(room, sum(natural)) - sum(minimal); left > 0; left--) {
+  for (let left = Math.min(room, addWidths(natural)) - addWidths(minimal); left > 0; left--) {
     const wanting = widths.map((width, i) => (width < (natural[i] ?? 0) ? width : Number.POSITIVE_INFINITY))
     const i = wanting.indexOf(Math.min(...wanting))
     widths[i] = (widths[i] ?? 0) + 1
@@ -161,14 +165,14 @@ function widen(minimal: readonly number[], natural: readonly number[], room: num
  * If that is not enough, each row becomes a short paragraph: `checkout`, and below it `Used (CHC) 12.00 · Limit 10.00`. Before these, each
  * item of a column with several has its own line.
  */
-function flowRows([head = [], ...rows]: Rows, style: TerminalStyle): readonly string[] {
+function flowRows([head = [], ...rows]: CellTexts, style: TerminalStyle) {
   const isList = head.map((_, i) => rows.some((cells) => cells[i]?.includes('\n')))
-  const width = widthOf(style) - between.length
+  const width = widthOf(style) - padBetween.length
   return rows.flatMap(([first = '', ...cells]) => {
     const items = cells.flatMap((cell, i) => (isList[i + 1] && !isBlank(cell) ? cell.split('\n') : []))
     const pairs = cells.flatMap((cell, i) => (isBlank(cell) || isList[i + 1] ? [] : [`${head[i + 1]} ${cell}`]))
     const lines = [...items, ...wrapParts(pairs, ' · ', width)].flatMap((line) => wrap(line, width))
-    return [...wrap(first, widthOf(style)), ...lines.map((line) => `${between}${line}`)]
+    return [...wrap(first, widthOf(style)), ...lines.map((line) => `${padBetween}${line}`)]
   })
 }
 
@@ -177,7 +181,7 @@ export const wrap = (text: string, width: number): readonly string[] =>
   width === Number.POSITIVE_INFINITY || displayWidth(text) <= width ? [text] : wrapParts(text.split(' '), ' ', width)
 
 /** Puts as many parts into each line as fit. */
-function wrapParts(parts: readonly string[], separator: string, width: number): readonly string[] {
+function wrapParts(parts: readonly string[], separator: string, width: number) {
   const lines: string[] = []
   for (const part of parts) {
     const joined = lines.length === 0 ? part : `${lines.at(-1)}${separator}${part}`
@@ -189,11 +193,9 @@ function wrapParts(parts: readonly string[], separator: string, width: number): 
 
 const diffColors = { '+': 'green', '-': 'red', '~': 'yellow' } as const
 
-const maxDiagnostics = 100
-
 /** One line for each diagnostic in the format of compilers, so that terminals and editors turn the locations into links. */
-function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: TerminalStyle): readonly string[] {
-  const shown = mostSevere(diagnostics, maxDiagnostics)
+function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: TerminalStyle) {
+  const shown = mostSevere(diagnostics, 100)
   const locations = shown.map(({ location }) => terminalUntrusted(formatLocation(location)))
   const width = Math.max(...locations.map(displayWidth))
   const lines = shown.map(({ severity, message, rule }, i) => {
@@ -203,25 +205,19 @@ function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: Termi
     return `${location}${blanks}  ${label}  ${terminalUntrusted(clipSentence(message), Number.POSITIVE_INFINITY)}  ${paint(style, 'dim', `(${rule})`)}`
   })
   const rest = diagnostics.length - shown.length
-  return rest === 0 ? lines : [...lines, `… ${rest} more: see ${restOf(style)}`]
+  return rest === 0 ? lines : [...lines, `… ${rest} more: see ${restWords(style)}`]
 }
 
-function renderLine(line: Line, style: TerminalStyle): string {
+function styledLine(line: Line, style: TerminalStyle) {
   return line
-    .map((part) => (part.kind === 'untrusted' ? withAddress(part) : part.strong ? paint(style, 'bold', part.text) : part.text))
+    .map((part) =>
+      part.kind === 'untrusted'
+        ? [terminalUntrusted(part.text, part.maxLength), ...(part.href === undefined ? [] : [printable(part.href)])].join(' ')
+        : part.strong
+          ? paint(style, 'bold', part.text)
+          : part.text,
+    )
     .join('')
-}
-
-function alignColumns(rows: readonly (readonly string[])[], widths: readonly number[], right: readonly boolean[]): readonly string[] {
-  return rows.map((cells) =>
-    cells
-      .map((cell, column) => {
-        const blanks = ' '.repeat((widths[column] ?? 0) - displayWidth(cell))
-        return right[column] ? `${blanks}${cell}` : `${cell}${blanks}`
-      })
-      .join(between)
-      .trimEnd(),
-  )
 }
 
 const styling = /\u001b\[[0-9;]*m/g
@@ -246,6 +242,3 @@ export function displayWidth(text: string): number {
   const bare = text.replace(styling, '')
   return singleColumns.test(bare) ? bare.length : graphemesOf(bare).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0)
 }
-
-const withAddress = ({ text, maxLength, href }: Untrusted): string =>
-  [terminalUntrusted(text, maxLength), ...(href === undefined ? [] : [printable(href)])].join(' ')

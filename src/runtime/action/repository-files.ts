@@ -50,8 +50,8 @@ function readCheckout(directory: string, workspace: string, env: Variables): Che
 }
 
 /** Whether the remote `origin` is the repository of the run. Other remotes and submodules have addresses, too. */
-function isOfRun(directory: string, { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' }: Variables): boolean {
-  const [, origin = ''] = /^\[remote "origin"\]([^[]*)/m.exec(readText(directory, 'config')) ?? []
+function isOfRun(directory: string, { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' }: Variables) {
+  const [, origin = ''] = /^\[remote "origin"\]([^[]*)/m.exec(readGitText(directory, 'config')) ?? []
   const [, url = ''] = /^[ \t]*url[ \t]*=[ \t]*(\S+)[ \t]*$/m.exec(origin) ?? []
   // https://host/owner/name.git, ssh://git@host:22/owner/name and git@host:owner/name
   const [, host = '', path = ''] = /^(?:\w+:\/\/)?(?:[^@/]*@)?([^/:]+)(?::\d+)?[/:](.+?)(?:\.git)?\/?$/.exec(url) ?? []
@@ -63,21 +63,22 @@ function isOfRun(directory: string, { GITHUB_SERVER_URL: server = '', GITHUB_REP
  * commit: lines of the head may have other numbers, and GitHub shows the merge commit as long as it keeps it. The runner's variable has
  * another commit where a workflow checks out a `ref`.
  */
-function readCommit(directory: string): string | undefined {
-  const head = readText(directory, 'HEAD').trim()
+function readCommit(directory: string) {
+  const head = readGitText(directory, 'HEAD').trim()
   const [, branch] = /^ref: (refs\/heads\/.+)$/.exec(head) ?? []
-  const commit = branch === undefined ? head : readText(directory, branch).trim() || readPackedRef(directory, branch)
+  const commit =
+    branch === undefined
+      ? head
+      : readGitText(directory, branch).trim() ||
+        (readGitText(directory, 'packed-refs')
+          .split(/\r?\n/)
+          .find((line) => line.endsWith(` ${branch}`))
+          ?.split(' ')[0] ??
+          '')
   return /^[0-9a-f]{40,64}$/.test(commit) ? commit : undefined
 }
 
-/** `git pack-refs` moves the file of a branch to a line. */
-const readPackedRef = (directory: string, branch: string): string =>
-  readText(directory, 'packed-refs')
-    .split(/\r?\n/)
-    .find((line) => line.endsWith(` ${branch}`))
-    ?.split(' ')[0] ?? ''
-
-function readText(directory: string, file: string): string {
+function readGitText(directory: string, file: string) {
   try {
     return readFileSync(join(directory, '.git', file), 'utf8')
   } catch {

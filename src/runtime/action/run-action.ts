@@ -78,7 +78,7 @@ function readInputs(env: Variables): Readonly<Record<string, string>> {
 /** The exit codes of a step. It has passed or failed, but after a canceled run, one must know whether anything was written. */
 const stepExitCodes: readonly number[] = [exitCodes.ok, exitCodes.partlyApplied, exitCodes.canceled]
 
-const stepExitCode = (exitCode: number): number => (stepExitCodes.includes(exitCode) ? exitCode : exitCodes.error)
+const stepExitCode = (exitCode: number) => (stepExitCodes.includes(exitCode) ? exitCode : exitCodes.error)
 
 /** Reports an unexpected exception: the step fails, and its outputs contain the reason. */
 export async function reportCrash(thrown: unknown, env: Variables): Promise<number> {
@@ -92,9 +92,8 @@ export async function reportCrash(thrown: unknown, env: Variables): Promise<numb
   return exitCodes.error
 }
 
-const workspaceOf = (env: Variables): string => env.GITHUB_WORKSPACE || process.cwd()
+const workspaceOf = (env: Variables) => env.GITHUB_WORKSPACE || process.cwd()
 
-/** The files of a step. */
 const stepFiles = (env: Variables) => ({
   env,
   directory: workspaceOf(env),
@@ -140,12 +139,10 @@ function actionSurface(env: Variables, cancellation: Cancellation, log: Log, { f
   }
 }
 
-/** The log of the step: notes are folded, results are not. */
 interface Log {
   show(line: string): void
   /** Consecutive lines share a fold, under the title of the first one. */
   fold(title: string, line: string): void
-  /** Closes the fold, if one is open. */
   close(): void
 }
 
@@ -181,7 +178,7 @@ const annotateAs = { error: core.error, warning: core.warning, note: core.notice
  * Annotates lines of the user's files, the most severe first, and adds the verdict. `warnings` is the number of warnings so far. GitHub shows
  * every annotation in the list of the run, and beside its line if the pull request changes it.
  */
-function annotate({ annotations, document }: RunResult, warnings: number, pathOf: (file: string) => string): void {
+function annotate({ annotations, document }: RunResult, warnings: number, pathOf: (file: string) => string) {
   for (const [severity, show] of Object.entries(annotateAs)) {
     const all = annotations.filter((annotation) => annotation.severity === severity)
     // One is reserved for the verdict.
@@ -200,7 +197,7 @@ function annotate({ annotations, document }: RunResult, warnings: number, pathOf
   annotateVerdict(document)
 }
 
-function annotateVerdict({ operation, status, failureReason }: ResultDocument): void {
+function annotateVerdict({ operation, status, failureReason }: ResultDocument) {
   if (status === 'pass') return
   const lines = failureReason.split('\n').map(logLine).join('\n').slice(0, maxAnnotationCharacters).toWellFormed()
   // The name of an unknown operation is untrusted.

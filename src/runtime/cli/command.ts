@@ -4,17 +4,13 @@ import { capitalize, plural } from '../../platform/core/text.ts'
 import { adviceOnDropped, replacementOf } from '../new-names.ts'
 
 export interface CommandOption {
-  /** The name without dashes. */
   readonly name: string
   /** `switch` has no value, `flag` may have one, and a `list` takes one item each time. */
   readonly kind: 'switch' | 'flag' | 'value' | 'list'
-  /** What help shows for the value. */
   readonly placeholder?: string
-  /** One line for help. */
   readonly text: string
   /** The title above it in help. */
   readonly group?: string
-  /** Accepted, but not listed in the help of the command. */
   readonly isCommon?: boolean
   /** What completion offers. */
   readonly choices?: readonly string[]
@@ -22,13 +18,11 @@ export interface CommandOption {
 
 export interface Command {
   readonly name: string
-  /** Sentences for help. */
   readonly summary: string
   readonly options: readonly CommandOption[]
   /** What it takes beside options, as help shows and describes it, and the words to choose from. */
   readonly words?: { readonly shown: string; readonly text?: string; readonly choices?: readonly string[]; readonly max: number }
   readonly examples?: readonly string[]
-  /** Paragraphs at the end of its help. */
   readonly notes?: readonly string[]
   /** What to do about an option that it does not have. */
   explainOption?(name: string): string | undefined
@@ -62,7 +56,7 @@ export function parseArguments(command: Command, args: readonly string[]): Given
 export const takesValue = (kind: CommandOption['kind']): boolean => kind === 'value' || kind === 'list'
 
 /** The value of an option that does not have it in the same argument. The word after a flag is its value, unless it may be another word. */
-function valueAfter({ name, kind, choices = [] }: CommandOption, index: number, words: Map<number, string>, isOnlyWord: boolean): string {
+function valueAfter({ name, kind, choices = [] }: CommandOption, index: number, words: Map<number, string>, isOnlyWord: boolean) {
   if (takesValue(kind)) throw wrongUse(`Option --${name} requires a value.`)
   const next = kind === 'flag' ? words.get(index + 1) : undefined
   if (next === undefined || !(isOnlyWord || choices.includes(next))) return 'true'
@@ -70,13 +64,13 @@ function valueAfter({ name, kind, choices = [] }: CommandOption, index: number, 
   return next
 }
 
-function withItem({ name, kind }: CommandOption, before: string | undefined, value: string): string {
+function withItem({ name, kind }: CommandOption, before: string | undefined, value: string) {
   if (before === undefined || (kind !== 'list' && before === value)) return value
   if (kind !== 'list') throw wrongUse(`Option --${name} was given twice.`)
   return `${before}\n${value}`
 }
 
-function demandWords({ name, options, words }: Command, given: readonly string[]): void {
+function demandWords({ name, options, words }: Command, given: readonly string[]) {
   if (given.length <= (words?.max ?? 0)) return
   const advice = options.some((option) => option.name === 'files') ? ' Name files with --files.' : ''
   throw wrongUse(
@@ -87,17 +81,17 @@ function demandWords({ name, options, words }: Command, given: readonly string[]
 /** The word that was given, if it is one of the choices. */
 export function requireChoice<const T extends string>(what: string, given: string, choices: readonly T[]): T {
   const found = choices.find((choice) => choice === given)
-  if (found === undefined) throw wrongUse(`${what} does not accept ${shown(given, '"')}. Use ${choices.join(', ')}.`)
+  if (found === undefined) throw wrongUse(`${what} does not accept ${shownWord(given, '"')}. Use ${choices.join(', ')}.`)
   return found
 }
 
 /** The message is the whole output. No WatchkeeperError, because help would load the code of diagnostics with it. */
 export class WrongUse extends Error {}
 
-const wrongUse = (message: string): WrongUse => new WrongUse(message)
+const wrongUse = (message: string) => new WrongUse(message)
 
 /** Anything else may be a secret in the wrong place. */
-const shown = (word: string, mark = ''): string => (/^-{0,2}[\w-]{1,40}$/.test(word) ? `${mark}${word}${mark}` : 'this text')
+const shownWord = (word: string, mark = '') => (/^-{0,2}[\w-]{1,40}$/.test(word) ? `${mark}${word}${mark}` : 'this text')
 
 function unknownOption({ name: command, options, explainOption }: Command, rawName: string): WrongUse {
   const name = rawName.replace(/^-+/, '')
@@ -110,12 +104,12 @@ function unknownOption({ name: command, options, explainOption }: Command, rawNa
     (dropped && `${capitalize(dropped)}.`) ??
     (replacement && `Use --${replacement.replace(': ', ' ')}.`) ??
     (meant === undefined ? `See watchkeeper ${command} --help.` : `Did you mean --${meant}?`)
-  return wrongUse(`Unknown option ${shown(rawName)}. ${advice}`)
+  return wrongUse(`Unknown option ${shownWord(rawName)}. ${advice}`)
 }
 
 export function unknownCommand(word: string, names: readonly string[]): WrongUse {
-  if (word.startsWith('-')) return wrongUse(`Unknown option ${shown(word)}. Options come after the command. See watchkeeper --help.`)
+  if (word.startsWith('-')) return wrongUse(`Unknown option ${shownWord(word)}. Options come after the command. See watchkeeper --help.`)
   const [replacement, meant] = [replacementOf(word, names), meantName(word, names)]
   const advice = replacement ? `Use ${replacement}.` : meant === undefined ? 'See watchkeeper --help.' : `Did you mean ${meant}?`
-  return wrongUse(`Unknown command ${shown(word)}. ${advice}`)
+  return wrongUse(`Unknown command ${shownWord(word)}. ${advice}`)
 }

@@ -1,16 +1,19 @@
-import { type Command, type CommandOption, takesValue } from './command.ts'
+import { type Command, takesValue } from './command.ts'
 import { firstSentence } from './help.ts'
 
-type Shell = 'bash' | 'zsh' | 'fish'
-
 /** The script that a shell sources to complete the commands and options of the program. */
-export function completionScript(shell: Shell, commands: readonly Command[]): string {
+export function completionScript(shell: 'bash' | 'zsh' | 'fish', commands: readonly Command[]): string {
   const completed = commands.map(
     ({ name, summary, words, options }): CompletedCommand => ({
       name,
       summary: firstSentence(summary),
       words: words?.choices ?? [],
-      options: options.map(describeOption),
+      options: options.map(({ name, kind, text, choices = [] }) => ({
+        flag: `--${name}`,
+        summary: text,
+        takesValue: takesValue(kind),
+        choices,
+      })),
     }),
   )
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell]('watchkeeper', completed)
@@ -33,14 +36,7 @@ interface CompletedOption {
   readonly choices: readonly string[]
 }
 
-const describeOption = ({ name, kind, text, choices = [] }: CommandOption): CompletedOption => ({
-  flag: `--${name}`,
-  summary: text,
-  takesValue: takesValue(kind),
-  choices,
-})
-
-function bashScript(name: string, commands: readonly CompletedCommand[]): string {
+function bashScript(name: string, commands: readonly CompletedCommand[]) {
   const values = new Map(
     commands.flatMap(({ options }) => options).flatMap(({ flag, choices }) => (choices.length > 0 ? [[flag, choices] as const] : [])),
   )
@@ -69,9 +65,9 @@ complete -o default -F _${name} ${name}
 `
 }
 
-const zshText = (text: string): string => text.replace(/[\\[\]:'"`$]/g, ' ')
+const zshText = (text: string) => text.replace(/[\\[\]:'"`$]/g, ' ')
 
-function zshScript(name: string, commands: readonly CompletedCommand[]): string {
+function zshScript(name: string, commands: readonly CompletedCommand[]) {
   const argument = ({ flag, summary, takesValue, choices }: CompletedOption): string => {
     const action = choices.length > 0 ? `(${choices.join(' ')})` : '_files'
     return `        '*${flag}[${zshText(summary)}]${takesValue ? `:value:${action}` : ''}' \\`
@@ -98,9 +94,9 @@ if [ "$funcstack[1]" = "_${name}" ]; then _${name} "$@"; else compdef _${name} $
 `
 }
 
-const fishText = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`
+const fishText = (text: string) => `'${text.replace(/[\\']/g, '\\$&')}'`
 
-function fishScript(name: string, commands: readonly CompletedCommand[]): string {
+function fishScript(name: string, commands: readonly CompletedCommand[]) {
   const lines = commands.flatMap(({ name: command, summary, words, options }) => [
     `complete -c ${name} -n __fish_use_subcommand -f -a ${command} -d ${fishText(summary)}`,
     ...(words.length > 0 ? [`complete -c ${name} -n '__fish_seen_subcommand_from ${command}' -f -a '${words.join(' ')}'`] : []),

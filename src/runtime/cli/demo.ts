@@ -13,17 +13,12 @@ import { hasColors, type Terminal } from './terminal.ts'
 interface DemoStep {
   readonly title: string
   readonly operation: OperationName
-  /** Files after the command. */
   readonly words?: readonly string[]
-  /** Inputs by kebab-case name. */
   readonly inputs: Readonly<Record<string, string>>
-  /** Files of the repository that it runs in, by name. */
   readonly files?: Readonly<Record<string, string>>
-  /** Whether the step is expected to fail. */
   readonly fails?: boolean
   /** The lines of the report that are shown after the verdict. All of it is shown with `--verbose`. */
   readonly highlights?: RegExp
-  /** What happens in the web app before the step. */
   readonly before?: () => void
 }
 
@@ -147,14 +142,11 @@ function selfHostedSteps({ store }: Emulator): readonly DemoStep[] {
       title: 'Remove the alert from the file, and apply it with prune',
       operation: 'apply',
       inputs: { ...file.inputs, prune: 'true' },
-      files: withoutAlerts(file.files),
+      files: Object.fromEntries(Object.entries(file.files).map(([path, text]) => [path, text.slice(0, text.indexOf('alerts:'))])),
       highlights: /^deleted/,
     },
   ]
 }
-
-const withoutAlerts = (files: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text.slice(0, text.indexOf('alerts:'))]))
 
 const declared = (webhookId: string) => ({
   'observability/orders.yml': `dashboards:
@@ -204,7 +196,6 @@ const exported = {
 
 interface DemoRun {
   readonly exitCode: number
-  /** What a person at a terminal would see, without colors. */
   readonly log: string
 }
 
@@ -235,7 +226,6 @@ async function runStep(
 
 interface DemoOptions {
   readonly profile: ProfileName
-  /** Shows whole reports. */
   readonly isVerbose: boolean
 }
 
@@ -260,11 +250,12 @@ export async function runDemo({ profile, isVerbose }: DemoOptions, terminal: Ter
       const methods = emulator.requests.slice(before).map(({ method }) => method)
       const end = paint('dim', `requests: ${methods.join(', ')} · exit code ${run.exitCode}`)
       const title = `━━ ${i + 1} of ${steps.length} · ${step.title} `
-      const shown = isAsExpected && !isVerbose ? showBriefly(step, run) : [commandOf(step), ...indent(run.log), end]
-      for (const text of ['', paint('bold', title.padEnd(maxLineLength, '━')), ...shown]) line(text)
+      const shown =
+        isAsExpected && !isVerbose ? showBriefly(step, run) : [commandOf(step), run.log.trimEnd().replace(/^(?=.)/gm, '   '), end]
+      for (const text of ['', paint('bold', title.padEnd(maxShownWidth, '━')), ...shown]) line(text)
     }
     line()
-    for (const text of summarize(surprises, { profile, isVerbose }, paint)) line(text)
+    for (const text of summarizeSteps(surprises, { profile, isVerbose }, paint)) line(text)
     return surprises === 0 ? exitCodes.ok : exitCodes.error
   } finally {
     await emulator.close()
@@ -273,7 +264,7 @@ export async function runDemo({ profile, isVerbose }: DemoOptions, terminal: Ter
 
 type Paint = (format: 'bold' | 'dim' | 'green' | 'red', text: string) => string
 
-function summarize(surprises: number, { profile, isVerbose }: DemoOptions, paint: Paint): readonly string[] {
+function summarizeSteps(surprises: number, { profile, isVerbose }: DemoOptions, paint: Paint) {
   if (surprises > 0) return [paint('red', `${surprises} operations did not end as expected.`)]
   return [
     paint('green', 'All operations ended as expected, including the gates that fail.'),
@@ -282,26 +273,20 @@ function summarize(surprises: number, { profile, isVerbose }: DemoOptions, paint
   ]
 }
 
-const indent = (text: string): readonly string[] =>
-  text
-    .trimEnd()
-    .split('\n')
-    .map((line) => `   ${line}`.trimEnd())
-
 /** Fits a terminal of ordinary width. */
-const maxLineLength = 80
-
-const cut = (text: string): string => (text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength - 1)}…`)
+const maxShownWidth = 80
 
 /** The call, the verdict, and the lines of the report that matter most. */
-function showBriefly(step: DemoStep, { log }: DemoRun): readonly string[] {
+function showBriefly(step: DemoStep, { log }: DemoRun) {
   const report = log.split('\n')
   const verdict = report.filter((line) => /^[✔▲✖]/.test(line))
   const highlights = report.filter((line) => step.highlights?.test(line))
-  return [commandOf(step), ...[...verdict, ...highlights].map((line) => `   ${line}`)].map(cut)
+  return [commandOf(step), ...[...verdict, ...highlights].map((line) => `   ${line}`)].map((text) =>
+    text.length <= maxShownWidth ? text : `${text.slice(0, maxShownWidth - 1)}…`,
+  )
 }
 
-const commandOf = ({ operation, inputs, words = [] }: DemoStep): string =>
+const commandOf = ({ operation, inputs, words = [] }: DemoStep) =>
   [
     '$ watchkeeper',
     operation,

@@ -6,7 +6,7 @@ import { summaries } from './summaries.ts'
 const [width, column] = [80, 26]
 
 /** The text in lines that begin with the prefix, or are indented. Nothing is cut. */
-function fill(text: string, prefix = '', indent = prefix.length): readonly string[] {
+function fillLine(text: string, prefix = '', indent = prefix.length) {
   const lines: string[] = []
   let line = prefix
   let isEmpty = true
@@ -23,11 +23,11 @@ function fill(text: string, prefix = '', indent = prefix.length): readonly strin
 }
 
 /** A term and its text, which begins in the same column for most terms. */
-const row = (term: string, text: string, start = column): readonly string[] => fill(text, `  ${term}  `.padEnd(start), start)
+const helpRow = (term: string, text: string, start = column) => fillLine(text, `  ${term}  `.padEnd(start), start)
 
 export const firstSentence = (text: string): string => (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/\s+/g, ' ').replace(/\.$/, '')
 
-function termOf({ name, kind, placeholder = '' }: CommandOption): string {
+function termOf({ name, kind, placeholder = '' }: CommandOption) {
   if (placeholder === '') return `--${name}`
   return `--${name} ${kind === 'flag' ? `[${placeholder}]` : `<${placeholder}>`}`
 }
@@ -35,31 +35,31 @@ function termOf({ name, kind, placeholder = '' }: CommandOption): string {
 /** The options with their titles, in the order of their first option. */
 export function optionLines(options: readonly CommandOption[]): readonly string[] {
   const groups = Map.groupBy(options, ({ group = 'Options' }) => group)
-  return [...groups].flatMap(([title, ofGroup]) => [`${title}:`, ...ofGroup.flatMap((option) => row(termOf(option), option.text)), ''])
+  return [...groups].flatMap(([title, ofGroup]) => [`${title}:`, ...ofGroup.flatMap((option) => helpRow(termOf(option), option.text)), ''])
 }
 
 export function helpOf({ name, summary, words, examples = [], options, notes = [] }: Command): string {
   const own = options.filter(({ isCommon }) => isCommon !== true)
   const usage = [name, ...(words === undefined ? [] : [words.shown]), ...(own.length > 0 ? ['[options]'] : [])].join(' ')
   const lines = [
-    ...fill(summary),
+    ...fillLine(summary),
     '',
     `Usage: watchkeeper ${usage}`,
     '',
-    ...(examples.length > 0 ? ['Examples:', ...examples.flatMap((example) => fill(example, '  ', 6)), ''] : []),
-    ...(words?.text === undefined ? [] : ['Arguments:', ...row(words.shown, words.text), '']),
+    ...(examples.length > 0 ? ['Examples:', ...examples.flatMap((example) => fillLine(example, '  ', 6)), ''] : []),
+    ...(words?.text === undefined ? [] : ['Arguments:', ...helpRow(words.shown, words.text), '']),
     ...optionLines(own),
-    ...notes.flatMap((note) => fill(note)),
+    ...notes.flatMap((note) => fillLine(note)),
   ]
   return `${lines.join('\n').trimEnd()}\n`
 }
 
 /** The list of commands. Loads no operation. */
 export function mainHelp(tools: readonly Command[]): string {
-  const rows = (commands: readonly Pick<Command, 'name' | 'summary'>[]): readonly string[] =>
-    commands.flatMap(({ name, summary }) => row(name, firstSentence(summary), 18))
+  const rows = (commands: readonly { readonly name: string; readonly summary: string }[]): readonly string[] =>
+    commands.flatMap(({ name, summary }) => helpRow(name, firstSentence(summary), 18))
   const lines = [
-    ...fill('Alerts and dashboards as code, a cost gate and backup checks for ClickHouse Cloud and ClickStack.'),
+    ...fillLine('Alerts and dashboards as code, a cost gate and backup checks for ClickHouse Cloud and ClickStack.'),
     '',
     'Usage: watchkeeper <command> [options]',
     '',
@@ -72,8 +72,8 @@ export function mainHelp(tools: readonly Command[]): string {
     'Setup:',
     ...rows(tools),
     '',
-    ...row('help <command>', 'the options of a command; help options: those of all commands', 18),
-    ...row('--version', 'the version', 18),
+    ...helpRow('help <command>', 'the options of a command; help options: those of all commands', 18),
+    ...helpRow('--version', 'the version', 18),
     '',
     'To try it without an account, run: watchkeeper demo',
     'Documentation: https://github.com/watchkeeper/watchkeeper',

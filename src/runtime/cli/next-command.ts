@@ -6,7 +6,6 @@ import { metaOf, type Shape } from '../../platform/documents/schema.ts'
 import { settingsSchema } from '../../platform/operation/inputs.ts'
 import type { ResultError } from '../../platform/operation/result.ts'
 
-/** A command as it was given. */
 interface GivenCommand {
   readonly name: OperationName
   /** Inputs by camelCase name, as text. A list has one item a line. */
@@ -15,7 +14,6 @@ interface GivenCommand {
   readonly positional?: string | undefined
   readonly yes: boolean
   readonly isWrite: boolean
-  /** Whether the operation works without a server. */
   readonly isOffline?: boolean
 }
 
@@ -24,7 +22,6 @@ const settingShape: Shape = settingsSchema.shape
 /** The inputs of apply that plan has, too. */
 const planInputs: readonly string[] = ['files', 'env', 'project', 'prune', 'repair', 'allowEmpty', 'maxDeletes']
 
-/** The list that shows the objects which the operation is about. */
 const lists: readonly (readonly [RegExp, OperationName])[] = [
   [/alert/, 'list-alerts'],
   [/dashboard/, 'list-dashboards'],
@@ -46,32 +43,31 @@ export function nextCommand(given: GivenCommand, { kind, diagnostics }: Pick<Res
     case 'look':
       return kind === 'canceled' && !given.isWrite ? again(given) : look(given)
     case 'list':
-      return listOf(given) ?? ofService('doctor', given)
+      return listCommand(given) ?? ofService('doctor', given)
     default:
       return ofService('doctor', given)
   }
 }
 
 /** The same command again. Its confirmation still holds, because the inputs are the same. */
-const again = (given: GivenCommand): string => write(given.name, given, () => true, given.yes)
+const again = (given: GivenCommand) => spellCommand(given.name, given, () => true, given.yes)
 
-/** A read that shows what was written. */
-const look = (given: GivenCommand): string =>
+const look = (given: GivenCommand) =>
   given.name === 'apply'
-    ? write('plan', given, (name) => isKept(name) || planInputs.includes(name))
-    : (listOf(given) ?? ofService('doctor', given))
+    ? spellCommand('plan', given, (name) => isPassedOn(name) || planInputs.includes(name))
+    : (listCommand(given) ?? ofService('doctor', given))
 
-function listOf(given: GivenCommand): string | undefined {
+function listCommand(given: GivenCommand) {
   const [, name] = lists.find(([noun]) => noun.test(given.name)) ?? []
   return name === undefined ? undefined : ofService(name, given)
 }
 
-const ofService = (name: OperationName, given: GivenCommand): string => write(name, given, isKept)
+const ofService = (name: OperationName, given: GivenCommand) => spellCommand(name, given, isPassedOn)
 
 /** Whether another operation gets the input. Its reports would overwrite those of the command that failed. */
-const isKept = (input: string): boolean => Object.hasOwn(settingShape, input) && input !== 'reports'
+const isPassedOn = (input: string) => Object.hasOwn(settingShape, input) && input !== 'reports'
 
-function write(name: OperationName, { inputs, positional }: GivenCommand, isWanted: (name: string) => boolean, yes = false): string {
+function spellCommand(name: OperationName, { inputs, positional }: GivenCommand, isWanted: (name: string) => boolean, yes = false) {
   const options = Object.entries(inputs).flatMap(([input, text]) => {
     const setting = settingShape[input]
     // The secret comes from a variable the next time.

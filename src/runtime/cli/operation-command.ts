@@ -5,14 +5,14 @@ import { exitCodes } from '../../platform/core/errors.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../../platform/core/names.ts'
 import { coreOf, defaultOf, isFlag, metaOf, type Schema, type Shape } from '../../platform/documents/schema.ts'
 import { fileInputs, fileSettings, settingsSchema } from '../../platform/operation/inputs.ts'
-import type { Operation, Scope } from '../../platform/operation/operation.ts'
+import type { Operation } from '../../platform/operation/operation.ts'
 import type { Command, CommandOption } from './command.ts'
 import { firstSentence, optionLines } from './help.ts'
 import { argumentOf, nextCommand } from './next-command.ts'
 import { runAtTerminal } from './run-operation.ts'
 import type { Terminal } from './terminal.ts'
 
-function yesText(asksFirst: Operation['asksFirst']): string {
+function yesText(asksFirst: Operation['asksFirst']) {
   if (typeof asksFirst !== 'object') return asksFirst === true ? 'write without asking' : 'accepted; this command never asks'
   const asking = Object.entries(asksFirst).map(([input, value]) => `--${toKebab(input)} ${value}`)
   return `accepted; this command only asks with ${asking.join(' ')}`
@@ -32,6 +32,9 @@ export async function operationCommand(name: OperationName, terminal: Terminal):
     },
     { name: 'json', kind: 'switch', text: 'print the result as JSON', group: outputGroup },
   ]
+  const ids =
+    scope.startsWith('service') || Object.hasOwn(input.shape, 'services') ? '--organization-id and --service-id' : '--organization-id'
+  const server = scope.endsWith('-or-server') ? ' or --api-url' : ''
   return {
     name,
     summary,
@@ -42,11 +45,16 @@ export async function operationCommand(name: OperationName, terminal: Terminal):
       ...common.filter(({ group }) => group !== outputGroup).map((option) => ({ ...option, isCommon: true })),
     ],
     ...(positional !== undefined && {
-      words: { shown: `<${positional}>`, text: textOf(input.shape[positional]), max: Number.POSITIVE_INFINITY },
+      words: { shown: `<${positional}>`, text: helpText(input.shape[positional]), max: Number.POSITIVE_INFINITY },
     }),
     examples: [example, ...moreExamples].map((one) => commandLine(name, one, positional)),
     notes: [
-      ...(scope === 'none' ? [] : [serverNote(scope, Object.hasOwn(input.shape, 'services')), '']),
+      ...(scope === 'none'
+        ? []
+        : [
+            `Server: --profile, ${ids}${server}, or their variables, such as ${toEnvironmentName('profile')}. Keys only come from variables.`,
+            '',
+          ]),
       `Exit codes: ${Object.entries(exitCodesOf(name, operation))
         .map(([code, meaning]) => `${code} ${meaning}`)
         .join(', ')}.`,
@@ -91,7 +99,7 @@ const configKeys: readonly string[] = [
   'previous-repository',
 ]
 
-function explainOption(name: string): string | undefined {
+function explainOption(name: string) {
   if (secretNames.includes(name))
     return `A secret is not an option, because others can see it in the list of processes. Set ${toEnvironmentName(name)}.`
   return configKeys.includes(name) ? 'It is a key of .watchkeeper.yml.' : undefined
@@ -115,29 +123,22 @@ export const optionsHelp = (): string =>
     '',
   ].join('\n')
 
-/** `service-id` is the default of the input `services`. */
-function serverNote(scope: Scope, hasServices: boolean): string {
-  const ids = scope.startsWith('service') || hasServices ? '--organization-id and --service-id' : '--organization-id'
-  const server = scope.endsWith('-or-server') ? ' or --api-url' : ''
-  return `Server: --profile, ${ids}${server}, or their variables, such as ${toEnvironmentName('profile')}. Keys only come from variables.`
-}
-
 function optionOf(name: string, field: Schema): CommandOption {
   const core = coreOf(field)
   const { group } = metaOf(field)
-  const choices = choicesOf(core)
+  const choices = fieldChoices(core)
   const placeholder = isFlag(core) ? choices.filter((choice) => choice !== 'true' && choice !== 'false').join('|') : placeholderFor(field)
   return {
     name,
     kind: isFlag(core) ? 'flag' : core instanceof z.ZodArray ? 'list' : 'value',
     ...(placeholder !== '' && { placeholder }),
-    text: textOf(field),
+    text: helpText(field),
     ...(group !== undefined && { group }),
     ...(choices.length > 0 && { choices }),
   }
 }
 
-function choicesOf(core: Schema): readonly string[] {
+function fieldChoices(core: Schema) {
   if (core instanceof z.ZodBoolean) return ['true', 'false']
   if (core instanceof z.ZodEnum) return core.options.map(String)
   return core instanceof z.ZodLiteral ? [...core.values].map(String) : []
@@ -160,21 +161,20 @@ const placeholders: readonly (readonly [RegExp, string])[] = [
   [/^a (?:whole )?number/, 'number'],
 ]
 
-/** The placeholder of the value in help: its choices, or its kind. */
-function placeholderFor(field: Schema): string {
+function placeholderFor(field: Schema) {
   const core = coreOf(field)
   const { accepts = '' } = metaOf(field)
-  const choices = choicesOf(core).join('|')
+  const choices = fieldChoices(core).join('|')
   if (choices !== '' && choices.length <= maxChoicesLength) return choices
   return placeholders.find(([grammar]) => grammar.test(accepts))?.[1] ?? (core instanceof z.ZodNumber ? 'number' : 'text')
 }
 
 /** The first sentence, and what a reader of it has to know. */
-function textOf(field: Schema): string {
+function helpText(field: Schema) {
   const { description = '', accepts, note } = metaOf(field)
   const core = coreOf(field)
   const standard = defaultOf(field)
-  const isHiddenChoice = core instanceof z.ZodEnum && choicesOf(core).join('|').length > maxChoicesLength
+  const isHiddenChoice = core instanceof z.ZodEnum && fieldChoices(core).join('|').length > maxChoicesLength
   return [
     [description, ...(note === undefined ? [] : [note])].map(firstSentence).join('. ').replaceAll('`', ''),
     ...(isHiddenChoice ? [`(${accepts})`] : []),

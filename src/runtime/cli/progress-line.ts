@@ -1,4 +1,4 @@
-import { type Clock, createPace, systemClock } from '../../platform/core/clock.ts'
+import { createPace, systemClock } from '../../platform/core/clock.ts'
 import { progressBar } from '../../platform/core/text.ts'
 import { displayWidth, wrap } from '../../platform/report/terminal.ts'
 import { columnsOf, type OutputStream } from './terminal.ts'
@@ -6,19 +6,15 @@ import { columnsOf, type OutputStream } from './terminal.ts'
 /** The last line of the stream, for messages that the next one replaces. Files and pipes get one as a line every ten seconds. */
 export interface ProgressLine {
   show(progress: { readonly done: number; readonly total: number; readonly text: string }): void
-  /** Writes a line that stays, above the progress. */
   note(line: string): void
-  /** Removes the progress. */
   erase(): void
 }
 
-const eraseLine = '\r\u001b[K'
-
-export function createProgressLine(stream: OutputStream, isDumb: boolean, clock: Pick<Clock, 'monotonicMs'> = systemClock): ProgressLine {
+export function createProgressLine(stream: OutputStream, isDumb: boolean, clock: { monotonicMs(): number } = systemClock): ProgressLine {
   const isDue = createPace(clock)
   let shown = ''
   const erase = (): void => {
-    if (shown !== '') stream.write(eraseLine)
+    if (shown !== '') stream.write('\r\u001b[K')
     shown = ''
   }
   const note = (line: string): void => {
@@ -36,13 +32,13 @@ export function createProgressLine(stream: OutputStream, isDumb: boolean, clock:
       if (columns === undefined) return isDue() ? note(`${done}/${total} ${text}`) : undefined
       erase()
       // A line that the terminal wraps cannot be erased.
-      shown = cut(`${progressBar((100 * done) / total)} ${done}/${total} ${text}`, columns - 1)
+      shown = cutLine(`${progressBar((100 * done) / total)} ${done}/${total} ${text}`, columns - 1)
       stream.write(shown)
     },
   }
 }
 
-function cut(text: string, columns: number): string {
+function cutLine(text: string, columns: number) {
   let end = text.length
   while (displayWidth(text.slice(0, end)) > columns) end -= 1
   return text.slice(0, end)

@@ -1,4 +1,3 @@
-// The repository that a directory is in, as Git knows it.
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 

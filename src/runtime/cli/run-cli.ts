@@ -24,7 +24,7 @@ export async function reportCrash(thrown: unknown, args: readonly string[], term
 
 const helpFlags: readonly string[] = ['--help', '-h']
 
-async function dispatch([word, ...args]: readonly string[], terminal: Terminal): Promise<number> {
+async function dispatch([word, ...args]: readonly string[], terminal: Terminal) {
   const tools = createTools(terminal)
   const print = (text: string): number => {
     terminal.stdout.write(text)
@@ -57,7 +57,7 @@ async function findCommand(name: string, tools: readonly Command[], terminal: Te
 }
 
 /** Prepares the process before zod is used. The list of commands needs no zod. */
-async function prepare(): Promise<void> {
+async function prepare() {
   const { prepareForOneRun } = await import('../one-run.ts')
   prepareForOneRun()
 }

@@ -78,7 +78,7 @@ function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellatio
       const color = hasColors(terminal)
       const stream = isError ? stderr : stdout
       const width = columnsOf(stream)
-      for (const line of renderTerminal(blocks, { color, rest: restOf(publishSettings, env), ...(width !== undefined && { width }) }))
+      for (const line of renderTerminal(blocks, { color, rest: whereTheRest(publishSettings, env), ...(width !== undefined && { width }) }))
         stream.write(`${color ? line : logLine(line)}\n`)
     },
     summaryFile: env.GITHUB_STEP_SUMMARY || undefined,
@@ -86,14 +86,13 @@ function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellatio
   }
 }
 
-/** Where to find the parts of a report that a terminal does not show. */
-function restOf({ summary, reports = [] }: PublishSettings, { GITHUB_STEP_SUMMARY: summaryFile }: Terminal['env']): string {
+function whereTheRest({ summary, reports = [] }: PublishSettings, { GITHUB_STEP_SUMMARY: summaryFile }: Terminal['env']) {
   if (reports.some(({ format }) => format === 'json')) return 'the result file'
   return summary && summaryFile ? 'the summary of the run' : '--json'
 }
 
 /** The command line has no event and no token for GitHub. */
-function warnOfIgnoredSettings({ comment = 'off', issue = 'off' }: PublishSettings, note: (line: string) => void): void {
+function warnOfIgnoredSettings({ comment = 'off', issue = 'off' }: PublishSettings, note: (line: string) => void) {
   const ignored = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])]
   if (ignored.length > 0) note(`warning: ${ignored.join(' and ')}: ignored, because only the GitHub Action writes comments and issues`)
 }

@@ -1,4 +1,3 @@
-// The operations as JSON, for `watchkeeper schema`.
 import * as z from 'zod'
 import { isOperationName, type OperationName, operationNames, operations } from '../../operations.ts'
 import { inputError } from '../../platform/core/errors.ts'
@@ -26,14 +25,13 @@ export const commonOutputs: readonly { readonly name: string; readonly descripti
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-// Metadata of this project, which no validator knows.
-const ownMetadata = ['aliases', 'synonyms', 'secret', 'commas', 'writeDefault', 'ref', 'clear', 'isLocal', 'toWire']
-
 function withoutOwnMetadata(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnMetadata)
   if (typeof value !== 'object' || value === null) return value
   const isOwn = (key: string, item: unknown): boolean =>
-    (['accepts', 'missing', 'group', 'setting', 'note'].includes(key) && typeof item === 'string') || ownMetadata.includes(key)
+    // Metadata of this project, which no validator knows.
+    (['accepts', 'missing', 'group', 'setting', 'note'].includes(key) && typeof item === 'string') ||
+    ['aliases', 'synonyms', 'secret', 'commas', 'writeDefault', 'ref', 'clear', 'isLocal', 'toWire'].includes(key)
   const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
   // The server's default is the default for the author of a file.
   return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))
@@ -43,11 +41,11 @@ export const toJsonSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'
   withoutOwnMetadata(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as JsonSchema // A JSON Schema is a map.
 
 /** The schema of the result of an operation: its own fields, and those of every result. */
-export const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
+const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
   z.looseObject({ ...commonResultSchema.shape, ...output.shape, ...details.shape })
 
 /** An input for programs. The type is that of JSON; a list is given by several options, or by several lines. */
-function describeInput(name: string, schema: z.core.$ZodType, positional?: string): JsonSchema {
+function inputSchema(name: string, schema: z.core.$ZodType, positional?: string): JsonSchema {
   const { type, enum: choices, default: standard } = toJsonSchema(schema as z.ZodType) // A field of a z.object.
   const { description, accepts, note, secret } = metaOf(schema)
   return {
@@ -66,7 +64,7 @@ function describeInput(name: string, schema: z.core.$ZodType, positional?: strin
 }
 
 const describeInputs = (shape: Shape, positional?: string): readonly JsonSchema[] =>
-  Object.entries(shape).map(([name, schema]) => describeInput(name, schema, positional))
+  Object.entries(shape).map(([name, schema]) => inputSchema(name, schema, positional))
 
 async function operationSchema(name: OperationName): Promise<JsonSchema> {
   const operation: Operation = await operations[name]()

@@ -3,7 +3,7 @@ import { exitCodes, inputError } from '../../platform/core/errors.ts'
 import type { Signals } from '../signals.ts'
 
 /** The options of the command. */
-export interface EmulatorCommand {
+interface EmulatorCommand {
   readonly port: number
   readonly dialect: Dialect
   /** `on`: that of the dialect. */
@@ -23,7 +23,7 @@ export async function serveEmulator(
       throw inputError('port', `port ${port} is not available (${thrown.code}); choose another port, or 0 for any free port`)
     throw thrown
   })
-  write(`${describe(emulator.url, dialect)}\n`)
+  write(`${describeEmulator(emulator.url, dialect)}\n`)
   await new Promise<void>((resolve) => {
     signals.on('SIGINT', resolve)
     signals.on('SIGTERM', resolve)
@@ -32,29 +32,27 @@ export async function serveEmulator(
   return exitCodes.ok
 }
 
-const describe = (url: string, dialect: Dialect): string =>
+const describeEmulator = (url: string, dialect: Dialect) =>
   [
     `The emulator serves the API (${dialect}) with demo data on ${url}. Press Ctrl-C to stop it. In another terminal, run:`,
     '',
-    ...(dialect === 'hyperdx' ? selfHostedCommands(url) : cloudCommands(url)),
+    ...(dialect === 'hyperdx'
+      ? [
+          'export WATCHKEEPER_PROFILE=hyperdx',
+          `export WATCHKEEPER_API_URL=${url}`,
+          `export WATCHKEEPER_API_KEY=${demo.apiKeySecret}`,
+          'watchkeeper doctor',
+        ]
+      : [
+          `export WATCHKEEPER_API_URL=${url}`,
+          'export WATCHKEEPER_PROFILE=clickhouse-cloud',
+          `export WATCHKEEPER_API_KEY_ID=${demo.apiKeyId}`,
+          `export WATCHKEEPER_API_KEY_SECRET=${demo.apiKeySecret}`,
+          `export WATCHKEEPER_ORGANIZATION_ID=${demo.organizationId}`,
+          `export WATCHKEEPER_SERVICE_ID=${demo.services.checkout}`,
+          'watchkeeper doctor',
+        ]),
     '',
     'Next, declare an alert: https://github.com/watchkeeper/watchkeeper/blob/main/docs/start.md#your-first-alert',
     `Faults, request log and data: ${url}/_emulator`,
   ].join('\n')
-
-const cloudCommands = (url: string): readonly string[] => [
-  `export WATCHKEEPER_API_URL=${url}`,
-  'export WATCHKEEPER_PROFILE=clickhouse-cloud',
-  `export WATCHKEEPER_API_KEY_ID=${demo.apiKeyId}`,
-  `export WATCHKEEPER_API_KEY_SECRET=${demo.apiKeySecret}`,
-  `export WATCHKEEPER_ORGANIZATION_ID=${demo.organizationId}`,
-  `export WATCHKEEPER_SERVICE_ID=${demo.services.checkout}`,
-  'watchkeeper doctor',
-]
-
-const selfHostedCommands = (url: string): readonly string[] => [
-  'export WATCHKEEPER_PROFILE=hyperdx',
-  `export WATCHKEEPER_API_URL=${url}`,
-  `export WATCHKEEPER_API_KEY=${demo.apiKeySecret}`,
-  'watchkeeper doctor',
-]

@@ -16,7 +16,6 @@ export interface Terminal {
 export interface OutputStream {
   write(text: string): unknown
   readonly isTTY?: boolean
-  /** Width of the terminal. */
   readonly columns?: number
 }
 

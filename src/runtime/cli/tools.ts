@@ -1,5 +1,3 @@
-// The commands that are not operations. Each is loaded when it is used.
-
 import { operationNames } from '../../operations.ts'
 import { type ProfileName, profileNames } from '../../platform/api/profiles.ts'
 import { type Command, type CommandOption, type GivenArguments, requireChoice, WrongUse } from './command.ts'
@@ -101,9 +99,5 @@ const choiceOption = (name: string, text: string, choices: readonly string[]): C
   choices,
 })
 
-const chosen = <const T extends string>(
-  options: GivenArguments['options'],
-  name: string,
-  choices: readonly T[],
-  standard: NoInfer<T>,
-): T => (options[name] === undefined ? standard : requireChoice(`Option --${name}`, options[name], choices))
+const chosen = <const T extends string>(options: GivenArguments['options'], name: string, choices: readonly T[], standard: NoInfer<T>) =>
+  options[name] === undefined ? standard : requireChoice(`Option --${name}`, options[name], choices)

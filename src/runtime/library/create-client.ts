@@ -45,13 +45,13 @@ export type ResultOf<Name extends OperationName> = Pick<
   readonly status: 'pass' | 'warn' | 'fail'
 } & Readonly<z.input<Operations[Name]['output']> & z.input<Operations[Name]['details']>>
 
-type Method<Name extends OperationName> =
+type ClientMethod<Name extends OperationName> =
   Record<string, never> extends InputOf<Name>
     ? (input?: InputOf<Name>) => Promise<ResultOf<Name>>
     : (input: InputOf<Name>) => Promise<ResultOf<Name>>
 
 /** A method for each operation, by its camelCase name: `usageCost` for `usage-cost`. */
-export type Client = { readonly [Name in OperationName as MethodName<Name>]: Method<Name> }
+export type Client = { readonly [Name in OperationName as MethodName<Name>]: ClientMethod<Name> }
 
 /**
  * Creates a client for one organization and service. It sends no request before the first call. A method rejects with an `InputError` that

@@ -14,7 +14,7 @@ const optionNames = new RegExp(
   'g',
 )
 
-const renameWords = (text: string): string =>
+const renameWords = (text: string) =>
   text.replace(optionNames, (word) => {
     if (word === 'the input') return 'the option'
     if (word.startsWith('"')) return word

@@ -1,4 +1,3 @@
-// Finds out with real requests why requests fail: the address, the key, its role, or a limit.
 import * as z from 'zod'
 import { fetchBackups } from '../../backups/backups-api.ts'
 import { readUsageCost } from '../../cost/usage/usage-api.ts'
@@ -12,6 +11,7 @@ import {
   onFailedEvaluation,
 } from '../../kinds/alert/evaluation.ts'
 import { collections, readWatchedNames } from '../../kinds/collections.ts'
+import { provisionerWrites } from '../../kinds/dashboard/dashboard-kind.ts'
 import { describeStored } from '../../kinds/kind.ts'
 import { type KindName, kindLabels } from '../../kinds/kind-names.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
@@ -19,7 +19,7 @@ import { isServer, path, type Target } from '../../platform/api/path.ts'
 import { readOne } from '../../platform/api/wire.ts'
 import { dayOf, plainDay } from '../../platform/core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../../platform/core/errors.ts'
-import { type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural, pluralOf } from '../../platform/core/text.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
 import { type Block, skippedSign, statusLooks } from '../../platform/report/blocks.ts'
@@ -28,7 +28,7 @@ import { pass } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
 import { findKeyExpiry, warnWithinMs } from './key-expiry.ts'
 
-const check = z.object({
+const doctorCheck = z.object({
   name: z.string().describe('Name of the check.'),
   outcome: z.enum(['ok', 'warning', 'failed', 'skipped']),
   detail: z.string().describe('The result, or the whole error message.'),
@@ -38,7 +38,7 @@ const check = z.object({
   advice: z.string().optional().describe('How to fix a failure.'),
 })
 
-type Check = z.output<typeof check>
+type DoctorCheck = z.output<typeof doctorCheck>
 
 const rateLimitName = 'rate limit'
 
@@ -56,13 +56,13 @@ export const doctor = defineOperation({
   details: z.object({
     healthy: z.boolean().describe('True when no check failed.'),
     requestsLeft: z.int().optional().describe('Requests left in the current window of the rate limit, if the server reports them.'),
-    checks: z.array(check).describe('The checks, in order.'),
+    checks: z.array(doctorCheck).describe('The checks, in order.'),
     checkedServer: z.string().describe('Scheme, host and port of the API.'),
     checkedServiceId: z.string().optional().describe('The service that the checks used.'),
   }),
   example: {},
   async run(context, { onFailedEvaluation: policy }) {
-    const checks: Check[] = []
+    const checks: DoctorCheck[] = []
     let skipReason: string | undefined
     for (const [i, probe] of listProbes(context, policy).entries()) {
       const result = skipReason === undefined ? await runProbe(probe) : skip(probe.name, skipReason)
@@ -111,14 +111,14 @@ export const doctor = defineOperation({
     return { status: 'fail', reasons: [], sentence: line, cause: [trusted(`${names} failed`)], ...(isDenied && { exit: 'denied' }) }
   },
   report: ({ checks, checkedServiceId }) => ({
-    headline: headlineOf(checks),
+    headline: doctorHeadline(checks),
     ...(checkedServiceId !== undefined && { services: say`service ${checkedServiceId}` }),
     blocks: [checkTable(checks), ...describeCauses(checks).map((text): Block => ({ kind: 'message', text }))],
   }),
 })
 
 /** What failed: one text for each cause, with all requests that it made fail. */
-function describeCauses(checks: readonly Check[]): readonly string[] {
+function describeCauses(checks: readonly DoctorCheck[]) {
   const parts = checks
     .filter(({ outcome }) => outcome === 'failed' || outcome === 'warning')
     .map(({ detail }) => Object.groupBy(detail.split('\n'), (line) => (line.startsWith('Request: ') ? 'requests' : 'cause')))
@@ -130,9 +130,9 @@ function describeCauses(checks: readonly Check[]): readonly string[] {
 type DoctorContext = Context<'read', 'organization-or-server'>
 
 /** A check that ran is ok unless it says otherwise. */
-type ProbeResult = Pick<Check, 'detail' | 'found' | 'advice'> & Partial<Pick<Check, 'outcome'>>
+type ProbeResult = Pick<DoctorCheck, 'detail' | 'found' | 'advice'> & Partial<Pick<DoctorCheck, 'outcome'>>
 
-interface Probe {
+interface DoctorProbe {
   readonly name: string
   /** Sends a request. Undefined for a check that needs a service when none was given. */
   readonly run: (() => Promise<ProbeResult>) | undefined
@@ -141,15 +141,15 @@ interface Probe {
 const describeCount = (found: number, note = '') => ({ detail: `${found} found${note}`, found })
 
 /** The first probe checks the address and the key. Each of the others checks one permission. */
-function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonly Probe[] {
+function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonly DoctorProbe[] {
   const { api, service, profile } = context
-  const listing = (kind: KindName, note = ''): Probe => ({
+  const listing = (kind: KindName, note = ''): DoctorProbe => ({
     name: pluralOf(kindLabels[kind]),
     run: service && (async () => describeCount((await collections[kind].list(api, service)).items.length, note)),
   })
   return [
     profile.isSelfHosted ? serverProbe(context) : usageProbe(context),
-    listing('dashboard', `, profile ${profile.name}`),
+    listing('dashboard', `, profile ${profile.name}${profile.isSelfHosted ? `; ${provisionerWrites}` : ''}`),
     { name: 'alerts', run: service && (() => checkAlerts(service, context, policy)) },
     listing('source'),
     listing('webhook'),
@@ -160,7 +160,7 @@ function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonl
   ]
 }
 
-function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): Probe {
+function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): DoctorProbe {
   const today = dayOf(clock.now())
   return {
     name: 'usage cost',
@@ -172,7 +172,7 @@ function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): P
 }
 
 /** No check where the key is not allowed to read when it expires: a key needs no such permission for its job. */
-async function checkKeyExpiry({ api, organizationId, clock }: DoctorContext): Promise<readonly Check[]> {
+async function checkKeyExpiry({ api, organizationId, clock }: DoctorContext): Promise<readonly DoctorCheck[]> {
   const expiry = await findKeyExpiry(api, organizationId)
   if (expiry === undefined) return []
   const name = keyExpiryName
@@ -182,9 +182,6 @@ async function checkKeyExpiry({ api, organizationId, clock }: DoctorContext): Pr
   if (leftMs > warnWithinMs) return [{ name, outcome: 'ok', detail }]
   return [{ name, outcome: 'warning', detail, advice: `${detail}. Create another key, and replace api-key-id and api-key-secret` }]
 }
-
-/** The most failed and overdue evaluations that are shown. */
-const maxShown = 10
 
 /** An alert can be stored as declared and still never fire. The API shows the errors and the time of the last evaluation only. */
 async function checkAlerts(service: Target, { api, profile, clock }: DoctorContext, policy: OnFailedEvaluation): Promise<ProbeResult> {
@@ -209,21 +206,18 @@ async function checkAlerts(service: Target, { api, profile, clock }: DoctorConte
     ...(overdue.length === 0 ? [] : [stopped ?? `the evaluation of ${overdue.length} ${ofManaged} is overdue`]),
   ].join(', and ')
   const listed = stopped === undefined ? [...failures, ...overdue] : failures
-  const lines = listFirst(listed, maxShown, (count) => `… and ${count} more`)
+  const lines = listFirst(listed, 10, (count) => `… and ${count} more`)
   const detail = [`${found.detail}, and ${advice}${lines.length === 0 ? '' : ':'}`, ...lines].join('\n')
   return { ...found, outcome: policy === 'fail' && failures.length > 0 ? 'failed' : 'warning', detail, advice }
 }
 
-// The answer also has the access key, which is not read.
-const readUser = readOne(z.object({ user: z.object({ email: z.string().optional(), name: z.string().optional() }) }))
-
-const serverProbe = ({ api, apiOrigin }: DoctorContext): Probe => ({
+const serverProbe = ({ api, apiOrigin }: DoctorContext): DoctorProbe => ({
   name: serverName,
   run: async () => {
     const version = await api.serverVersion()
     const { user } = await api.read({
       request: { method: 'GET', path: path`` },
-      read: readUser,
+      read: readOne(z.object({ user: z.object({ email: z.string().optional(), name: z.string().optional() }) })),
       about: { noun: 'user', missing: 'server', permission: 'observability' },
     })
     const server = version === undefined ? 'A server that does not state its version' : `HyperDX ${version}`
@@ -242,15 +236,15 @@ const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
 ])
 
 /** Whether the first request of ClickHouse Cloud did not reach the API: the address is wrong, and not what the check is about. */
-const isWithoutServer = (kind: string | undefined): boolean => kind === 'not-served' || (fatalKinds.has(kind) && kind !== 'authentication')
+const isWithoutServer = (kind: string | undefined) => kind === 'not-served' || (fatalKinds.has(kind) && kind !== 'authentication')
 
 /** A self-hosted server has a single address for everything. */
-const isFatal = (kind: string | undefined, { profile }: DoctorContext): boolean =>
+const isFatal = (kind: string | undefined, { profile }: DoctorContext) =>
   fatalKinds.has(kind) || (profile.isSelfHosted && (kind === 'not-served' || kind === 'bad-answer'))
 
-const skip = (name: string, detail: string): Check => ({ name, outcome: 'skipped', detail })
+const skip = (name: string, detail: string): DoctorCheck => ({ name, outcome: 'skipped', detail })
 
-async function runProbe({ name, run }: Probe): Promise<Check> {
+async function runProbe({ name, run }: DoctorProbe): Promise<DoctorCheck> {
   if (run === undefined) return skip(name, 'requires service-id')
   try {
     return { name, outcome: 'ok', ...(await run()) }
@@ -264,19 +258,19 @@ async function runProbe({ name, run }: Probe): Promise<Check> {
   }
 }
 
-const countOf = (checks: readonly Check[], outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length
+const countOf = (checks: readonly DoctorCheck[], outcome: DoctorCheck['outcome']) => checks.filter((one) => one.outcome === outcome).length
 
-/** First line of a run that passes. */
-function headlineOf(checks: readonly Check[]): Line {
+function doctorHeadline(checks: readonly DoctorCheck[]) {
   const skipped = countOf(checks, 'skipped')
   return [trusted(`${countOf(checks, 'ok')} checks passed${skipped === 0 ? '' : `, ${skipped} skipped`}`)]
 }
 
-const signs = { ok: statusLooks.pass.sign, warning: statusLooks.warn.sign, failed: statusLooks.fail.sign, skipped: skippedSign } as const
-
-const checkTable = (checks: readonly Check[]): Block =>
+const checkTable = (checks: readonly DoctorCheck[]) =>
   table(undefined, checks, {
     Check: ({ name }) => trusted(name),
-    Outcome: ({ outcome }) => trusted(`${signs[outcome]} ${outcome}`),
+    Outcome: ({ outcome }) =>
+      trusted(
+        `${({ ok: statusLooks.pass.sign, warning: statusLooks.warn.sign, failed: statusLooks.fail.sign, skipped: skippedSign } as const)[outcome]} ${outcome}`,
+      ),
     Detail: ({ detail, advice }) => untrustedSentence(advice ?? detail),
   })

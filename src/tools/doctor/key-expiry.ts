@@ -23,11 +23,6 @@ const expiry = z
     return z.NEVER
   })
 
-// The endpoint is beta, and its fields of a key are not documented by name. Without `expireAt`, the answer says nothing about the expiry.
-const whoami = z.looseObject({ expireAt: expiry.optional() })
-
-const listedKey = z.looseObject({ keySuffix: z.string().nullish(), expireAt: expiry })
-
 /**
  * When the key of the run expires: by `whoami` where the API has it, otherwise by the only key of the organization with the same last four
  * characters of the id. Undefined where the key is not allowed to read that, or where it is not clear which key it is. Sends one request, or two.
@@ -36,7 +31,7 @@ export async function findKeyExpiry(api: ReadApi, organizationId: string): Promi
   const own = await readOrNothing(() =>
     api.read({
       request: { method: 'GET', path: path`/v1/whoami` },
-      read: readOne(whoami),
+      read: readOne(z.looseObject({ expireAt: expiry.optional() })),
       about: { noun: 'key' },
       rules: { isOptional: true },
     }),
@@ -47,7 +42,7 @@ export async function findKeyExpiry(api: ReadApi, organizationId: string): Promi
   const keys = await readOrNothing(() =>
     api.read({
       request: { method: 'GET', path: path`/v1/organizations/${organizationId}/keys` },
-      read: readList(listedKey),
+      read: readList(z.looseObject({ keySuffix: z.string().nullish(), expireAt: expiry })),
       about: { noun: 'organization', permission: 'keys' },
       rules: { isOptional: true },
     }),

@@ -12,13 +12,11 @@ interface GrantsCheck {
   readonly detail: string
 }
 
-interface GrantsContext {
-  readonly api: ReadApi
-  readonly clock: { now(): number }
-}
-
 /** One check for ClickHouse Cloud, and one for each connection of a self-hosted server. Never failed: a key needs none of this for its job. */
-export async function checkSqlGrants({ api, clock }: GrantsContext, service: Target): Promise<readonly GrantsCheck[]> {
+export async function checkSqlGrants(
+  { api, clock }: { readonly api: ReadApi; readonly clock: { now(): number } },
+  service: Target,
+): Promise<readonly GrantsCheck[]> {
   const check = async (name: string, connectionId: string): Promise<GrantsCheck> => {
     try {
       const endMs = clock.now()
@@ -38,7 +36,7 @@ export async function checkSqlGrants({ api, clock }: GrantsContext, service: Tar
 }
 
 /** Privileges of `GRANT SELECT(a, b), SHOW TABLES ON *.* TO user`, without those that read the database. A revoke only takes some away. */
-export function describeGrants(grants: readonly string[]): string {
+function describeGrants(grants: readonly string[]): string {
   const granted = grants.flatMap(
     (grant) =>
       /^GRANT (.*?) ON /

@@ -41,4 +41,20 @@ describe('the dialect of self-hosted HyperDX', () => {
       data: { name: 'never stored' },
     })
   })
+
+  it('keeps the password of a connection that an update leaves out, and shows none', async () => {
+    const emulator = await startHyperdx()
+    const connection = { name: 'Main', host: 'https://db.example', username: 'otel' }
+    const created = await callHyperdx(emulator, 'POST', 'connections', { body: { ...connection, password: 'one' } })
+    const stored = () => {
+      const services = emulator.store.organizations.flatMap((organization) => organization.services)
+      return services.flatMap(({ connections }) => connections).find(({ id }) => id === created.json.data.id)
+    }
+    expect([created.json.data.password, stored()?.password]).toEqual([undefined, 'one'])
+    await callHyperdx(emulator, 'PUT', `connections/${created.json.data.id}`, { body: connection })
+    expect(stored()?.password).toBe('one')
+    await callHyperdx(emulator, 'PUT', `connections/${created.json.data.id}`, { body: { ...connection, password: 'two' } })
+    expect(stored()).toMatchObject({ ...connection, password: 'two' })
+    expect(Object.keys(stored() ?? {}).toSorted()).toEqual(['createdAt', 'host', 'id', 'name', 'password', 'updatedAt', 'username'])
+  })
 })

@@ -28,7 +28,7 @@ export async function runInit(words: readonly string[], { directory, script, env
     ...(needsProject ? [projectConfig(await remoteRepository(directory))] : []),
   ]
   const written: NewFile[] = []
-  for (const file of wanted) written.push({ ...file, isNew: await writeNewFile(directory, file) })
+  for (const file of wanted) written.push({ ...file, isNew: await writeKitFile(directory, file) })
   const lines = inColumns(written.map(({ target, isNew }) => [target, isNew ? 'written' : 'kept, because it exists']))
   stdout.write(`${[...lines, '', ...nextSteps(written, env)].join('\n')}\n`)
   return exitCodes.ok
@@ -70,15 +70,14 @@ function filesOf(chosen: readonly Kit[]): readonly KitFile[] {
   return chosen.flatMap(({ selfHosted = [] }) => selfHosted)
 }
 
-async function requireRoot(directory: string): Promise<void> {
+async function requireRoot(directory: string) {
   const root = await repositoryRoot(directory)
   if (root === undefined || root === directory) return
   const message = `this directory is not the root of its repository, and GitHub reads workflows only at the root; run init in ${quote(root)}`
   throw inputError('init', message)
 }
 
-/** The config file with the owner of alerts and dashboards. */
-const projectConfig = (project: string | undefined): KitFile & { readonly text: string } => ({
+const projectConfig = (project: string | undefined) => ({
   example: defaultConfigFile,
   target: defaultConfigFile,
   ...(project === undefined && { check: 'set the name of your project' }),
@@ -87,8 +86,7 @@ ${project === undefined ? '# project: owner/repo' : `project: ${project}`}
 `,
 })
 
-/** Whether the file did not exist. */
-async function writeNewFile(root: string, { target, text }: { readonly target: string; readonly text: string }): Promise<boolean> {
+async function writeKitFile(root: string, { target, text }: { readonly target: string; readonly text: string }) {
   try {
     await mkdir(dirname(join(root, target)), { recursive: true })
     await writeFile(join(root, target), text, { flag: 'wx' })

@@ -1,9 +1,7 @@
 export interface KitFile {
-  /** Path under examples/. */
   readonly example: string
   /** Path in the repository. Workflows have a prefix, as repositories may have an apply.yml of their own. */
   readonly target: string
-  /** What the user must adapt before the file is useful. */
   readonly check?: string
 }
 
@@ -18,7 +16,7 @@ export interface Kit {
   readonly hasProject?: true
 }
 
-const workflow = (name: string, check?: string): KitFile => ({
+const workflow = (name: string, check?: string) => ({
   example: `workflows/${name}.yml`,
   target: `.github/workflows/watchkeeper-${name}.yml`,
   ...(check !== undefined && { check }),

@@ -6,7 +6,6 @@ import { type KitFile, starter } from './kits.ts'
 
 export interface NewFile extends KitFile {
   readonly text: string
-  /** Whether init wrote it. A file that existed is kept. */
   readonly isNew: boolean
 }
 
@@ -14,8 +13,6 @@ export const inColumns = (rows: readonly (readonly [string, string])[]): readonl
   const width = Math.max(0, ...rows.map(([left]) => left.length))
   return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`)
 }
-
-const settingVariables = Object.keys(settingsSchema.shape).map((name) => toEnvironmentName(toKebab(name)))
 
 /** The names of what the workflows read. */
 export function needsOf(texts: readonly string[]) {
@@ -37,7 +34,8 @@ export function nextSteps(files: readonly NewFile[], env: Variables): readonly s
   const checks = files.flatMap(({ target, check, isNew }) => (check === undefined || !isNew ? [] : [[target, check] as const]))
   // The variables of a step, which the command line reads, too.
   const names = [...secrets, ...variables.values()].sort()
-  const settings = names.filter((name) => settingVariables.includes(name))
+  const known = Object.keys(settingsSchema.shape).map((name) => toEnvironmentName(toKebab(name)))
+  const settings = names.filter((name) => known.includes(name))
   const ofFiles = names.filter((name) => name.startsWith(fileVariablePrefix))
   const toSet = (some: readonly string[]): readonly string[] => some.filter((name) => !env[name]).map((name) => `export ${name}=…`)
   const profile = has('profile: hyperdx') ? 'hyperdx' : 'clickhouse-cloud'
