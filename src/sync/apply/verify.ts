@@ -45,7 +45,7 @@ export async function verifyWrites(
   const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.kind], context))
   // Any self-hosted server may have the tool that patches dashboards. The plan of a repair asks for it.
   const canPatch = context.api.profile.isSelfHosted
-  const twins = findTwinsOfCreated(plan.changes, lists, kinds, canPatch, context.repairCommand)
+  const twins = findTwinsOfCreated(plan.changes, lists, kinds, { canPatch, repairCommand: context.repairCommand })
   return { diagnostics: [...twins, ...lost], lists }
 }
 
@@ -95,8 +95,7 @@ export function findTwinsOfCreated(
   changes: readonly Change[],
   lists: StoredIndexes,
   kinds: Kinds,
-  canPatch = false,
-  repairCommand?: string,
+  { canPatch = false, repairCommand }: { readonly canPatch?: boolean; readonly repairCommand?: string | undefined } = {},
 ): readonly Diagnostic[] {
   // Twins that the plan deletes are deleted after the verification.
   const deleted = new Set(changes.filter(isDelete).flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
