@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readMemory } from '../../src/delivery/github/body.ts'
 import { withAdoptedId } from '../../src/kinds/adopt.ts'
-import { readTextMarker, readTextSecrets, readTextSnapshot, withoutTextMarker } from '../../src/kinds/marker.ts'
+import { readTextMarker, readTextSecrets, withoutTextMarker } from '../../src/kinds/marker.ts'
 import { credentialIn } from '../../src/platform/core/credentials.ts'
 import * as escapes from '../../src/platform/core/escape.ts'
 import { parseJson, parseJsonOrUndefined } from '../../src/platform/core/json.ts'
@@ -38,7 +38,6 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   ...{
     readTextMarker,
     readTextSecrets,
-    readTextSnapshot,
     withoutTextMarker,
     readMemory,
     luceneColumns,

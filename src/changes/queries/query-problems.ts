@@ -27,7 +27,7 @@ import { maxSeries } from '../../signals/backtest/series-api.ts'
 import { shareRequests } from '../../signals/backtest/share.ts'
 import { withoutVariables } from '../../signals/backtest/variables.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
-import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference } from '../../sync/decide/change.ts'
+import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference, isHeld } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { Outcome } from '../../sync/plan/outcome.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
@@ -306,7 +306,7 @@ async function changedAlerts(asking: Asking, isOnlyOnChanged: boolean): Promise<
   const compared = await compareAlerts({ ...planned, plan }, { profile, isExact: false }, { fromMs: nowMs, untilMs: nowMs })
   return compared.flatMap((one) => {
     const { change, next, watched } = one
-    if (next === undefined) return []
+    if (next === undefined || isHeld(change)) return []
     const probe = probeWatched(watched.next, change, asking)
     const isOnChanged = sourceIdsOf(probe).some((id) => changedSources.has(id))
     if (!isOnChanged && (isOnlyOnChanged || !hasOtherQuery(one, asking))) return []
@@ -497,7 +497,7 @@ function lastWindow(interval: AlertInterval, nowMs: number): TimeRange {
 /** The tiles whose query the plan creates or changes, without those of SLOs. */
 const tileChecks = (asking: Asking): readonly Check[] =>
   changesOf(asking.planned.plan, 'dashboard').flatMap((change) => {
-    if (isDelete(change) || !isDifference(change) || isOfSlo(change)) return []
+    if (isDelete(change) || isHeld(change) || !isDifference(change) || isOfSlo(change)) return []
     const { source: sources } = asking.planned.storedObjects
     const probeOf = (tile: Body, filters: unknown) => toProbe({ tile: withoutVariables(tile, filters) }, { interval: '1h', sources })
     const storedProbes = new Set(listOf(change.stored?.tiles).map((tile) => JSON.stringify(probeOf(tile, change.stored?.filters))))
@@ -532,7 +532,7 @@ const toShown = (name: string, location: Location): Subject => ({
 /** The saved searches whose query the plan creates or changes. */
 const searchChecks = (asking: Asking): readonly Check[] =>
   changesOf(asking.planned.plan, 'savedSearch').flatMap((change) => {
-    if (isDelete(change) || !isDifference(change)) return []
+    if (isDelete(change) || isHeld(change) || !isDifference(change)) return []
     const { source: sources } = asking.planned.storedObjects
     const probeOf = (savedSearch: Body): Probe | Refusal | undefined => {
       const source = getById(sources, savedSearch.sourceId)

@@ -31,6 +31,8 @@ function describeTile({ name, config }: Body, nameOf: (id: unknown) => string): 
   return parts.length === 0 ? String(name) : `${String(name)} (${parts.join(', ')})`
 }
 
+const withoutId = ({ id: _, ...item }: Body): Body => item
+
 const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
 
 export const provisionerWrites = 'the provisioner of the server overwrites the dashboards that it made, with their ownership markers'
@@ -65,6 +67,12 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
         tags: withoutMarkerTags(tags).toSorted(),
         tiles: Array.isArray(tiles) ? listOf(tiles).map(effectiveTile).toSorted(byId) : tiles,
       }),
+    // The ids of new ones are known only after the write.
+    basePart: ({ tiles, filters, ...body }) => ({
+      ...body,
+      ...(Array.isArray(tiles) && { tiles: listOf(tiles).map(withoutId) }),
+      ...(Array.isArray(filters) && { filters: listOf(filters).map(withoutId) }),
+    }),
     // A tile that loses its id loses its alerts.
     withStoredIds: (desired, stored) => ({
       ...desired,

@@ -60,6 +60,13 @@ type TargetOf<S extends Scope> = S extends 'service'
       ? Target | undefined
       : Service | undefined
 
+/** Whom the objects of the project belonged to before it was renamed or moved. `false` confirms a second set beside another project's. */
+export interface PreviousOwner {
+  readonly project?: string | false | undefined
+  /** Its address, or the digest of this in markers. */
+  readonly repository?: string | undefined
+}
+
 export interface Context<E extends Effect, S extends Scope> {
   readonly api: S extends 'none' ? undefined : E extends 'read' ? ReadApi : WriteApi
   /** Empty for a self-hosted server. */
@@ -78,6 +85,7 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly lintSettings: LintSettings
   /** Functions of the user, which SQL in files may call. */
   readonly sqlFunctions: readonly string[]
+  readonly previousOwner?: PreviousOwner | undefined
   readonly environment?: NamedEnvironment | undefined
   readonly formats: readonly ReportFormat[]
   /** Undefined outside of the action. */

@@ -20,7 +20,7 @@ interface GivenCommand {
 const settingShape: Shape = settingsSchema.shape
 
 /** The inputs of apply that plan has, too. */
-const planInputs: readonly string[] = ['files', 'env', 'project', 'adoptFrom', 'prune', 'repair', 'allowEmpty', 'maxDeletes']
+const planInputs: readonly string[] = ['files', 'env', 'project', 'prune', 'repair', 'allowEmpty', 'maxDeletes']
 
 const lists: readonly (readonly [RegExp, OperationName])[] = [
   [/alert/, 'list-alerts'],

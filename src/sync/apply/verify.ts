@@ -4,9 +4,9 @@ import { addressOf, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
-import { pluralOf, quote } from '../../platform/core/text.ts'
+import { capitalize, pluralOf, quote } from '../../platform/core/text.ts'
 import { type Change, isDelete, type Plan } from '../decide/change.ts'
-import { adviseRepair, canRepair, repairByHand, twinRules, whyNotCompared } from '../decide/twins.ts'
+import { adviseOnTwins, twinRules } from '../decide/twins.ts'
 import { isSuccess, isWritten, type Outcome } from '../plan/outcome.ts'
 import { findDesired, readStoredIndexes, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
 import { concurrentRunsPage } from './concurrent-runs.ts'
@@ -45,13 +45,8 @@ export async function verifyWrites(
   const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.kind], context))
   // Any self-hosted server may have the tool that patches dashboards. The plan of a repair asks for it.
   const canPatch = context.api.profile.isSelfHosted
-  const twins = findTwinsOfCreated(plan.changes, lists, kinds, canPatch)
-  const advice = adviseRepair(
-    twins.map(({ kind }) => kind),
-    canPatch,
-    context.repairCommand,
-  )
-  return { diagnostics: [...twins.map(({ diagnostic }) => diagnostic), ...advice, ...lost], lists }
+  const twins = findTwinsOfCreated(plan.changes, lists, kinds, { canPatch, repairCommand: context.repairCommand })
+  return { diagnostics: [...twins, ...lost], lists }
 }
 
 const wasAttempted = (outcome: Outcome): boolean => outcome.became === 'unknown' || (isSuccess(outcome) && isWritten(outcome))
@@ -96,10 +91,15 @@ function missingFields(desired: Body, stored: StoredObject, kind: KindWire): rea
 const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g, '[]')
 
 /** Objects that this run created and another one, too. `canPatch` is whether the server can patch dashboards. */
-export function findTwinsOfCreated(changes: readonly Change[], lists: StoredIndexes, kinds: Kinds, canPatch = false) {
+export function findTwinsOfCreated(
+  changes: readonly Change[],
+  lists: StoredIndexes,
+  kinds: Kinds,
+  { canPatch = false, repairCommand }: { readonly canPatch?: boolean; readonly repairCommand?: string | undefined } = {},
+): readonly Diagnostic[] {
   // Twins that the plan deletes are deleted after the verification.
   const deleted = new Set(changes.filter(isDelete).flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
-  return changes.flatMap((change) => {
+  return changes.flatMap((change): readonly Diagnostic[] => {
     if (change.action !== 'create' && change.action !== 'replace') return []
     const kind = kinds[change.kind]
     const token = kind.tokenOf(change.desired)
@@ -107,10 +107,8 @@ export function findTwinsOfCreated(changes: readonly Change[], lists: StoredInde
     if (token === undefined || holders.length < 2) return []
     const ids = holders.map(({ stored }) => stored.id).join(', ')
     const what = kind.ownership === 'marker' ? `the ownership marker ${token}` : `the identity "${quote(token, 60)}"`
-    const why = canRepair(kind, canPatch) ? undefined : whyNotCompared(kind)
-    const cause = `two runs at the same time, or a copy${why === undefined ? '' : `. No run repairs this, because ${why}. ${repairByHand(kind)}`}`
+    const cause = `two runs at the same time, or a copy. ${capitalize(adviseOnTwins(kind, canPatch, repairCommand))}`
     const message = `${what} is on ${holders.length} ${pluralOf(kind.label)} (${ids}): ${cause}. See ${concurrentRunsPage}`
-    const diagnostic = diagnosticOf(twinRules, 'duplicate-marker', { file: sections[kind.name] }, message)
-    return [{ kind, diagnostic: { ...diagnostic, page: concurrentRunsPage } }]
+    return [{ ...diagnosticOf(twinRules, 'duplicate-marker', { file: sections[kind.name] }, message), page: concurrentRunsPage }]
   })
 }

@@ -2,6 +2,8 @@
 // in the web app. A repair keeps one of the twins. It deletes another one only if the API shows that nothing is lost with it, and otherwise
 // removes its marker, or leaves it where no write keeps what the API hides.
 
+import { declarationDigest } from '../../kinds/adopt.ts'
+import { diffSides, isAsBase } from '../../kinds/base.ts'
 import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
 import {
   type Body,
@@ -14,8 +16,8 @@ import {
   type StoredObject,
 } from '../../kinds/kind.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
-import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
-import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
+import type { Rules } from '../../platform/core/diagnostics.ts'
+import { spellVariable } from '../../platform/core/input-spelling.ts'
 import { listFirst } from '../../platform/core/text.ts'
 import type { MarkedObject, StoredIndex, StoredObjects } from '../plan/stored-objects.ts'
 
@@ -27,8 +29,6 @@ export const twinRules = {
       'Two objects have the same ownership marker: two runs created them at the same time, or one is a copy. A note says how to repair them. If `adopt` names one of them, a note says that the other one is left as it is.',
   },
 } as const satisfies Rules
-
-export const isAboutTwins = ({ rule }: Diagnostic): boolean => rule === ('duplicate-marker' satisfies keyof typeof twinRules)
 
 /** One of several objects with the same marker or identity, which is not the one to keep. */
 export interface Twin extends MarkedObject {
@@ -62,13 +62,11 @@ export function repairByHand({ removal }: KindRules, isReleased = false): string
   return `In the web app, delete the one that you do not need: ${loss}. To keep both, remove the tag that begins with wk: from one of them`
 }
 
-/** How to repair the twins of these kinds: one more diagnostic after those that name them. */
-export function adviseRepair(doubled: readonly TwinKind[], canPatch: boolean, command: string | undefined): readonly Diagnostic[] {
-  const repairable = doubled.map((kind) => canRepair(kind, canPatch))
-  if (command === undefined || !repairable.includes(true)) return []
-  const which = repairable.includes(false) ? 'the others' : 'all of them'
-  const message = `to repair ${which}, run this once, when no other run is at work: ${command}`
-  return [exceptionalDiagnostic(twinRules, 'duplicate-marker', { file: 'repair' }, message)]
+/** How to repair twins of the kind. */
+export function adviseOnTwins(kind: TwinKind & KindRules, canPatch: boolean, command: string | undefined): string {
+  if (!canRepair(kind, canPatch)) return `no run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`
+  const once = command === undefined ? `set ${spellVariable('repair', 'duplicates')} for one run` : `run once: ${command}`
+  return `to repair all of them, when no other run is at work, ${once}`
 }
 
 interface TwinsContext {
@@ -117,7 +115,7 @@ function findTwinsOf(
   const move = moverFrom(twinsBefore)
   const alike = [first, ...others]
   const { body } = kind.resolve(one, context)
-  const equal = alike.find(({ stored }) => equals(kind, body, move(stored)))
+  const equal = alike.find(({ stored }) => equals(kind, one, body, move(stored)))
   // Nothing shows whose an object without a marker is, so one that differs may be another one with the same name.
   if (equal === undefined && kind.ownership === 'identity') return []
   const { stored: kept } = equal ?? first
@@ -139,9 +137,11 @@ function findObstacle({ id }: StoredObject, { storedObjects, kinds }: Pick<Twins
   return fixed && `with the alert ${describeStored(fixed)}, which cannot move`
 }
 
-function equals(kind: KindIdentity & KindWire, desired: Body, stored: StoredObject): boolean {
-  const sides = sidesOf(kind, desired, stored)
-  return diffSides(kind, sides).length === 0 || kind.readSnapshot(kind.toBody(stored))?.digest === snapshotOf(sides)
+/** Whether the object equals its declaration, or is as the last apply of this declaration left it. */
+function equals(kind: KindIdentity & KindWire, { value }: Declared, desired: Body, stored: StoredObject): boolean {
+  if (diffSides(kind, sidesOf(kind, desired, stored)).length === 0) return true
+  const marker = kind.readMarker(kind.toBody(stored))
+  return marker?.digest === declarationDigest(value) && isAsBase(marker.base, { kind, stored, desired, common: new Set() }) === true
 }
 
 /** Moves an alert from a twin that is deleted, which is a saved search, to the object to keep. Other alerts stay the same object. */

@@ -215,13 +215,13 @@ it('exits with 11 for a plan with changes only with --detailed-exitcode', async 
   expect((await plan('--detailed-exitcode')).exitCode).toBe(0)
 })
 
-it('exits with 2 for a plan with changes that fails, also with --detailed-exitcode', async () => {
+it('exits with 10 for a plan with changes that holds an object, also with --detailed-exitcode', async () => {
   const missing = `${file}  wrong: { name: Wrong, tiles: [{ name: A, config: { displayType: line, source: Nowhere, select: [{ aggFn: count }] } }] }\n`
   await writeFile(join(directory, 'failing.yml'), missing)
   const ran = await command(['plan', ...flags(), '--files', 'failing.yml', '--project', 'shop/confirm', '--detailed-exitcode'], {
     directory,
   })
-  expect([ran.exitCode, ran.stdout]).toEqual([2, expect.stringContaining('+ dashboard extra "Extra"')])
+  expect([ran.exitCode, ran.stdout]).toEqual([10, expect.stringContaining('+ dashboard extra "Extra"')])
 })
 
 it('exits with 11 for a plan with --detailed-exitcode where apply only writes markers', async () => {

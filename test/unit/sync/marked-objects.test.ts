@@ -74,7 +74,7 @@ describe('an outcome in the light of the list', () => {
 
 describe('a marker on two objects', () => {
   const duplicates = (one: Change, ...ids: readonly string[]) =>
-    findTwinsOfCreated([one], { alert: list(ids.map((id) => stored(id))) }, kinds).map(({ diagnostic }) => diagnostic)
+    findTwinsOfCreated([one], { alert: list(ids.map((id) => stored(id))) }, kinds)
 
   it('a marker on two objects is a diagnostic with every id', () => {
     const [diagnostic, ...others] = duplicates(change, 'a', 'b', 'c')
