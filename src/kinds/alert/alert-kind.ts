@@ -39,12 +39,13 @@ import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpul
 /** The body of a request for a declared alert. Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
 function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext, definition: z.ZodObject): ResolvedDeclaration {
   const references = createReferenceResolver(declared, context)
-  const { name, channels, ...fields } = encode(definition, declared.value, references)
+  const { name, channels, raw, ...fields } = encode(definition, declared.value, references)
   const body = {
     name,
     source: declared.value.savedSearch === undefined ? 'tile' : 'saved_search',
     ...fields,
     ...(Array.isArray(channels) && (channels.length === 1 ? { channel: channels[0] } : { channels })),
+    ...(isMapping(raw) && raw),
   }
   return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), diagnostics: references.diagnostics }
 }

@@ -5,6 +5,7 @@ import { isEmpty, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 
 import { alertQuery } from '../alert-query/alert-query.ts'
+import { raw } from '../dashboard/tile-schema.ts'
 import { adoption, byKey, nameDescription, word } from '../fields.ts'
 import { type Body, type StoredObject, withoutServerFields } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
@@ -233,6 +234,7 @@ export const declaredAlert = z
       accepts: 'at most 50 tags of at most 32 characters',
       keepIfAbsent: true,
     }),
+    raw: raw.optional(),
     ...adoption,
   })
   .meta({ aliases: { id: 'adopt' } })

@@ -24,19 +24,6 @@ export function toDashboardBody(dashboard: StoredObject): Body {
   return Array.isArray(body.tiles) ? { ...body, tiles: toWritableTiles(listOf(body.tiles)) } : body
 }
 
-/**
- * A dashboard in the form of files, made of a request or an answer of the API; undefined for one that is in the form of files. Its fields stay
- * as they are, so that nothing of a newer server is lost.
- */
-export function dashboardFromApi(document: Body): Body | undefined {
-  const { name, tiles, filters } = document
-  const items = [...listOf(tiles), ...listOf(filters)]
-  if (!Array.isArray(tiles) || !items.every(isMapping)) return undefined
-  const isOfApi =
-    ['teamId', 'createdAt', 'updatedAt'].some((field) => field in document) || items.some((item) => 'id' in item || 'series' in item)
-  return isOfApi ? { name, tiles: [], raw: toDashboardBody({ id: '', ...document }) } : undefined
-}
-
 /** The tiles in the form in which the server accepts them again, with the same meaning. */
 function toWritableTiles(tiles: readonly Body[]): readonly Body[] {
   const seen = new Set<unknown>()

@@ -8,7 +8,7 @@ export const summaries = {
   "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
   "doctor": "Checks the address, the key, its role and the limits with read requests, and explains each failure.",
   "backtest": "Shows how often declared alerts would have fired in the past days, and fire now.",
-  "import": "Translates dashboards of the web app, and alert rules of Grafana on ClickHouse, to declarations, offline, and says what changes.",
+  "import": "Translates dashboards of the web app or of the API, and alert rules of Grafana on ClickHouse, to declarations, offline, and says what changes.",
   "check-slos": "Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out. Without min-budget-left and max-burn-rate, a spent budget only warns.",
   "audit-costs": "Finds services that cost credits without need, such as services that alerts keep awake, with the command that changes it.",
   "check-credits": "Checks how many prepaid credits remain, how long they last, and how many expire unused.",

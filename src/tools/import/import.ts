@@ -26,13 +26,18 @@ const inWorkspace = 'a directory inside the workspace'
 
 const input = z.strictObject({
   files: lines(
-    'Dashboards of the web app, as exported or provisioned, and alert rules of Grafana, in JSON or YAML.',
+    'Dashboards of the web app, as exported or provisioned, or in the form of the API, and alert rules of Grafana, in JSON or YAML.',
     'files in this directory or below it: copy others here',
     glob,
   ).min(1),
   connection: lines(
     'Connections: `UID=NAME` by the uid of a data source of Grafana, and `NAME=ID` for dashboards, which have one of the two and get the other.',
     'UID=NAME or NAME=ID, one per line',
+    pair,
+  ).optional(),
+  source: lines(
+    'Sources of dashboards in the form of the API: `ID=NAME`; the id can be a placeholder.',
+    'ID=NAME, one per line',
     pair,
   ).optional(),
   webhook: lines(
@@ -65,7 +70,7 @@ const details = z.object({
   refused: z.int().describe('Dashboards and rules without an equivalent.'),
   paused: z.int().describe('Paused rules, which are not written.'),
   differing: z.int().describe('Rules whose values differ, with `check`.'),
-  dashboards: z.array(importedDashboard).describe('All dashboards of the web app, with each loss in a sentence.'),
+  dashboards: z.array(importedDashboard).describe('All dashboards, with each loss in a sentence.'),
   rules: z.array(importedRule).describe('All rules, in the order of the files, with each difference in a sentence.'),
   notes: z
     .array(z.string())
@@ -86,9 +91,12 @@ type ImportedDashboard = DashboardOutcome & { readonly key?: string }
 
 async function runImport(context: ImportContext, given: Input): Promise<Result> {
   const { paths } = await context.files.find(given.files, 'files')
-  const read = await Promise.all(paths.map(async (path) => ({ path, ...readImportedFile(await context.files.read(path, 'files'), path) })))
+  const choices = { connections: toMap(given.connection), sources: toMap(given.source), webhooks: toMap(given.webhook) }
+  const named = new Set([...choices.connections.keys(), ...choices.sources.keys()])
+  const read = await Promise.all(
+    paths.map(async (path) => ({ path, ...readImportedFile(await context.files.read(path, 'files'), path, named) })),
+  )
   const rules = read.flatMap((one) => one.rules)
-  const choices = { connections: toMap(given.connection), webhooks: toMap(given.webhook) }
   const kinds = createKinds(context.profile, 0)
   const dashboardKeys = new Set<string>()
   const dashboards = read.flatMap(({ path, dashboard }): ImportedDashboard[] => {
@@ -262,7 +270,7 @@ function reportImport({ dashboards, rules, exact, changed, refused, paused, note
     table('Rules', sorted, columns, ({ result, check }) => (check?.difference === undefined ? statuses[result] : 'fail')),
     { kind: 'list', items: notes.map(untrustedSentence) },
   ]
-  const ofDashboards = dashboards.length === 0 ? [] : [say`${counted(dashboards.length, 'dashboard')} of the web app`]
+  const ofDashboards = dashboards.length === 0 ? [] : [say`${counted(dashboards.length, 'dashboard')}`]
   const ofRules = rules.length === 0 ? [] : [say`${counted(rules.length, 'rule')} of Grafana`]
   const rare = [...(refused > 0 ? [say`${refused} refused`] : []), ...(paused > 0 ? [say`${paused} paused`] : [])]
   const results = join([say`${exact} exact`, say`${changed} changed`, ...rare], ', ')
@@ -272,7 +280,7 @@ function reportImport({ dashboards, rules, exact, changed, refused, paused, note
 
 export const importFiles = defineOperation({
   summary:
-    'Translates dashboards of the web app, and alert rules of Grafana on ClickHouse, to declarations, offline, and says what changes.',
+    'Translates dashboards of the web app or of the API, and alert rules of Grafana on ClickHouse, to declarations, offline, and says what changes.',
   effect: 'read',
   scope: 'none',
   scopeWith: ({ check }) => (check === true ? 'service-or-server' : 'none'),
