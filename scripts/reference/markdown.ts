@@ -2,7 +2,7 @@ import { parse, stringify } from 'yaml'
 import * as z from 'zod'
 import { mainOperationNames, operationGroups } from '../../src/operations.ts'
 import { keysOf } from '../../src/platform/core/keys.ts'
-import { toCamel, toKebab } from '../../src/platform/core/names.ts'
+import { toKebab } from '../../src/platform/core/names.ts'
 import { fileInputs, fileSettings } from '../../src/platform/operation/inputs.ts'
 import { firstSentence } from '../../src/runtime/cli/help.ts'
 import { commandLine } from '../../src/runtime/cli/operation-command.ts'
@@ -127,8 +127,7 @@ export async function auditRulesTable(): Promise<string> {
 }
 
 export function renderOperations(operations: readonly OperationFacts[]): string {
-  const inputs = sharedIn(operations.map((operation) => operation.inputs))
-  const fields = sharedIn(operations.map(fieldsOf))
+  const shared = sharedIn(operations.map((operation) => operation.inputs))
   return [
     '<!-- GENERATED from the operations by `npm run generate`. -->',
     '# Operations',
@@ -141,26 +140,19 @@ export function renderOperations(operations: readonly OperationFacts[]): string 
     inputTable(settings),
     '## Common outputs',
     fieldList(commonOutputs),
-    'The full result is a JSON document: `result`, `result-file`, and `--json` on the command line. Each output of an operation is a field of it, in camelCase.',
+    'The result is a JSON document. It has each output in camelCase, and more fields: `watchkeeper schema plan` prints those of `plan` with their meaning.',
     '## Shared inputs',
     'Several operations have these inputs.',
-    inputTable(inputs),
-    '## Shared fields',
-    'Several results have these fields. Outputs of these names have the same meaning.',
-    fieldList(fields),
-    ...operations.map((operation) => renderOperation(operation, { inputs, fields })),
+    inputTable(shared),
+    ...operations.map((operation) => renderOperation(operation, shared)),
   ]
     .join('\n\n')
     .concat('\n')
 }
 
-/** What the result has: the outputs, and the fields beyond them. */
-const fieldsOf = ({ outputs, details }: OperationFacts): readonly FieldFacts[] =>
-  [...outputs, ...details].map((field) => ({ ...field, name: toCamel(field.name) }))
-
 const isSame = (one: FieldFacts, other: FieldFacts): boolean => inputRow(one).join() === inputRow(other).join()
 
-/** The fields that several operations have, each name once and in its most frequent form. */
+/** The inputs that several operations have, each name once and in its most frequent form. */
 function sharedIn(lists: readonly (readonly FieldFacts[])[]): readonly FieldFacts[] {
   const all = lists.flat()
   const frequency = (field: FieldFacts): number => all.filter((other) => isSame(field, other)).length
@@ -180,34 +172,19 @@ const needs: Readonly<Record<OperationFacts['scope'], string>> = {
   'service-or-server': '',
 }
 
-type Shared = Readonly<Record<'inputs' | 'fields', readonly FieldFacts[]>>
-
-function renderOperation(operation: OperationFacts, shared: Shared): string {
+function renderOperation(operation: OperationFacts, shared: readonly FieldFacts[]): string {
   const { name, summary, effect, scope, isOutsideOfAction, hasFiles, inputs, outputs } = operation
-  // The line before the list names the outputs.
-  const fields = fieldsOf(operation).filter((field, i) => i >= outputs.length || !isIn(shared.fields, field))
+  const isShared = (input: FieldFacts): boolean => shared.some((other) => isSame(input, other))
+  const own = inputs.filter((input) => !isShared(input))
+  const names = inputs.filter(isShared).map((input) => code(input.name))
   return [
     `## ${name}`,
     `${summary} ${effect === 'write' ? 'Writes to the service.' : hasFiles ? 'Writes nothing to the service.' : 'Read-only.'}${needs[scope]}${isOutsideOfAction ? ' On the command line and in the library only.' : ''}`,
-    ...renderParts(inputs, shared.inputs, inputTable, '[Shared inputs](#shared-inputs)'),
-    ...(outputs.length === 0 ? [] : [`Outputs: ${outputs.map((output) => code(output.name)).join(', ')}.`]),
-    ...renderParts(fields, shared.fields, (own) => `Result:\n\n${fieldList(own)}`, '[Shared fields](#shared-fields)'),
+    ...(own.length === 0 ? [] : [inputTable(own)]),
+    ...(names.length === 0 ? [] : [`[Shared inputs](#shared-inputs): ${names.join(', ')}.`]),
+    ...(outputs.length === 0 ? [] : [`Outputs:\n\n${fieldList(outputs)}`]),
     fenced('sh', commandOf(operation)),
   ].join('\n\n')
-}
-
-const isIn = (shared: readonly FieldFacts[], field: FieldFacts): boolean => shared.some((other) => isSame(field, other))
-
-/** What only this operation has, and the names of the others. */
-function renderParts(
-  fields: readonly FieldFacts[],
-  shared: readonly FieldFacts[],
-  render: (fields: readonly FieldFacts[]) => string,
-  link: string,
-): readonly string[] {
-  const own = fields.filter((field) => !isIn(shared, field))
-  const names = fields.filter((field) => isIn(shared, field)).map(({ name }) => code(name))
-  return [...(own.length === 0 ? [] : [render(own)]), ...(names.length === 0 ? [] : [`${link}: ${names.join(', ')}.`])]
 }
 
 /** As inputs of an action, which are texts: a list has one item per line, and a document is text, too. */

@@ -9,11 +9,9 @@ export interface PromiseTest {
   /** The path from the root of the repository. */
   readonly file: string
   readonly ids: readonly string[]
-  /** The title without the ids. */
-  readonly title: string
 }
 
-const titleGrammar = /^((?:[A-Z]\d+, )*[A-Z]\d+): (.+)$/s
+const titleGrammar = /^((?:[A-Z]\d+, )*[A-Z]\d+): ./s
 
 /** The tests of promises in a file. Skipped tests and comments keep nothing. */
 export function promiseTestsIn(file: string, text: string): readonly PromiseTest[] {
@@ -22,19 +20,12 @@ export function promiseTestsIn(file: string, text: string): readonly PromiseTest
     CallExpression({ callee, arguments: [first] }) {
       const called = text.slice(callee.start, callee.end)
       if (first === undefined || !/^(?:describe|it)\b/.test(called) || /\.(?:skip|todo|fails)\b/.test(called)) return
-      const [, ids, title] = titleGrammar.exec(text.slice(first.start + 1, first.end - 1)) ?? []
-      if (ids !== undefined && title !== undefined) found.push({ file, ids: ids.split(', '), title: readTitle(title) })
+      const [, ids] = titleGrammar.exec(text.slice(first.start + 1, first.end - 1)) ?? []
+      if (ids !== undefined) found.push({ file, ids: ids.split(', ') })
     },
   }).visit(parseSync(file, text).program)
   return found
 }
-
-/** A title as text: without the escapes of a string, and with an ellipsis in place of what a row of a table fills in. */
-const readTitle = (source: string): string =>
-  source
-    .replaceAll(/\\(.)/gs, '$1')
-    .replaceAll(/%[sdifjo]|\$\{[^}]*\}|\$\w+/g, '…')
-    .replace(/(?:[;:,] ?| \([^()]*)…(?: …)*\)?$/, '')
 
 /** The tests of promises in `test`, ordered by file. */
 export function readPromiseTests(root: string): readonly PromiseTest[] {
@@ -58,10 +49,9 @@ export function promiseTable(page: string, tests: readonly PromiseTest[]): strin
     ...tests.flatMap(({ file, ids: named }) => named.filter((id) => !ids.includes(id)).map((id) => `${file}: there is no promise ${id}`)),
   ]
   if (problems.length > 0) throw new Error(`Promises of docs/trust.md and their tests differ:\n${problems.join('\n')}`)
-  const rows = ids.flatMap((id) =>
-    tests
-      .filter((test) => test.ids.includes(id))
-      .map(({ file, title }) => `| ${id} | ${title.replaceAll(/[|*<[\]\\]/g, '\\$&')} | [${basename(file, '.test.ts')}](../${file}) |`),
-  )
-  return ['| promise | test | file |', '| --- | --- | --- |', ...rows].join('\n')
+  const rows = ids.map((id) => {
+    const files = new Set(tests.filter((test) => test.ids.includes(id)).map(({ file }) => file))
+    return `| ${id} | ${[...files].map((file) => `[${basename(file, '.test.ts')}](../${file})`).join(', ')} |`
+  })
+  return ['| promise | tests |', '| --- | --- |', ...rows].join('\n')
 }
