@@ -210,12 +210,15 @@ const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ??
 
 /** The path already contains the name, so it is shown only if the item has no other field. */
 function withoutName(item: unknown): unknown {
-  if (!isMapping(item) || typeof item.name !== 'string') return item
+  if (!isMapping(item) || typeof item.name !== 'string' || item.name === '') return item
   const { name: _, ...fields } = item
   return Object.keys(fields).some((key) => key !== 'id') ? fields : item
 }
 
+/** A list may be sorted, so that an item without a name has its type and place rather than its index. */
 function labelOfItem(item: unknown, index: number): string {
-  const label = ownValue(item, 'name') ?? ownValue(item, 'title')
-  return typeof label === 'string' ? JSON.stringify(label) : String(index)
+  const label = ownValue(item, 'name') || ownValue(item, 'title')
+  const type = ownValue(ownValue(item, 'config'), 'displayType')
+  if (typeof label === 'string') return JSON.stringify(label)
+  return typeof type === 'string' ? `${type} at ${String(ownValue(item, 'x') ?? 0)},${String(ownValue(item, 'y') ?? 0)}` : String(index)
 }

@@ -3,7 +3,7 @@ import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../kind
 import type { DeclaredDashboard } from '../kinds/dashboard/dashboard.ts'
 import { expandDashboard, isApiDashboard, wholeDashboard } from '../kinds/dashboard/dashboard-file.ts'
 import { createDashboardKind } from '../kinds/dashboard/dashboard-kind.ts'
-import { type Dashboard, dashboardCollection, dashboardSchema, toDashboardBody, withoutIds } from '../kinds/dashboard/dashboard-wire.ts'
+import { type Dashboard, dashboardCollection, dashboardSchema, tileLabel, toDashboardBody, withoutIds } from '../kinds/dashboard/dashboard-wire.ts'
 import { describeWebAppFile, isWebAppDashboard } from '../kinds/dashboard/web-app-file.ts'
 import { type Body, listOf } from '../kinds/kind.ts'
 import { lostAlert, lostAlertBlocks, readLostAlerts } from '../kinds/lost-alerts.ts'
@@ -12,7 +12,7 @@ import { diffSides } from '../kinds/snapshot.ts'
 import type { ReadApi } from '../platform/api/client.ts'
 import type { Target } from '../platform/api/path.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
-import { counted, nameOrId, say, textOrDash, trusted, untrusted } from '../platform/core/line.ts'
+import { counted, nameOrId, say, trusted, untrusted } from '../platform/core/line.ts'
 import { plural } from '../platform/core/text.ts'
 import type { ValuePath } from '../platform/documents/document.ts'
 import type { Files } from '../platform/operation/files.ts'
@@ -243,7 +243,11 @@ const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
 })
 
 const tileTable = ({ tiles }: Dashboard): Block =>
-  table(undefined, tiles, { Tile: ({ name }) => textOrDash(name), Id: ({ id }) => untrusted(id) })
+  table(
+    undefined,
+    tiles.map((tile, i) => ({ ...tile, label: tileLabel(tile, i) })),
+    { Tile: ({ label }) => untrusted(label), Id: ({ id }) => untrusted(id) },
+  )
 
 /** Reads the alerts before the write, because the server deletes them with it. */
 const readLost = (api: ReadApi, service: Target, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) =>

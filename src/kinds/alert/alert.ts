@@ -187,7 +187,7 @@ export const declaredAlert = z
       .optional()
       .meta({
         description: 'Name of the tile of the dashboard.',
-        accepts: 'a name, or { id: … }',
+        accepts: 'a name, or { id: … }; a tile without a name needs one, or the alert a query',
         ref: { to: 'tile', wire: 'tileId', by: 'name' },
         clear: null,
       }),

@@ -1,5 +1,6 @@
 import { shortIntervalNote } from '../../kinds/alert/alert.ts'
 import { gridOf } from '../../kinds/dashboard/dashboard-file.ts'
+import { tileLabel } from '../../kinds/dashboard/dashboard-wire.ts'
 import { findOverlaps, gridColumns, isInGrid } from '../../kinds/dashboard/layout.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
@@ -228,7 +229,12 @@ function findOverlapping({ tiles }: Values['dashboard']): readonly Violation[] {
     return findOverlaps(places).flatMap((other, j) =>
       other === undefined
         ? []
-        : [{ path: ['tiles', indexes[j] ?? 0], message: `overlaps the tile "${quote(places[other]?.name ?? '', 60)}"` }],
+        : [
+            {
+              path: ['tiles', indexes[j] ?? 0],
+              message: `overlaps the tile "${quote(tileLabel(places[other] ?? {}, indexes[other] ?? 0), 60)}"`,
+            },
+          ],
     )
   })
 }
