@@ -160,7 +160,7 @@ describe('a dashboard in a file', () => {
 
     it('the tiles of a dashboard have no name where they have none, or the one that a file has beside an empty name in raw', () => {
       const [named, nameless] = tilesOf([tile('a', 'A'), tile('b', '')])
-      expect([named?.name, Object.keys(nameless ?? {})]).toEqual(['A', ['at', 'config']])
+      expect([(named as { readonly name?: string } | undefined)?.name, Object.keys(nameless ?? {})]).toEqual(['A', ['at', 'config']])
     })
   })
 
