@@ -3,7 +3,7 @@ import { notify } from '../delivery/github/notify.ts'
 import type { StateChange } from '../delivery/notifications/message.ts'
 import { systemClock } from '../platform/core/clock.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
-import { InputError } from '../platform/core/errors.ts'
+import { errorKinds, InputError } from '../platform/core/errors.ts'
 import { say, untrustedSentence } from '../platform/core/line.ts'
 import { toEnvironmentName } from '../platform/core/names.ts'
 import { createRedact } from '../platform/core/secrets.ts'
@@ -101,7 +101,7 @@ function adviceOn({ error }: ResultDocument): SyncContent['advice'] {
     const variable = emptyVariable(message)
     return variable === undefined ? [] : [{ variable, isSecret: credentialNames.includes(location.file) }]
   })
-  return empty.length > 0 || error.retryable || error.kind === 'conflict' ? { empty } : undefined
+  return empty.length > 0 || errorKinds[error.kind].cure !== undefined ? { empty } : undefined
 }
 
 /** The report. Its title says why a run with an error did not complete, because a list of problems only begins with their number. */

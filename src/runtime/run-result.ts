@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ApiError } from '../platform/api/api-error.ts'
 import { formatMoment } from '../platform/core/dates.ts'
 import { type Diagnostic, diagnosticSchema } from '../platform/core/diagnostics.ts'
-import { exitCodeOfKind, exitCodes, InputError, isRetryable, type WatchkeeperError } from '../platform/core/errors.ts'
+import { errorKinds, exitCodes, InputError, type WatchkeeperError } from '../platform/core/errors.ts'
 import { join, type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
 import type { OutputFile } from '../platform/operation/files.ts'
@@ -159,7 +159,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
       kind: error.kind,
       message: error.message,
       diagnostics,
-      retryable: isRetryable(error.kind),
+      retryable: errorKinds[error.kind].cure === 'time',
       ...(httpStatus !== undefined && { httpStatus }),
     },
   }
@@ -185,7 +185,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
         .map((line) => untrustedSentence(line.replace(/^- /, ''))),
     milestones: [],
     hasFailed: true,
-    exitCode: exitCodeOfKind[error.kind],
+    exitCode: errorKinds[error.kind].exit ?? exitCodes.error,
     error,
   }
 }

@@ -7,7 +7,7 @@ import { describeOperations, settings } from '../../scripts/reference/describe.t
 import { planRules, toSarifRules } from '../../src/changes/rules.ts'
 import { auditRules } from '../../src/cost/idling/audit-rules.ts'
 import { inputDiagnostic, isMissingInput } from '../../src/platform/core/diagnostics.ts'
-import { exitCodeOfKind } from '../../src/platform/core/errors.ts'
+import { errorKinds } from '../../src/platform/core/errors.ts'
 import { toCamel, toKebab } from '../../src/platform/core/names.ts'
 import { settingsSchema } from '../../src/platform/operation/inputs.ts'
 import { kits } from '../../src/runtime/cli/init/kits.ts'
@@ -52,7 +52,7 @@ async function knownNames(): Promise<ReadonlySet<string>> {
     ...[...settings, ...fields].flatMap(({ accepts }) => accepts.split(/[^a-z-]+/)),
     ...schemas.flatMap(valuesOf),
     ...operations.map(({ name }) => name),
-    ...Object.keys(exitCodeOfKind),
+    ...Object.keys(errorKinds),
     ...[...planRules, ...toSarifRules(pullRules)].map(({ id }) => id),
     ...Object.keys(auditRules),
     ...kits.map(({ name }) => name),

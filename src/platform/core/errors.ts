@@ -4,33 +4,42 @@ import { listFirst, plural } from './text.ts'
 /** Exit codes of the command line; the action turns every code but 0, 4 and 130 into 1. */
 export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, hasChanges: 11, canceled: 130 } as const
 
-export const exitCodeOfKind = {
-  input: exitCodes.input,
-  authentication: exitCodes.denied,
-  permission: exitCodes.denied,
-  'not-found': exitCodes.error,
-  'not-served': exitCodes.error,
-  refused: exitCodes.error,
-  'rate-limited': exitCodes.error,
-  server: exitCodes.error,
-  network: exitCodes.error,
-  tls: exitCodes.error,
-  timeout: exitCodes.error,
-  deadline: exitCodes.error,
-  redirect: exitCodes.error,
-  'bad-answer': exitCodes.error,
-  'may-exist': exitCodes.error,
-  conflict: exitCodes.error,
-  canceled: exitCodes.canceled,
-  bug: exitCodes.error,
-} as const
+interface KindOfError {
+  /** The exit code, where it is not that of an error. */
+  readonly exit?: number
+  /** The next command, where it is not `doctor`: the same one, a look at what was written, the inputs, or the ids. */
+  readonly next?: 'again' | 'look' | 'schema' | 'list'
+  /** What cures it without a person. `time`: the same call may succeed later, and creates nothing twice. `plan`: a run that plans anew. */
+  readonly cure?: 'time' | 'plan'
+}
 
-export type ErrorKind = keyof typeof exitCodeOfKind
+const ofKinds = <Kind extends string>(kinds: Readonly<Record<Kind, KindOfError>>): Readonly<Record<Kind, KindOfError>> => kinds
 
-/** Kinds of errors after which the same call may succeed later, and cannot create an object twice. */
-const retryableKinds: ReadonlySet<string> = new Set<ErrorKind>(['rate-limited', 'server', 'network', 'timeout', 'deadline'])
+/** What each kind of error means. Only one with a cure advises to run it again. */
+export const errorKinds = ofKinds({
+  input: { exit: exitCodes.input, next: 'schema' },
+  authentication: { exit: exitCodes.denied },
+  permission: { exit: exitCodes.denied },
+  'not-found': { next: 'list' },
+  'not-served': {},
+  refused: { next: 'schema' },
+  'rate-limited': { next: 'again', cure: 'time' },
+  server: { cure: 'time' },
+  network: { cure: 'time' },
+  tls: {},
+  timeout: { cure: 'time' },
+  deadline: { next: 'again', cure: 'time' },
+  redirect: {},
+  'bad-answer': {},
+  'may-exist': { next: 'look' },
+  conflict: { next: 'look', cure: 'plan' },
+  // A run that ended with a result, although a part of its work is missing.
+  incomplete: { next: 'look' },
+  canceled: { exit: exitCodes.canceled, next: 'look' },
+  bug: {},
+})
 
-export const isRetryable = (kind: ErrorKind): boolean => retryableKinds.has(kind)
+export type ErrorKind = Exclude<keyof typeof errorKinds, 'incomplete'>
 
 /** Every failure that this project raises on purpose. `kind` is stable. The message is for people and can change. */
 export class WatchkeeperError extends Error {

@@ -1,19 +1,16 @@
 import * as z from 'zod'
 import { diagnosticSchema } from '../core/diagnostics.ts'
-import { exitCodeOfKind, type WatchkeeperError } from '../core/errors.ts'
+import { errorKinds, type WatchkeeperError } from '../core/errors.ts'
 import { keysOf } from '../core/keys.ts'
 import type { Line } from '../core/line.ts'
 import { type Block, statuses } from '../report/blocks.ts'
 import type { Annotation } from '../report/report.ts'
 import type { OutputFile } from './files.ts'
 
-/** Kinds of errors: those of exceptions, and of a run that ended with a result although a part of its work is missing. */
-const errorKinds = [...keysOf<keyof typeof exitCodeOfKind>(exitCodeOfKind), 'incomplete'] as const
-
 /** Why a run has the status `error`, for programs. */
 export const resultErrorSchema = z.object({
   kind: z
-    .enum(errorKinds)
+    .enum(keysOf<keyof typeof errorKinds>(errorKinds))
     .describe('What failed. Stable between versions. `incomplete`: a part of the work is missing, as the fields of the result show.'),
   message: z.string().describe('What failed, why, and what to do. For people: it can change.'),
   diagnostics: z

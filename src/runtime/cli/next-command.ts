@@ -1,4 +1,5 @@
 import type { OperationName } from '../../operations.ts'
+import { errorKinds } from '../../platform/core/errors.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { shellQuote } from '../../platform/core/text.ts'
 import { metaOf, type Shape } from '../../platform/documents/schema.ts'
@@ -33,26 +34,18 @@ const lists: readonly (readonly [RegExp, OperationName])[] = [
 
 /** The next command to try after an error: for the same service, without secrets. Undefined after a bug, which no command helps with. */
 export function nextCommand(given: GivenCommand, { kind, diagnostics }: Pick<ResultError, 'kind' | 'diagnostics'>): string | undefined {
-  switch (kind) {
-    case 'bug':
-      return undefined
-    case 'input':
-      // The input is not wrong: the operation is not allowed.
-      if (given.isWrite && diagnostics.some(({ location }) => location.file === 'operation')) return look(given)
-      if (diagnostics.some(({ rule }) => rule === 'no-files')) return given.isOffline ? 'watchkeeper init' : ofService('pull', given)
+  if (kind === 'bug') return undefined
+  // The input is not wrong: the operation is not allowed.
+  if (kind === 'input' && given.isWrite && diagnostics.some(({ location }) => location.file === 'operation')) return look(given)
+  if (diagnostics.some(({ rule }) => rule === 'no-files')) return given.isOffline ? 'watchkeeper init' : ofService('pull', given)
+  switch (errorKinds[kind].next) {
+    case 'schema':
       return `watchkeeper schema ${given.name}`
-    case 'refused':
-      return `watchkeeper schema ${given.name}`
-    case 'rate-limited':
-    case 'deadline':
+    case 'again':
       return again(given)
-    case 'may-exist':
-    case 'incomplete':
-    case 'conflict':
-      return look(given)
-    case 'canceled':
-      return given.isWrite ? look(given) : again(given)
-    case 'not-found':
+    case 'look':
+      return kind === 'canceled' && !given.isWrite ? again(given) : look(given)
+    case 'list':
       return listOf(given) ?? ofService('doctor', given)
     default:
       return ofService('doctor', given)

@@ -1,6 +1,6 @@
 import { isOperationName } from '../../operations.ts'
 import { systemClock } from '../../platform/core/clock.ts'
-import { exitCodeOfKind, WatchkeeperError } from '../../platform/core/errors.ts'
+import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { jsonLine } from '../../platform/core/escape.ts'
 import { credentialsIn, toSafeError } from '../credentials.ts'
 import { footerOf, toErrorResult, withNextCommand } from '../run-result.ts'
@@ -14,11 +14,9 @@ export async function reportError(thrown: unknown, args: readonly string[], { en
   const error = toSafeError(raised, () => [...secretArguments(args), ...credentialsIn({}, env)])
   stderr.write(`${error.message}\n`)
   const [operation = ''] = args.filter(isOperationName)
-  if (args.includes('--json')) {
-    const result = withNextCommand(toErrorResult(operation, error, {}, [footerOf({}, systemClock.now())]), ({ kind }) =>
-      kind === 'input' ? ['watchkeeper schema', operation].join(' ').trim() : undefined,
-    )
-    stdout.write(`${jsonLine(JSON.stringify(result.document, null, 2))}\n`)
-  }
-  return exitCodeOfKind[error.kind]
+  const result = withNextCommand(toErrorResult(operation, error, {}, [footerOf({}, systemClock.now())]), ({ kind }) =>
+    kind === 'input' ? ['watchkeeper schema', operation].join(' ').trim() : undefined,
+  )
+  if (args.includes('--json')) stdout.write(`${jsonLine(JSON.stringify(result.document, null, 2))}\n`)
+  return result.exitCode
 }

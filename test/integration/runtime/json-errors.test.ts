@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { demo } from '../../../src/emulator/index.ts'
 import { resultErrorSchema } from '../../../src/platform/operation/result.ts'
+import { errorKinds } from '../../../src/platform/core/errors.ts'
 import { nextCommand } from '../../../src/runtime/cli/next-command.ts'
 import { asOptions, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
@@ -66,6 +67,16 @@ describe('the next command', () => {
     expect(nextCommand({ ...given, isWrite: true }, { kind: 'rate-limited', diagnostics: [] })).toBe(
       "watchkeeper apply --files 'a b.yml' --files c.yml --prune --max-deletes 9 --yes --json",
     )
+  })
+
+  it('the next command is the same command only after what time cures', () => {
+    const again = nextCommand({ ...given, isWrite: true }, { kind: 'rate-limited', diagnostics: [] })
+    const kinds = (Object.keys(errorKinds) as (keyof typeof errorKinds)[]).filter(
+      (kind) => nextCommand({ ...given, isWrite: true }, { kind, diagnostics: [] }) === again,
+    )
+    expect(kinds).toEqual(['rate-limited', 'deadline'])
+    const cured = Object.entries(errorKinds).flatMap(([kind, { cure }]) => (cure === 'time' ? [kind] : []))
+    expect(cured).toEqual(['rate-limited', 'server', 'network', 'timeout', 'deadline'])
   })
 
   it('the next command is a plan after an apply that was not completed or not allowed, and a list after a single write', () => {

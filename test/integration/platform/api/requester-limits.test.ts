@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { demo, type Effect } from '../../../../src/emulator/index.ts'
 import { alertCollection } from '../../../../src/kinds/alert/alert.ts'
-import { exitCodeOfKind } from '../../../../src/platform/core/errors.ts'
+import { errorKinds } from '../../../../src/platform/core/errors.ts'
 import { createVirtualClock } from '../../../support/clocks.ts'
 import { useEmulator } from '../../../support/emulator.ts'
 import { startRawServer } from '../../../support/raw-server.ts'
@@ -75,14 +75,14 @@ describe('errors say what to do', () => {
   it('names the key that is not accepted, but not all of it', async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { connection: withKey(demo.keys.disabled) }))
     expect(error.kind).toBe('authentication')
-    expect(exitCodeOfKind[error.kind]).toBe(3)
+    expect(errorKinds[error.kind].exit).toBe(3)
     expect(error.message).toContain('rejects the key demo…0004')
   })
 
   it('names the permission that is lacking', async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { connection: withKey(demo.keys.billing) }))
     expect(error.kind).toBe('permission')
-    expect(exitCodeOfKind[error.kind]).toBe(3)
+    expect(errorKinds[error.kind].exit).toBe(3)
     expect(error.message).toContain('needed: control-plane:service:manage-clickstack-api')
   })
 
