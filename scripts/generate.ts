@@ -50,10 +50,8 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
       fillMarkers(await read('docs/start.md'), { 'main-operations': mainOperationsTable(operations, 'operations.md') }, 'docs/start.md'),
     ],
     ['docs/cost.md', fillMarkers(await read('docs/cost.md'), { 'audit-rules': await auditRulesTable() }, 'docs/cost.md')],
-    [
-      'docs/files.md',
-      fillMarkers(await read('docs/files.md'), { ownership: ownershipTable(), rules: await rulesTable() }, 'docs/files.md'),
-    ],
+    ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
+    ['docs/ownership.md', fillMarkers(await read('docs/ownership.md'), { ownership: ownershipTable() }, 'docs/ownership.md')],
     ['docs/defaults.md', fillMarkers(await read('docs/defaults.md'), { defaults: defaultsTable() }, 'docs/defaults.md')],
     [
       'docs/command-line.md',

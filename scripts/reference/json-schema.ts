@@ -11,7 +11,7 @@ import { isMapping } from '../../src/platform/core/keys.ts'
 import { toKebab } from '../../src/platform/core/names.ts'
 import { fileSettings, settingsSchema } from '../../src/platform/operation/inputs.ts'
 import { type JsonSchema, toJsonSchema } from '../../src/runtime/cli/schema.ts'
-import { ruleSettingsSchema, sqlFunctionsSchema } from '../../src/runtime/config-file.ts'
+import { previousOwnerShape, ruleSettingsSchema, sqlFunctionsSchema } from '../../src/runtime/config-file.ts'
 import { environmentSchema } from '../../src/sync/declarations/environment.ts'
 import { declarationsSchema } from '../../src/sync/declarations/file-schema.ts'
 
@@ -76,6 +76,6 @@ function configSchema(): Schema {
   const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))
   const { project } = planInput.shape
   return toJsonSchema(
-    z.strictObject({ ...shape, project, rules: ruleSettingsSchema.optional(), 'sql-functions': sqlFunctionsSchema.optional() }),
+    z.strictObject({ ...shape, project, ...previousOwnerShape, rules: ruleSettingsSchema.optional(), 'sql-functions': sqlFunctionsSchema.optional() }),
   )
 }

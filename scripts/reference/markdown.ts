@@ -72,11 +72,11 @@ export async function rulesTable(): Promise<string> {
 /** What becomes of a declared object, row by row as `ownership` decides it. */
 export const ownershipTable = (): string =>
   table(
-    ['the object', 'what `plan` and `apply` do'],
+    ['the object', 'is then'],
     ownership.map(({ action, with: how, ...state }) => [
       keysOf<keyof State>(state)
         .map((name) => wordsFor(conditionWords[name], String(state[name])))
-        .join('; '),
+        .join(', '),
       wordsFor(decisionWords, how === undefined ? action : `${action} with ${how}`),
     ]),
   )
@@ -92,30 +92,34 @@ function wordsFor(words: Words, value: string): string {
 const conditionWords: Readonly<Record<keyof State, Words>> = {
   object: {
     none: 'does not exist',
-    several: 'could be one of several without a marker that differ from the declaration',
-    ours: 'has the marker of the key',
-    'of a former owner': 'has the marker of `previousKey`, of `adopt-from`, or of a key that no file declares any more',
+    several: 'can be one of several that differ',
+    ours: 'has the marker',
+    'of a former owner': 'has the marker of a former owner',
     unmarked: 'has no marker',
   },
-  differs: { nowhere: 'equals the declaration', 'in the marked text': 'differs in the note or the tags around the marker only' },
-  file: { decides: 'the file decides, or the object is as `pull` wrote it down', 'says nothing': 'the file has no `adopt`' },
-  isFileAsPulled: { true: 'the declaration is as `pull` wrote it down' },
-  canMark: { true: 'the marker can be added without a loss' },
-  isMarkerLatest: { true: 'the marker has the digest of the declaration' },
-  mayHaveLostMarker: { true: 'the project has other objects' },
-  isWrittenAgain: { true: 'the run repairs `rewrite` or `secrets`' },
+  differs: { nowhere: 'is equal', 'in the marked text': 'differs in note or tags only' },
+  changed: {
+    files: 'changed in the files',
+    service: 'changed in the service',
+    both: 'changed in both',
+    references: 'changed in what it refers to',
+    unknown: 'what changed is not known',
+  },
+  isMade: { true: 'is made from something else', false: 'is in a file' },
+  canMark: { true: 'without other writes' },
+  isMarkerLatest: { true: 'with the latest base' },
+  isWrittenAgain: { true: 'is repaired' },
 }
 
 const decisionWords: Words = {
-  create: 'create it',
-  update: 'update it, with the marker',
-  adopt: 'add the marker',
-  mark: 'update the marker',
-  unchanged: 'nothing',
-  'unchanged with no marker': 'compare it, and add the marker with its first update (**tracked**)',
-  'adopt with its text': 'add the marker again. The text of the person stays in this run.',
-  hold: 'write nothing, with an error. Other objects are applied, and nothing is deleted.',
-  'hold with a warning': 'write nothing, with a warning',
+  create: 'created',
+  update: 'written',
+  adopt: 'gets the marker',
+  mark: 'gets the latest marker',
+  unchanged: 'unchanged',
+  'unchanged with no marker': 'tracked',
+  hold: 'held, a failure',
+  'hold with a warning': 'held, a warning',
 }
 
 export async function auditRulesTable(): Promise<string> {

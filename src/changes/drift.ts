@@ -2,18 +2,16 @@ import * as z from 'zod'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import { kindLabels } from '../kinds/kind-names.ts'
 import type { Target } from '../platform/api/path.ts'
-import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, joinFirst, type Line, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
+import { counted, join, joinFirst, type Line, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
+import { capitalize } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Part } from '../platform/report/blocks.ts'
 import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
-import { isDifference } from '../sync/decide/change.ts'
-import { isAboutLostName } from '../sync/decide/guards/objects.ts'
-import { isAboutTileWrites, isTileRefusal } from '../sync/decide/guards/tile-writes.ts'
+import { isDifference, spellOrigin } from '../sync/decide/change.ts'
 import { inEnvironment } from '../sync/declarations/environment.ts'
-import { adoptOptions, commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
+import { commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
 import { defaultMaxDeletes } from './inputs.ts'
 import { planShape, toPlanOrDriftResult } from './plan/plan-or-drift-result.ts'
 import {
@@ -35,18 +33,18 @@ export const drift = defineOperation({
     pullCommand: z
       .string()
       .optional()
-      .describe('The command that writes what changed outside of the files into them, where that is possible.'),
+      .describe('The command that writes what changed in the service into the files, where that is possible.'),
   }),
   input: planShape.input.extend({ onFailedEvaluation: onFailedEvaluation.default('fail') }),
   summary: 'Fails when the service differs from the files, and shows which side changed, without writing.',
   async run(context, input) {
     const planned = await makePlan(context, { ...input, effect: 'read' })
-    const result = await toPlanOrDriftResult(context, { ...planned, diagnostics: planned.diagnostics.map(withoutTileErrors) }, input)
+    const result = await toPlanOrDriftResult(context, planned, input)
     return { ...result, ...commandsFor(result, planned, context.service) }
   },
   judge: judgeDrift,
   report: (result) => ({
-    headline: isWrong(result)
+    headline: isPlanWrong(result)
       ? say`The drift check${inEnvironment(result)} failed`
       : result.changed || result.orphans.length > 0
         ? say`${result.project} has drifted${inEnvironment(result)}`
@@ -59,7 +57,7 @@ export const drift = defineOperation({
           kind: 'list',
           items: [
             ...(result.applyCommand === undefined ? [] : [say`To make the service match the files: ${uncut(result.applyCommand)}`]),
-            ...(result.pullCommand === undefined ? [] : [say`To keep what changed outside of the files: ${uncut(result.pullCommand)}`]),
+            ...(result.pullCommand === undefined ? [] : [say`To keep what changed in the service: ${uncut(result.pullCommand)}`]),
           ],
         },
         objectBlocks(result, { before: 'service', after: 'file' }),
@@ -70,27 +68,16 @@ export const drift = defineOperation({
   keyLines: (result) => causes(result).map(({ names, who }) => say`${joinFirst(maxInKeyLine, names)}: ${who}`),
 })
 
-/** A drift check writes no tiles. */
-const withoutTileErrors = (one: Diagnostic): Diagnostic => (isAboutTileWrites(one) ? { ...one, severity: 'warning' } : one)
-
 /** Objects of a cause that a message names. */
 const maxInKeyLine = 3
 
 /** Objects that a row names. The differences below have all of them. */
 const maxInRow = 10
 
-/** A name that was lost in the service is a difference. */
-const withoutLostNames = (result: PlanResult): PlanResult => ({
-  ...result,
-  diagnostics: result.diagnostics.filter((one) => !isAboutLostName(one)),
-})
-
-const isWrong = (result: PlanResult): boolean => isPlanWrong(withoutLostNames(result))
-
 function judgeDrift(result: PlanResult): Verdict {
-  const verdict = judgeDiagnostics(withoutLostNames(result))
+  const verdict = judgeDiagnostics(result)
   const left = result.orphans.length
-  if (isWrong(result) || (!result.changed && left === 0)) return verdict
+  if (isPlanWrong(result) || (!result.changed && left === 0)) return verdict
   const reasons = [...(result.changed ? [planWords(result)] : []), ...(left > 0 ? [say`${counted(left, 'undeclared object')}`] : [])]
   const cause = say`the service differs from the files`
   return { status: 'fail', cause, reasons: [...reasons, ...(verdict.status === 'fail' ? verdict.reasons : [])] }
@@ -98,21 +85,20 @@ function judgeDrift(result: PlanResult): Verdict {
 
 /** Commands for what the table of the report says. Both leave objects that are held as they are. */
 function commandsFor(result: PlanResult, { request, project }: PlanningResult, service: Target) {
-  if (isWrong(result)) return {}
+  if (isPlanWrong(result)) return {}
   const drifted = result.objects.filter(isDifference).filter(({ action }) => action !== 'held')
-  const isStuck = result.diagnostics.some((one) => isAboutLostName(one) || isTileRefusal(one))
   const aim = { ...request, project, service }
   return {
-    ...(drifted.length > 0 && !isStuck && { applyCommand: applyCommand(aim) }),
-    ...(drifted.some(isPullable) && { pullCommand: `${commandFor('pull', aim)} --only drifted` }),
+    ...(drifted.length > 0 && { applyCommand: applyCommand(aim) }),
+    ...(result.objects.some((one) => isDifference(one) && isPullable(one)) && { pullCommand: `${commandFor('pull', aim)} --only drifted` }),
   }
 }
 
 /** The apply with the inputs of this run that decide what it writes. */
 function applyCommand(aim: PlanningResult['request'] & Parameters<typeof commandFor>[1]): string {
-  const { adoptFrom, prune, maxDeletes, allowEmpty, repair = [] } = aim
+  const { prune, maxDeletes, allowEmpty, repair = [] } = aim
   return [
-    `${commandFor('apply', aim)}${adoptOptions(adoptFrom)}`,
+    commandFor('apply', aim),
     ...(prune === false ? [] : [prune === true ? '--prune' : `--prune ${prune}`]),
     ...(maxDeletes === defaultMaxDeletes ? [] : [`--max-deletes ${maxDeletes}`]),
     ...(allowEmpty ? ['--allow-empty'] : []),
@@ -127,27 +113,23 @@ const isPullable = ({ origin, instance, madeFrom }: PlannedObject): boolean =>
 /** Which side changed, and therefore who must act. */
 function whoActs(object: PlannedObject, result: PlanResult): Line {
   const { action, origin, instance, madeFrom, notes } = object
-  if (isWrong(result)) return say`Apply changes nothing until the errors are corrected`
-  if (action === 'held') return say`Left as it is: ${untrustedSentence(notes.join('; '))}`
+  if (isPlanWrong(result)) return say`Apply changes nothing until the errors are corrected`
+  if (action === 'held')
+    return say`Left as it is: ${join(
+      notes.map((note, i) => untrustedSentence(i === 0 ? note : capitalize(note))),
+      '. ',
+    )}`
   if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
   if (action === 'delete') return say`In no file. Apply with ${trusted(spellInput('prune'))} deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
   // pull edits neither.
   const place = instance === undefined ? madeFrom : `instances.${instance}`
-  if (origin === 'service' && result.diagnostics.some(isAboutLostName))
-    return say`Changed outside of the files. Apply changes nothing until the names in the files exist, pull with ${trusted(spellInput('only', 'drifted'))} writes them`
-  const refused = result.diagnostics.filter((one) => isTileRefusal(one))
-  if (origin === 'service' && refused.length > 0) {
-    const isOwn = object.kind === 'dashboard' && refused.some((one) => isTileRefusal(one, object.key))
-    const why = isOwn ? 'it would write a tile with an alert again' : 'it refuses to write another dashboard'
-    return say`Changed outside of the files. Apply cannot revert the change, because ${trusted(why)}. Pull with ${trusted(spellInput('only', 'drifted'))} keeps the change`
-  }
+  const changed = origin === undefined ? undefined : capitalize(spellOrigin(origin, sinceWhen(object)))
   if (origin === 'service' && place !== undefined)
-    return say`Changed outside of the files. Apply reverts the change. To keep it, change the file, or ${place} in it`
+    return say`Changed in the service. Apply reverts the change. To keep it, change the file, or ${place} in it`
   if (origin === 'service')
-    return say`Changed outside of the files. Apply reverts the change, pull with ${trusted(spellInput('only', 'drifted'))} keeps it`
-  if (origin === 'files') return say`Changed in the files since ${trusted(sinceWhen(object))}. Review the plan, then apply`
-  return say`Never applied, or changed since. Review the plan, then apply`
+    return say`Changed in the service. Apply reverts the change, pull with ${trusted(spellInput('only', 'drifted'))} keeps it`
+  return say`${trusted(changed ?? 'Never applied, or changed since')}. Review the plan, then apply`
 }
 
 const causeTable = (result: PlanResult): Part =>

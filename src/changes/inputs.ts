@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { projectForm, projectGrammar, repositoryDigestGrammar } from '../kinds/marker.ts'
+import { projectForm, projectGrammar } from '../kinds/marker.ts'
 import { flag, flagOr, glob, grouped, integer, lines, list, variable } from '../platform/operation/inputs.ts'
-import type { PreviousOwner } from '../sync/decide/identify.ts'
 import { environmentInput } from '../sync/declarations/environment.ts'
 import { defaultFiles } from '../sync/declarations/find-declarations.ts'
 
@@ -10,33 +9,6 @@ export const filesInput = lines(
   'globs inside the workspace, one per line',
   glob,
 ).default(defaultFiles)
-
-const addressGrammar = /^[A-Za-z0-9.-]+(?:\/[\w.-]+){2,}$/
-
-const previousOwner = z.strictObject({
-  project: z.string().regex(projectGrammar).optional(),
-  /** Its digest, or its address. */
-  repository: z.union([z.string().regex(repositoryDigestGrammar), z.string().regex(addressGrammar)]).optional(),
-})
-
-/** By `project` and `repository`; `none` is a line of its own. */
-export const adoptFromInput = z
-  .array(z.string())
-  .min(1)
-  .max(2)
-  .transform((lines, context): PreviousOwner => {
-    if (lines.length === 1 && lines[0] === 'none') return { none: true }
-    const entries = new Map(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
-    const { data } = previousOwner.safeParse(Object.fromEntries(entries))
-    if (data !== undefined && entries.size === lines.length) return data
-    context.addIssue({ code: 'custom', message: 'is not a previous owner' })
-    return z.NEVER
-  })
-  .meta({
-    description:
-      'Adopts objects of the owner before a rename: `project=OLD`, `repository=HOST/OWNER/NAME`, or both. Where a message shows 10 hex digits in place of a repository, give these after `repository=`. `none` creates a second set of objects instead. The run says when this input can be removed.',
-    accepts: 'project=NAME, repository=github.com/shop/infra or repository=0123456789, one per line; or none',
-  })
 
 const repairs = ['duplicates', 'rewrite', 'secrets'] as const
 
@@ -52,7 +24,6 @@ export const planInput = z.strictObject({
         'Names the owner of the objects. Each object stores it in a marker. The default is `project` in .watchkeeper.yml, then the repository.',
       accepts: projectForm,
     }),
-    adoptFrom: adoptFromInput.optional(),
   }),
   ...grouped('Deletes and repairs (the same for plan and apply)', {
     prune: flagOr(

@@ -28,6 +28,7 @@ import { type Draft, type DraftInput, draftPull, excludedAs, identityOf } from '
 import {
   findReplacedVariables,
   instantiatedDifferences,
+  replacedEdits,
   replacedExpressions,
   reportIncompleteLists,
   withEmptiedLists,
@@ -128,7 +129,8 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
   const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(kindNames), wantsConnections: true })
   const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects.source)
   if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
-  const options = optionsFor(files, kinds, { files: input.files, env: environment?.name, project, service })
+  const aim = { files: input.files, env: environment?.name, project, service }
+  const options = { ...optionsFor(files, kinds, aim), previousOwner: context.previousOwner, environmentPath: environment?.path }
   const planWith = (declarations: Pick<Declarations, 'objects'>): Promise<Plan> => planForServer(api, declarations, storedObjects, options)
   const plan = await planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
@@ -168,6 +170,7 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
       ...skippedDirectories(skipped),
       ...reportIncompleteLists(incompleteLists),
       ...nameInstances(instantiatedDifferences(draft)),
+      ...replacedEdits(draft, plan),
       ...replacedExpressions(draft),
       // The reader of the files decides about adoptions.
       ...read.plan.diagnostics.filter(isAboutTileWrites).map((one) => ({ ...one, severity: 'warning' as const })),
@@ -176,7 +179,7 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
 }
 
 /** Rules whose errors mean that it is not known which declaration belongs to which object. */
-const matchingRules: readonly string[] = ['duplicate-marker', 'owned-elsewhere', 'ambiguous-adoption', 'other-project']
+const matchingRules: readonly string[] = ['owned-elsewhere', 'other-project']
 
 async function readTexts(paths: readonly string[], files: Files): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>()

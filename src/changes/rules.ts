@@ -4,7 +4,7 @@ import { referenceRules } from '../kinds/references.ts'
 import type { Rules } from '../platform/core/diagnostics.ts'
 import type { SarifRule } from '../platform/report/sarif.ts'
 import { sloRules, sloServiceRules } from '../signals/slos/slo-file.ts'
-import { snapshotRules } from '../sync/apply/snapshots.ts'
+import { baseRules } from '../sync/apply/record-bases.ts'
 import { verifyRules } from '../sync/apply/verify.ts'
 import { decideRules } from '../sync/decide/guards.ts'
 import { readingRules } from '../sync/declarations/declarations.ts'
@@ -23,7 +23,7 @@ const onService = {
   ...decideRules,
   ...serverRules,
   ...verifyRules,
-  ...snapshotRules,
+  ...baseRules,
   ...evaluationRules,
   ...projectRules,
   ...checkRules,

@@ -1,60 +1,45 @@
 // What `adopt` says: which existing object a declaration is about, and what both of them were when `pull` wrote them down.
 import * as z from 'zod'
-import { digestOfText } from '../platform/core/digest.ts'
-import { comparable, managedPart } from './compare.ts'
-import type { Body, KindWire, StoredObject } from './kind.ts'
-import { canonicalText, digestOf } from './marker.ts'
+import { entryBaseOf } from './base.ts'
+import type { Body, KindIdentity, KindWire, StoredObject } from './kind.ts'
+import { digestOf } from './marker.ts'
 
-/**
- * The number of the way in which the digest of a stored object is made. It goes up when any stored object gets another digest; the previous
- * way is kept for one number, so that the files of an earlier version stay valid.
- */
-export const adoptFormat = 1
+// A word that a person may write for `true` is not an id.
+const reference = /^(?!(?:yes|no|on|off)$)([\w.~-]{1,128})(?:@(\d{1,2}\.[0-9a-f]{10})\.([0-9a-f]{6}|files))?$/
 
-/** Digests by format. An id, a marker, a default or a field that no file has is not part of what is compared, so none of them changes a digest. */
-const formats: Readonly<Record<number, (kind: KindWire, stored: StoredObject) => string>> = {
-  1(kind, stored) {
-    // A silence is a start, and no change of what the alert is.
-    const { scheduleStartAt: _, ...body } = kind.toBody(stored)
-    return digestOfText(canonicalText(comparable(kind, managedPart(body, undefined, kind.schema))), 10)
-  },
-}
-
-// A word that a person may write for `true` or `false` is not an id.
-const reference = /^(?!(?:yes|no|on|off|rewrite)$)([\w.~-]{1,128})(?:@(\d{1,3})\.([0-9a-f]{10})\.([0-9a-f]{6}))?$/
-
-const adoptedId = z.string().regex(reference, 'must be an id, or what pull wrote')
+const adoptedId = z.string().regex(reference, 'must be an id, or what pull or a message wrote')
 
 /** Which existing object a file is about. The ids of several services make a list. */
 export const adopt = z
-  .union([z.boolean(), adoptedId, z.array(adoptedId).min(1).max(20)])
+  .union([z.literal(true), adoptedId, z.array(adoptedId).min(1).max(20)])
   .optional()
   .meta({
     description:
-      'The existing object to manage: its id, or `true` for the one with this name. `pull` adds what the object was like, so that `apply` overwrites no later change. `false` creates a second object of this name.',
-    accepts: 'true, false, an id, or a list with an id for each service',
+      'The existing object to manage: its id, or `true` for the one with this name. `pull` adds what the object was like, so that `apply` overwrites no later change.',
+    accepts: 'true, an id, or a list with an id for each service',
     isLocal: true,
   })
 
-/** An id in `adopt`. The digests are those that `pull` wrote; without them, the file decides. */
+/** An entry of `adopt`: an id, and perhaps a base. An id alone says which object is meant, and nothing about its values. */
 export interface AdoptedId {
   readonly id: string
-  readonly isStored?: (kind: KindWire, stored: StoredObject) => boolean
+  /** The stored half of the base (see `entryBaseOf`). */
+  readonly base?: string
+  /** The digest of the declaration, or `files` where a person decided that the file counts. */
   readonly declared?: string
 }
 
-/** The ids in `adopt`, in the order of the file. */
-export const adoptedIds = (value: z.output<typeof adopt>): readonly AdoptedId[] =>
+/** The entries of `adopt`, in the order of the file. */
+export const adoptedIds = (value: z.output<typeof adopt> | false): readonly AdoptedId[] =>
   [value ?? []].flat().flatMap((one): readonly AdoptedId[] => {
-    const [, id, format, stored, declared] = (typeof one === 'string' ? reference.exec(one) : undefined) ?? []
+    const [, id, base, declared] = (typeof one === 'string' ? reference.exec(one) : undefined) ?? []
     if (id === undefined) return []
-    if (declared === undefined) return [{ id }]
-    return [{ id, declared, isStored: (kind, object) => formats[Number(format)]?.(kind, object) === stored }]
+    return [base === undefined || declared === undefined ? { id } : { id, base, declared }]
   })
 
-/** The entry of `adopt` for an object as it is now, and its declaration by their digests. */
-export const toAdoptedId = (kind: KindWire, stored: StoredObject, declared: string): string =>
-  `${stored.id}@${adoptFormat}.${formats[adoptFormat]?.(kind, stored)}.${declared}`
+/** The entry of `adopt` for an object as it is now. */
+export const toAdoptedId = (kind: KindIdentity & KindWire, stored: StoredObject, desired: Body, declared: string): string =>
+  `${stored.id}@${entryBaseOf(kind, stored, desired)}.${declared}`
 
 /** Replaces the digest `before` of the declaration by `after`, in the entry of `adopt` for this id. An entry with another digest stays. */
 export function withDeclaredDigest(value: unknown, id: string, before: string, after: string): unknown {
@@ -74,6 +59,6 @@ export function withAdoptedId(value: unknown, entry: string): unknown {
 
 /** Digest of a declaration without the fields that only help to find an existing object. Markers have it, too. */
 export function declarationDigest(value: Body): string {
-  const { adopt: _, id: __, previousKey: ___, rewrite: ____, ...fields } = value
+  const { adopt: _, id: __, previousKey: ___, ...fields } = value
   return digestOf(fields)
 }

@@ -6,7 +6,7 @@ import type { Diagnostic, Location, Rules } from '../platform/core/diagnostics.t
 import { quote } from '../platform/core/text.ts'
 import type { Directory, ReferableKind } from './directory.ts'
 import { type KindName, placeOfTile } from './kind-names.ts'
-import type { MarkerStyle, OwnershipMarker, SnapshotMarker, StoredMarker } from './marker.ts'
+import type { MarkerStyle, OwnershipMarker, StoredMarker } from './marker.ts'
 import type { ReadSecret } from './secret.ts'
 
 /**
@@ -154,12 +154,12 @@ export interface KindIdentity<Declared extends DeclaredObject = DeclaredObject> 
   /** What an object without a name is found by. Absent where every object has one. */
   placeOf?(body: Body): string | undefined
   readMarker(body: Body): StoredMarker | undefined
-  /** Replaces the ownership marker, and removes a snapshot marker, which describes the previous object. */
+  /** Replaces the ownership marker by one without a base. */
   withMarker(body: Body, marker: OwnershipMarker, declared?: Declared['value']): Body
-  /** Removes both markers, which makes the object unmanaged. */
+  /** Removes the marker, which makes the object unmanaged. */
   withoutMarker(body: Body): Body
-  readSnapshot(body: Body): SnapshotMarker | undefined
-  withSnapshot(body: Body, digest: string): Body
+  /** Puts a base into the marker, or replaces it there. */
+  withBase(body: Body, base: string): Body
 }
 
 /** How the API has an object, and what a write of it sends. */
@@ -188,6 +188,8 @@ export interface KindWire {
   deferredFields?(body: Body): readonly string[]
   /** Completes the body of a write with what describes values that the API never returns. Absent where it returns every value. */
   completeMarker?(body: Body): Body
+  /** The part of a body that a base covers: without ids of tiles and filters, secrets, and starts. Absent where it covers all. */
+  basePart?(body: Body): Body
   /** Fields that only newer servers have, which answer them for every object. Absent where no field is so new. */
   readonly newerFields?: readonly string[]
   /** Fields with secrets. `repair: secrets` is about objects that have one, and nothing shows which side changed such a field. */

@@ -1,6 +1,5 @@
-// The two markers inside an object. The ownership marker holds project and key, and a digest of the declaration that was last
-// applied. The snapshot marker is written only where the server stores something that no known default explains: a digest of the
-// object as stored, and of what was declared. There is no state file: deleting the ownership marker releases the object.
+// The ownership marker inside an object. It holds project and key, and the base: digests of the declaration that was last applied, and of the
+// object as it was stored then. There is no state file: deleting the marker releases the object.
 import { digestOfText } from '../platform/core/digest.ts'
 
 export interface OwnershipMarker {
@@ -31,6 +30,8 @@ export interface StoredMarker {
   readonly isAdopted?: boolean
   /** The id of the tile that was made for the query of the alert. */
   readonly queryTile?: string | undefined
+  /** The stored half of the base, with the number of its format (see `baseOf`). Undefined in markers of earlier versions. */
+  readonly base?: string | undefined
 }
 
 /** How markers are written: in a text, or in tags. */
@@ -87,9 +88,14 @@ const originGrammar = /^wk([ra]):([0-9a-f]{10}|-)$/
 const originOf = ({ repository = '-', isAdopted = false }: Pick<OwnershipMarker, 'repository' | 'isAdopted'>): readonly string[] =>
   repository === '-' && !isAdopted ? [] : [`wk${isAdopted ? 'a' : 'r'}:${repository}`]
 
-function readOrigin(parts: readonly string[]): Pick<StoredMarker, 'repository' | 'isAdopted'> {
-  const [, letter, repository] = parts.map((part) => originGrammar.exec(part)).find((found) => found !== null) ?? []
-  return { repository: repository === '-' ? undefined : repository, isAdopted: letter === 'a' }
+/** The stored half of the base, in a part of a text's marker or in a tag. */
+const baseGrammar = /^wkb:(\d{1,2}\.[0-9a-f]{10})$/
+
+function readParts(parts: readonly string[]): Pick<StoredMarker, 'repository' | 'isAdopted' | 'base'> {
+  const find = (grammar: RegExp) => parts.map((part) => grammar.exec(part)).find((found) => found !== null) ?? []
+  const [, letter, repository] = find(originGrammar)
+  const [, base] = find(baseGrammar)
+  return { repository: repository === '-' ? undefined : repository, isAdopted: letter === 'a', ...(base !== undefined && { base }) }
 }
 
 interface FoundMarker {
@@ -141,7 +147,7 @@ export function readTextMarker(text: unknown): StoredMarker | undefined {
   const [, project, key, digest, parts = ''] = findMarker(textOf(text), markerText)?.match ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
   const [, queryTile] = / wkq:([\w-]{2,})/.exec(parts) ?? []
-  return { project, projectName: project, key, digest, token: textStyle.token(project, key), ...readOrigin(parts.split(' ')), queryTile }
+  return { project, projectName: project, key, digest, token: textStyle.token(project, key), ...readParts(parts.split(' ')), queryTile }
 }
 
 /** The text with the id of the tile in a marker that was written before the id was known. */
@@ -150,55 +156,30 @@ export function withQueryTile(text: string, tileId: string): string {
   return found === undefined ? text : `${found.above}${found.match[0].replace(/(?<= wkq:)-$/, () => tileId)}${found.below}`
 }
 
-/** The new text of an object, with the markers of its old one. */
+/** The text with this base in its marker. */
+function withTextBase(text: string, base: string): string {
+  const found = findMarker(text, markerText)
+  return found === undefined ? text : `${found.above}${found.match[0].replace(/ wkb:\S+/, '')} wkb:${base}${found.below}`
+}
+
+/** The new text of an object, with the marker of its old one. */
 export function keepTextMarkers(text: string, marked: unknown): string {
-  const before = textOf(marked)
-  const line = findMarker(withoutTextSnapshot(before), markerText)?.match[0]
+  const line = findMarker(textOf(marked), markerText)?.match[0]
   if (line === undefined) return text
   const own = withoutTextMarker(text)
-  const withMarker = own === '' ? line : `${own}\n\n${line}`
-  const digest = readTextSnapshot(before)?.digest
-  return digest === undefined ? withMarker : withTextSnapshot(withMarker, digest)
+  return own === '' ? line : `${own}\n\n${line}`
 }
 
 /** Markers in a text contain project and key in plain form. */
 export const textStyle: MarkerStyle = { projectToken: (project) => project, token: (project, key) => `${project} ${key}` }
 
-/**
- * Version of the way in which the digest of a snapshot is computed. A snapshot of another revision is ignored, and the object is compared with
- * the known defaults. Raise it for a release that computes another digest of an unchanged object: its canonical form is another one, or a file
- * schema gains a field that stored objects already have. It is still 1, because no release has written a snapshot yet.
- */
-const snapshotRevision = 1
-
-/** Hex digits of a snapshot's digest: 80 bits, and with its prefix less than the 32 characters of a tag. */
-export const snapshotLength = 20
-
-export interface SnapshotMarker {
-  /** Undefined for a snapshot that another version of this tool wrote. */
-  readonly digest: string | undefined
-}
-
-const readSnapshot = ([, revision, digest]: readonly string[]): SnapshotMarker => ({
-  digest: Number(revision) === snapshotRevision ? digest : undefined,
-})
-
+/** A line that earlier versions wrote below the marker. */
 const snapshotText = /watchkeeper-snapshot: (\d{1,3}) ([0-9a-f]{20})/g
 
 function withoutTextSnapshot(text: string): string {
   const found = findMarker(text, snapshotText)
   return found === undefined ? text : withoutMarker(found)
 }
-
-/** The snapshot marker in a text; undefined without one. */
-export function readTextSnapshot(text: unknown): SnapshotMarker | undefined {
-  const found = findMarker(textOf(text), snapshotText)
-  return found && readSnapshot(found.match)
-}
-
-/** Adds a snapshot marker below the ownership marker. */
-export const withTextSnapshot = (text: string, digest: string): string =>
-  `${withoutTextSnapshot(text)}\nwatchkeeper-snapshot: ${snapshotRevision} ${digest}`
 
 /** Digests of values that the service never answers, by the name of the field. */
 interface SecretsMarker {
@@ -228,22 +209,11 @@ export function withTextSecrets(text: string, { salt, digests }: SecretsMarker):
   return fields.length === 0 ? others : `${others}\nwatchkeeper-secrets: 1 ${salt}${fields.join('')}`
 }
 
-const snapshotTag = /^wks(\d{1,3}):([0-9a-f]{20})$/
+/** The tags of a marker besides the first, which is full, and a tag of earlier versions. */
+const isMarkerPart = (tag: unknown): boolean =>
+  typeof tag === 'string' && (originGrammar.test(tag) || baseGrammar.test(tag) || /^wks\d{1,3}:[0-9a-f]{20}$/.test(tag))
 
-const isSnapshotTag = (tag: unknown): boolean => typeof tag === 'string' && snapshotTag.test(tag)
-
-function readTagSnapshot(tags: unknown): SnapshotMarker | undefined {
-  const tag: unknown = Array.isArray(tags) ? tags.find(isSnapshotTag) : undefined
-  const found = typeof tag === 'string' ? snapshotTag.exec(tag) : null
-  return found === null ? undefined : readSnapshot(found)
-}
-
-const withTagSnapshot = (tags: readonly string[], digest: string): readonly string[] => [
-  ...tags.filter((tag) => !isSnapshotTag(tag)),
-  `wks${snapshotRevision}:${digest}`,
-]
-
-export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isSnapshotTag(tag) || isRepositoryTag(tag)
+export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isMarkerPart(tag)
 
 const listTags = (tags: unknown): readonly string[] =>
   Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : []
@@ -256,9 +226,6 @@ const ownershipTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a
 const shortKey = (key: string): string => (key.length <= 15 ? key : `#${digestOfText(key, 10)}`)
 
 const isOwnershipTag = (tag: unknown): boolean => typeof tag === 'string' && ownershipTag.test(tag)
-
-// A tag of its own, because the ownership tag is full.
-const isRepositoryTag = (tag: unknown): boolean => typeof tag === 'string' && originGrammar.test(tag)
 
 /** Markers in tags contain a hash of the project, and of a key of more than 15 characters. */
 export const tagStyle: MarkerStyle = {
@@ -277,7 +244,7 @@ export function readTagMarker(tags: unknown): StoredMarker | undefined {
   const tag: unknown = Array.isArray(tags) ? tags.find(isOwnershipTag) : undefined
   const [, project, key, digest] = (typeof tag === 'string' ? ownershipTag.exec(tag) : null) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
-  return { project, digest, token: `${project}:${key}`, key: key.startsWith('#') ? undefined : key, ...readOrigin(listTags(tags)) }
+  return { project, digest, token: `${project}:${key}`, key: key.startsWith('#') ? undefined : key, ...readParts(listTags(tags)) }
 }
 
 type MarkedBody = Readonly<Record<string, unknown>>
@@ -293,8 +260,10 @@ export const tagMarkers = {
     tags: [...withoutMarkerTags(body.tags), ...toMarkerTags(marker)],
   }),
   withoutMarker: (body: MarkedBody) => ({ ...body, tags: withoutMarkerTags(body.tags) }),
-  readSnapshot: ({ tags }: MarkedBody) => readTagSnapshot(tags),
-  withSnapshot: (body: MarkedBody, digest: string) => ({ ...body, tags: withTagSnapshot(listTags(body.tags), digest) }),
+  withBase: (body: MarkedBody, base: string) => ({
+    ...body,
+    tags: [...listTags(body.tags).filter((tag) => !baseGrammar.test(tag)), `wkb:${base}`],
+  }),
 } as const
 
 /** The markers of a kind that has a text in this field. */
@@ -307,8 +276,7 @@ export const textMarkers = (field: string) =>
     readMarker: (body: MarkedBody) => readTextMarker(body[field]),
     withMarker: (body: MarkedBody, marker: OwnershipMarker) => ({ ...body, [field]: withTextMarker(body[field], marker) }),
     withoutMarker: (body: MarkedBody) => ({ ...body, [field]: withoutTextMarker(body[field]) }),
-    readSnapshot: (body: MarkedBody) => readTextSnapshot(body[field]),
-    withSnapshot: (body: MarkedBody, digest: string) => ({ ...body, [field]: withTextSnapshot(textOf(body[field]), digest) }),
+    withBase: (body: MarkedBody, base: string) => ({ ...body, [field]: withTextBase(textOf(body[field]), base) }),
   }) as const
 
 /** The marker of an alert is in its note, or in its message where the server has no notes. */
@@ -324,6 +292,5 @@ export const noMarkers = {
   readMarker: () => undefined,
   withMarker: (body: MarkedBody) => body,
   withoutMarker: (body: MarkedBody) => body,
-  readSnapshot: () => undefined,
-  withSnapshot: (body: MarkedBody) => body,
+  withBase: (body: MarkedBody) => body,
 } as const

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { diffSides } from '../kinds/base.ts'
 import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../kinds/compare.ts'
 import type { DeclaredDashboard } from '../kinds/dashboard/dashboard.ts'
 import { expandDashboard, isApiDashboard, wholeDashboard } from '../kinds/dashboard/dashboard-file.ts'
@@ -8,7 +9,6 @@ import { describeWebAppFile, isWebAppDashboard } from '../kinds/dashboard/web-ap
 import { type Body, listOf } from '../kinds/kind.ts'
 import { lostAlert, lostAlertBlocks, readLostAlerts } from '../kinds/lost-alerts.ts'
 import { isMarkerTag, tagMarkers, withoutMarkerTags } from '../kinds/marker.ts'
-import { diffSides } from '../kinds/snapshot.ts'
 import type { ReadApi } from '../platform/api/client.ts'
 import type { Target } from '../platform/api/path.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'

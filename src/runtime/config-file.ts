@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { type Diagnostic, inputDiagnosticAt, type LintSettings, type Location, severities } from '../platform/core/diagnostics.ts'
+import { projectForm, projectGrammar } from '../kinds/marker.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { isMapping, keysOf } from '../platform/core/keys.ts'
 import { didYouMean, toCamel, toKebab } from '../platform/core/names.ts'
@@ -9,6 +10,7 @@ import { quote } from '../platform/core/text.ts'
 import { type ReadDocument, readDocument } from '../platform/documents/document.ts'
 import { schemaDiagnostics } from '../platform/documents/validate.ts'
 import { fileInputs, fileSettings, notInRepository, settingsSchema } from '../platform/operation/inputs.ts'
+import type { PreviousOwner } from '../platform/operation/operation.ts'
 import { type LintRule, lintRules } from '../sync/declarations/lint.ts'
 
 /** The setting `rules`. */
@@ -27,6 +29,28 @@ export const sqlFunctionsSchema = z
   .max(200)
   .meta({ description: 'Functions of your own that SQL in files may call. ClickHouse has others with more than data: these stay refused.' })
 
+/** The settings of a project that was renamed or moved. */
+export const previousOwnerShape = {
+  'previous-project': z
+    .union([z.literal(false), z.string().regex(projectGrammar)])
+    .optional()
+    .meta({
+      description:
+        'The name of the project before it was renamed. `apply` takes over its objects that files declare. `false` confirms a second set of objects beside those of another project.',
+      accepts: `false, or ${projectForm}`,
+    }),
+  'previous-repository': z
+    .string()
+    .regex(/^(?:[0-9a-f]{10}|[A-Za-z0-9.-]+(?:\/[\w.-]+){2,})$/)
+    .optional()
+    .meta({
+      description: 'The address of the repository before it was renamed or moved, or the 10 hex digits that a message has in its place.',
+      accepts: 'HOST/OWNER/NAME, or 10 hex digits',
+    }),
+}
+
+const previousOwnerSchema = z.strictObject(previousOwnerShape)
+
 /** The content of the repository's config file. */
 export interface Config {
   /** Common settings by camelCase name, as written. */
@@ -35,6 +59,7 @@ export interface Config {
   readonly inputs: Readonly<Record<string, unknown>>
   readonly lintSettings: LintSettings
   readonly sqlFunctions: readonly string[]
+  readonly previousOwner: PreviousOwner
   readonly diagnostics: readonly Diagnostic[]
   /** The place of a value by its camelCase name. Undefined for a name that the file does not have. */
   locationOf(name: string): Location | undefined
@@ -48,17 +73,20 @@ export function readConfig(text: string, file: string): Config {
   if ('diagnostics' in document) return withoutSettings(document.diagnostics)
   const { value } = document
   if (!isMapping(value)) return withoutSettings([inputDiagnosticAt(document.locationOf([]), 'must be a map of settings')])
-  const { rules, 'sql-functions': sqlFunctions, ...rest } = value
+  const { rules, 'sql-functions': sqlFunctions, 'previous-project': project, 'previous-repository': repository, ...rest } = value
   const entries = Object.entries(rest)
   const lint = readKey(['rules', rules ?? {}], ruleSettingsSchema, document)
   const functions = readKey(['sql-functions', sqlFunctions ?? []], sqlFunctionsSchema, document)
+  const previous = previousOwnerSchema.safeParse({ 'previous-project': project, 'previous-repository': repository })
   const rejected = entries.filter(([key]) => !isSetting(key) && !isInput(key))
   return {
     values: Object.fromEntries(entries.filter(([key]) => isSetting(key)).map(([key, setting]) => [toCamel(key), setting])),
     inputs: Object.fromEntries(entries.filter(([key]) => isInput(key))),
     lintSettings: lint.value ?? {},
     sqlFunctions: functions.value ?? [],
+    previousOwner: { project: previous.data?.['previous-project'], repository: previous.data?.['previous-repository'] },
     diagnostics: [
+      ...(previous.success ? [] : schemaDiagnostics(previous.error, document, previousOwnerSchema)),
       ...lint.diagnostics,
       ...functions.diagnostics,
       ...rejected.map(([key]) => inputDiagnosticAt(document.locationOfKey([key]), `"${quote(key, 60)}" ${whyRejected(toCamel(key))}`)),
@@ -75,6 +103,7 @@ const withoutSettings = (diagnostics: readonly Diagnostic[]): Config => ({
   inputs: {},
   lintSettings: {},
   sqlFunctions: [],
+  previousOwner: {},
   diagnostics,
   locationOf: () => undefined,
 })
@@ -93,5 +122,5 @@ function whyRejected(name: string): string {
   if (name === 'env') return `cannot be set here, because it would apply to every job; set ${spellInput('env')}`
   return Object.hasOwn(settingsSchema.shape, name)
     ? notInRepository
-    : `is an unknown setting${didYouMean(toKebab(name), [...fileSettings.map(toKebab), ...fileInputs, 'rules', 'sql-functions'])}`
+    : `is an unknown setting${didYouMean(toKebab(name), [...fileSettings.map(toKebab), ...fileInputs, 'rules', 'sql-functions', ...Object.keys(previousOwnerShape)])}`
 }

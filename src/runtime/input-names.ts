@@ -1,6 +1,5 @@
 // GENERATED from the operations by `npm run generate`.
 export const inputNames: readonly string[] = [
-  "adopt-from",
   "alert",
   "allow-empty",
   "allow-partial",

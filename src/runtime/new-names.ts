@@ -25,6 +25,7 @@ const instead: Readonly<Record<string, string>> = {
 
 /** Inputs of earlier versions, with what to do. */
 const dropped: Readonly<Record<string, string>> = {
+  'adopt-from': 'set previous-project or previous-repository in .watchkeeper.yml',
   recordings: 'backtest tests the incidents of the files on the data of the service',
   'record-group-names': 'nothing is recorded any more',
   'max-alerts': 'select decides which alerts are silenced',

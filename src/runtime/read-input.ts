@@ -10,7 +10,7 @@ import { quote } from '../platform/core/text.ts'
 import { metaOf, type Shape } from '../platform/documents/schema.ts'
 import type { Files } from '../platform/operation/files.ts'
 import { type Settings, settingsSchema } from '../platform/operation/inputs.ts'
-import type { NamedEnvironment, Operation } from '../platform/operation/operation.ts'
+import type { NamedEnvironment, Operation, PreviousOwner } from '../platform/operation/operation.ts'
 import { commonFormats } from '../platform/operation/reports.ts'
 import { type RunConnection, resolveConnection } from './connection.ts'
 import { decodeAll, parseFields, type Values } from './decode.ts'
@@ -39,6 +39,7 @@ export interface RunInput {
   readonly profile: Profile
   readonly lintSettings: LintSettings
   readonly sqlFunctions: readonly string[]
+  readonly previousOwner: PreviousOwner
   /** The environment that the input `env` names. */
   readonly environment: NamedEnvironment | undefined
   /** Where each common setting that was given comes from: `input`, `environment`, or the config file's name. */
@@ -100,6 +101,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     profile: profileNamed(complete.profile),
     lintSettings: settings.lintSettings,
     sqlFunctions: settings.sqlFunctions,
+    previousOwner: settings.previousOwner,
     environment: settings.environment,
     sources: settings.sources,
     warnings: variables.warnings,

@@ -213,7 +213,7 @@ function subjectOf({ operation: { scope }, organizationId, target }: RunInput, s
 }
 
 function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, hiding: Hiding): Context<Effect, Scope> {
-  const { operation, organizationId, target, connection, profile, lintSettings, sqlFunctions, environment, settings } = input
+  const { operation, organizationId, target, connection, profile, lintSettings, sqlFunctions, previousOwner, environment, settings } = input
   const { redact, redactGiven } = hiding
   const api = session?.api
   const paths = [settings.config ?? defaultConfigFile, ...(environment === undefined ? [] : [environment.path])]
@@ -232,6 +232,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     serviceName: async () => api && named && (await findServices(api, organizationId)).find(({ id }) => id === named.serviceId)?.name,
     lintSettings,
     sqlFunctions,
+    previousOwner,
     environment,
     formats: (settings.reports ?? []).map(({ format }) => format),
     github: api && deps.openGitHub?.({ githubToken: settings.githubToken, deps, remainingMs: api.remainingMs }, paths),

@@ -73,6 +73,7 @@ export async function readSettings(request: RunRequest, files: Files) {
     inputs: pick({ ...config.inputs, project: project ?? environment?.project ?? config.inputs.project }, () => true),
     lintSettings: config.lintSettings,
     sqlFunctions: config.sqlFunctions,
+    previousOwner: config.previousOwner,
     environment,
     isEnvironmentBroken: diagnostics.length > 0,
     sources: {
@@ -142,7 +143,7 @@ export function readVariables(shape: Shape, env: Variables): Values {
 }
 
 async function loadConfig(path: string, isRequired: boolean, readConfigFile: RunRequest['readConfigFile']): Promise<Config> {
-  const empty: Config = { values: {}, inputs: {}, lintSettings: {}, sqlFunctions: [], diagnostics: [], locationOf: () => undefined }
+  const empty: Config = { values: {}, inputs: {}, lintSettings: {}, sqlFunctions: [], previousOwner: {}, diagnostics: [], locationOf: () => undefined }
   try {
     const text = await readConfigFile(path, isRequired)
     if (text === undefined) return empty

@@ -96,9 +96,8 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W21: objects that other
       const marker = markerOf(before)
       if (isSame(bareOf(before), bareOf(after)) || isOurs(before)) return undefined
       if (marker !== undefined) return 'belongs to another project and was written'
-      const entry = new RegExp(`adopt: "?${before.id}(@\\S+)?"?$`, 'm').exec(this.text())
-      if (/adopt: true$/m.test(this.text()) || (entry !== null && entry[1] === undefined)) return undefined
-      const isAsPulled = entry !== null && isSame(this.pulled.get(before.id), bareOf(before))
+      // An id alone decides nothing.
+      const isAsPulled = new RegExp(`adopt: "?${before.id}@\\S+"?$`, 'm').test(this.text()) && isSame(this.pulled.get(before.id), bareOf(before))
       return isAsPulled ? undefined : 'was overwritten, although it is not what was pulled'
     }
 

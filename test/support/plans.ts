@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import { alertSchema } from '../../src/kinds/alert/alert.ts'
+import { withBase } from '../../src/kinds/base.ts'
 import type { FieldChange } from '../../src/kinds/compare.ts'
-import { composeUpdate } from '../../src/kinds/compare.ts'
+import { composeCreate, composeUpdate } from '../../src/kinds/compare.ts'
 import { dashboardSchema } from '../../src/kinds/dashboard/dashboard-wire.ts'
 import { type Body, listOf, type StoredObject } from '../../src/kinds/kind.ts'
 import { addressOf, type KindName, mapKinds, sections } from '../../src/kinds/kind-names.ts'
-import { createKinds } from '../../src/kinds/kinds.ts'
+import { createKinds, type Kinds } from '../../src/kinds/kinds.ts'
 import { savedSearchSchema } from '../../src/kinds/saved-search/saved-search.ts'
 import { revealSecrets } from '../../src/kinds/secret.ts'
 import { connectionSchema, sourceSchema } from '../../src/kinds/source/source-wire.ts'
@@ -50,13 +51,13 @@ export function planOf(declared: object, storedObjects: StoredObjects = remoteSt
 }
 
 /** The service as it is when every change has been written, with ids that tell what they are of. */
-export function afterApply({ changes }: Plan, storedObjects: StoredObjects = remoteStateWith()): StoredObjects {
+export function afterApply({ changes }: Plan, storedObjects: StoredObjects = remoteStateWith(), by: Kinds = kinds): StoredObjects {
   const ids = createKnownIds()
   const lists: Record<KindName, readonly StoredObject[]> = mapKinds<readonly StoredObject[]>((kind) => storedObjects[kind])
   for (const change of changes) {
     const { kind, action, id } = change
     const without = lists[kind].filter((one) => one.id !== id)
-    const written = action === 'delete' ? undefined : writtenBy(change, ids.resolve(change.desired ?? {}))
+    const written = action === 'delete' ? undefined : writtenBy(change, ids.resolve(change.desired ?? {}), by)
     lists[kind] = written === undefined ? without : [...without, written]
     ids.learn({ change, stored: written })
   }
@@ -65,12 +66,14 @@ export function afterApply({ changes }: Plan, storedObjects: StoredObjects = rem
 
 type Resolved = ReturnType<ReturnType<typeof createKnownIds>['resolve']>
 
-function writtenBy(change: Change, resolved: Resolved): StoredObject {
+function writtenBy(change: Change, resolved: Resolved, by: Kinds): StoredObject {
   if (!('body' in resolved)) throw new Error(`${addressOf(change)} waits for ${resolved.waitsFor.key}`)
   const { kind, key, action, stored } = change
   const id = stored?.id ?? `${sections[kind]}-${key}`
   if (action === 'unchanged' && stored !== undefined) return stored
-  const sent = stored === undefined || action === 'replace' ? resolved.body : composeUpdate(kinds[kind], resolved.body, stored)
+  const isNew = stored === undefined || action === 'replace'
+  const composed = isNew ? composeCreate(by[kind], resolved.body) : composeUpdate(by[kind], resolved.body, stored)
+  const sent = withBase(by[kind], composed, resolved.body)
   const tiles = listOf(sent.tiles).map((tile): Body => ({ ...tile, id: tile.id ?? `${id}-${tile.name}` }))
   const filters = listOf(sent.filters).map((filter): Body => ({ ...filter, id: filter.id ?? `${id}-${filter.name}` }))
   return { ...sent, id, ...(kind === 'dashboard' && { tiles, filters }) } as StoredObject

@@ -10,7 +10,7 @@ import type { Target } from '../../src/platform/api/path.ts'
 import { profileNamed } from '../../src/platform/api/profiles.ts'
 import type { Clock } from '../../src/platform/core/clock.ts'
 import { createCheckpoint } from '../../src/platform/http/cancellation.ts'
-import type { Context } from '../../src/platform/operation/operation.ts'
+import type { Context, PreviousOwner } from '../../src/platform/operation/operation.ts'
 import { serviceOf } from './emulator.ts'
 import { openSession, service, type TestSession } from './session.ts'
 
@@ -78,6 +78,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     service: place,
     profile,
     sqlFunctions: [],
+    previousOwner: previousOwnerIn(files),
     apiOrigin: server.url,
     clock: session.clock,
     files: { ...toFiles(files, server.secrets ?? {}), mayBeFromFork: async () => server.isFork ?? false },
@@ -124,8 +125,14 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
   }
 }
 
+/** What the config file says, which is an object here. */
+function previousOwnerIn({ '.watchkeeper.yml': config }: SiteFiles): PreviousOwner {
+  const { 'previous-project': owner, 'previous-repository': repository } = (config ?? {}) as Readonly<Record<string, string>>
+  return { project: owner, repository }
+}
+
 const toFiles = (files: SiteFiles, secrets: Secrets): Context<'write', 'service-or-server'>['files'] => ({
-  find: async () => ({ paths: Object.keys(files).filter((path) => !path.endsWith('.plan.json')), skipped: [] }),
+  find: async () => ({ paths: Object.keys(files).filter((path) => !/\.plan\.json$|^\.watchkeeper/.test(path)), skipped: [] }),
   read: async (path) => (typeof files[path] === 'string' ? files[path] : JSON.stringify(files[path])),
   variable: () => undefined,
   secret: (name) => secrets[name],
@@ -143,15 +150,29 @@ export const afterPull = (files: SiteFiles, { writtenFiles }: Awaited<ReturnType
   ...Object.fromEntries(writtenFiles.map(({ path, content }) => [path, content])),
 })
 
-/** The files, which accept that the tiles of adopted dashboards lose what the API does not return. */
+/** The files as a pull wrote them, with the decision that they count for the objects as they are, with what a write of them loses. */
 export const acceptingRewrites = (files: SiteFiles): SiteFiles =>
   Object.fromEntries(
     Object.entries(files).map(([path, content]) => {
-      const parsed = structuredClone(typeof content === 'string' ? parse(content) : content) as Record<string, Record<string, object>>
-      for (const one of Object.values(parsed.dashboards ?? {})) if ('adopt' in one) Object.assign(one, { rewrite: true })
-      return [path, parsed]
+      const text = typeof content === 'string' ? content : JSON.stringify(content)
+      return [path, parse(text.replace(/(@\d+\.[0-9a-f]{10})\.[0-9a-f]{6}/g, '$1.files')) as unknown]
     }),
   )
+
+const decision = /^(\w+)\.([\w.-]+): .*?([\w.~-]+@\d+\.[0-9a-f]{10}\.files)/
+
+/** The files, after a person followed the messages of a plan that say how to decide for the file. */
+export async function decided(plan: Site['plan'], files: SiteFiles): Promise<SiteFiles> {
+  const after = structuredClone(files) as Record<string, Record<string, Record<string, object> | undefined>>
+  for (const { message } of (await plan(files)).diagnostics) {
+    const [, section = '', key = '', adopt] = decision.exec(message) ?? []
+    for (const file of Object.values(after)) {
+      const one = file[section]?.[key]
+      if (one !== undefined && adopt !== undefined) Object.assign(one, { adopt })
+    }
+  }
+  return after
+}
 
 /** The keys of objects that a plan would change in another way than by an adoption. */
 export const differing = ({ objects }: Pick<Awaited<ReturnType<Site['plan']>>, 'objects'>): readonly string[] =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readMemory } from '../../src/delivery/github/body.ts'
 import { withAdoptedId } from '../../src/kinds/adopt.ts'
-import { readTextMarker, readTextSecrets, readTextSnapshot, withoutTextMarker } from '../../src/kinds/marker.ts'
+import { readTextMarker, readTextSecrets, withoutTextMarker } from '../../src/kinds/marker.ts'
 import { credentialIn } from '../../src/platform/core/credentials.ts'
 import * as escapes from '../../src/platform/core/escape.ts'
 import { parseJson, parseJsonOrUndefined } from '../../src/platform/core/json.ts'
@@ -35,7 +35,7 @@ const redactCopies = copies(100)
 /** What reads, hides or takes apart text of others. Checks of SQL have a test of their own. */
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   ...{ parseJsonOrUndefined, parseJson, credentialIn, webhookSecrets, parseCondition, parseApiUrl, parseFormula, toField, kindOfType },
-  ...{ readTextMarker, readTextSecrets, readTextSnapshot, withoutTextMarker, readMemory, luceneColumns, redactGiven, redactCopies },
+  ...{ readTextMarker, readTextSecrets, withoutTextMarker, readMemory, luceneColumns, redactGiven, redactCopies },
   parseString: (text) => parseJson(`["${text}`),
   readDocument: (text) => readDocument(text, 'a.yml'),
   readBlock: (text) => readDocument(`a: |\n  ${text}`, 'a.yml'),

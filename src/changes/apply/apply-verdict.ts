@@ -4,6 +4,7 @@ import { counted, type Line, say, trusted, untrustedSentence } from '../../platf
 import { listFirst } from '../../platform/core/text.ts'
 import type { Verdict } from '../../platform/report/report.ts'
 import type { StopReason } from '../../sync/apply/apply-state.ts'
+import { isAboutHeld } from '../../sync/decide/guards/held.ts'
 import { type OutcomeKind, undone } from '../../sync/plan/outcome.ts'
 import { judgeDiagnostics } from '../plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from '../plan/plan-result.ts'
@@ -44,7 +45,8 @@ export function judgeApply(result: Applied): Verdict {
 /** Everything was written; the errors that are left are not in the files. */
 function judgeWhole(result: Applied): Verdict {
   const verdict = judgeDiagnostics(result)
-  if (verdict.status !== 'fail') return verdict
+  // A run that only leaves objects as they are is one for a person, as in a plan.
+  if (verdict.status !== 'fail' || (!result.changed && errorsIn(result.diagnostics).every(isAboutHeld))) return verdict
   const errors = errorsIn(result.diagnostics).map(({ message }) => untrustedSentence(message))
   return { status: 'error', reasons: listFirst(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
 }

@@ -4,7 +4,7 @@ import { clip, firstOf, plural } from '../../platform/core/text.ts'
 import type { Block, DiffLine } from '../../platform/report/blocks.ts'
 import { type SideNames, toDiffLines } from '../../platform/report/diff-lines.ts'
 import { wrap } from '../../platform/report/terminal.ts'
-import type { Action } from '../../sync/decide/change.ts'
+import { type Action, spellOrigin } from '../../sync/decide/change.ts'
 import { type PlannedObject, type PlanResult, sinceWhen } from './plan-result.ts'
 
 const leads: Readonly<Record<Action, readonly [DiffLine['sign'], string]>> = {
@@ -77,10 +77,7 @@ function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideName
   const { kind, key, name, action, id, file, line, notes, summary, fields, origin } = object
   const where = file === undefined ? id : line === undefined ? file : `${file}:${line}`
   // With names for both sides, a table says who changed what.
-  const why =
-    action === 'update' && origin !== undefined && sides === undefined
-      ? [`changed ${origin === 'files' ? 'in' : 'outside of'} the files since ${sinceWhen(object)}`]
-      : []
+  const why = action === 'update' && origin !== undefined && sides === undefined ? [spellOrigin(origin, sinceWhen(object))] : []
   const instances = others.flatMap(({ instance }) => instance ?? [])
   const same = instances.length === 0 ? [] : [`the same for ${plural(instances.length, 'more instance')}: ${firstOf(10, instances)}`]
   const shown = summary === undefined ? fields : []

@@ -4,7 +4,7 @@ import { kindNames } from '../../kinds/kind-names.ts'
 import { diagnosticSchema } from '../../platform/core/diagnostics.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { tileMarks } from '../../platform/report/blocks.ts'
-import { actions, type Change, type Create, isDifference, isHeld, takeovers, type Update } from '../../sync/decide/change.ts'
+import { actions, type Change, type Create, isDifference, isHeld, origins, takeovers, type Update } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import { isSuccess, type Outcome, outcomeKinds } from '../../sync/plan/outcome.ts'
 import { changesInFiles } from '../../sync/query-alerts/query-changes.ts'
@@ -55,15 +55,15 @@ const object = z.object({
   line: z.int().optional(),
   instance: z.string().optional().describe('Of a file with `instances`: the key of the instance.'),
   origin: z
-    .enum(['files', 'service'])
+    .enum(origins)
     .optional()
-    .describe('The side that changed since the last apply, or since `pull` for an object that was never applied, if known.'),
+    .describe(
+      'What changed since the last apply, or since `pull` for an object that was never applied: the files, the service, both, or only what the object refers to or a secret (`references`). `unknown`: the marker does not tell.',
+    ),
   takeover: z
     .enum(takeovers)
     .optional()
-    .describe(
-      'What the files take the object over from: no owner, another key or name in this project, the project of `adopt-from`, or this key, whose marker was removed.',
-    ),
+    .describe('What the files take the object over from: no owner, another key or name in this project, or the previous project.'),
   isTracked: z
     .literal(true)
     .optional()

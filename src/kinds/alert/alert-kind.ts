@@ -98,6 +98,8 @@ export function createAlertKind(
       const compared = Object.entries(stored).filter(([field]) => !left.includes(field) || Object.hasOwn(declared, field))
       return withoutHarmlessStart(Object.fromEntries(compared), declared, nowMs)
     },
+    // A silence is a start, and no change of what the alert is.
+    basePart: ({ scheduleStartAt: _, ...body }) => body,
     newerFields: left,
     pulledPart: (stored, desired) => withoutUnpulledStart(stored, desired, nowMs),
     file: {

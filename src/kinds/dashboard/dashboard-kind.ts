@@ -32,6 +32,8 @@ function describeTile({ name, config }: Body, index: number, nameOf: (id: unknow
   return parts.length === 0 ? label : `${label} (${parts.join(', ')})`
 }
 
+const withoutId = ({ id: _, ...item }: Body): Body => item
+
 const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
 
 export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
@@ -61,6 +63,12 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
         tags: withoutMarkerTags(tags).toSorted(),
         tiles: Array.isArray(tiles) ? listOf(tiles).map(effectiveTile).toSorted(byId) : tiles,
       }),
+    // The ids of new ones are known only after the write.
+    basePart: ({ tiles, filters, ...body }) => ({
+      ...body,
+      ...(Array.isArray(tiles) && { tiles: listOf(tiles).map(withoutId) }),
+      ...(Array.isArray(filters) && { filters: listOf(filters).map(withoutId) }),
+    }),
     // A tile that loses its id loses its alerts.
     withStoredIds: (desired, stored) => ({
       ...desired,

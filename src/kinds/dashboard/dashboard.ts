@@ -105,10 +105,6 @@ export const declaredDashboard = z.strictObject({
   containers: z.array(container).max(50).optional().meta({ clear: [] }),
   raw: raw.optional(),
   ...adoption,
-  rewrite: z.boolean().optional().meta({
-    description: 'Accepts that tiles with alerts are written again, without the parts that the API does not return.',
-    isLocal: true,
-  }),
 })
 
 export type DeclaredDashboard = z.output<typeof declaredDashboard>

@@ -1,4 +1,4 @@
-// A source has no field for a marker: docs/decisions/ownership.md has the reasons. Its kind and its name identify it.
+// A source has no field for a marker: docs/ownership.md has the reasons. Its kind and its name identify it.
 import * as z from 'zod'
 import { isMapping, keysOf } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'

@@ -288,6 +288,8 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   completeMarker,
   check,
   secretFields,
+  basePart: (body) =>
+    Object.fromEntries(Object.entries(body).filter(([field]) => ![...secretFields, ...hiddenFields(body.service)].includes(field))),
   findUse,
   file: { name: 'webhooks', isOnRequest: true },
   toFile,

@@ -1,4 +1,4 @@
-// How messages spell an input: `adopt-from: none` in a workflow, and `--adopt-from none` on the command line.
+// How messages spell an input: `prune: forget` in a workflow, and `--prune forget` on the command line.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { toEnvironmentName } from './names.ts'
 import { shellQuote } from './text.ts'

@@ -66,6 +66,13 @@ type TargetOf<S extends Scope> = S extends 'service'
       ? Target | undefined
       : Service | undefined
 
+/** Whom the objects of the project belonged to before it was renamed or moved. `false` confirms a second set beside another project's. */
+export interface PreviousOwner {
+  readonly project?: string | false | undefined
+  /** Its address, or the digest of this in markers. */
+  readonly repository?: string | undefined
+}
+
 export interface Context<E extends Effect, S extends Scope> {
   readonly api: S extends 'none' ? undefined : E extends 'read' ? ReadApi : WriteApi
   /** Empty for a self-hosted server. */
@@ -84,6 +91,8 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly lintSettings: LintSettings
   /** Functions of the user, which SQL in files may call. */
   readonly sqlFunctions: readonly string[]
+  /** What the repository's config file says about it. */
+  readonly previousOwner?: PreviousOwner | undefined
   /** The environment that the input `env` names. */
   readonly environment?: NamedEnvironment | undefined
   /** The formats of the reports that the run writes. */

@@ -22,7 +22,7 @@ interface GivenCommand {
 const settingShape: Shape = settingsSchema.shape
 
 /** The inputs of apply that plan has, too. */
-const planInputs: readonly string[] = ['files', 'env', 'project', 'adoptFrom', 'prune', 'repair', 'allowEmpty', 'maxDeletes']
+const planInputs: readonly string[] = ['files', 'env', 'project', 'prune', 'repair', 'allowEmpty', 'maxDeletes']
 
 /** The list that shows the objects which the operation is about. */
 const lists: readonly (readonly [RegExp, OperationName])[] = [

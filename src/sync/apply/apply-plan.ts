@@ -7,7 +7,7 @@ import { type ApplyStateOptions, createApplyState, type StopReason } from './app
 import { createConcurrentRuns } from './concurrent-runs.ts'
 import { pruneOrphans } from './prune.ts'
 import { reconcileUnknownCreates } from './reconcile.ts'
-import { recordSnapshots } from './snapshots.ts'
+import { recordBases } from './record-bases.ts'
 import { verifyWrites } from './verify.ts'
 import { type WriteContext, writeAll, writeOne, writeReferences } from './write.ts'
 
@@ -44,10 +44,10 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   // Taken before the verification replaces them with what it reads.
   const answers = new Map(state.all().flatMap(({ change, stored }) => (stored === undefined ? [] : [[change, stored] as const])))
   const { diagnostics: reviewDiagnostics, lists } = await verifyWrites(plan, context)
-  // A snapshot would hide a field that was not stored from the next plan.
+  // A base would explain a field that was not stored.
   const incomplete = new Set(reviewDiagnostics.map(({ location }) => location))
   const complete = writes.filter(({ location }) => location === undefined || !incomplete.has(location))
-  const diagnostics = [...reviewDiagnostics, ...(await recordSnapshots({ changes: complete, lists, answers }, context))]
+  const diagnostics = [...reviewDiagnostics, ...(await recordBases({ changes: complete, lists, answers }, context))]
   await pruneOrphans({ ...context, deletes, diagnostics, write: (change) => writeOne(change, {}, context) })
   return {
     outcomes: plan.changes.flatMap((change) => state.outcomeOf(change) ?? []),

@@ -1,8 +1,9 @@
 import { alertCollection } from '../../kinds/alert/alert.ts'
+import { withBase } from '../../kinds/base.ts'
 import { comparable, compareBodies, composeCreate, composeUpdate } from '../../kinds/compare.ts'
 import type { Dashboard } from '../../kinds/dashboard/dashboard-wire.ts'
 import { type DashboardPatch, patchDashboard } from '../../kinds/dashboard/patch-dashboard.ts'
-import { type Body, type KindWire, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, type Kind, type KindWire, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
@@ -166,7 +167,8 @@ async function write(change: Change, desired: Body, context: WriteContext): Prom
   const { api, service, kinds, state, concurrent } = context
   const kind = kinds[change.kind]
   const { collection } = kind
-  const send = (options: SendOptions): Promise<StoredObject> => collection.create(api, service, composeCreate(kind, desired), options)
+  const send = (options: SendOptions): Promise<StoredObject> =>
+    collection.create(api, service, withBase(kind, composeCreate(kind, desired), desired), options)
   switch (change.action) {
     case 'create':
       return concurrent.create({ kind: kind.name, desired, notAfter: state.stopSignal }, send)
@@ -184,13 +186,19 @@ async function write(change: Change, desired: Body, context: WriteContext): Prom
     case 'adopt':
     case 'mark':
     case 'release':
-      return updateObject(change, (current) => composeUpdate(kind, desired, current), context)
+      return updateObject(change, (current) => compose(kind, change, desired, current), context)
     case 'delete':
       return remove(change, context)
     case 'held':
     case 'unchanged':
       return change.stored
   }
+}
+
+/** What no file declares keeps the base in its marker. */
+function compose(kind: Kind, { key }: Change, desired: Body, current: StoredObject): Body {
+  const body = composeUpdate(kind, desired, current)
+  return key === '' ? body : withBase(kind, body, desired)
 }
 
 /**

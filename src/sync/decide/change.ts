@@ -16,12 +16,23 @@ export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'mark'
 export type Action = (typeof actions)[number]
 
 /**
- * What the files take an object over from: the web app, another key or name of this project, the project of `adopt-from`, or this key, whose
- * marker a person removed.
+ * What the files take an object over from: the web app, another key or name of this project, or a previous project.
  */
-export const takeovers = ['unmanaged', 'renamed', 'other-project', 'marker-removed'] as const
+export const takeovers = ['unmanaged', 'renamed', 'other-project'] as const
 
 export type Takeover = (typeof takeovers)[number]
+
+/** What changed since the base: a side, both, or only what the files refer to or a secret. `unknown`: the marker has no base. */
+export const origins = ['files', 'service', 'both', 'references', 'unknown'] as const
+
+export type Origin = (typeof origins)[number]
+
+/** `changed in the files since the last apply`. */
+export function spellOrigin(origin: Origin, since: string): string {
+  if (origin === 'unknown') return 'differs, and whether the service changed is not known'
+  if (origin === 'references') return 'changed in what it refers to, or a secret'
+  return `changed in ${origin === 'both' ? 'both, the files and the service,' : `the ${origin}`} since ${since}`
+}
 
 interface ChangedObject<K extends KindName> {
   readonly kind: K
@@ -57,8 +68,10 @@ export interface Update<K extends KindName = KindName> extends ChangedObject<K> 
   readonly stored: StoredObject
   /** Present where the object does not have the ownership marker of this key yet, and the files take it over. */
   readonly takeover?: Takeover | undefined
-  /** Which side changed since the last apply, or since `pull` for an object that was never applied; undefined where nothing differs or it is unknown. */
-  readonly origin?: 'files' | 'service' | undefined
+  /** Undefined where nothing differs, and for an object without a base that has no marker. */
+  readonly origin?: Origin | undefined
+  /** Whether `adopt` decides that the file counts, for the object as it is now. Then a write may lose hidden parts. */
+  readonly isDecided?: true
   /** Whether an object without a marker is as declared, and its marker would cost a write that can lose what the API does not return. */
   readonly isTracked?: true
   /** The only differences: fields that the server has filled in everywhere since the last apply. */
@@ -78,10 +91,14 @@ export interface Held<K extends KindName = KindName>
   extends ChangedObject<K>,
     Pick<Update<K>, 'location' | 'madeFrom' | 'desired' | 'origin'> {
   readonly action: 'held'
-  /** Whether the run fails. Otherwise only the service has changed since `pull`. */
+  /** Whether the run fails: the file changed, or nothing is linked. Otherwise it is a warning, and a difference in the drift check. */
   readonly isError: boolean
   readonly reason: string
   readonly remedies: readonly string[]
+  /** Whether it is not clear whose the object is, or which one is meant, so that a pull leaves it out, too. */
+  readonly isBlocked?: true
+  /** The place in a file that the reason is about, where it is not that of the declaration. */
+  readonly at?: Location | undefined
   /** The ids of the objects of which one could be meant, where it is not clear which. */
   readonly candidates?: readonly string[]
   /** Undefined where several objects could be meant, and for a new object that waits for a held one. */

@@ -1,22 +1,30 @@
-import { type AdoptedId, declarationDigest } from '../../kinds/adopt.ts'
-import { addedFields, type BodyPair, comparable, type FieldChange, findUnclearable, sidesOf, withoutDefaults } from '../../kinds/compare.ts'
+import { type AdoptedId, adoptedIds, declarationDigest } from '../../kinds/adopt.ts'
+import {
+  type CommonValues,
+  type CurrentObject,
+  diffSides,
+  isAsBase,
+  isReference,
+  isSecret,
+  outsideBase,
+  withoutCommon,
+} from '../../kinds/base.ts'
+import { addedFields, type BodyPair, comparable, type FieldChange, findUnclearable, withoutDefaults } from '../../kinds/compare.ts'
 import { type Body, type Kind, type KindFile, type KindIdentity, type KindWire, listOf, storedLabelOf } from '../../kinds/kind.ts'
-import { type Declared, labelOf } from '../../kinds/kinds.ts'
-import { ownershipTest, repositoryDigest, repositoryDigestGrammar, type StoredMarker } from '../../kinds/marker.ts'
+import { labelOf } from '../../kinds/kinds.ts'
+import { repositoryDigest, repositoryDigestGrammar, type StoredMarker } from '../../kinds/marker.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
-import { type CommonValues, detectDrift, diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import type { MarkedObject } from '../plan/stored-objects.ts'
-import type { Create, Delete, Held, Release, Update } from './change.ts'
-import type { Facts, RunRepository } from './facts.ts'
+import type { Create, Delete, Held, Origin, Release, Update } from './change.ts'
+import type { Facts } from './facts.ts'
 import { hold } from './hold.ts'
 import type { Pair } from './identify.ts'
-import { isEqualButMarker, keepMarkedField } from './match.ts'
+import { isEqualButMarker } from './match.ts'
 import { type Decision, decideOn, type State } from './ownership.ts'
 
-interface ObjectContext
-  extends Pick<Facts, 'project' | 'repository' | 'ownsAnything' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'targetOptions'> {
+interface ObjectContext extends Pick<Facts, 'project' | 'repository' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'environmentPath' | 'targetOptions'> {
   readonly kind: Kind
   readonly canPatch: boolean
   nameOf(id: unknown): string | undefined
@@ -26,78 +34,124 @@ interface ObjectContext
 
 /** Plans one object. `body` is the desired one, without a marker; `sides` are undefined for an object that does not exist yet. */
 export function planObject(pair: Pair, body: Body, sides: BodyPair | undefined, context: ObjectContext): Create | Update | Held {
-  const { found, candidates } = pair
+  const { found, candidates, hold: isHeld } = pair
   const digest = declarationDigest(pair.declared.value)
   if (found === undefined || sides === undefined) {
     const create = planCreate(pair, body, digest, context)
     const { action } = decideOn({ object: candidates === undefined ? 'none' : 'several' })
-    return action === 'create' ? create : hold(create, pair, { ...context, isError: true })
+    return action === 'create' && isHeld === undefined ? create : hold(create, pair, { ...context, isError: true })
   }
   const existing = { ...pair, found }
-  const compared = { body, sides, digest, ...compare(found, sides, digest, context) }
+  const compared = compare(existing, { body, sides, digest }, context)
   const decision = decideOn(stateOf(existing, compared, context))
-  if (decision.with === 'its text') return planUpdate(...withStoredText(existing, compared, context), decision, context)
   const change = planUpdate(existing, compared, decision, context)
+  if (isHeld !== undefined) return hold(change, pair, { ...context, isError: found.marker?.digest !== digest })
   return decision.action === 'hold' ? hold(change, pair, { ...context, isError: decision.with !== 'a warning' }) : change
 }
 
 type ExistingPair = Pair & { readonly found: MarkedObject }
 
-interface ComparedObject extends FieldComparison {
+interface ComparedObject {
   readonly body: Body
   readonly sides: BodyPair
   readonly digest: string
+  readonly fields: readonly FieldChange[]
+  readonly newDefaults?: readonly FieldChange[]
+  /** Undefined where nothing differs, and where no base can tell. */
+  readonly origin?: Origin | undefined
+  /** Whether the marker has the latest base, or none that this version knows. */
+  readonly isBaseLatest: boolean
+  /** Whether the file decides about the object as it is now, with what a write of it loses. */
+  readonly isDecided: boolean
 }
 
-function stateOf(pair: ExistingPair, { body, digest, fields, notes }: ComparedObject, context: ObjectContext): State {
-  const { declared, found, takeover, adopted } = pair
+function stateOf(pair: ExistingPair, compared: ComparedObject, context: ObjectContext): State {
+  const { declared, found, takeover } = pair
+  const { body, digest, fields, origin, isBaseLatest, isDecided } = compared
   const { kind } = context
   const isUnmarked = takeover?.reason === 'unmanaged'
-  const isEqual = fields.length === 0 && notes.length === 0
+  const isMarked = isUnmarked && origin === undefined && declared.value.adopt === undefined
   return {
     object: takeover === undefined ? 'ours' : isUnmarked ? 'unmarked' : 'of a former owner',
-    differs: isEqual ? 'nowhere' : isUnmarked && isEqualButMarker(kind, body, found.stored) ? 'in the marked text' : 'yes',
-    file: adopted === undefined ? 'says nothing' : isAccepted(adopted, found, kind, fields) ? 'decides' : 'is older',
-    isFileAsPulled: adopted !== undefined && adopted !== true && adopted.declared === digest,
-    canMark: isMarkerFree(declared, context),
-    isMarkerLatest: kind.ownership === 'identity' || hasLatestMarker(found, digest, context),
-    mayHaveLostMarker: context.ownsAnything,
+    differs: fields.length === 0 ? 'nowhere' : isMarked && isEqualButMarker(kind, body, found.stored) ? 'in the marked text' : 'yes',
+    changed: origin ?? 'unknown',
+    isMade: declared.madeFrom !== undefined || declared.queries !== undefined,
+    canMark: isDecided || isMarkerFree(context),
+    isMarkerLatest: kind.ownership === 'identity' || (isBaseLatest && hasLatestMarker(found, digest, context)),
     isWrittenAgain: whyWrittenAgain(body, context) !== undefined,
   }
 }
 
-/** Whether the file decides about an object without a marker: it says so, or the object is still what `pull` wrote down. */
-function isAccepted(adopted: AdoptedId | true, { stored }: MarkedObject, kind: KindWire, fields: readonly FieldChange[]): boolean {
-  if (adopted === true || adopted.isStored === undefined) return true
-  // No digest in a file tells what a secret was.
-  return adopted.isStored(kind, stored) && !fields.some((field) => isSecret(field, kind))
+/** Names the difference by the base of the entry in `adopt`, where the object is still as it was, and else by that of the marker. */
+function compare(
+  pair: ExistingPair,
+  { body, sides, digest }: Pick<ComparedObject, 'body' | 'sides' | 'digest'>,
+  context: ObjectContext,
+): ComparedObject {
+  const { declared, found } = pair
+  const { stored, marker } = found
+  const { kind } = context
+  const differences = diffSides(kind, sides)
+  if (kind.ownership === 'identity') return { body, sides, digest, fields: differences, isBaseLatest: true, isDecided: false }
+  const entry = adoptedIds(declared.value.adopt).find(({ id }) => id === stored.id)
+  const current = () => ({ kind, stored, desired: body, common: context.common() })
+  const fits = entry !== undefined && isAsBase(entry.base, current(), true) === true
+  const isDecided = fits && entry.declared === 'files'
+  const base = fits ? { isStored: true, declared: entry.declared } : readBase(marker, entry, current)
+  const isBaseLatest =
+    marker === undefined || differences.length > 0 || !isMarkerFree(context) || isAsBase(marker.base, current()) !== false
+  const common = { body, sides, digest, isBaseLatest, isDecided }
+  const isDeclared = base?.declared === digest
+  const { fields, newDefaults: filledIn } = isDeclared
+    ? withoutCommon(kind, sides, context.common())
+    : { fields: differences, newDefaults: [] }
+  // What the base has already is not new.
+  const isNew = filledIn.length > 0 && isAsBase(marker?.base, { ...current(), common: new Set() }) !== true
+  const newDefaults = isNew ? filledIn : []
+  // No digest tells what a secret was.
+  const isHidden = marker === undefined && !isDecided && fields.some((field) => isSecret(field, kind))
+  const named = { ...common, fields, newDefaults }
+  if (fields.length === 0) return named
+  if (base?.isStored === undefined || isHidden) return { ...named, origin: marker === undefined ? undefined : 'unknown' }
+  // Without a marker, a change in both can be that of an earlier run.
+  if (!isDeclared) return { ...named, origin: base.isStored ? 'files' : marker && 'both' }
+  return base.isStored ? withoutStoredForm(named, pair, kind) : { ...named, origin: 'service' }
 }
 
-const isSecret = ({ path }: FieldChange, { secretFields = [] }: KindWire): boolean => secretFields.includes(/^\w+/.exec(path)?.[0] ?? '')
+/** Where neither side changed, only what the files refer to and secrets can differ, and what no file declares: the tiles for queries of alerts. */
+function withoutStoredForm(compared: ComparedObject, { declared }: Pair, kind: Kind): ComparedObject {
+  const fields = declared.queries === undefined ? outsideBase(kind, compared.sides, compared.fields) : compared.fields
+  return { ...compared, fields, origin: fields.length === 0 ? undefined : 'references' }
+}
 
-/** A write of the whole object can lose parts, unless the server can patch it or the file accepts that. */
-const isMarkerFree = ({ value }: Declared, { kind, canPatch }: ObjectContext): boolean =>
-  kind.hasHiddenParts !== true || canPatch || ('rewrite' in value && value.rewrite === true)
+/** The base of the marker; without one, that of an entry that does not fit any more. */
+function readBase(marker: StoredMarker | undefined, entry: AdoptedId | undefined, current: () => CurrentObject) {
+  if (marker !== undefined) return { isStored: isAsBase(marker.base, current()), declared: marker.digest }
+  return entry?.base === undefined ? undefined : { isStored: isAsBase(entry.base, current(), true), declared: entry.declared }
+}
+
+/** A write of the whole object can lose parts, unless the server can patch it. */
+const isMarkerFree = ({ kind, canPatch }: ObjectContext): boolean => kind.hasHiddenParts !== true || canPatch
 
 /** With an earlier digest, the next edit in the web app would count as one of the files. */
 function hasLatestMarker({ marker }: MarkedObject, digest: string, context: ObjectContext): boolean {
-  const stored = storedRepository(marker, context)
-  return digestToStore(context.repository, stored) === stored && marker?.digest === digest
+  return digestToStore(context, marker) === marker?.repository && marker?.digest === digest
 }
 
-export const previousDigest = ({ from }: RunRepository): string | undefined =>
-  from === undefined ? undefined : repositoryDigestGrammar.test(from) ? from : repositoryDigest(from)
+/** The digest for the marker of an object: that of this repository. Where none is known, the one of the marker is kept. */
+const digestToStore = ({ repository }: Pick<Facts, 'repository'>, marker: StoredMarker | undefined): string | undefined =>
+  repository?.name === undefined ? marker?.repository : repositoryDigest(repository.name)
 
-/** The digest for the marker of an object whose marker has the digest `stored`. Without a repository, it is kept. */
-function digestToStore(run: Facts['repository'], stored: string | undefined): string | undefined {
-  if (run?.name === undefined) return stored
-  const own = repositoryDigest(run.name)
-  return stored === undefined || stored === own || stored === previousDigest(run) ? own : stored
+/** Whether the object was last applied by another repository than this one and the previous one. */
+export function isOfOtherRepository(
+  marker: StoredMarker | undefined,
+  { repository, previousOwner }: Pick<Facts, 'repository' | 'previousOwner'>,
+): boolean {
+  if (repository?.name === undefined || marker?.repository === undefined) return false
+  const previous = previousOwner?.repository
+  const known = [repository.name, ...(previous === undefined ? [] : [previous])]
+  return !known.some((name) => marker.repository === (repositoryDigestGrammar.test(name) ? name : repositoryDigest(name)))
 }
-
-/** An object that comes from another project does not keep the repository of that project. */
-const storedRepository = (marker: StoredMarker | undefined, { project, kind }: ObjectContext): string | undefined =>
-  ownershipTest(project, kind.markerStyle)(marker) ? marker?.repository : undefined
 
 /** Why an object is written that needs no change; undefined where it is not. */
 function whyWrittenAgain(body: Body, { kind, rewrite, resendSecrets }: ObjectContext): string | undefined {
@@ -105,23 +159,12 @@ function whyWrittenAgain(body: Body, { kind, rewrite, resendSecrets }: ObjectCon
   return resendSecrets && kind.secretFields?.some((field) => body[field] !== undefined) ? 'its secrets are sent again' : undefined
 }
 
-/** The object with the text or the tags of the person who removed the marker from them. */
-function withStoredText(pair: ExistingPair, compared: ComparedObject, { kind }: ObjectContext): readonly [ExistingPair, ComparedObject] {
-  const body = keepMarkedField(kind, compared.body, pair.found.stored)
-  const note = `it has no marker, as after an edit in the web app; this run keeps its ${kind.markedField}, and the next one writes that of the file`
-  const sides = sidesOf(kind, body, pair.found.stored)
-  return [
-    { ...pair, takeover: { reason: 'marker-removed', note } },
-    { ...compared, body, sides, fields: [] },
-  ]
-}
-
 function describe({ declared, found, takeover }: Pair, body: Body, digest: string, context: ObjectContext) {
-  const { kind, project, repository } = context
+  const { kind, project } = context
   const { key, location, madeFrom } = declared
   const { marker } = found ?? {}
-  const isAdopted = takeover?.reason === 'unmanaged' || takeover?.reason === 'marker-removed' || marker?.isAdopted === true
-  const marked = { project, key, digest, repository: digestToStore(repository, storedRepository(marker, context)), isAdopted }
+  const isAdopted = takeover?.reason === 'unmanaged' || marker?.isAdopted === true
+  const marked = { project, key, digest, repository: digestToStore(context, marker), isAdopted }
   const desired = kind.withMarker(body, marked, declared.value)
   return { kind: kind.name, key, name: labelOf(declared), location, desired, madeFrom }
 }
@@ -141,11 +184,10 @@ function planCreate(pair: Pair, body: Body, digest: string, context: ObjectConte
 function planUpdate(pair: ExistingPair, compared: ComparedObject, decision: Decision, context: ObjectContext): Update {
   const { found, takeover } = pair
   const { kind } = context
-  const { body, sides, digest, fields, notes, newDefaults = [] } = compared
+  const { body, sides, digest, fields, newDefaults = [], origin, isDecided } = compared
   const common = describe(pair, body, digest, context)
   const kept = fields.length === 0 ? [] : findUnclearable(kind, withoutDefaults(sides.stored, kind.schema), common.desired)
-  const differs = fields.length > 0 || notes.length > 0
-  const again = takeover === undefined && !differs ? whyWrittenAgain(body, context) : undefined
+  const again = takeover === undefined && fields.length === 0 ? whyWrittenAgain(body, context) : undefined
   const isTracked = decision.with === 'no marker'
   return {
     ...common,
@@ -154,41 +196,13 @@ function planUpdate(pair: ExistingPair, compared: ComparedObject, decision: Deci
     stored: found.stored,
     takeover: isTracked ? undefined : takeover?.reason,
     ...(isTracked && { isTracked }),
-    origin: differs ? originOf(pair, digest, fields, kind) : undefined,
-    notes: [isTracked ? undefined : takeover?.note, ...notes, again].filter((note) => note !== undefined),
+    origin,
+    ...(isDecided && { isDecided }),
+    notes: [isTracked ? undefined : takeover?.note, again].filter((note) => note !== undefined),
     fields: inFileOrder(named(fields, context.nameOf), common.desired),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),
   }
-}
-
-interface FieldComparison {
-  readonly fields: readonly FieldChange[]
-  readonly notes: readonly string[]
-  readonly newDefaults?: readonly FieldChange[]
-}
-
-function compare({ stored, marker }: MarkedObject, sides: BodyPair, digest: string, { kind, common }: ObjectContext): FieldComparison {
-  const snapshot = marker === undefined ? undefined : kind.readSnapshot(kind.toBody(stored))?.digest
-  if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
-  const differences = diffSides(kind, sides)
-  const isAsApplied = marker?.digest === digest
-  if (!isAsApplied || (snapshot === undefined && differences.length === 0)) return { fields: differences, notes: [] }
-  const { fields, isUncertain, newDefaults } = detectDrift({ kind, sides, snapshot, common: common() })
-  if (isUncertain)
-    return { fields, notes: [fields.length > 1 ? changedAmong : fields.length === 0 ? changedElsewhere : ''].filter(Boolean) }
-  return { fields, notes: [], newDefaults }
-}
-
-const changedAmong = 'at least one of these fields was changed since the last apply; the server may have filled in the others'
-
-const changedElsewhere = 'a field that no file declares was changed since the last apply'
-
-/** Unknown where a secret differs. */
-function originOf({ found, adopted }: Pair, digest: string, fields: readonly FieldChange[], kind: KindWire): Update['origin'] {
-  const before = found?.marker?.digest ?? (adopted === true ? undefined : adopted?.declared)
-  if (before === undefined || fields.some((field) => isSecret(field, kind))) return undefined
-  return before === digest ? 'service' : 'files'
 }
 
 export const planDelete = ({ name, notInFiles }: KindIdentity & KindFile, { stored, marker }: MarkedObject): Delete => ({
@@ -233,16 +247,13 @@ function inFileOrder(fields: readonly FieldChange[], { tiles }: Body): readonly 
   return [...fields.slice(0, first), ...sorted, ...(others ?? [])]
 }
 
-const idFields =
-  /(?:^|\.)(?:sourceId|webhookId|dashboardId|tileId|savedSearchId|appliesToSourceIds|connection(?:Id)?|(?:log|trace|metric|session)SourceId)$/
-
 type NameOf = ObjectContext['nameOf']
 
 /** Shows names instead of ids. */
 const named = (fields: readonly FieldChange[], nameOf: NameOf): readonly FieldChange[] =>
   fields.map((field) => {
     const { path, before, after } = field
-    if (!idFields.test(path)) return field
+    if (!isReference(path)) return field
     const names = [before, after].map((value) => toName(value, nameOf))
     // Two objects of one name, such as a dashboard that is created again.
     const [old, now] = isSame(names[0], names[1]) ? [before, after].map((value) => toName(value, nameOf, true)) : names

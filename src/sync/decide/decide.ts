@@ -49,7 +49,9 @@ function judge(drafted: Draft, facts: Facts): Plan | { readonly assume: Assumed 
   const all: readonly Guard[] = [...guards, ...checks]
   for (const guard of all) {
     const verdict = guard(draft, facts)
-    if (verdict.assume !== undefined) return { assume: verdict.assume }
+    const more = [...(verdict.holds ?? [])].filter(([slot]) => !draft.assumed.held.has(slot))
+    if (more.length > 0 || verdict.assume !== undefined)
+      return { assume: { ...draft.assumed, ...verdict.assume, held: new Map([...draft.assumed.held, ...more]) } }
     if (verdict.isFinal) return { project: facts.project, changes: [], orphans: [], diagnostics: verdict.diagnostics ?? [], seen: {} }
     if (verdict.steps !== undefined) draft = { ...draft, steps: inOrder(verdict.steps, facts) }
     diagnostics.push(...(verdict.diagnostics ?? []))
@@ -66,8 +68,9 @@ function inOrder(steps: Draft['steps'], { kindList }: Facts): Draft['steps'] {
   return steps.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
-function toPlan({ steps, ofKinds, assumed: { prune, held } }: Draft, diagnostics: readonly Diagnostic[], facts: Facts): Plan {
+function toPlan({ steps, ofKinds, assumed: { prune } }: Draft, diagnostics: readonly Diagnostic[], facts: Facts): Plan {
   const { project, indexes, kinds } = facts
+  const ended = new Set(steps.flatMap(({ change: { action, id } }) => (action === 'delete' || action === 'release' ? [id] : [])))
   const declared = new Set(steps.flatMap(({ change: { kind, key, id } }) => (key === '' ? [] : [`${kind} ${id}`])))
   const countUnmanaged = (name: KindName): number =>
     indexes[name].all.filter(({ token, stored }) => token === undefined && !declared.has(`${name} ${stored.id}`)).length
@@ -75,11 +78,10 @@ function toPlan({ steps, ofKinds, assumed: { prune, held } }: Draft, diagnostics
   const marked = kindNames.filter((name) => kinds[name].ownership === 'marker')
   return {
     project,
-    // An error says why nothing is created for a refused declaration.
-    changes: steps.flatMap(({ pair, change }) => (pair?.isRefused ? [] : [change])),
+    changes: steps.map(({ change }) => change),
     orphans: ofKinds.flatMap(({ kind: { name }, orphans }) =>
       orphans
-        .filter(({ stored }) => !prune || held.has(`${name} ${stored.id}`))
+        .filter(({ stored }) => !prune || !ended.has(stored.id))
         .map(({ stored, marker }) => ({ kind: name, id: stored.id, name: storedLabelOf(stored), key: marker?.key ?? '' })),
     ),
     diagnostics,

@@ -1,18 +1,19 @@
 // The core of a plan: identify, compare, change, one kind after the other. What else must not happen, or happens then, is for the guards.
 
+import { findCommonValues } from '../../kinds/base.ts'
 import { type BodyPair, sidesOf } from '../../kinds/compare.ts'
 import type { Planned } from '../../kinds/directory.ts'
 import { type AlertTarget, type Body, type Kind, type KindWire, listOf, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { PendingId, replacePending } from '../../kinds/pending-id.ts'
-import { findCommonValues } from '../../kinds/snapshot.ts'
 import { once } from '../../platform/core/concurrency.ts'
 import { indexStored } from '../plan/stored-objects.ts'
 import { assignTiles } from '../query-alerts/tile-owners.ts'
-import type { Create, Held, Update } from './change.ts'
+import { type Create, type Held, isHeld, type Update } from './change.ts'
 import { planObject } from './compare.ts'
 import { type Facts, isAsApplied } from './facts.ts'
+import { holdUnresolved } from './hold.ts'
 import { identifyObjects, type Pair } from './identify.ts'
 import { matchObjects } from './match.ts'
 import type { Assumed, Draft } from './step.ts'
@@ -74,8 +75,9 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
     id instanceof PendingId ? (id.tile ?? facts.declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
   const object = { ...facts, kind, nameOf, common }
   const steps = compared.map(({ pair, desired: { body, keptTiles, diagnostics: unresolved }, sides }) => {
-    const change = { ...planObject(pair, body, sides, object), keptTiles }
-    return { kind, change: asAssumed(change, pair, facts), pair, unresolved }
+    const planned = planObject(pair, body, sides, object)
+    const change = unresolved.length === 0 || isHeld(planned) ? planned : holdUnresolved(planned, unresolved, isAsApplied(pair))
+    return { kind, change: asAssumed({ ...change, keptTiles }, pair, facts), pair }
   })
   return { kind, steps, orphans, twins, diagnostics, directory }
 }

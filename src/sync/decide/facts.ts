@@ -7,22 +7,21 @@ import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
+import type { PreviousOwner } from '../../platform/operation/operation.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
 import { indexAll, type MarkedObject, type StoredIndex, type StoredObjects } from '../plan/stored-objects.ts'
 import { queriedKeys } from '../query-alerts/query-alerts.ts'
-import { type Identified, identifyObjects, type Pair, type PreviousOwner } from './identify.ts'
+import { type Identified, identifyObjects, type Pair } from './identify.ts'
 
 export interface RunRepository {
   /** `host/owner/name`; undefined where it is not known. */
   readonly name: string | undefined
-  /** The previous repository, of `adopt-from`. */
-  readonly from: string | undefined
   readonly effect: 'read' | 'write'
 }
 
 export interface PlanOptions {
   readonly project: string
-  readonly adoptFrom?: PreviousOwner | undefined
+  readonly previousOwner?: PreviousOwner | undefined
   /** Undefined for a plan that neither writes nor warns. */
   readonly repository?: RunRepository
   readonly maxDeletes: number
@@ -30,8 +29,9 @@ export interface PlanOptions {
   readonly prune: Prune
   readonly repairDuplicates?: boolean
   readonly repairCommand?: string
-  readonly adoptCommand?: (previous: string) => string
   readonly pullCommand?: string
+  /** The file of the environment, which has the entries of `adopt`. */
+  readonly environmentPath?: string | undefined
   readonly targetOptions?: string
   /** Whether the plan updates dashboards and saved searches that need no change. */
   readonly rewrite?: boolean
@@ -74,7 +74,11 @@ export function gatherFacts(objects: readonly Declared[], storedObjects: StoredO
     const isOwned = ownershipTest(project, kind.markerStyle)
     return indexes[kind.name].all.flatMap((one) => (isOwned(one.marker) ? [{ ...one, kind }] : []))
   })
-  const ownsAnything = owned.length > 0
+  const previous = options.previousOwner?.project
+  const belongedTo = (project: string, { marker }: MarkedObject, kind: Kind): boolean => ownershipTest(project, kind.markerStyle)(marker)
+  const ownsAnything =
+    owned.length > 0 ||
+    (typeof previous === 'string' && kindList.some((kind) => indexes[kind.name].all.some((one) => belongedTo(previous, one, kind))))
   const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, listOf(one.tiles)]))
   return {
     ...options,

@@ -4,7 +4,7 @@ import { checkLimits, limitRules } from './guards/limits.ts'
 import { alertProtectionRules, keepAlerts } from './guards/lost-alerts.ts'
 import { checkObjects, objectRules } from './guards/objects.ts'
 import { endOrphans } from './guards/orphans.ts'
-import { checkOwners, ownerRules } from './guards/owners.ts'
+import { keepOwners, ownerRules } from './guards/owners.ts'
 import { keepHiddenParts, tileWriteRules } from './guards/tile-writes.ts'
 import { repairRules, repairTwins } from './guards/twins.ts'
 import { checkUses, useRules } from './guards/uses.ts'
@@ -17,6 +17,7 @@ import { twinRules } from './twins.ts'
 export const guards: readonly Guard[] = [
   repairTwins, // Adds the writes and deletes of a repair.
   endOrphans, // Adds deletes, or releases.
+  keepOwners, // Keeps what another project or repository has.
   holdWhatWaits, // Keeps what a person may have changed, and what needs it.
   checkObjects, // What is wrong with an object by itself comes first: pull shows the first error about it.
   keepHiddenParts, // Writes dashboards by patches where it can.
@@ -24,7 +25,7 @@ export const guards: readonly Guard[] = [
 ]
 
 /** What is wrong with the steps then. In any order, which is that of their diagnostics. */
-export const checks: readonly Check[] = [checkOwners, checkUses, checkLimits]
+export const checks: readonly Check[] = [checkUses, checkLimits]
 
 export const decideRules = {
   ...twinRules,

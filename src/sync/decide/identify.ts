@@ -1,7 +1,7 @@
 // Finds the stored object of a declared one by what identifies it: its marker or identity, the previous one, that of a previous project, and
 // an id in the file, in this order.
 
-import { type AdoptedId, adoptedIds } from '../../kinds/adopt.ts'
+import { adoptedIds } from '../../kinds/adopt.ts'
 import { type Body, describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, previousKeyOf } from '../../kinds/kinds.ts'
@@ -9,27 +9,35 @@ import { ownershipTest } from '../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rule, type Rules } from '../../platform/core/diagnostics.ts'
 import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
+import type { PreviousOwner } from '../../platform/operation/operation.ts'
 import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
 import type { Takeover } from './change.ts'
 import { canRepair, repairByHand, twinRules, whyNotCompared } from './twins.ts'
 
+export interface Hold {
+  readonly reason: string
+  readonly remedies: readonly string[]
+  /** Whether the declaration is as applied, so that this is only a warning. */
+  readonly isAsApplied?: boolean
+  /** The ids of the objects of which one could be meant. */
+  readonly candidates?: readonly string[]
+}
+
 export interface Match {
   /** Undefined for an object that must be created. */
   readonly found?: MarkedObject | undefined
-  /** What the file says about an object without a marker: that it is the one to manage, and perhaps what it was like then. */
-  readonly adopted?: AdoptedId | true | undefined
   /** Objects without a marker of which it is not clear which one is meant. Then none is created. */
   readonly candidates?: readonly MarkedObject[] | undefined
   /** Why an object is adopted that does not have the ownership marker of this key. The note is for reviewers. */
   readonly takeover?: { readonly reason: Takeover; readonly note: string } | undefined
+  /** What is wrong with the object, so that it stays as it is, and what a person can do about it. */
+  readonly hold?: Hold | undefined
   /** The object of another project with this name, where this project owns nothing: the project was most likely renamed. */
   readonly ownedByOtherProject?: MarkedObject | undefined
 }
 
 export interface Pair<D extends Declared = Declared> extends Match {
   readonly declared: D
-  /** Present where nothing is created, because an error says that the file means an object that it cannot have. */
-  readonly isRefused?: true
 }
 
 export interface Finding extends Match {
@@ -37,13 +45,7 @@ export interface Finding extends Match {
 }
 
 export const identityRules = {
-  'owned-elsewhere': {
-    severity: 'error',
-    description: 'The object that `adopt` means has the ownership marker of another key or project, or two declarations mean one object.',
-  },
-  'ambiguous-adoption': { severity: 'error', description: 'Several objects match `adopt`.' },
-  'missing-object': { severity: 'error', description: 'The `id` in a file is not the id of an existing source.' },
-  'moved-key': { severity: 'error', description: 'An object exists under its key, and another one under its `previousKey`.' },
+  'owned-elsewhere': { severity: 'error', description: 'Two declarations in these files are about one object.' },
 } as const satisfies Rules
 
 export const diagnose = <Id extends string>(
@@ -53,17 +55,11 @@ export const diagnose = <Id extends string>(
   message: string,
 ): Diagnostic => diagnosticOf(rules, rule, declared.location, `${addressOf(declared)}: ${message}`)
 
-/** The previous owner, whose objects are adopted. `none` confirms that a second set of objects is created. */
-export interface PreviousOwner {
-  readonly project?: string | undefined
-  readonly repository?: string | undefined
-  readonly none?: true
-}
-
 interface FinderInput<D extends Declared> {
   readonly kind: Kind
   readonly project: string
-  readonly adoptFrom?: PreviousOwner | undefined
+  readonly previousOwner?: PreviousOwner | undefined
+  readonly repairCommand?: string | undefined
   readonly canPatch: boolean
   readonly ownsAnything: boolean
   readonly declared: readonly D[]
@@ -107,13 +103,15 @@ export function identifyObjects<D extends Declared>(input: FinderInput<D>): Iden
 /** Some servers trim names. */
 export const trimmedName = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
 
+export const isNothing = ({ found, hold }: Finding = {}): boolean => found === undefined && hold === undefined
+
 function identify(declared: Declared, finder: Finder): Finding {
   if (finder.hasMarkers) {
     const marked = findByToken(declared, finder)
-    return marked.found === undefined ? findAdopted(declared, finder) : marked
+    return isNothing(marked) ? findAdopted(declared, finder) : marked
   }
   const id = sourceIdOf(declared)
-  return id === undefined ? findByToken(declared, finder) : findById(declared, id, finder)
+  return id === undefined ? findByToken(declared, finder) : findById(id, finder)
 }
 
 /** A source has no marker, so a file can give its id. */
@@ -139,19 +137,26 @@ function findByToken(declared: Declared, finder: Finder): Finding {
   const previous = previousOf(declared)
   if (own.found !== undefined && moved.found !== undefined) {
     const [now, before] = [own.found.stored.id, moved.found.stored.id]
-    const message = hasMarkers
-      ? `one ${kind.label} exists under this key (${now}) and one under its previousKey ${previous} (${before}); delete one of them, or remove previousKey`
-      : `one ${kind.label} exists with this name (${now}) and one with its previousName (${before}); remove previousName, or delete one of them`
-    return { ...own, diagnostic: diagnose(identityRules, 'moved-key', declared, message) }
+    const hold = hasMarkers
+      ? {
+          reason: `one ${kind.label} exists under this key (${now}) and one under its previousKey ${previous} (${before})`,
+          remedies: ['delete one of them, or remove previousKey'],
+        }
+      : {
+          reason: `one ${kind.label} exists with this name (${now}) and one with its previousName (${before})`,
+          remedies: ['remove previousName, or delete one of them'],
+        }
+    return { ...own, hold }
   }
-  if (own.found !== undefined) return own
+  if (!isNothing(own)) return own
+  if (moved.hold !== undefined) return moved
   if (moved.found !== undefined)
     return { ...moved, takeover: { reason: 'renamed', note: `${hasMarkers ? 'the key was ' : ''}renamed from ${previous}` } }
   return findInOtherProject(declared, finder)
 }
 
-/** The object with the token; of several, the first one with an error. */
-function findHolder(declared: Declared, token: string | undefined, { kind, index, hasMarkers, canPatch }: Finder): Finding {
+/** The object with the token; of several, the first one, which is held. */
+function findHolder(declared: Declared, token: string | undefined, { kind, index, hasMarkers, canPatch, repairCommand }: Finder): Finding {
   const holders = (index.byToken.get(token) ?? []).filter(({ undeclarable }) => undeclarable === undefined)
   const [found, second] = holders
   if (found === undefined || second === undefined) return { found }
@@ -167,67 +172,75 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
   }
   const labels = pluralOf(kind.label)
   if (!hasMarkers) {
-    const message = `several ${labels} have this identity (${ids}); add the id of the one to manage, or delete the other one in the web app`
-    return { found, diagnostic: diagnose(identityRules, 'ambiguous-adoption', declared, message) }
+    const remedies = ['add the id of the one to manage, or delete the other one in the web app']
+    return { found, hold: { reason: `several ${labels} have this identity (${ids})`, remedies } }
   }
-  const advice = canRepair(kind, canPatch)
-    ? `; set ${spellVariable('repair', 'duplicates')} for one run, or delete the one that you do not need`
-    : `. No run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`
-  const message = `${holders.length} ${labels} have this ownership marker (${ids})${advice}`
-  return { found, diagnostic: diagnose(twinRules, 'duplicate-marker', declared, message) }
+  const byRun = repairCommand ?? `set ${spellVariable('repair', 'duplicates')} for one run`
+  const remedies = [
+    `to name the one to manage, set adopt to its id`,
+    canRepair(kind, canPatch)
+      ? `to repair all of them, run this once, when no other run is at work: ${byRun}`
+      : `no run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`,
+  ]
+  const candidates = holders.map(({ stored }) => stored.id)
+  return { hold: { reason: `${holders.length} ${labels} have this ownership marker (${ids})`, remedies, candidates } }
 }
 
-/** The object that the project of `adopt-from` owns under this key or its previousKey. */
+/** The object that the previous project owns under this key or its previousKey. */
 function findInOtherProject(declared: Declared, finder: Finder): Finding {
-  const { kind, adoptFrom: { project } = {} } = finder
-  if (project === undefined) return {}
+  const { kind, previousOwner: { project } = {} } = finder
+  if (project === undefined || project === false) return {}
   const keys = [declared.key, previousOf(declared)].filter((key) => key !== undefined)
   const holders = keys.map((key) => findHolder(declared, kind.markerStyle.token(project, key), finder))
-  const finding = holders.find(({ found }) => found !== undefined)
-  return finding === undefined
-    ? {}
+  const finding = holders.find((one) => !isNothing(one))
+  return finding?.found === undefined
+    ? (finding ?? {})
     : { ...finding, takeover: { reason: 'other-project', note: `adopts an object of the project ${project}` } }
 }
 
-function findById(declared: Declared, id: string, { kind, byId }: Finder): Finding {
+function findById(id: string, { kind, byId }: Finder): Finding {
   const found = byId.get(id)
   if (found !== undefined) return { found }
-  const message = `${kind.label} ${quote(id, 60)} does not exist; remove id to create a new one`
-  return { diagnostic: diagnose(identityRules, 'missing-object', declared, message) }
+  return { hold: { reason: `${kind.label} ${quote(id, 60)} does not exist`, remedies: ['remove id to create a new one'] } }
 }
 
 export const unmanaged: Match['takeover'] = { reason: 'unmanaged', note: 'adopts an unmanaged object' }
 
 function findAdopted(declared: Declared, finder: Finder): Finding {
   const { byId, orphans } = finder
-  const known = adoptedIds(declared.value.adopt).flatMap((adopted) => {
-    const found = byId.get(adopted.id)
-    return found === undefined ? [] : [{ found, adopted }]
-  })
-  const [first, second] = known
-  if (first === undefined) return {}
-  const { found, adopted } = first
+  const known = adoptedIds(declared.value.adopt).flatMap(({ id }) => byId.get(id) ?? [])
+  const free = known.filter((one) => one.marker === undefined || orphans.includes(one))
+  const [found = known[0], second] = free
+  if (found === undefined) return {}
   if (second !== undefined) {
-    const ids = known.map(({ found: { stored } }) => stored.id).join(', ')
-    const message = `adopt has several ids of this service (${ids}); keep one of them`
-    return { diagnostic: diagnose(identityRules, 'ambiguous-adoption', declared, message) }
+    const ids = free.map(({ stored }) => stored.id).join(', ')
+    return { hold: { reason: `adopt has several ids of this service (${ids})`, remedies: ['keep one of them'] } }
   }
-  if (found.marker === undefined) return { found, adopted, takeover: unmanaged }
+  if (found.marker === undefined) return { found, takeover: unmanaged }
   if (orphans.includes(found)) {
     const note = found.marker.key === undefined ? 'the key was renamed' : `the key was renamed from ${found.marker.key}`
     return { found, takeover: { reason: 'renamed', note } }
   }
-  return { diagnostic: diagnose(identityRules, 'owned-elsewhere', declared, refuseOwned(found, finder, 'remove the id from adopt')) }
+  return { hold: holdOwned(found, finder, 'remove the id from adopt') }
 }
 
 /** Why an object with a marker is not adopted, and how to take it over. */
-export function refuseOwned(found: MarkedObject, { kind, project }: Finder, second: string): string {
+export function holdOwned(found: MarkedObject, { kind, project }: Finder, second: string): Hold {
   const { stored, marker } = found
   if (ownershipTest(project, kind.markerStyle)(marker)) {
     const other = marker?.key === undefined ? 'another key' : addressOf({ kind: kind.name, key: marker.key })
-    return `${other} manages the ${kind.label} ${describeStored(stored)}; remove one of the two declarations, or ${second}`
+    return {
+      reason: `${other} manages the ${kind.label} ${describeStored(stored)}`,
+      remedies: [`remove one of the two declarations, or ${second}`],
+    }
   }
-  return `${describeOwner(marker?.projectName)} owns the ${kind.label} ${describeStored(stored)}. To take it over, remove it from the files of that project, and run apply there with ${spellInput('prune', 'forget')}; to create another one, ${second}`
+  return {
+    reason: `${describeOwner(marker?.projectName)} owns the ${kind.label} ${describeStored(stored)}`,
+    remedies: [
+      `to take it over, remove it from the files of that project, and run apply there with ${spellInput('prune', 'forget')}`,
+      `to create another one, ${second}`,
+    ],
+  }
 }
 
 export const describeOwner = (project: string | undefined): string => (project === undefined ? 'another project' : `the project ${project}`)

@@ -1,19 +1,18 @@
 // Finds what a declaration that nothing identifies could be about: an object of its name, or for an alert without one, in its place. Nothing is
 // ever created beside such an object, and only an equal one is the same.
 
-import { adoptedIds } from '../../kinds/adopt.ts'
+import { adoptedIds, declarationDigest } from '../../kinds/adopt.ts'
+import { diffSides } from '../../kinds/base.ts'
 import { sidesOf } from '../../kinds/compare.ts'
 import { type Body, describeStored, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, labelOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
-import { diffSides } from '../../kinds/snapshot.ts'
 import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
-import { spellInput } from '../../platform/core/input-spelling.ts'
-import { pluralOf, quote } from '../../platform/core/text.ts'
+import { quote } from '../../platform/core/text.ts'
 import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
 import type { Finder, Finding, Identified, Pair } from './identify.ts'
-import { describeOwner, diagnose, identityRules, refuseOwned, sourceIdOf, tokensOf, trimmedName, unmanaged } from './identify.ts'
+import { describeOwner, diagnose, holdOwned, identityRules, isNothing, sourceIdOf, tokensOf, trimmedName, unmanaged } from './identify.ts'
 import { withArticle } from './twins.ts'
 
 export const matchRules = {
@@ -32,10 +31,6 @@ export const matchRules = {
       'The service does not have the object that `adopt` names. `apply` creates it from the file, without the parts that the API does not return.',
   },
   'adopt-done': { severity: 'note', description: 'The object is managed, so `adopt: true` can be removed.' },
-  'unknown-kind': {
-    severity: 'error',
-    description: 'The object that the files refer to has a form that this version does not know. It is not written.',
-  },
 } as const satisfies Rules
 
 /** The stored object of each declared one: the identified one, or one without a marker that is like it. */
@@ -50,10 +45,9 @@ export function matchObjects<D extends Declared>(
   const unidentified = declared.filter((one) => isNothing(identified.get(one)))
   const alike = findAlike(unidentified, finder, new Set(taken.keys()))
   const diagnostics = [...reportEqualIdentities(finder)]
-  const pairs = declared.flatMap((one): readonly Pair<D>[] => {
+  const pairs = declared.map((one): Pair<D> => {
     const { diagnostic, ...match } = demandKnownForm(one, alike.get(one) ?? identified.get(one) ?? {}, finder)
     if (diagnostic !== undefined) diagnostics.push(diagnostic)
-    if (diagnostic?.rule === 'unknown-kind') return []
     const stored = match.found?.stored
     const other = stored && taken.get(stored)
     if (other !== undefined && other !== one)
@@ -64,17 +58,15 @@ export function matchObjects<D extends Declared>(
     }
     const ids = adoptedIds(one.value.adopt).map(({ id }) => id)
     const isGone = ids.length > 0 && !ids.some((id) => finder.byId.has(id))
-    if (kind.hasHiddenParts === true && isGone && match.found === undefined && match.candidates === undefined) {
+    if (kind.hasHiddenParts === true && isGone && match.found === undefined && match.candidates === undefined && match.hold === undefined) {
       const message = `the service has no ${kind.label} ${ids.join(', ')}, and apply creates one from the file. Parts that the API does not return are not in the file, so alerts on it may count something else: look at it in the web app`
       diagnostics.push(diagnose(matchRules, 'recreated', one, message))
     }
-    return [{ declared: one, ...match, ...(match.found === undefined && diagnostic?.severity === 'error' && { isRefused: true }) }]
+    return { declared: one, ...match }
   })
   const paired = new Set(pairs.map(({ found }) => found?.stored))
   return { pairs, orphans: orphans.filter(({ stored }) => !paired.has(stored)), diagnostics }
 }
-
-const isNothing = ({ found, diagnostic }: Finding = {}): boolean => found === undefined && diagnostic === undefined
 
 function reportEqualIdentities({ kind, declared }: Pick<Finder, 'kind' | 'declared'>): readonly Diagnostic[] {
   if (kind.ownership === 'marker') return []
@@ -87,22 +79,23 @@ function reportEqualIdentities({ kind, declared }: Pick<Finder, 'kind' | 'declar
   )
 }
 
-/** An error in place of a create where the object has a form that this version does not know: it is neither written nor created again. */
+/** Holds a create where the object has a form that this version does not know: it is neither written nor created again. */
 function demandKnownForm(declared: Declared, finding: Finding, finder: Finder): Finding {
   const { kind, unknown } = finder
   const { adopt } = declared.value
   const name = trimmedName(declared.value)
-  if (finding.found !== undefined || finding.candidates !== undefined || unknown.length === 0) return finding
+  if (finding.found !== undefined || finding.candidates !== undefined || finding.hold !== undefined || unknown.length === 0) return finding
   const ids = [sourceIdOf(declared), ...adoptedIds(adopt).map(({ id }) => id)]
   const tokens = tokensOf(declared, finder)
   const isMeant = ({ stored, token }: StoredIndex['all'][number]): boolean =>
     ids.includes(stored.id) ||
     (token !== undefined && tokens.includes(token)) ||
-    (token === undefined && finder.hasMarkers && adopt !== false && name !== '' && trimmedName(stored) === name)
+    (token === undefined && finder.hasMarkers && name !== '' && trimmedName(stored) === name)
   const found = unknown.find(isMeant)
   if (found === undefined) return finding
-  const message = `the ${kind.label} ${describeStored(found.stored)} is not written: ${found.undeclarable}. Change it in the web app, or upgrade this tool`
-  return { diagnostic: diagnose(matchRules, 'unknown-kind', declared, message) }
+  const reason = `the ${kind.label} ${describeStored(found.stored)} has a form that this version does not know: ${found.undeclarable}`
+  const isAsApplied = kind.readMarker(kind.toBody(found.stored))?.digest === declarationDigest(declared.value)
+  return { hold: { reason, remedies: ['change it in the web app, or upgrade this tool'], isAsApplied } }
 }
 
 /** What becomes of declarations that nothing identifies. `taken` are the objects of the others. */
@@ -112,8 +105,7 @@ function findAlike<D extends Declared>(
   taken: ReadonlySet<StoredObject>,
 ): ReadonlyMap<D, Finding> {
   if (!finder.hasMarkers) return new Map()
-  const wanting = unidentified.filter(({ value }) => value.adopt !== false)
-  const groups = Map.groupBy(wanting, (one) => likenessOfDeclared(one, finder))
+  const groups = Map.groupBy(unidentified, (one) => likenessOfDeclared(one, finder))
   const paired = [...groups].flatMap(([likeness, group]) => {
     const free = objectsLike(likeness, finder).filter(({ stored, marker }) => marker === undefined && !taken.has(stored))
     return free.length === 0 ? [] : pairGroup(group, free, finder)
@@ -155,13 +147,12 @@ function pairGroup<D extends Declared>(
   const { kind, resolve } = finder
   const left = new Set(free)
   const findings = new Map<D, Finding>()
-  // Before the first apply of a project, no object can have lost its marker.
-  for (const isLike of resolve === undefined ? [] : finder.ownsAnything ? [isEqual, isEqualButMarker] : [isEqual])
+  for (const isLike of resolve === undefined ? [] : [isEqual, isEqualButMarker])
     for (const declared of group.filter((one) => !findings.has(one))) {
       const found = left.values().find(({ stored }) => isLike(kind, resolve?.(declared, stored) ?? {}, stored))
       if (found === undefined) continue
       left.delete(found)
-      findings.set(declared, { found, takeover: unmanaged, ...adoptedByName(declared) })
+      findings.set(declared, { found, takeover: unmanaged })
     }
   const rest = group.filter((one) => !findings.has(one))
   const exact = [...left].filter(({ stored }) => stored.name === rest[0]?.value.name)
@@ -178,42 +169,34 @@ export const isEqualButMarker = (kind: KindIdentity & KindWire, body: Body, stor
   isEqual(kind, keepMarkedField(kind, body, stored), stored)
 
 /** The body with the stored text or tags in which a marker was. */
-export const keepMarkedField = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): Body =>
+const keepMarkedField = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): Body =>
   kind.markedField === undefined ? body : { ...body, [kind.markedField]: kind.withoutMarker(kind.toBody(stored))[kind.markedField] }
-
-const adoptedByName = ({ value }: Declared): Pick<Finding, 'adopted'> => (value.adopt === true ? { adopted: true } : {})
 
 /** A declaration that equals none of the objects. `only` is the one that it is about, where nothing else could be. */
 function findDifferent<D extends Declared>(
   declared: D,
   only: MarkedObject | undefined,
   candidates: readonly MarkedObject[],
-  { kind, resolve }: Finder<D>,
+  { resolve }: Finder<D>,
 ): Finding {
   const isNamed = declared.value.adopt === true
   if (!isNamed && resolve === undefined) return {}
-  if (only !== undefined) return { found: only, takeover: unmanaged, ...adoptedByName(declared) }
-  if (!isNamed) return { candidates }
-  const ids = candidates.map(({ stored }) => stored.id).join(', ')
-  const name = trimmedName(declared.value)
-  const what = name === '' ? 'are in this place' : `are named "${quote(name, 60)}"`
-  const message = `several unmanaged ${pluralOf(kind.label)} ${what} (${ids}), or several declarations are about one; set adopt to the id of the one to manage`
-  return { diagnostic: diagnose(identityRules, 'ambiguous-adoption', declared, message) }
+  if (only !== undefined) return { found: only, takeover: unmanaged }
+  return { candidates }
 }
 
-/** An error for `adopt: true` where the object that it means is of another project. */
+/** Holds `adopt: true` where the object that it means is of another project. */
 function refuseForeign<D extends Declared>(declared: D, finder: Finder<D>): Finding | undefined {
-  const { kind, project, adoptFrom, ownsAnything } = finder
+  const { kind, project, previousOwner, ownsAnything } = finder
   // Without any object, this project was most likely renamed.
-  if (declared.value.adopt !== true || adoptFrom?.none || !ownsAnything) return undefined
+  if (declared.value.adopt !== true || previousOwner?.project === false || !ownsAnything) return undefined
   const isOwned = ownershipTest(project, kind.markerStyle)
   const found = objectsLike(likenessOfDeclared(declared, finder), finder).find(({ marker }) => marker !== undefined && !isOwned(marker))
-  const second = kind.hasUniqueNames ? 'choose another name' : 'set adopt to false'
-  return found && { diagnostic: diagnose(identityRules, 'owned-elsewhere', declared, refuseOwned(found, finder, second)) }
+  return found && { hold: holdOwned(found, finder, 'choose another name') }
 }
 
 /** An object with this name that has a marker: of a key that was changed, or of another project, which was most likely renamed if this one owns nothing. */
-function explainOwned(declared: Declared, { kind, project, byName, orphans, adoptFrom, ownsAnything }: Finder): Finding {
+function explainOwned(declared: Declared, { kind, project, byName, orphans, previousOwner, ownsAnything }: Finder): Finding {
   const name = trimmedName(declared.value)
   // No name is the name of nothing.
   if (name === '') return {}
@@ -228,10 +211,9 @@ function explainOwned(declared: Declared, { kind, project, byName, orphans, adop
   }
   const isOwned = ownershipTest(project, kind.markerStyle)
   const other = byName.get(name)?.find(({ marker }) => marker !== undefined && !isOwned(marker))
-  if (other === undefined || adoptFrom?.none) return {}
+  if (other === undefined || previousOwner?.project === false) return {}
   if (!ownsAnything) return { ownedByOtherProject: other }
-  const hint = adoptFrom?.project === undefined ? '' : `; the project in ${spellInput('adopt-from')}, ${adoptFrom.project}, does not own it`
-  const message = `${addressOf(declared)}: ${describeOwned(other, kind)}${hint}; a second one will be created`
+  const message = `${addressOf(declared)}: ${describeOwned(other, kind)}; a second one will be created`
   return { diagnostic: exceptionalDiagnostic(matchRules, 'other-project', declared.location, message) }
 }
 

@@ -1,6 +1,7 @@
 // What becomes of a declared object. The first row that fits decides. `npm run generate` writes the table into docs/files.md.
 
 import { keysOf } from '../../platform/core/keys.ts'
+import type { Origin } from './change.ts'
 
 /** All that the decision about one object depends on. */
 export interface State {
@@ -8,24 +9,21 @@ export interface State {
   readonly object: 'none' | 'several' | 'ours' | 'of a former owner' | 'unmarked'
   /** Where it differs from the declaration. The text or the tags around a marker are what a person edits to remove it. */
   readonly differs: 'nowhere' | 'in the marked text' | 'yes'
-  /** What the file says about an object without a marker: that the file decides, what the object was like at the last pull, or nothing. */
-  readonly file: 'decides' | 'is older' | 'says nothing'
-  /** Whether the declaration is as it was at the last pull, so that only the service changed. */
-  readonly isFileAsPulled: boolean
+  /** What changed since the base. `unknown`: there is no base, or it is of another version. */
+  readonly changed: Origin
+  /** Whether it is made from something else, so that no file can decide about it. */
+  readonly isMade: boolean
   /** Whether a marker costs nothing: a write of the whole object can lose parts, unless the server can patch it or the file accepts that. */
   readonly canMark: boolean
-  /** Whether the marker has the digest of this declaration, and this repository. */
+  /** Whether the marker has the base of this declaration and object, and this repository. */
   readonly isMarkerLatest: boolean
-  /** Whether the project owns another object, so that this one can have lost its marker. */
-  readonly mayHaveLostMarker: boolean
   /** Whether the run writes it without a difference. */
   readonly isWrittenAgain: boolean
 }
 
 export interface Decision {
   readonly action: 'create' | 'update' | 'adopt' | 'mark' | 'unchanged' | 'hold'
-  /** `its text`: the text or the tags of the object stay in this run. `no marker`: none is written. */
-  readonly with?: 'its text' | 'no marker' | 'a warning'
+  readonly with?: 'no marker' | 'a warning'
 }
 
 export type Row = Partial<State> & Decision
@@ -36,22 +34,17 @@ export const ownership: readonly Row[] = [
   { object: 'ours', differs: 'nowhere', isWrittenAgain: true, action: 'update' },
   { object: 'ours', differs: 'nowhere', isMarkerLatest: true, action: 'unchanged' },
   { object: 'ours', differs: 'nowhere', action: 'mark' },
+  { object: 'ours', changed: 'both', isMade: false, action: 'hold' },
   { object: 'ours', action: 'update' },
   { object: 'of a former owner', differs: 'nowhere', action: 'adopt' },
+  { object: 'of a former owner', changed: 'both', isMade: false, action: 'hold' },
   { object: 'of a former owner', action: 'update' },
   { object: 'unmarked', differs: 'nowhere', canMark: true, action: 'adopt' },
   { object: 'unmarked', differs: 'nowhere', action: 'unchanged', with: 'no marker' },
-  { object: 'unmarked', file: 'decides', action: 'update' },
-  {
-    object: 'unmarked',
-    differs: 'in the marked text',
-    file: 'says nothing',
-    canMark: true,
-    mayHaveLostMarker: true,
-    action: 'adopt',
-    with: 'its text',
-  },
-  { object: 'unmarked', isFileAsPulled: true, action: 'hold', with: 'a warning' },
+  { object: 'unmarked', differs: 'in the marked text', action: 'hold', with: 'a warning' },
+  { object: 'unmarked', changed: 'files', action: 'update' },
+  { object: 'unmarked', changed: 'references', action: 'update' },
+  { object: 'unmarked', changed: 'service', action: 'hold', with: 'a warning' },
   { object: 'unmarked', action: 'hold' },
 ]
 

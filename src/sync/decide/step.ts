@@ -14,14 +14,13 @@ export interface Step {
   readonly change: Change
   /** The declaration, and what was found for it. Absent for an object that no file declares. */
   readonly pair?: Pair
-  readonly unresolved?: readonly Diagnostic[]
 }
 
 /** What a draft takes for granted. A guard that finds it wrong assumes more: `prune` goes off at most once, and held objects only grow. */
 export interface Assumed {
   readonly prune: Prune
   readonly canPatch: boolean
-  /** Objects that stay as they are, by `slotOf` their changes. The entry for a delete or a release is the held alert that it would delete. */
+  /** Objects that stay as they are, by `slotOf` their changes. The entry for a delete or a release can be the held alert that it would delete. */
   readonly held: ReadonlyMap<string, Held>
   /** The keys of held alerts with a query, for which no tile is added. */
   readonly alertsWithoutTile: ReadonlySet<string>
@@ -47,8 +46,10 @@ export interface Verdict {
   /** The steps in place of those of the draft, in any order of kinds. */
   readonly steps?: readonly Step[]
   readonly diagnostics?: readonly Diagnostic[]
-  /** What the plan has to assume instead. It is drafted again. */
-  readonly assume?: Assumed | undefined
+  /** Objects to hold, by `slotOf` their changes. With one that the draft does not hold yet, the plan is drafted again. */
+  readonly holds?: ReadonlyMap<string, Held> | undefined
+  /** What else the plan has to assume instead. It is drafted again. */
+  readonly assume?: Partial<Omit<Assumed, 'held'>> | undefined
   /** Whether nothing else of the plan would happen. */
   readonly isFinal?: boolean
 }

@@ -2,6 +2,8 @@
 // in the web app. A repair keeps one of the twins. It deletes another one only if the API shows that nothing is lost with it, and otherwise
 // removes its marker, or leaves it where no write keeps what the API hides.
 
+import { declarationDigest } from '../../kinds/adopt.ts'
+import { diffSides, isAsBase } from '../../kinds/base.ts'
 import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
 import {
   type Body,
@@ -14,7 +16,6 @@ import {
   type StoredObject,
 } from '../../kinds/kind.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
-import { diffSides, snapshotOf } from '../../kinds/snapshot.ts'
 import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { listFirst } from '../../platform/core/text.ts'
 import type { MarkedObject, StoredIndex, StoredObjects } from '../plan/stored-objects.ts'
@@ -117,7 +118,7 @@ function findTwinsOf(
   const move = moverFrom(twinsBefore)
   const alike = [first, ...others]
   const { body } = kind.resolve(one, context)
-  const equal = alike.find(({ stored }) => equals(kind, body, move(stored)))
+  const equal = alike.find(({ stored }) => equals(kind, one, body, move(stored)))
   // Nothing shows whose an object without a marker is, so one that differs may be another one with the same name.
   if (equal === undefined && kind.ownership === 'identity') return []
   const { stored: kept } = equal ?? first
@@ -139,9 +140,11 @@ function findObstacle({ id }: StoredObject, { storedObjects, kinds }: Pick<Twins
   return fixed && `with the alert ${describeStored(fixed)}, which cannot move`
 }
 
-function equals(kind: KindIdentity & KindWire, desired: Body, stored: StoredObject): boolean {
-  const sides = sidesOf(kind, desired, stored)
-  return diffSides(kind, sides).length === 0 || kind.readSnapshot(kind.toBody(stored))?.digest === snapshotOf(sides)
+/** Whether the object equals its declaration, or is as the last apply of this declaration left it. */
+function equals(kind: KindIdentity & KindWire, { value }: Declared, desired: Body, stored: StoredObject): boolean {
+  if (diffSides(kind, sidesOf(kind, desired, stored)).length === 0) return true
+  const marker = kind.readMarker(kind.toBody(stored))
+  return marker?.digest === declarationDigest(value) && isAsBase(marker.base, { kind, stored, desired, common: new Set() }) === true
 }
 
 /** Moves an alert from a twin that is deleted, which is a saved search, to the object to keep. Other alerts stay the same object. */

@@ -10,7 +10,6 @@ import type { Context } from '../../platform/operation/operation.ts'
 import { type Change, notesOf, type Plan } from '../decide/change.ts'
 import { type PlanOptions, planForServer } from '../decide/decide.ts'
 import { isAboutHeld } from '../decide/guards/held.ts'
-import type { PreviousOwner } from '../decide/identify.ts'
 import {
   adviseOnEmpty,
   type FoundDeclarations,
@@ -32,7 +31,6 @@ export interface PlanRequest {
   readonly files: readonly string[]
   readonly env?: string | undefined
   readonly project?: string | undefined
-  readonly adoptFrom?: PreviousOwner | undefined
   readonly prune: Prune
   readonly maxDeletes: number
   readonly allowEmpty: boolean
@@ -98,7 +96,7 @@ export async function compareWithService(context: PlanContext, read: ReadService
   if (storedObjects === undefined)
     return { ...read, plan: { project, changes: [], orphans: [], diagnostics: [], seen: {} }, uncheckedCount: 0 }
   const { api, service, files } = context
-  const { prune, maxDeletes, repair = [], adoptFrom, effect } = request
+  const { prune, maxDeletes, repair = [], effect } = request
   const options = {
     ...optionsFor(files, kinds, { ...request, project, service }),
     prune,
@@ -106,7 +104,9 @@ export async function compareWithService(context: PlanContext, read: ReadService
     repairDuplicates: repair.includes('duplicates'),
     rewrite: repair.includes('rewrite'),
     resendSecrets: repair.includes('secrets'),
-    repository: { name: await files.repository(), from: adoptFrom?.repository, effect },
+    previousOwner: context.previousOwner,
+    environmentPath: context.environment?.path,
+    repository: { name: await files.repository(), effect },
     isWrite: effect === 'write',
   }
   const sourced = await withSources(found, storedObjects.source)
@@ -135,7 +135,6 @@ interface CommandAim {
   readonly env?: string | undefined
   readonly project: string
   readonly service: Target
-  readonly adoptFrom?: PreviousOwner | undefined
 }
 
 /** The options of a plan that changes nothing else than what the files declare. */
@@ -145,12 +144,9 @@ export const optionsFor = (files: Pick<Files, 'secret'>, kinds: Kinds, aim: Comm
     kinds,
     prune: false,
     maxDeletes: 0,
-    adoptFrom: aim.adoptFrom,
     secret: (name: string) => files.secret(name),
-    repairCommand: `${commandFor('apply', aim)}${adoptOptions(aim.adoptFrom)} --repair duplicates`,
+    repairCommand: `${commandFor('apply', aim)} --repair duplicates`,
     pullCommand: commandFor('pull', aim),
-    adoptCommand: (previous: string) =>
-      `${commandFor('apply', aim)}${adoptOptions({ project: previous, repository: aim.adoptFrom?.repository })}`,
     targetOptions: targetOptions(aim.service),
   }) satisfies PlanOptions
 
@@ -163,12 +159,6 @@ const targetOptions = (target: Target): string =>
   isServer(target)
     ? ` --profile hyperdx --api-url ${shellQuote(target.serverUrl)}`
     : ` --organization-id ${target.organizationId} --service-id ${target.serviceId}`
-
-export function adoptOptions({ project, repository, none }: PreviousOwner = {}): string {
-  const owners = { project, repository }
-  const lines = Object.entries(owners).flatMap(([name, owner]) => (owner === undefined ? [] : [`${name}=${owner}`]))
-  return [...lines, ...(none ? ['none'] : [])].map((line) => ` --adopt-from ${shellQuote(line)}`).join('')
-}
 
 /** Whether an object names a connection, or takes the default. */
 const usesConnections = (one: Declared): boolean =>
@@ -190,7 +180,7 @@ function describeDecision(change: Change): string {
 
 /** Whether the service confirms what the files only suggest: a name in place of an id. */
 const isConfirmed = ({ rule, location }: Diagnostic, errors: readonly Diagnostic[]): boolean =>
-  rule === 'name-as-id' && errors.some((one) => one.rule === 'unknown-name' && formatLocation(one.location) === formatLocation(location))
+  rule === 'name-as-id' && errors.some((one) => isAboutHeld(one) && formatLocation(one.location) === formatLocation(location))
 
 /** Notes on files are for validate; a plan shows what a reviewer decides. */
 const withoutNotes = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>

@@ -1,4 +1,4 @@
-// What `adopt` says of an object without a marker: its id, and digests of what it and its declaration are like now.
+// The bases that a pull writes into `adopt`: what the object and its declaration are like now. It counts before the base in a marker.
 
 import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../kinds/adopt.ts'
 import type { Kind } from '../../kinds/kind.ts'
@@ -68,23 +68,23 @@ interface Pulled {
 }
 
 function editOf(change: Change, { one, object, before: earlier }: Pulled, { kinds, only }: AdoptInput): Edit | undefined {
-  const { stored } = change
+  const { stored, desired } = change
   const { key, value, spelled, location, madeFrom } = one
   const kind: Kind = kinds[one.kind]
-  if (stored === undefined || kind.ownership === 'identity') return undefined
+  if (stored === undefined || desired === undefined || kind.ownership === 'identity') return undefined
   if (madeFrom !== undefined || location.instance !== undefined) return undefined
   const isChanged = object.outcome === 'added' || object.outcome === 'updated'
   const isNamed = value.adopt === true || adoptedIds(value.adopt).some(({ id }) => id === stored.id)
-  // A marker says who owns an object, and decides. An entry beside it is for the day on which someone removes it.
+  // The base in the marker is older than the file now, which can get a change of its own before the next apply.
   const isMarked = kind.readMarker(kind.toBody(stored)) !== undefined
   const isKept = object.outcome === 'unchanged' && isNamed && !isMarked && only !== 'drifted'
-  if (isMarked ? !isChanged || !isNamed : !isChanged && !isKept) return undefined
+  if (isMarked ? object.outcome !== 'updated' : !isChanged && !isKept) return undefined
   const before = ownValue(spelled, 'adopt')
   const digest = declarationDigest(value)
   // Only the name of a tile came into the file, and the rest of the service did not.
   const after = object.mayDiffer
     ? withDeclaredDigest(before, stored.id, earlier === undefined ? '' : declarationDigest(earlier.value), digest)
-    : withAdoptedId(before, toAdoptedId(kind, stored, digest))
+    : withAdoptedId(before, toAdoptedId(kind, stored, desired, digest))
   return isSame(before, after)
     ? undefined
     : { kind: kind.name, key, before: { ...(before !== undefined && { adopt: before }) }, after: { adopt: after } }

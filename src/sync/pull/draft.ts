@@ -347,8 +347,8 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
   const differed = stored !== undefined && isDifference(change)
   const object = { kind, key, name, id: stored?.id, path: location.file, ...(differed && { differed }) }
   const isHidden = !passes(change, select)
-  if (change.action === 'held' && change.candidates !== undefined)
-    return { object: { ...object, outcome: 'left-out', reason: unclear(change.candidates) }, isHidden }
+  if (change.action === 'held' && change.isBlocked)
+    return { object: { ...object, outcome: 'left-out', reason: [change.reason, ...change.remedies].join('; ') }, isHidden }
   if (stored === undefined && !isHidden && isRemovable(declared, context, input))
     return { object: { ...object, outcome: 'removed' }, edit: { kind, key, before: {} } }
   const isStale = only === 'drifted' && !('origin' in change && change.origin === 'service')
@@ -362,10 +362,9 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
   return location.instance === undefined ? draftOwn(existing, context) : draftInstance(existing)
 }
 
-const unclear = (ids: readonly string[]): string => `it could be one of several objects (${ids.join(', ')}); set adopt to its id`
-
 /** Without a marker, nothing says which side changed. */
-const whyStale = ({ reason, remedies }: Held): string => `it is not clear which side changed: ${reason}; ${remedies.join('; ')}`
+const whyStale = ({ reason, remedies, origin }: Held): string =>
+  `${origin === undefined ? 'it is not clear which side changed: ' : ''}${reason}; ${remedies.join('; ')}`
 
 const leftOut = ({ object, same: { isHidden } }: Existing, reason: string, more: Partial<PulledObject> = {}): Drafted => ({
   object: { ...object, outcome: 'left-out', reason, ...more },

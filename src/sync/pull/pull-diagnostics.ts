@@ -13,6 +13,10 @@ export const pullRules = {
       'A list from the server may be incomplete, or lacks all declared objects with `only: drifted`. So pull might not see every object.',
   },
   'instance-differs': { severity: 'warning', description: 'The service has another value for an object of a file with instances.' },
+  'edit-replaced': {
+    severity: 'warning',
+    description: 'pull replaced a declaration that was changed since the last apply or pull, and that was never applied.',
+  },
   'expression-replaced': { severity: 'warning', description: 'pull replaced an expression by the value in the service.' },
 } as const satisfies Rules
 
@@ -65,6 +69,18 @@ export const instantiatedDifferences = ({ objects }: Draft): readonly Diagnostic
     const message = `${addressOf({ kind, key })}: the service has ${fields.join(', ')}; pull does not edit a file with instances: change the file, or instances.${location.instance}`
     return [diagnosticOf(pullRules, 'instance-differs', location, message)]
   })
+
+/** `plan` is that of the files before the pull. */
+export function replacedEdits({ objects }: Draft, { changes }: Pick<Plan, 'changes'>): readonly Diagnostic[] {
+  const updated = new Set(objects.flatMap((one) => (one.outcome === 'updated' && one.mayDiffer === undefined ? [addressOf(one)] : [])))
+  return changes.flatMap((change) => {
+    const isEdited = 'origin' in change && (change.origin === 'files' || change.origin === 'both')
+    if (!isEdited || !updated.has(addressOf(change)) || change.location === undefined) return []
+    const paths = change.fields.map(({ path }) => path).join(', ')
+    const message = `${addressOf(change)}: the file was changed and never applied, and pull replaced its values (${paths}). To keep them, undo this change of the file`
+    return [diagnosticOf(pullRules, 'edit-replaced', change.location, message)]
+  })
+}
 
 export const replacedExpressions = ({ objects }: Draft): readonly Diagnostic[] =>
   objects.flatMap((object) =>

@@ -4,9 +4,8 @@ import { addressOf, kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
 import { type Diagnostic, errorsIn, type Location } from '../../platform/core/diagnostics.ts'
 import { ownValue, type Schema } from '../../platform/documents/schema.ts'
-import { type Change, isDifference, isWrite, type Plan } from '../decide/change.ts'
+import { type Change, isDifference, isHeld, isWrite, type Plan } from '../decide/change.ts'
 import { isAboutHeld } from '../decide/guards/held.ts'
-import { isAboutTileWrites } from '../decide/guards/tile-writes.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
 import { type Draft, excludedAs, type PulledObject } from './draft.ts'
@@ -29,7 +28,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const edited = new Map(objects.filter(({ isEdited }) => isEdited).map((object) => [addressOf(object), object]))
   const placed = [...declarations.objects, ...declarations.broken]
   const ofFiles = errorsIn(diagnostics)
-  const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutTileWrites(one) && !isAboutHeld(one))
+  const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutHeld(one))
   const placedBy = new Map(placed.toReversed().map((one) => [addressOf(one), one]))
   const ownerOf = createOwnerOf(placed)
   /** The first message about each object. */
@@ -51,15 +50,13 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     // Errors that were there before the pull do not count.
     return (object.isEdited ? message : undefined) ?? describeDifference(change)
   }
-  /** The plan has an error for an alert that names its tile by id, and the service has neither of them. */
-  const missingTiles = ofPlan.filter(({ location, message }) => {
-    const owner = ownerOf(location)
-    return (
-      owner !== undefined &&
-      message.startsWith(`${addressOf(owner)}.tile:`) &&
-      drafted.get(addressOf(owner))?.outcome === 'missing' &&
-      referencesOf(owner).some((address) => edited.has(address))
-    )
+  /** The plan holds an alert that names its tile by id, and the service has neither of them. */
+  const missingTiles = plan.changes.flatMap((change) => {
+    const address = addressOf(change)
+    if (!isHeld(change) || change.at === undefined || !change.reason.startsWith('tile: ')) return []
+    const isMissing = drafted.get(address)?.outcome === 'missing'
+    if (!isMissing || !referencesOf(placedBy.get(address)).some((one) => edited.has(one))) return []
+    return [{ message: `${address}.${change.reason}`, location: change.at }]
   })
   /** Leaves out the edits that an object needs to stay as it is: of what it refers to, of its file, or all. */
   const editedByFile = Map.groupBy(edited.values(), ({ path }) => path)
@@ -68,7 +65,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     const causes = references.length > 0 ? references : (editedByFile.get(file) ?? [...edited.values()])
     return causes.map((cause) => [excludedAs(cause), reason])
   }
-  const explainError = ({ message, location }: Diagnostic): readonly (readonly [string, string])[] => {
+  const explainError = ({ message, location }: Pick<Diagnostic, 'message' | 'location'>): readonly (readonly [string, string])[] => {
     const owner = ownerOf(location)
     const object = owner && drafted.get(addressOf(owner))
     if (object?.isEdited) return [[excludedAs(object), message]]
@@ -91,6 +88,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
 }
 
 function describeDifference(change: Change): string | undefined {
+  if (isHeld(change) && change.at !== undefined) return change.reason
   const isAsDeclared = change.fields.length === 0 && isWrite(change) && change.rewrites !== undefined
   return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
 }
@@ -108,7 +106,7 @@ function referencesOf(one: Placed | undefined): readonly string[] {
 
 function describeChange({ action, fields, notes }: Plan['changes'][number]): string {
   const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
-  return `a file cannot declare this object exactly: plan would ${action} it${details === '' ? '' : ` (${details})`}`
+  return `a file cannot declare this object exactly: plan would ${action === 'held' ? 'hold' : action} it${details === '' ? '' : ` (${details})`}`
 }
 
 /** A location belongs to the object whose key is the last one before it. */

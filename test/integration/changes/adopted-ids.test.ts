@@ -103,12 +103,12 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     const pulled = await run('pull', files, { only: 'drifted-or-deleted' })
     expect(pulled.files.filter(({ path }) => path.startsWith('o/'))).toEqual([])
     const found = (pulled.document.objects as readonly Planned[]).find(({ key }) => key === 'errors')
-    expect(found).toMatchObject({ outcome: 'left-out', reason: expect.stringContaining('could be one of several objects') })
+    expect(found).toMatchObject({ outcome: 'left-out', reason: expect.stringContaining('could be one of the unmanaged') })
   })
 
   it('say which of two dashboards with one marker is meant, and the copy stays as it is', async () => {
     const files = await pull({})
-    const marked = replace(files, 'name: Checkout overview', 'name: Checkout overview\n    rewrite: true')
+    const marked = Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text.replace(/(@2\.\w+)\.\w+/g, '$1.files')]))
     await run('apply', marked)
     const copy = { ...structuredClone(dashboard() ?? notFound('dashboard')), id: '65f5e4a35eedc0de000000fe', name: 'Copy' }
     serviceOf(emulator()).dashboards.unshift(copy)
@@ -141,8 +141,9 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     const drift = await textFrom('drift')
     expect(drift).toContain('Changed in the files since pull. Review the plan, then apply')
     expect(drift).toMatch(
-      /so apply leaves it as it is\. To take over the alert of the service, .*; to keep the file, set adopt to [\s\S]*Left as it is: changed in the service since pull \(threshold\) \|\n/,
+      /: changed in the service since pull \(threshold\), so apply leaves it as it is\. To keep the values of the file, set adopt to .*; to take those of the service, /,
     )
+    expect(drift).toContain('| Left as it is: changed in the service since pull (threshold) |')
     expect(await textFrom('plan')).toContain('# changed in the files since pull')
   })
 
@@ -151,7 +152,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     await run('apply', files, { project: 'other' })
     const { document } = await run('plan', files)
     const rules = (document.diagnostics as readonly { readonly rule: string }[]).map(({ rule }) => rule)
-    expect(rules).toContain('owned-elsewhere')
+    expect(rules).toContain('held')
     expect(rules).not.toContain('recreated')
     expect(document.toCreate).toBe(0)
   })
@@ -161,7 +162,8 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     const other = serviceOf(emulator()).dashboards.find((one) => one !== dashboard()) ?? notFound('dashboard')
     Object.assign(other.tiles[0] ?? {}, { id })
     const files = await pull({})
-    const created = replace(files, `adopt: ${entryOf(files)}`, 'adopt: false')
+    const created = replace(files, `adopt: ${entryOf(files)}`, 'adopt: gone')
+    alert().name = 'Renamed'
     const planned = await run('plan', created)
     const summaries = (planned.document.objects as readonly { readonly name: string; readonly summary?: string }[]).filter(
       ({ name }) => name === 'Checkout errors',

@@ -1,5 +1,7 @@
 // An unmanaged object is adopted only when the files say so, and only when it is clear what they mean.
+
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { demo } from '../../../src/emulator/index.ts'
 import { conditions } from '../../support/conditions.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
@@ -7,6 +9,7 @@ import { actions, errorRules, errorsIn, outcomes, watching } from '../../support
 import {
   acceptingRewrites,
   afterPull,
+  decided,
   emptyPlan,
   markersIn,
   type Site,
@@ -51,7 +54,11 @@ describe('an unmanaged alert', () => {
       expect(errorsIn(planned)).toMatchObject([
         {
           rule: 'held',
-          message: `alerts.errors: the unmanaged alert "Checkout errors" (${theirs().id}) differs (threshold), so apply leaves it as it is, and deletes nothing. To manage it as the file has it, set adopt to ${theirs().id}; to take its values into the file, run watchkeeper pull --project shop/observability --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files '**' --only declared --select key=errors; to create another one, set adopt to false`,
+          message: expect.stringMatching(
+            new RegExp(
+              `^alerts\\.errors: the unmanaged alert "Checkout errors" \\(${theirs().id}\\) differs \\(threshold\\), so apply leaves it as it is, and deletes nothing\\. To keep the values of the file, set adopt to ${theirs().id}@2\\.[0-9a-f]{10}\\.files; to take those of the service, run watchkeeper pull --project shop/observability --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files '\\*\\*' --only declared --select key=errors$`,
+            ),
+          ),
         },
       ])
       const before = structuredClone(theirs())
@@ -74,15 +81,15 @@ describe('an unmanaged alert', () => {
       expect(theirs()).toMatchObject({
         id,
         message: asItIs.message,
-        note: expect.stringMatching(/^watchkeeper: shop\/observability errors [0-9a-f]{6} wka:-$/),
+        note: expect.stringMatching(/^watchkeeper: shop\/observability errors [0-9a-f]{6} wka:- wkb:2\.[0-9a-f]{10}$/),
       })
       expect(await apply(files)).toMatchObject({ changed: false, toAdopt: 0, unchanged: 1, objects: [{ outcome: 'unchanged' }] })
     }))
 
-  it('an unmanaged alert that differs is updated, and the plan says that it is taken over', () =>
+  it('an unmanaged alert that differs is updated after a decision, and the plan says that it is taken over', () =>
     site(async ({ plan, apply }) => {
-      const files = alerts({ errors: { ...asItIs, adopt: true, threshold: 0.5 } })
       const { id } = theirs()
+      const files = await decided(plan, alerts({ errors: { ...asItIs, adopt: true, threshold: 0.5 } }))
       expect(await plan(files)).toMatchObject({
         toUpdate: 1,
         objects: [
@@ -151,13 +158,13 @@ describe('what is not clear is an error, and nothing is written', () => {
     expect(await refusal(alerts({ one, two }))).toEqual(
       ['one', 'two'].map(
         (key) =>
-          `ambiguous-adoption: alerts.${key}: several unmanaged alerts are named "Checkout errors" (${theirs().id}), or several declarations are about one; set adopt to the id of the one to manage`,
+          `held: alerts.${key}: could be one of the unmanaged alerts ${theirs().id}, which differ, so apply leaves it as it is. Set adopt to the id of the one to manage`,
       ),
     )
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
     const { id } = theirs()
     expect(await refusal(alerts({ errors: { ...asItIs, adopt: id } }))).toEqual([
-      `owned-elsewhere: alerts.errors: the project other/project owns the alert "Checkout errors" (${id}). To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, remove the id from adopt`,
+      `held: alerts.errors: the project other/project owns the alert "Checkout errors" (${id}), so apply leaves it as it is. To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, remove the id from adopt`,
     ])
   })
 })
@@ -165,43 +172,39 @@ describe('what is not clear is an error, and nothing is written', () => {
 describe('an object of another project with the same name', () => {
   const mine = alerts({ errors: { ...asItIs, adopt: true } })
 
-  it('an object of another project with the same name is an error while this project owns nothing, as after a rename, and adopt-from takes it over', () =>
-    site(async ({ apply, plan, pull }) => {
+  const before = (project: string | false) => ({ ...mine, '.watchkeeper.yml': { 'previous-project': project } })
+
+  it('an object of another project with the same name is an error while this project owns nothing, as after a rename, and previous-project takes it over', () =>
+    site(async ({ apply, plan, pull, drift }) => {
       await apply(mine, { project: 'old/name' })
-      const before = stateOf(emulator())
+      const stored = stateOf(emulator())
       for (const run of [plan, apply]) expect(errorRules(await run(mine))).toEqual(['other-project'])
-      const command = `watchkeeper apply --project shop/observability --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files '**' --adopt-from project=old/name`
-      const repository = 'github.com/old/infra'
-      for (const [result, wanted] of [
-        [await plan(mine), `run once: ${command}. `],
-        [await plan(mine, { adoptFrom: { repository } }), `run once: ${command} --adopt-from repository=${repository}. `],
-        [await pull(mine, ['**']), `run once: ${command}. `],
-      ] as const)
-        expect(errorsIn(result)[0]?.message).toContain(wanted)
-      expect(stateOf(emulator())).toEqual(before)
+      for (const result of [await plan(mine), await pull(mine, ['**'])])
+        expect(errorsIn(result)[0]?.message).toContain('add previous-project: old/name to .watchkeeper.yml. ')
+      expect(errorsIn(await plan(before('older/name')))[0]?.message).toContain('the previous project, older/name, does not own it')
+      expect(stateOf(emulator())).toEqual(stored)
       const { length } = serviceOf(emulator()).alerts
-      expect(actions(await plan(mine, { adoptFrom: { project: 'old/name' } }))).toEqual({ errors: 'adopt' })
-      expect(outcomes(await apply(mine, { adoptFrom: { project: 'old/name' } }))).toEqual({ errors: 'adopted' })
+      expect(actions(await plan(before('old/name')))).toEqual({ errors: 'adopt' })
+      expect(outcomes(await apply(before('old/name')))).toEqual({ errors: 'adopted' })
       expect(serviceOf(emulator()).alerts).toHaveLength(length)
-      expect(await plan(mine)).toMatchObject(emptyPlan)
-      const { diagnostics } = await plan(mine, { adoptFrom: { project: 'old/name' } })
-      expect(diagnostics.map(({ message }) => message)).toEqual([
-        expect.stringContaining('remove adopt: true'),
-        'no declared object belongs to the project old/name any more; remove project=old/name',
-      ])
+      for (const files of [mine, before('old/name')]) {
+        expect(await plan(files)).toMatchObject(emptyPlan)
+        expect(errorsIn(await drift(files))).toEqual([])
+        expect(errorsIn(await pull(files, ['**']))).toEqual([])
+      }
     }))
 
-  it('an object of another project with the same name stays with the other project, beside a second set, with adopt-from: none', () =>
+  it('an object of another project with the same name stays with the other project, beside a second set, with previous-project: false', () =>
     site(async ({ apply, plan }) => {
       await apply(mine, { project: 'other/project' })
-      expect(outcomes(await apply(mine, { adoptFrom: { none: true } }))).toEqual({ errors: 'created' })
+      expect(outcomes(await apply(before(false)))).toEqual({ errors: 'created' })
       for (const project of ['other/project', undefined]) expect(await plan(mine, { ...(project && { project }) })).toMatchObject(emptyPlan)
     }))
 
   it('an object of another project with the same name is a warning once this project owns something', () =>
     site(async ({ apply, plan }) => {
       await apply(alerts({ first: { ...asItIs, name: 'First' } }))
-      await apply(mine, { project: 'other/project', adoptFrom: { none: true } })
+      await apply(before(false), { project: 'other/project' })
       const planned = await plan({ 'a.json': { alerts: { first: { ...asItIs, name: 'First' }, errors: asItIs } } })
       expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([
         ['other-project', 'warning'],
@@ -230,10 +233,10 @@ describe('a key that is renamed', () => {
       expect(await plan(named('new', { threshold: 7 }))).toMatchObject(emptyPlan)
     }))
 
-  it('a key that is renamed is an error where objects exist under both keys', () =>
+  it('a key that is renamed stays as it is where objects exist under both keys', () =>
     site(async ({ apply, plan }) => {
       await apply(alerts({ old: { ...asItIs, name: 'Old' }, new: { ...asItIs, name: 'New' } }))
-      expect(errorRules(await plan(alerts({ new: { ...asItIs, name: 'New', previousKey: 'old' } })))).toEqual(['moved-key'])
+      expect(actions(await plan(alerts({ new: { ...asItIs, name: 'New', previousKey: 'old' } })))).toEqual({ new: 'held' })
     }))
 })
 
@@ -247,19 +250,21 @@ it('adopts a dashboard and a saved search, and alerts can watch them', () =>
     const filters = overview.filters.map(({ id: _, isBroadcastEnabled: __, isVariableEnabled: ___, ...filter }) => filter)
     const { name, sourceId, select, where, whereLanguage, orderBy } = search
     const content = {
-      dashboards: { overview: { name: overview.name, tags: overview.tags, tiles, filters, adopt: true, rewrite: true } },
+      dashboards: { overview: { name: overview.name, tags: overview.tags, tiles, filters, adopt: true } },
       savedSearches: { search: { name, sourceId, select, where, whereLanguage, orderBy, tags: search.tags, adopt: search.id } },
       alerts: {
         found: { name: 'Found', savedSearch: 'search', ...watching },
         slow: { name: 'Slow', dashboard: 'overview', tile: 'Latency', ...watching },
       },
     }
-    const files = { 'a.json': content }
+    const files = await decided(plan, {
+      'a.json': { ...content, dashboards: { overview: { ...content.dashboards.overview, tags: ['ours'] } } },
+    })
     expect(actions(await plan(files))).toEqual({ overview: 'update', search: 'adopt', found: 'create', slow: 'create' })
     const unmanaged = serviceOf(emulator()).alerts.length
     expect(outcomes(await apply(files))).toEqual({ overview: 'updated', search: 'adopted', found: 'created', slow: 'created' })
     expect(serviceOf(emulator()).alerts).toHaveLength(unmanaged + 2)
-    expect(overview.tags.at(-2)).toMatch(/^wk:/)
+    expect(overview.tags.at(-3)).toMatch(/^wk:/)
     expect(await plan(files)).toMatchObject(emptyPlan)
     expect(markersIn(emulator())).toHaveLength(4)
   }))
@@ -273,14 +278,12 @@ describe('a dashboard whose tiles an adoption writes again', () => {
 
   /** As pull writes it, with other fields. */
   const pulledWith = async ({ pull }: Site, fields: object) => {
-    const files = acceptingRewrites(
-      afterPull({}, await pull({}, undefined, { select: conditions('kind=dashboard', 'name~Checkout overview') })),
-    )
+    const files = afterPull({}, await pull({}, undefined, { select: conditions('kind=dashboard', 'name~Checkout overview') }))
     const [path = ''] = Object.keys(files)
-    const { dashboards = {} } = files[path] as { dashboards?: Record<string, object> }
+    const { dashboards = {} } = parse(String(files[path])) as { dashboards?: Record<string, object> }
     return {
       [path]: {
-        dashboards: Object.fromEntries(Object.entries(dashboards).map(([key, one]) => [key, { ...one, rewrite: false, ...fields }])),
+        dashboards: Object.fromEntries(Object.entries(dashboards).map(([key, one]) => [key, { ...one, ...fields }])),
       },
     }
   }
@@ -290,11 +293,11 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       const files = await pulledWith(one, { tags: ['more'] })
       const before = JSON.stringify(unownedIn(emulator()))
       const [stored] = errorsIn(await one.apply(files))
-      expect(stored).toMatchObject({ rule: 'rewrites-tiles' })
+      expect(stored).toMatchObject({ rule: 'held' })
       for (const part of [
         `"Checkout errors" (${theirs().id}) on the tile "Error rate", "Checkout is slow"`,
         'dashboard: { name: "Checkout overview" }',
-        'rewrite: true',
+        'o accept the loss, set adopt to ',
       ])
         expect(stored?.message).toContain(part)
       expect(JSON.stringify(unownedIn(emulator()))).toBe(before)
@@ -303,12 +306,12 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       const [path = ''] = Object.keys(files)
       const slow = { name: 'Slow', dashboard: 'checkout-overview', tile: 'Latency', ...watching }
       const [declared] = errorsIn(await one.plan({ [path]: { ...(files[path] as object), alerts: { slow } } }))
-      expect(declared?.message).toContain('"Slow" (new) on the tile "Latency". To keep')
+      expect(declared?.message).toContain('"Slow" (new) on the tile "Latency", so apply leaves it')
     }))
 
-  it('is a change that names its tiles, in plan and drift, and apply writes it where rewrite: true accepts the loss', () =>
+  it('is a change that names its tiles, in plan and drift, and apply writes it where a decision accepts the loss', () =>
     site(async (one) => {
-      const files = await pulledWith(one, { rewrite: true })
+      const files = acceptingRewrites(await pulledWith(one, {}))
       const tiles = overview().tiles.map(({ name }) => name)
       const note = `writes ${tiles.length} tiles again (${tiles.join(', ')}), and loses the parts that the API does not return`
       for (const run of [one.plan, one.drift])
@@ -328,7 +331,9 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       const adopt = '665f000000000000000000ee'
       const tile = { name: 'New', config: { displayType: 'markdown', markdown: 'x' } }
       for (const fields of [{ tags: ['more'], tiles: [] }, { tiles: [tile] }]) {
-        const planned = await one.plan({ 'a.json': { dashboards: { empty: { name: 'Empty', adopt, ...fields } } } })
+        const planned = await one.plan(
+          await decided(one.plan, { 'a.json': { dashboards: { empty: { name: 'Empty', adopt, ...fields } } } }),
+        )
         expect(planned).toMatchObject({ toUpdate: 1, diagnostics: [] })
         expect(planned.objects).toMatchObject([{ action: 'update', notes: ['adopts an unmanaged object'] }])
       }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { errorRules } from '../../support/shop-declaration.ts'
-import { afterPull, convergenceProblems, emptyPlan, project, type Site, withSite } from '../../support/site.ts'
+import { afterPull, convergenceProblems, decided, emptyPlan, project, type Site, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
@@ -254,7 +254,7 @@ describe('an alert that existed before', () => {
       await one.apply(file({ dashboards, alerts: { errors: onTile } }))
       await one.apply(file({ dashboards: { keep: { name: 'Keep', tags: ['t'], tiles: [] } } }), { prune: 'forget' })
       const id = alertNamed(errors.name)?.id
-      const files = file({ alerts: { errors: { ...errors, adopt: true } } })
+      const files = await decided(one.plan, file({ alerts: { errors: { ...errors, adopt: true } } }))
       await one.apply(files, { prune: true })
       expect([alertNamed(errors.name)?.id, tilesOfShop()?.length]).toEqual([id, 1])
       expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
@@ -264,8 +264,7 @@ describe('an alert that existed before', () => {
     site(async (one) => {
       await one.apply(file(all), { project: 'shop/old' })
       const before = [boards()[0]?.id, alertNamed(errors.name)?.id, boards()[0]?.tiles.length]
-      const adoptFrom = { project: 'shop/old' }
-      await one.apply(file(all), { adoptFrom, prune: true })
+      await one.apply({ ...file(all), '.watchkeeper.yml': { 'previous-project': 'shop/old' } }, { prune: true })
       expect([boards()[0]?.id, alertNamed(errors.name)?.id, boards()[0]?.tiles.length]).toEqual(before)
       expect(boards().map(({ name }) => name)).toEqual([`Alerts: ${project}`])
       expect(await one.plan(file(all), { prune: true })).toMatchObject(emptyPlan)
@@ -530,7 +529,7 @@ describe('a dashboard that alerts with a query name', () => {
       })
       Object.assign(made ?? {}, { y: 3 })
       const without = file({ dashboards: content.dashboards })
-      expect(errorRules(await one.plan(without))).toEqual(['would-lose-alert'])
+      expect(errorRules(await one.plan(without))).toEqual(['held'])
       const pruned = await one.apply(without, { prune: true })
       expect(pruned.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
       expect(
@@ -644,7 +643,9 @@ alerts:
       for (const only of [undefined, 'drifted'] as const) {
         const pulled = await one.pull(files, undefined, { only })
         expect(pulled.objects.map(({ kind, key, outcome }) => [kind, key, outcome])).toEqual([['alert', 'errors', 'updated']])
-        expect(pulled.writtenFiles.map(({ content }) => content)).toEqual([text.replace('SeverityText:error', 'SeverityText:fatal')])
+        expect(pulled.writtenFiles.map(({ content }) => content.replace(/^ +adopt: \S+\n/m, ''))).toEqual([
+          text.replace('SeverityText:error', 'SeverityText:fatal'),
+        ])
       }
     }))
 

@@ -45,7 +45,7 @@ describe('drift', () => {
     edit('Errors', { threshold: 9 })
     const found = await drift(first)
     expect(found).toMatchObject({ exitCode: 10, status: 'fail', reason: 'shop/drift has drifted: 1 to update' })
-    expect(found.text).toMatch(/alert +errors +Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it/)
+    expect(found.text).toMatch(/alert +errors +Changed in the service. Apply reverts the change, pull with only: drifted keeps it/)
     expect(found.text).toContain('threshold: file: 1, service: 9')
   })
 
@@ -59,10 +59,11 @@ describe('drift', () => {
     const limited = await run('drift', first, { prune: 'true', 'max-deletes': '10' })
     expect(limited.document.applyCommand).toBe(`${revert} --max-deletes 10`)
     expect(renderMarkdown(blocks)).toContain(
-      `- To make the service match the files: \`${revert}\`\n- To keep what changed outside of the files: \`${keep}\`\n`,
+      `- To make the service match the files: \`${revert}\`\n- To keep what changed in the service: \`${keep}\`\n`,
     )
     const inFiles = await run('drift', { ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 3 } } })
-    expect([inFiles.document.applyCommand, inFiles.document.pullCommand]).toEqual([revert.replace(' --prune', ''), undefined])
+    // Both sides changed.
+    expect([inFiles.document.applyCommand, inFiles.document.pullCommand]).toEqual([undefined, undefined])
     const wrong = await run('drift', { ...first, alerts: { errors: { ...errors, tile: 'Z' } } })
     expect([wrong.document.applyCommand, wrong.document.pullCommand]).toEqual([undefined, undefined])
   })
@@ -97,12 +98,10 @@ describe('drift', () => {
       prune: 'forget',
       'max-deletes': '9',
       'allow-empty': 'true',
-      'adopt-from': 'project=shop/old\nrepository=github.com/shop/infra',
       repair: 'rewrite,secrets',
     })
     const files = ['a.json', ...globs.map((glob) => `'${glob}'`)].map((glob) => ` --files ${glob}`).join('')
-    const owners = '--adopt-from project=shop/old --adopt-from repository=github.com/shop/infra'
-    const command = `watchkeeper apply --project shop/drift --organization-id ${demo.organizationId} --service-id ${demo.services.checkout}${files} ${owners} --prune forget --max-deletes 9 --allow-empty --repair rewrite --repair secrets`
+    const command = `watchkeeper apply --project shop/drift --organization-id ${demo.organizationId} --service-id ${demo.services.checkout}${files} --prune forget --max-deletes 9 --allow-empty --repair rewrite --repair secrets`
     expect(document.applyCommand).toBe(command)
     expect(renderMarkdown(blocks)).toContain(`: \`${command}\`\n`)
     expect(text.replaceAll(/\s+/g, ' ')).toContain(command)
@@ -115,11 +114,11 @@ describe('drift', () => {
     expect(found.text).toMatch(/alert +errors +Changed in the files since the last apply/)
   })
 
-  it('reports a change on both sides as a change in the files', async () => {
+  it('reports a change on both sides, which apply leaves as it is', async () => {
     await haveApplied()
     edit('Errors', { interval: '1h' })
     expect((await drift({ ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 9 } } })).text).toMatch(
-      /errors +Changed in the files/,
+      /errors +Left as it is: changed in both, the files and the service, since the last apply \(threshold, interval\)/,
     )
   })
 
@@ -169,7 +168,7 @@ describe('drift', () => {
     edit('No orders', { threshold: 3 })
     const found = await drift(content)
     expect(found).toMatchObject({ exitCode: 10 })
-    expect(found.text).toMatch(/alert +orders +Never applied, or changed/)
+    expect(found.text).toMatch(/alert +orders +Left as it is: the unmanaged alert "No orders"/)
   })
 
   it('reports a name that was lost in the service as drift, and pull is the way out', async () => {
@@ -194,11 +193,10 @@ describe('drift', () => {
       const found = await drift(content)
       expect(found, what).toMatchObject({ exitCode: 10, reason: expect.stringContaining('shop/drift has drifted: ') })
       expect(found.text, what).toContain(
-        'was renamed or deleted in the service since the last apply. After a rename, run pull to write the new name',
+        'was renamed or deleted in the service since the last apply, so apply leaves it as it is. After a rename, run pull to write the new name',
       )
-      expect(found.text, what).toMatch(/Apply changes nothing until the names in the files exist, pull with only: drifted writes them/)
-      expect(found.text, what).toMatch(new RegExp(`file: (?:webhook )?${name}`))
-      expect((await run('plan', content)).exitCode, what).toBe(2)
+      expect(found.text, what).toContain(name)
+      expect((await run('plan', content)).exitCode, what).toBe(0)
       const { files } = await run('pull', content, { only: 'drifted' })
       expect(await drift(JSON.parse(files[0]?.content ?? '{}')), what).toMatchObject({ exitCode: 0 })
     }

@@ -6,7 +6,7 @@ import { written } from '../../support/declarations.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { actions, errorsIn, watching } from '../../support/shop-declaration.ts'
-import { afterPull, project, type Site, type SiteFiles, withSite } from '../../support/site.ts'
+import { afterPull, decided, project, type Site, type SiteFiles, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -28,7 +28,7 @@ describe('the advice on an object that is left as it is', () => {
     site(async (one) => {
       const files = { "o/it's.json": { alerts: { errors } } }
       const command = `watchkeeper pull --project ${project} ${target} --files '**' --only declared --select key=errors`
-      expect(await adviceOn(one, files)).toContain(`to take its values into the file, run ${command};`)
+      expect(await adviceOn(one, files)).toContain(`to take those of the service, run ${command}`)
       const pulled = await one.pull(files, ['**'], { only: 'declared', select: conditions('key=errors') })
       expect(actions(await one.plan(afterPull(files, pulled)))).toEqual({ errors: 'adopt' })
     }))
@@ -42,7 +42,9 @@ describe('the advice on an object that is left as it is', () => {
       expect(actions(await one.plan(anchored))).toEqual({ errors: 'held' })
       expect(reasonOf(await one.pull(anchored, ['**'], { only: 'declared' }))).toBe(reason)
       const [{ id } = { id: '' }] = theirs()
-      const adopting = { 'a.yml': String(anchored['a.yml']).replace('{', `{"adopt":"${id}",`) }
+      const [, entry] = /set adopt to (\S+);/.exec(await adviceOn(one, anchored)) ?? []
+      expect(entry).toContain(`${id}@`)
+      const adopting = { 'a.yml': String(anchored['a.yml']).replace('{', `{"adopt":"${entry}",`) }
       expect(actions(await one.plan(adopting))).toEqual({ errors: 'update' })
       expect(reasonOf(await one.pull(adopting, ['**'], { only: 'declared' }))).toBe(`${reason}, or run apply`)
     }))
@@ -60,7 +62,7 @@ describe('the advice on an object that is left as it is', () => {
         outcome: 'left-out',
         reason: expect.stringMatching(/^it is not clear which side changed: the unmanaged dashboard .* differs \(tags/),
       })
-      expect(drifted.objects.find(({ key }) => key === 'board')?.reason).toContain(`to take its values into the file, run ${command};`)
+      expect(drifted.objects.find(({ key }) => key === 'board')?.reason).toContain(`to take those of the service, run ${command}`)
       const pulled = await one.pull(files, ['**'], { only: 'declared', select: conditions('key=board') })
       expect(pulled.writtenFiles[0]?.content).toContain('theirs')
     }))
@@ -81,12 +83,13 @@ describe('the advice on an object that is left as it is', () => {
       const [{ id } = { id: '' }] = theirs()
       const adopting = (adopt: unknown): SiteFiles => ({ 'a.json': { alerts: { errors: { ...errors, adopt } } } })
       expect(await adviceOn(one, adopting('other'))).toMatch(
-        new RegExp(`^To manage it as the file has it, add ${id} to adopt; .*; to create another one, choose another name$`),
+        new RegExp(`^To keep the values of the file, add ${id}@2\\.[0-9a-f]{10}\\.files to adopt; to take those of the service, `),
       )
-      expect(await adviceOn(one, adopting(['other', `${id}@1.0123456789.abcdef`]))).toMatch(
-        new RegExp(`; to keep the file, set its entry in adopt to ${id}$`),
+      expect(await adviceOn(one, adopting(['other', `${id}@2.0123456789.abcdef`]))).toMatch(
+        new RegExp(`^To keep the values of the file, set its entry in adopt to ${id}@`),
       )
-      expect(actions(await one.plan(adopting(['other', id])))).toEqual({ errors: 'update' })
+      const [, entry] = /adopt to (\S+);/.exec(await adviceOn(one, adopting(['other', id]))) ?? []
+      expect(actions(await one.plan(adopting(['other', entry])))).toEqual({ errors: 'update' })
     }))
 
   it('a file with instances is changed by hand', () =>
@@ -100,10 +103,13 @@ describe('the advice on an object that is left as it is', () => {
           }),
         ),
       })
-      expect(await adviceOn(one, file(''))).toBe(
-        `To manage it as the file has it, set adopt for the instance shop (a value of the instance, or in adopt of an environment) to ${id}; to take its values into the file, change the file, because pull does not edit a file with instances; to create another one, set adopt to false (instance shop)`,
+      const advice = await adviceOn(one, file(''))
+      const [, entry = ''] = / to (\S+\.files)/.exec(advice) ?? []
+      expect(entry).toContain(`${id}@`)
+      expect(advice).toBe(
+        `To keep the values of the file, set adopt for the instance shop (a value of the instance, or in adopt of an environment) to ${entry}; to take those of the service, change the file, because pull does not edit a file with instances (instance shop)`,
       )
-      expect(actions(await one.plan(file(id)))).toEqual({ shop: 'update' })
+      expect(actions(await one.plan(file(entry)))).toEqual({ shop: 'update' })
     }))
 
   it('objects that an SLO makes cannot be adopted', () =>
@@ -143,10 +149,10 @@ describe('the advice on an object that is left as it is', () => {
       const board = serviceOf(emulator()).dashboards.find(({ name }) => name === `Alerts: ${project}`)
       Object.assign(board ?? {}, { tags: ['alerts'] })
       expect(await adviceOn(one, file('y'))).toBe(
-        `To manage it as the files have it, declare dashboards.project-alerts with name: "Alerts: ${project}", tags: [alerts], rewrite: true, and adopt: ${board?.id}`,
+        `To manage it in a file, declare dashboards.project-alerts with name: "Alerts: ${project}", tags: [alerts] and adopt: ${board?.id}`,
       )
-      const fields = { name: `Alerts: ${project}`, tags: ['alerts'], rewrite: true, adopt: board?.id }
-      const declaring = file('y', { dashboards: { 'project-alerts': fields } })
+      const fields = { name: `Alerts: ${project}`, tags: ['alerts'], adopt: board?.id }
+      const declaring = await decided(one.plan, file('y', { dashboards: { 'project-alerts': fields } }))
       expect(errorsIn(await one.apply(declaring))).toEqual([])
       expect(actions(await one.plan(declaring))).toEqual({ 'project-alerts': 'unchanged', a: 'unchanged' })
     }))

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { editDuring, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errors, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
-import { afterPull, differing, emptyPlan, markersIn, type Site, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
+import { afterPull, decided, differing, emptyPlan, markersIn, type Site, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -38,7 +38,7 @@ describe('a copy of an object, including its marker', () => {
       store.alerts.push(copyOf(alert))
       const before = stateOf(emulator())
       for (const result of [await plan(files), await drift(files), await apply(files, { prune: true })]) {
-        const said = errorsIn(result).flatMap(({ rule, message }) => (rule === 'duplicate-marker' ? [message] : []))
+        const said = errorsIn(result).flatMap(({ rule, message }) => (rule === 'held' ? [message] : []))
         for (const one of [dashboard, alert, savedSearch])
           expect(said).toContainEqual(expect.stringMatching(new RegExp(`${one.id}, ${copyId(one)}`)))
       }
@@ -52,7 +52,7 @@ describe('a copy of an object, including its marker', () => {
       const before = stateOf(emulator())
       const applied = await apply({ 'a.json': { dashboards: { shop }, alerts: { errors } } }, { prune: true })
       expect(errorsIn(applied)).toMatchObject([
-        { rule: 'duplicate-marker', message: expect.stringContaining(`"Copy" (${copyId(savedSearch)})`) },
+        { rule: 'held', message: expect.stringContaining(`"Copy" (${copyId(savedSearch)})`) },
       ])
       expect(stateOf(emulator())).toEqual(before)
     }))
@@ -87,35 +87,34 @@ describe('a marker that a user edits', () => {
           fields: [{ path: 'note', before: text, after: 'n' }],
         })
       }
-      expect(differing(await plan(afterPull(files, await pull(files, ['**']))))).toEqual([])
+      const pulled = afterPull(files, await pull(files, ['**']))
+      expect(differing(await plan(pulled))).toEqual([])
+      await apply(pulled)
       const changed = {
         'a.json': { dashboards: { shop }, savedSearches: { search }, alerts: { errors: { ...errors, note: text, threshold: 2 } } },
       }
       expect(outcomes(await apply(changed))).toMatchObject({ errors: 'updated' })
       expect(ours().alert).toMatchObject({
         threshold: 2,
-        note: expect.stringMatching(new RegExp(`^${text}\n\nwatchkeeper: shop/observability errors [0-9a-f]{6}$`)),
+        note: expect.stringMatching(new RegExp(`^${text}\n\nwatchkeeper: shop/observability errors [0-9a-f]{6} wkb:2\\.[0-9a-f]{10}$`)),
       })
       expect(markersIn(emulator()).filter((marker) => marker.endsWith(' errors'))).toHaveLength(1)
     }))
 
-  it('a marker that a user edits by removing it: the object is taken over again, and the text of the user stays in this run', () =>
+  it('a marker that a user edits by removing it: a warning, and nothing is written, until a person decides', () =>
     withShop(async ({ plan, apply }) => {
       const { alert, dashboard } = ours()
       alert.note = 'mine'
       dashboard.tags = dashboard.tags.filter((tag) => !tag.startsWith('wk'))
       const planned = await plan(files)
-      expect(planned).toMatchObject({ changed: false, tracked: 1, toAdopt: 1 })
-      expect(planned.objects.find(({ key }) => key === 'errors')).toMatchObject({
-        takeover: 'marker-removed',
-        notes: ['it has no marker, as after an edit in the web app; this run keeps its note, and the next one writes that of the file'],
-      })
-      expect(outcomes(await apply(files))).toMatchObject({ errors: 'adopted' })
-      expect(alert.note).toMatch(/^mine\n\nwatchkeeper: shop\/observability errors /)
-      expect((await plan(files)).objects.find(({ key }) => key === 'errors')).toMatchObject({
-        action: 'update',
-        fields: [{ path: 'note', before: 'mine' }],
-      })
+      expect(planned).toMatchObject({ tracked: 1, toAdopt: 0, toHold: 1 })
+      expect(planned.diagnostics).toMatchObject([{ rule: 'held', severity: 'warning' }])
+      expect(outcomes(await apply(files))).toMatchObject({ errors: 'held' })
+      expect(alert.note).toBe('mine')
+      const ofFiles = await decided(plan, files)
+      expect(outcomes(await apply(ofFiles))).toMatchObject({ errors: 'updated' })
+      expect(alert.note).toMatch(/^n\n\nwatchkeeper: shop\/observability errors /)
+      expect((await plan(ofFiles)).objects.find(({ key }) => key === 'errors')).toMatchObject({ action: 'unchanged' })
     }))
 
   it('a marker that a user edits by removing it: the object is left as it is where something else differs, too', () =>
@@ -176,7 +175,7 @@ describe('what the server makes of what was sent', () => {
     const applied = await withSite(emulator(), 'clickhouse-cloud', ({ apply }) => apply(files))
     emulator().setUnknownDefaults(undefined)
     expect(new Set(Object.values(outcomes(applied)))).toEqual(new Set(['created']))
-    expect(errorRules(applied)).toEqual(['snapshot-failed', 'snapshot-failed'])
+    expect(errorRules(applied)).toEqual(['base-failed', 'base-failed'])
     expect(errorsIn(applied)[0]?.message).toMatch(/^dashboards\.shop: the stored values could not be recorded: The API answered 400.*$/)
   })
 
@@ -185,7 +184,7 @@ describe('what the server makes of what was sent', () => {
       ours().alert.threshold = 1000
     }, '/alerts')
     expect(applied.objects.at(-1)).not.toHaveProperty('serverChanged')
-    expect(errorRules(applied)).toEqual(['snapshot-failed'])
+    expect(errorRules(applied)).toEqual(['base-failed'])
     expect(ours().alert.threshold).toBe(1000)
   })
 

@@ -5,7 +5,7 @@ import { startEmulator } from '../../../src/emulator/index.ts'
 import { conditions } from '../../support/conditions.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { errorRules, errorsIn, outcomes, watching } from '../../support/shop-declaration.ts'
-import { acceptingRewrites, afterPull, emptyPlan, type Site, type SiteFiles, withSite } from '../../support/site.ts'
+import { acceptingRewrites, afterPull, decided, emptyPlan, type Site, type SiteFiles, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
@@ -117,7 +117,7 @@ it('W9: an update patches the tiles that differ, the marker last, and a patched 
     expect(await one.plan(changed)).toMatchObject(emptyPlan)
   }))
 
-it('W17: a patch of a tile with an alert needs rewrite: true, and a patch of another tile does not', () =>
+it('W17: a patch of a tile with an alert needs a decision, and a patch of another tile does not', () =>
   site(async (one) => {
     const stored = save()
     const fatal = { fatal: { name: 'Fatal', dashboard: 'by-hand', tile: 'First', ...watching } }
@@ -127,13 +127,17 @@ it('W17: a patch of a tile with an alert needs rewrite: true, and a patch of ano
       fileWith((dashboard) => ({ ...withTile(tile, wider)(dashboard), ...more }), { alerts: fatal })
     const before = structuredClone(stored)
     const [error] = errorsIn(await one.apply(await widened('First')))
-    expect(error).toMatchObject({ rule: 'rewrites-tiles', message: expect.stringMatching(/: "Fatal" \(\w+\) on the tile "First"\. /) })
-    const ways = /set rewrite: true\. To lose nothing, make the change in the web app, then run pull with only: drifted$/
+    expect(error).toMatchObject({
+      rule: 'held',
+      message: expect.stringMatching(/: "Fatal" \(\w+\) on the tile "First", so apply leaves it as it is/),
+    })
+    const ways =
+      /To accept the loss, set adopt to \S+\.files; to lose nothing, make the change in the web app, then run pull with only: declared; /
     expect(error?.message).toMatch(ways)
     expect(stored).toEqual(before)
     expect(outcomes(await one.apply(await widened('Second')))).toMatchObject({ 'by-hand': 'updated' })
     expect(stored.tiles[0]).toEqual(before.tiles[0])
-    expect(outcomes(await one.apply(await widened('First', { rewrite: true })))).toMatchObject({ 'by-hand': 'updated' })
+    expect(outcomes(await one.apply(await decided(one.plan, await widened('First'))))).toMatchObject({ 'by-hand': 'updated' })
     expect(stored.tiles[0]?.config).not.toHaveProperty('where')
     expect(stored.tiles.at(-1)).toEqual(before.tiles.at(-1))
   }))
@@ -156,7 +160,7 @@ it('W17: a refused write names all alerts on the tiles that it would store again
         ?.map((alert) => alert.replace(/ \(\w+\)/, ''))
         .toSorted(),
     ).toEqual(['"One" on the tile "First"', '"Three" on a tile without a name', '"Two" on the tile "First"'])
-    expect(planned.objects[0]).toMatchObject({ rewrites: ['First', 'Second', 'a tile without a name'] })
+    expect(planned.objects[0]).toMatchObject({ action: 'held' })
   }))
 
 describe('a change that no patch can make', () => {
@@ -187,24 +191,27 @@ describe('a change that no patch can make', () => {
       save()
       const fatal = { fatal: { name: 'Fatal', dashboard: 'by-hand', tile: 'First', ...watching } }
       await one.apply(fileWith(undefined, { alerts: fatal }))
-      const accept = (change: (dashboard: Declared) => object) =>
-        fileWith((dashboard) => ({ ...change(dashboard), rewrite: true }), { alerts: fatal })
+      const accept = async (change: (dashboard: Declared) => object) => decided(one.plan, await fileWith(change, { alerts: fatal }))
       for (const [name, change] of Object.entries(cases)) {
-        expect(errorRules(await one.plan(fileWith(change, { alerts: fatal }))), name).toEqual(['rewrites-tiles'])
-        expect((await one.plan(accept(change))).objects[0]?.rewrites, name).toContain('First')
+        expect(errorRules(await one.plan(fileWith(change, { alerts: fatal }))), name).toEqual(['held'])
+        expect((await one.plan(await accept(change))).objects[0]?.rewrites, name).toContain('First')
       }
       const from = writes().length
-      expect(errorRules(await one.apply(fileWith(added, { alerts: fatal })))).toEqual(['rewrites-tiles'])
-      expect(outcomes(await one.apply(accept(added)))).toMatchObject({ 'by-hand': 'updated' })
+      expect(errorRules(await one.apply(fileWith(added, { alerts: fatal })))).toEqual(['held'])
+      const accepted = await accept(added)
+      expect(outcomes(await one.apply(accepted))).toMatchObject({ 'by-hand': 'updated' })
       expect(writes().slice(from)).toEqual(['PUT'])
-      expect(await one.plan(accept(added))).toMatchObject(emptyPlan)
+      expect(await one.plan(accepted)).toMatchObject(emptyPlan)
     }))
 
   it('a change that no patch can make is one of a tile whose id another tile has', () =>
     site(async (one) => {
       const stored = save()
       stored.tiles = stored.tiles.map((tile) => (tile.id === 'promql' ? tile : { ...tile, id: 'same' }))
-      expect((await one.plan(fileWith(withTile('First', () => ({ w: 24 }))))).objects[0]?.rewrites).toEqual(['First', 'Second'])
+      expect((await one.plan(await decided(one.plan, await fileWith(withTile('First', () => ({ w: 24 })))))).objects[0]?.rewrites).toEqual([
+        'First',
+        'Second',
+      ])
       await one.apply(fileWith())
       expect(writes()).toEqual(['name, tags'])
     }))

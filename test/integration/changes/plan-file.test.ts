@@ -137,7 +137,7 @@ describe('a plan file that is out of date', () => {
   const edits: Readonly<Record<string, readonly [edit: () => void, words: string]>> = {
     'somebody changed what is to be updated': [
       () => change('Errors', { threshold: 3 }),
-      'alerts.errors: the plan was to update it; now its fields differ',
+      'alerts.errors: the plan was to update it; now the plan is to leave it as it is',
     ],
     'somebody did what was to be done': [
       () => change('Errors', { threshold: 5 }),

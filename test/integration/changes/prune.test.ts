@@ -157,7 +157,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('prune: forget, profile 
   /** Of all objects but dashboards, in which an update stores defaults. */
   const stateWithoutMarkers = () =>
     stateOf(server()).flatMap((one) =>
-      one.startsWith('{"dashboard"') ? [] : one.replace(/,?"wkr?:[^"]*"|(?:\\n)*watchkeeper: [^"]*/g, ''),
+      one.startsWith('{"dashboard"') ? [] : one.replace(/,?"wk[rb]?:[^"]*"|(?:\\n)*watchkeeper: [^"]*/g, ''),
     )
 
   it('W7: removes the markers of objects that no file declares, keeps the objects, and lets another project adopt them', () =>
@@ -222,7 +222,7 @@ describe('W7: objects of another project, or of no project, are not deleted by p
   it('prunes only the objects of its project where two projects use the same keys', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all), { project: 'shop/one' })
-      await apply(file(all), { project: 'shop/two', adoptFrom: { none: true } })
+      await apply({ ...file(all), '.watchkeeper.yml': { 'previous-project': false } }, { project: 'shop/two' })
       expect(markersIn(emulator())).toHaveLength(8)
       expect(new Set(markersIn(emulator())).size).toBe(8)
       await apply(file(keep), { project: 'shop/two', prune: true })

@@ -248,7 +248,7 @@ describe('F2: pull keeps the comments, the order and the formatting of a file', 
     ])
     expect(pulled).toMatchObject({ added: 2, updated: 0, filesWritten: 2 })
     expect(after['observability/refunds.yml']).toMatch(
-      / {2}refunds:\n {4}name: Refunds\n {4}adopt: f{24}@1\.[0-9a-f]{10}\.[0-9a-f]{6}\n {4}tiles: \[\]\n/,
+      / {2}refunds:\n {4}name: Refunds\n {4}adopt: f{24}@2\.[0-9a-f]{10}\.[0-9a-f]{6}\n {4}tiles: \[\]\n/,
     )
   })
 
@@ -317,10 +317,14 @@ describe('a pull of a service', () => {
     expect(left).toEqual([])
   })
 
-  it('writes nothing when two objects have the marker of a declared one', async () => {
+  it('leaves out a declaration whose marker two objects have, and pulls the others', async () => {
     put([{ name: 'A', tags: [marker('a', project)] }, { name: 'B', tags: [marker('a', project)] }, { name: 'C' }])
     const { pulled } = await pullInto({ 'observability/a.yml': 'dashboards:\n  a:\n    name: A\n    tiles: []\n' })
-    expect(pulled).toMatchObject({ changed: false, added: 0, diagnostics: [{ rule: 'duplicate-marker', severity: 'error' }] })
+    expect(pulled.objects.find(({ key }) => key === 'a')).toMatchObject({
+      outcome: 'left-out',
+      reason: expect.stringMatching(/^2 dashboards have this ownership marker \(\w+, \w+\); to name the one to manage, set adopt to its id/),
+    })
+    expect(pulled).toMatchObject({ added: 1 })
   })
 
   it('R4, R6: ends at the time limit and after a signal, also where no request is left to send', async () => {
@@ -411,7 +415,7 @@ describe('a pull of a service', () => {
       const pulled = await site.pull({})
       const left = pulled.objects.filter(({ kind, outcome }) => kind === 'savedSearch' && outcome === 'left-out')
       expect(left.map(({ id }) => id).toSorted()).toEqual(others.map(({ id }) => id).toSorted())
-      expect(left[0]?.reason).toMatch(/^savedSearches\.\S+\.sourceId: source \w+ does not exist$/)
+      expect(left[0]?.reason).toMatch(/^sourceId: source \w+ does not exist$/)
       const applied = await site.apply(acceptingRewrites(afterPull({}, pulled)))
       expect(applied.objects.filter(({ outcome }) => outcome === 'failed')).toEqual([])
     })

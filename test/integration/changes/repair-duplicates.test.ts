@@ -103,10 +103,10 @@ describe.each(dialects)('objects that exist twice in %s', (dialect) => {
     for (const operation of ['plan', 'apply']) {
       const { document } = await run(operation, { prune: 'true' })
       expect(document).toMatchObject({ status: 'fail', toDelete: 0 })
-      expect(messagesOf(document)).toContain(`to repair ${isPatched ? 'all of them' : 'the others'}, ${command}`)
+      expect(messagesOf(document).filter((one) => one.includes(command)).length).toBeGreaterThan(0)
       const [message = ''] = messagesOf(document).filter((one) => one.includes('2 dashboards have this ownership marker'))
       for (const id of ids) expect(message).toContain(id)
-      expect(message).toContain(isPatched ? 'set WATCHKEEPER_REPAIR: duplicates' : 'In the web app, delete the one that you do not need')
+      expect(message).toContain(isPatched ? command : 'In the web app, delete the one that you do not need')
     }
     expect(count()).toEqual([2, 2, 6])
   })
@@ -130,7 +130,7 @@ describe.each(dialects)('objects that exist twice in %s', (dialect) => {
     expect(twin.tiles).toEqual(tiles)
     const next = await run('plan')
     if (isPatched) expect(next.document).toMatchObject({ status: 'pass', changed: false, unchanged: 5 })
-    else expect(messagesOf(next.document)).toEqual([expect.stringContaining('No run repairs this')])
+    else expect(messagesOf(next.document)).toEqual([expect.stringContaining('no run repairs this')])
     deleteInWebApp(twin.id)
     expect((await run('plan')).document).toMatchObject({ status: 'pass', changed: false, unchanged: 5 })
     expect(serviceOf(emulator()).alerts.filter(({ id }) => kept.includes(id))).toHaveLength(3)

@@ -82,7 +82,7 @@ describe('sources as code', () => {
       serviceOf(emulator()).sources.push(second)
       const only = { ...circle['new-metrics'], logSource: undefined }
       const planned = await one.plan(fileOf({ sources: { metrics: only } }))
-      expect(errorRules(planned)).toContain('ambiguous-adoption')
+      expect(errorRules(planned)).toContain('held')
       expect(planned.diagnostics.map(({ message }) => message).join('\n')).toContain(`(${first.id}, ${second.id})`)
       const byId = fileOf({ sources: { metrics: { ...only, id: second.id } } })
       expect(outcomes(await one.apply(byId))).toEqual({ metrics: 'updated' })

@@ -7,7 +7,7 @@ import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src
 import { inputsFor, serviceOf } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { outcomes } from '../../support/shop-declaration.ts'
-import { acceptingRewrites, emptyPlan, type Site, withSite } from '../../support/site.ts'
+import { decided, emptyPlan, type Site, withSite } from '../../support/site.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -113,7 +113,7 @@ describe('the languages that a file leaves out', () => {
             const { dashboards, savedSearches } = serviceOf(emulator)
             for (const one of [...dashboards, ...savedSearches]) one.tags = one.tags?.filter((tag) => !tag.startsWith('wk:')) ?? []
             for (const one of objects) Object.assign(one, { adopt: true })
-            await site.apply(acceptingRewrites({ 'a.json': adopted }))
+            await site.apply(await decided(site.plan, { 'a.json': adopted }))
           },
         }
         for (const [name, run] of Object.entries(runs).filter(([one]) => writesWhole(dialect, one))) {

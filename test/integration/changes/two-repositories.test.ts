@@ -21,14 +21,14 @@ interface Run {
   readonly repository?: string
   readonly name?: string
   readonly inputs?: Readonly<Record<string, string>>
-  readonly env?: Readonly<Record<string, string>>
+  readonly config?: string
 }
 
-const run = (operation: string, { repository, name = 'one', inputs = {}, env = {} }: Run) =>
+const run = (operation: string, { repository, name = 'one', inputs = {}, config }: Run) =>
   invokeText({
     inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation, project: 'shop', ...inputs },
-    env: { ...(repository !== undefined && { GITHUB_REPOSITORY: repository }), ...env },
-    files: { 'observability/a.yml': fileOf(name) },
+    env: repository === undefined ? {} : { GITHUB_REPOSITORY: repository },
+    files: { 'observability/a.yml': fileOf(name), ...(config !== undefined && { '.watchkeeper.yml': config }) },
   })
 
 const haveApplied = useApplied(emulator, () => run('apply', { repository: 'Shop/Infra' }))
@@ -55,7 +55,7 @@ describe('apply with prune from a second repository', () => {
     expect(reason).toContain('Nothing was written')
     const [diagnostic] = (document.diagnostics as { rule: string; message: string }[]).filter(({ rule }) => rule === 'other-repository')
     expect(diagnostic?.message).toMatch(
-      /^another repository \([0-9a-f]{10}\) applied objects of this project: (?:[a-z ]+ "one" \(\w+\)(?:, )?){3}\. This run is of github\.com\/shop\/web; nothing was written\. /,
+      /^another repository \([0-9a-f]{10}\) applied all objects of this project: (?:[a-z ]+ "one" \(\w+\)(?:, )?){3}\. This run is of github\.com\/shop\/web; nothing was written\. /,
     )
     expect(diagnostic?.message).toContain(shop)
     expect([writes(), markersOf()]).toEqual(before)
@@ -73,46 +73,45 @@ describe('apply with prune from a second repository', () => {
   })
 })
 
-it('W13: says what to do by hand where objects are of two other repositories, because adopt-from names only one', async () => {
+it('W13: holds the objects of another repository, applies the others, and prunes only what this repository wrote', async () => {
   await haveApplied()
   const web = repositoryDigest('github.com/shop/web')
   // As after a race of the repositories.
   for (const one of serviceOf(emulator()).dashboards) one.tags = one.tags.map((tag) => tag.replace(`wkr:${shop}`, `wkr:${web}`))
-  const { document } = await run('apply', { repository: 'shop/third', inputs: { repair: 'duplicates' } })
-  expect(document).toMatchObject({ status: 'fail', changed: false })
-  const found = (document.diagnostics as { rule: string; message: string }[]).filter(({ rule }) => rule === 'other-repository')
-  expect(found.map(({ message }) => /\(([0-9a-f]{10})\)/.exec(message)?.[1]).toSorted()).toEqual([shop, web].toSorted())
-  for (const { message } of found) {
-    expect(message).not.toContain('set adopt-from')
-    expect(message).toContain(
-      'are of 2 other repositories, and adopt-from can name only one. Set another project in each repository but one',
-    )
-    expect(message).toContain('in the web app, delete what the others applied, or remove its markers')
+  const before = markersOf()
+  for (const name of ['one', 'two']) {
+    const { document } = await run('plan', { repository: 'shop/infra', name, inputs: { prune: 'true' } })
+    const deleted = (document.objects as { kind: string; action: string }[]).filter(({ action }) => action === 'delete')
+    expect(deleted.map(({ kind }) => kind).toSorted(), name).toEqual(name === 'one' ? [] : ['alert', 'savedSearch'])
   }
+  const { document } = await run('apply', { repository: 'shop/infra' })
+  const [held, ...others] = (document.diagnostics as { rule: string; severity: string; message: string }[]).filter(({ rule }) => rule === 'held')
+  expect([held?.severity, others]).toEqual(['warning', []])
+  expect(held?.message).toMatch(new RegExp(`^dashboards.one: another repository \\(${web}\\) applied it, .*add previous-repository: ${web}, or its previous address`))
+  expect(markersOf()).toBe(before)
 })
 
-it('adopt-from with the repository as its name or digest takes the objects over once, and then says that it can be removed', async () => {
+it('previous-repository with the address or the digest takes the objects over', async () => {
   await haveApplied()
-  const inputs = { 'adopt-from': `repository=${shop}` }
-  for (const given of [inputs, { 'adopt-from': 'repository=github.com/Shop/Infra' }]) {
-    const planned = await run('plan', { repository: 'shop/web', inputs: given })
-    expect(planned.document, JSON.stringify(given)).toMatchObject({ status: 'warn', changed: false, toMark: 3 })
+  const config = `previous-repository: "${shop}"`
+  for (const given of [config, 'previous-repository: github.com/Shop/Infra']) {
+    const planned = await run('plan', { repository: 'shop/web', config: given })
+    expect(planned.document, given).toMatchObject({ changed: false, toMark: 3 })
   }
-  const { document } = await run('apply', { repository: 'shop/web', inputs })
-  expect(document).toMatchObject({ status: 'warn', changed: true })
+  const { document } = await run('apply', { repository: 'shop/web', config })
+  expect(document).toMatchObject({ changed: true })
   expect(document.objects).toMatchObject([{ outcome: 'marked' }, { outcome: 'marked' }, { outcome: 'marked' }])
   expect(markersOf()).not.toContain(shop)
-  const again = await run('apply', { repository: 'shop/web', inputs })
-  expect(again.document).toMatchObject({ status: 'pass', changed: false, diagnostics: [{ rule: 'adopt-from-done', severity: 'note' }] })
-  expect((await run('plan', { repository: 'shop/web' })).document).toMatchObject({ status: 'pass', changed: false, toMark: 0 })
+  for (const given of [config, undefined])
+    expect((await run('plan', { repository: 'shop/web', ...(given && { config: given }) })).document).toMatchObject({ status: 'pass', changed: false, toMark: 0 })
   expect((await run('apply', { repository: 'shop/infra' })).document).toMatchObject({ status: 'fail', changed: false })
 })
 
-it('adopt-from rejects the name of a repository without a host, and none beside a project', async () => {
-  for (const given of ['repository=shop/infra', 'none\nproject=shop', 'project=a\nproject=b', 'shop/infra']) {
-    const { reason } = await run('plan', { repository: 'shop/web', inputs: { 'adopt-from': given } })
-    expect(reason, given).toContain('adopt-from: ')
-  }
+it('adopt-from is an error that says what to do, and previous-repository rejects a repository without a host', async () => {
+  const { reason } = await run('plan', { repository: 'shop/web', inputs: { 'adopt-from': 'none' } })
+  expect(reason).toContain('set previous-project or previous-repository in .watchkeeper.yml')
+  const wrong = await run('plan', { repository: 'shop/web', config: 'previous-repository: shop/infra' })
+  expect(wrong.reason).toContain('.watchkeeper.yml:1:22: previous-repository: "shop/infra" is not accepted')
 })
 
 it('W13: the first apply with a known repository adds it to all declared objects, and changes nothing else', async () => {
@@ -123,7 +122,7 @@ it('W13: the first apply with a known repository adds it to all declared objects
   expect(document).toMatchObject({ status: 'warn', toMark: 3, toUpdate: 0 })
   expect(markersOf().split(`wkr:${shop}`)).toHaveLength(4)
   const [before, after] = [dashboards, serviceOf(emulator()).dashboards].map((all) => all.find(({ name }) => name === 'one'))
-  expect(after?.tags).toEqual([...(before?.tags ?? []), `wkr:${shop}`])
+  expect(new Set(after?.tags)).toEqual(new Set([...(before?.tags ?? []), `wkr:${shop}`]))
   expect(after?.tiles).toEqual(before?.tiles)
   const sent = writes()
   expect((await run('apply', { repository: 'shop/infra' })).document).toMatchObject({ changed: false, toMark: 0 })

@@ -5,7 +5,7 @@ import { conditions } from '../../support/conditions.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { actions, errorRules, errors, outcomes, shop } from '../../support/shop-declaration.ts'
-import { emptyPlan, type Site, type SiteServer, withSite } from '../../support/site.ts'
+import { decided, emptyPlan, type Site, type SiteServer, withSite } from '../../support/site.ts'
 
 const secrets = {
   WEBHOOK_SLACK_URL: 'https://hooks.slack.com/services/T0/B0/slacksecret',
@@ -248,7 +248,7 @@ describe('webhooks as code', () => {
       await one.apply(fileOf({ webhooks: { incident } }))
       stored('incident').description = 'released'
       const { body: _, ...bare } = { ...incident, adopt: true }
-      expect(errorRules(await one.plan(fileOf({ webhooks: { incident: bare } })))).toEqual(['missing-secret'])
+      expect(errorRules(await one.plan(await decided(one.plan, fileOf({ webhooks: { incident: bare } }))))).toEqual(['missing-secret'])
     }))
 
   it('forgets a webhook with everything that it has, except where the API hides its body', () =>
@@ -276,7 +276,7 @@ describe('webhooks as code', () => {
     site(async (one) => {
       const [existing] = serviceOf(emulator()).webhooks
       const path = '/services/T1/B1/only-the-service-knows'
-      Object.assign(existing ?? {}, { service: 'slack', url: `https://hooks.slack.example${path}` })
+      Object.assign(existing ?? {}, { service: 'slack', description: undefined, url: `https://hooks.slack.example${path}` })
       const adopted = fileOf({ webhooks: { old: { name: existing?.name, adopt: true, service: 'slack', urlFrom: 'WEBHOOK_NONE' } } })
       const applied = await one.apply(adopted)
       expect(applied.objects[0]).toMatchObject({ outcome: 'failed', message: expect.stringContaining('hooks.slack.example***') })
@@ -287,7 +287,11 @@ describe('webhooks as code', () => {
     site(async (one) => {
       const [existing] = serviceOf(emulator()).webhooks
       const shared = demo.apiKeySecret.slice(10, 28)
-      Object.assign(existing ?? {}, { service: 'slack', url: `https://hooks.slack.example/services/T1/B1/${shared}-s3rv1ce` })
+      Object.assign(existing ?? {}, {
+        service: 'slack',
+        description: undefined,
+        url: `https://hooks.slack.example/services/T1/B1/${shared}-s3rv1ce`,
+      })
       const adopted = fileOf({ webhooks: { old: { name: existing?.name, adopt: true, service: 'slack', urlFrom: 'WEBHOOK_NONE' } } })
       const applied = await one.apply(adopted)
       expect(applied.objects[0]).toMatchObject({ outcome: 'failed', message: expect.stringContaining('hooks.slack.example***') })
@@ -400,7 +404,7 @@ describe('webhooks as code', () => {
       const pulled = await one.pull(files, ['a.json'])
       expect(pulled.objects.map(({ key, outcome }) => [key, outcome])).toContainEqual(['pager', 'updated'])
       const after = JSON.parse(pulled.writtenFiles[0]?.content ?? '{}') as { webhooks: Readonly<Record<string, object>> }
-      expect(after.webhooks.pager).toEqual({ ...pager, body: '{"changed": true}' })
+      expect(after.webhooks.pager).toEqual({ ...pager, body: '{"changed": true}', adopt: expect.stringMatching(/@2\./) })
       expect(after.webhooks.incident).toEqual(incident)
     }))
 })

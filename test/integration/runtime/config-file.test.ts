@@ -48,7 +48,7 @@ describe('the config file', () => {
     expect([...inEnvironment].sort()).toEqual([...target].sort())
     expect([...inConfig].sort()).toEqual([...target, 'timeout-seconds', 'max-attempts', 'summary', 'comment', 'issue'].sort())
     const mustBeRefused =
-      'api-url api-key-id api-key-secret api-key sql-key-id sql-key-secret sql-url allow-http read-only notify-url ui-url warn-only prune max-deletes allow-empty adopt-from repair wake-service price reports plan-file budget gate max-notifications on-missing min-budget-left severities always-on'
+      'api-url api-key-id api-key-secret api-key sql-key-id sql-key-secret sql-url allow-http read-only notify-url ui-url warn-only prune max-deletes allow-empty repair wake-service price reports plan-file budget gate max-notifications on-missing min-budget-left severities always-on'
     for (const name of mustBeRefused.split(' ')) expect([names.has(name), inConfig.has(name)], name).toEqual([true, false])
   })
 

@@ -102,7 +102,7 @@ describe('changes since the review', () => {
     expect(movedSince(agreed, fileOf(other))).toEqual(['alerts.errors: the plan was to create it; now its fields differ'])
     const on = (threshold: number) => ({ ...applied, alert: applied.alert.map((one) => ({ ...one, threshold })) })
     expect(movedSince(fileOf(other, on(3)), fileOf(other, on(4)))).toEqual([
-      'alerts.errors: the plan was to update it; now its fields differ',
+      'alerts.errors: the plan was to leave it as it is; now its fields differ',
       'alerts.many: the plan was to update it; now its fields differ',
     ])
   })

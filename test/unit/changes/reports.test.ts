@@ -128,7 +128,7 @@ describe('the report of a plan', () => {
       '    A on D ≥ 5 in 5m → webhook oncall',
       '',
       '~ alert old "Alert old"  (f.json)',
-      '    # changed outside of the files since the last apply',
+      '    # changed in the service since the last apply',
       '~     threshold: 1 → 2',
       '',
       '~ alert mine',
@@ -467,36 +467,12 @@ describe('the report of drift', () => {
     const start = rows.findIndex((row) => row.startsWith('Objects'))
     expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
       ['alert new', 'Only in the files. Apply creates it, even if someone deleted it'],
-      ['alert theirs', 'Changed outside of the files. Apply reverts the change, pull with only: drifted keeps it'],
+      ['alert theirs', 'Changed in the service. Apply reverts the change, pull with only: drifted keeps it'],
       ['alert ours, alert too', 'Changed in the files since the last apply. Review the plan, then apply'],
       ['alert first', 'Never applied, or changed since. Review the plan, then apply'],
       ['alert Gone', 'In no file. Apply with prune deletes it'],
       ['saved search left', 'In no file. Add it with pull, or delete it with prune'],
     ])
-  })
-
-  it('the report of drift says that apply cannot revert a change while it refuses to write a tile with an alert', () => {
-    const refusal = {
-      ...error,
-      rule: 'rewrites-tiles',
-      severity: 'warning',
-      message: 'dashboards.shop: apply would write tiles with alerts again: "A" on the tile "T"',
-    } as const
-    const changed = { action: 'update', origin: 'service' } as const
-    const result = resultOf([object('shop', { ...changed, kind: 'dashboard' }), object('other', changed)], { diagnostics: [refusal] })
-    const text = linesOf(drift, result).join(' ').replaceAll(/\s+/g, ' ')
-    expect(text).toContain('Apply cannot revert the change, because it would write a tile with an alert again')
-    expect(text).toContain('Apply cannot revert the change, because it refuses to write another dashboard')
-    expect(text).not.toContain('Apply reverts')
-  })
-
-  it.each([
-    ['No drift: everything matches the files', resultOf([object('a'), object('b', { action: 'adopt' })])],
-    ['shop/main has drifted', resultOf([object('a', { action: 'update' })])],
-    ['shop/main has drifted', resultOf([], { orphans: [{ kind: 'alert', key: 'a', id: 'x', name: 'A' }] })],
-    ['The drift check failed', resultOf([], { diagnostics: [error] })],
-  ])('the report of drift says in its headline: %s', (expected, result) => {
-    expect(headlineOf(drift, result)).toBe(expected)
   })
 })
 

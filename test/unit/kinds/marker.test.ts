@@ -7,7 +7,6 @@ import {
   keepTextMarkers,
   readTagMarker,
   readTextMarker,
-  readTextSnapshot,
   repositoryDigest,
   tagMarkers,
   tagStyle,
@@ -101,13 +100,12 @@ describe('a mark in a text', () => {
     expect(readTextMarker(value)).toBeUndefined()
   })
 
-  it('a mark in a text is found together with a snapshot that somebody wrote beside', () => {
-    const snapshot = 'watchkeeper-snapshot: 1 0123456789abcdef0123'
-    const text = `Look\n\nsee ${line}\nand ${snapshot} too`
-    expect(found(text)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
-    expect(readTextSnapshot(text)?.digest).toBe('0123456789abcdef0123')
-    expect(withoutTextMarker(text)).toBe('Look\n\nsee\nand too')
-    expect(keepTextMarkers('New', text)).toBe(`New\n\n${line}\n${snapshot}`)
+  it('keeps the base of its mark with a new text, and drops the line of an earlier version', () => {
+    const old = 'watchkeeper-snapshot: 1 0123456789abcdef0123'
+    expect(withoutTextMarker(`Look\n\n${line}\n${old}`)).toBe('Look')
+    expect(keepTextMarkers('New', `Look\n\n${line} wkb:2.0123456789`)).toBe(`New\n\n${line} wkb:2.0123456789`)
+    expect(readTextMarker(`${line} wkb:2.0123456789`)?.base).toBe('2.0123456789')
+    expect(readTextMarker(`${line} wkb:2.nonsense`)?.base).toBeUndefined()
   })
 
   it('a mark in a text comes back from any text, and leaves the text as it was', () => {
@@ -265,7 +263,7 @@ describe('the repository in a marker', () => {
   it('a marker in a text has the tile of a query once its id is known', () => {
     const waiting = withTextMarker('Note', { ...withRepository, queryTile: '-' })
     expect(readTextMarker(waiting)).toMatchObject({ ...withRepository, queryTile: undefined })
-    const known = withQueryTile(`${waiting}\nwatchkeeper-snapshot: 1 ${'0'.repeat(20)}`, '66f0c0ffee')
+    const known = withQueryTile(waiting, '66f0c0ffee')
     expect(readTextMarker(known)).toMatchObject({ ...withRepository, queryTile: '66f0c0ffee' })
     expect(withQueryTile(known, 'another')).toBe(known)
     expect(withoutTextMarker(known)).toBe('Note')

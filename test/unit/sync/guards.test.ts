@@ -38,7 +38,7 @@ const states: Readonly<Record<string, Given>> = {
     options: { prune: true, repairDuplicates: true },
   },
   'an alert that only the service has changed is on a dashboard that no file declares': {
-    files: { dashboards: { shop }, alerts: { errors: { ...errors, adopt: `alerts-errors@1.0123456789.${digestOfErrors}` } } },
+    files: { dashboards: { shop }, alerts: { errors: { ...errors, adopt: `alerts-errors@2.0123456789.${digestOfErrors}` } } },
     stored: appliedWith({ dashboards: { shop, old }, alerts: { errors: { ...errors, dashboard: 'old' } } }, ({ alert }) => ({
       alert: alert.map((one) => ({ ...one, note: 'by hand', threshold: 7 })),
     })),

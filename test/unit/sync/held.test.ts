@@ -68,6 +68,64 @@ describe('what needs a held object', () => {
   })
 })
 
+describe('what is wrong with one object of the service', () => {
+  const many = { name: 'Many', savedSearch: 'slow', ...watching }
+  const files = { dashboards: { shop: ours }, savedSearches: { slow }, alerts: { errors, many } }
+  const applied = afterApply(planOf(files))
+  const ratio = (name: string) => ({ ...ours, tiles: ours.tiles.map((one) => (one.name === name ? { ...one, config: counting('ratio') } : one)) })
+
+  it('W21: an alert that is held and what it watches wait for each other', () => {
+    const stored = remoteStateWith({ ...applied, alert: applied.alert.map((one) => ({ ...one, threshold: 44 })) })
+    const alerts = { errors: { ...errors, interval: '15m' }, many: { ...many, interval: '15m' } }
+    const changed = { dashboards: { shop: ratio('A') }, savedSearches: { slow: { ...slow, where: 'other' } }, alerts }
+    expect(steps(planOf(changed, stored))).toEqual([
+      'savedSearches.slow held',
+      'dashboards.shop held',
+      'alerts.errors held (both)',
+      'alerts.many held (both)',
+    ])
+    expect(steps(planOf({ ...changed, dashboards: { shop: ratio('B') }, savedSearches: { slow: { ...slow, name: 'Slower' } } }, stored))).toEqual([
+      'savedSearches.slow update (files)',
+      'dashboards.shop update (files)',
+      'alerts.errors held (both)',
+      'alerts.many held (both)',
+    ])
+  })
+
+  it('a name that the service lacks or has twice holds what has it, and the others are applied', () => {
+    const source = [{ id: 'logs', name: 'Logs' }, { id: 'twin1', name: 'Twin' }, { id: 'twin2', name: 'Twin' }]
+    const { source: _, sourceId: __, ...search } = { source: undefined, sourceId: undefined, ...slow }
+    const savedSearches = { good: { ...search, name: 'Good', source: 'Logs' }, lost: { ...search, name: 'Lost', source: 'Missing' }, twice: { ...search, name: 'Twice', source: 'Twin' } }
+    const plan = planOf({ savedSearches, alerts: { many: { ...many, savedSearch: 'lost' } } }, remoteStateWith({ source }))
+    expect(steps(plan)).toEqual(['savedSearches.good create', 'savedSearches.lost held', 'savedSearches.twice held', 'alerts.many held'])
+    expect(plan.diagnostics.map(({ rule, severity }) => `${rule} ${severity}`)).toEqual(Array(3).fill('held error'))
+  })
+
+  it('W7: an alert that no file declares keeps the dashboard that prune would delete, and the others are written', () => {
+    const mine = { ...applied.alert[0], id: 'mine', name: 'Mine', note: 'by hand' }
+    const stored = remoteStateWith({ ...applied, alert: [...applied.alert, mine] })
+    const plan = planOf({ savedSearches: { slow: { ...slow, where: 'other' } }, alerts: { many } }, stored, { prune: true })
+    expect(steps(plan)).toEqual(['savedSearches.slow update (files)', 'alerts.many unchanged'])
+    expect(plan.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['held', 'error']])
+    expect(messagesOf(plan)[0]).toContain('alert "Mine" (mine)')
+  })
+
+  it('a tile that one person renamed and an alert that another added do not stop a merge', () => {
+    const [board] = applied.dashboard
+    const renamed = { ...board, tiles: board?.tiles.map((one) => (one.name === 'A' ? { ...one, name: 'Renamed' } : one)) }
+    const added = { ...applied.alert[0], id: 'added', name: 'Added', note: 'by hand' }
+    const stored = remoteStateWith({ ...applied, dashboard: [renamed], alert: [...applied.alert, added] })
+    expect(steps(planOf({ ...files, savedSearches: { slow: { ...slow, where: 'merged' } } }, stored))).toEqual([
+      'savedSearches.slow update (files)',
+      'dashboards.shop update (service)',
+      'alerts.errors unchanged',
+      'alerts.many unchanged',
+    ])
+    const merged = planOf({ ...files, dashboards: { shop: ratio('A') }, savedSearches: { slow: { ...slow, where: 'merged' } } }, stored)
+    expect(steps(merged).slice(0, 2)).toEqual(['savedSearches.slow update (files)', 'dashboards.shop held (both)'])
+  })
+})
+
 describe('an alert that is held, on what the files remove', () => {
   const keep = { name: 'Keep', tiles: [tile('One'), tile('Two', 4, counting('two'))] }
   const on = (dashboard: string, name: string) => ({ ...errors, dashboard, tile: name })
@@ -103,7 +161,7 @@ describe('an alert that is held, on what the files remove', () => {
     const unmarked = { ...object, note: 'by hand', threshold: 7 } as never
     const pulled = { ...before.alerts.c, dashboard: 'keep', tile: 'One' }
     const digest = declarationDigest(readValue({ alerts: { c: pulled } }).objects[0]?.value as never)
-    const files = { dashboards: { keep }, alerts: { b: before.alerts.b, c: { ...pulled, adopt: `alerts-c@1.0123456789.${digest}` } } }
+    const files = { dashboards: { keep }, alerts: { b: before.alerts.b, c: { ...pulled, adopt: `alerts-c@2.0123456789.${digest}` } } }
     const changed = remoteStateWith({ ...applied, alert: [...applied.alert.filter(({ name }) => name !== 'C'), unmarked] })
     const plan = planOf(files, changed, { prune: true })
     expect(steps(plan)).toEqual(['dashboards.keep unchanged', 'alerts.b unchanged', 'alerts.c held (service)'])
@@ -113,7 +171,7 @@ describe('an alert that is held, on what the files remove', () => {
 })
 
 describe('a new object with the name of a held one', () => {
-  const stale = 'x@1.0123456789.abcdef'
+  const stale = 'x@2.0123456789.abcdef'
   const object = (more: object) => ({
     id: 'x',
     source: 'tile',
@@ -127,16 +185,14 @@ describe('a new object with the name of a held one', () => {
   it.each([
     ['name', object({ name: 'Errors' }), { ...errors, name: 'Renamed' }, errors],
     ['place', object({ name: null }), { ...nameless, tile: 'B' }, nameless],
-  ])('W21: is not created beside it, by its %s, unless the file says so', (_by, stored, renamed, fresh) => {
+  ])('W21: is not created beside it, by its %s', (_by, stored, renamed, fresh) => {
     const before = remoteStateWith({ ...afterApply(planOf({ dashboards: { shop } })), alert: [stored] })
-    const planWith = (more: object) =>
-      planOf({ dashboards: { shop }, alerts: { x: { ...renamed, adopt: stale }, y: { ...fresh, ...more } } }, before)
-    expect(steps(planWith({})).slice(1)).toEqual(['alerts.x held', 'alerts.y held'])
-    expect(messagesOf(planWith({}))).toContainEqual(
+    const plan = planOf({ dashboards: { shop }, alerts: { x: { ...renamed, adopt: stale }, y: fresh } }, before)
+    expect(steps(plan).slice(1)).toEqual(['alerts.x held', 'alerts.y held'])
+    expect(messagesOf(plan)).toContainEqual(
       expect.stringMatching(
         /^held: alerts\.y: would be a second alert beside .*x.* of alerts\.x, which is left as it is, so apply leaves it as it is\. See alerts\.x$/,
       ),
     )
-    expect(steps(planWith({ adopt: false })).slice(1)).toEqual(['alerts.x held', 'alerts.y create'])
   })
 })

@@ -40,7 +40,7 @@ describe('an object that is not clear', () => {
   it('several ids of one service are an error', () => {
     const stored = withAlerts({ id: 'x', name: 'X' }, { id: 'y', name: 'Y' })
     expect(messagesOf(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: ['x', 'y'] } } }, stored))).toEqual([
-      'ambiguous-adoption: alerts.errors: adopt has several ids of this service (x, y); keep one of them',
+      'held: alerts.errors: adopt has several ids of this service (x, y), so apply leaves it as it is. Keep one of them',
     ])
   })
 
@@ -51,7 +51,7 @@ describe('an object that is not clear', () => {
     ]
     const plan = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: true } } }, withAlerts(...two))
     expect(messagesOf(plan)).toEqual([
-      'ambiguous-adoption: alerts.errors: several unmanaged alerts are named "Errors" (x, y), or several declarations are about one; set adopt to the id of the one to manage',
+      'held: alerts.errors: could be one of the unmanaged alerts x, y, which differ, so apply leaves it as it is. Set adopt to the id of the one to manage',
     ])
     expect(plan.diagnostics[0]?.severity).toBe('error')
   })
@@ -59,13 +59,13 @@ describe('an object that is not clear', () => {
   it('reports an object that two keys refer to', () => {
     const both = { errors: { ...errors, adopt: 'x' }, more: { ...errors, adopt: 'x' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }))
-    expect(messagesOf(plan)).toEqual(['owned-elsewhere: alerts.more: alerts.errors refers to x, too'])
+    expect(messagesOf(plan)).toContain('owned-elsewhere: alerts.more: alerts.errors refers to x, too')
   })
 
   it('an object is not reported when only one key refers to it', () => {
     const both = { errors: { ...errors, adopt: 'x' }, more: { ...errors, adopt: 'y' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }, { id: 'y', name: 'Errors' }))
-    expect(plan.diagnostics).toEqual([])
+    expect(plan.diagnostics.map(({ rule }) => rule)).toEqual(['held', 'held'])
   })
 
   it('an object is created beside one without a name', () => {
@@ -74,12 +74,9 @@ describe('an object that is not clear', () => {
     expect(steps(plan)).toContain('alerts.errors create')
   })
 
-  it('is not created beside an unmanaged object of its name, unless the file says so', () => {
+  it('is not created beside an unmanaged object of its name', () => {
     const stored = withAlerts({ id: 'x', name: 'Errors' })
     expect(planOf(declared, stored).diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['held', 'error']])
-    const second = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: false } } }, stored)
-    expect(steps(second)).toContain('alerts.errors create')
-    expect(second.diagnostics).toEqual([])
   })
 })
 
@@ -98,7 +95,7 @@ describe('an object of the same name that belongs to somebody', () => {
       {
         severity: 'error',
         message:
-          'alerts.errors: the project other/project owns an alert named "Errors" (x); shop/main owns nothing yet. If the project was renamed, run once: watchkeeper apply --project shop/main --adopt-from project=other/project. To create a second set of objects, set adopt-from: none',
+          'alerts.errors: the project other/project owns an alert named "Errors" (x); shop/main owns nothing yet. If the project was renamed, add previous-project: other/project to .watchkeeper.yml. To create a second set of objects, add previous-project: false',
       },
     ])
   })
@@ -109,9 +106,9 @@ describe('an object of the same name that belongs to somebody', () => {
     const plan = planOf(declarations, applied)
     expect(plan.changes).toEqual([])
     expect(messagesOf(plan)).toEqual([
-      'other-project: dashboards.shop: the project other/project owns a dashboard named "Shop" (dashboards-shop), and 1 more object of these files; shop/main owns nothing yet. If the project was renamed, run once: watchkeeper apply --project shop/main --adopt-from project=other/project. To create a second set of objects, set adopt-from: none',
+      'other-project: dashboards.shop: the project other/project owns a dashboard named "Shop" (dashboards-shop), and 1 more object of these files; shop/main owns nothing yet. If the project was renamed, add previous-project: other/project to .watchkeeper.yml. To create a second set of objects, add previous-project: false',
     ])
-    expect(problemsIn(planOf(declarations, applied, { adoptFrom: { project: 'other/project' } }))).toEqual([])
+    expect(problemsIn(planOf(declarations, applied, { previousOwner: { project: 'other/project' } }))).toEqual([])
   })
 
   it('an object of the same name that belongs to somebody is a warning where this project owns something', () => {
@@ -212,21 +209,16 @@ describe('an object that is adopted by its name', () => {
   }
 
   it.each([
-    ['is the one whose name is exactly so, before one with a blank more', 'Errors', ['Errors ', 'Errors'], ['update', '1']],
-    ['is the same whatever the order', 'Errors', ['Errors', ' Errors'], ['update', '0']],
-    ['is the one with the blank where the declaration has it', 'Errors ', ['Errors', 'Errors '], ['update', '1']],
-    ['is the trimmed one where none is exactly so', 'Errors ', ['Errors', 'Other'], ['update', '0']],
-    [
-      'is not clear where two are alike, and none is exactly so',
-      'Errors',
-      [' Errors', 'Errors '],
-      [undefined, undefined, 'ambiguous-adoption'],
-    ],
+    ['is the one whose name is exactly so, before one with a blank more', 'Errors', ['Errors ', 'Errors'], ['held', '1', 'held']],
+    ['is the same whatever the order', 'Errors', ['Errors', ' Errors'], ['held', '0', 'held']],
+    ['is the one with the blank where the declaration has it', 'Errors ', ['Errors', 'Errors '], ['held', '1', 'held']],
+    ['is the trimmed one where none is exactly so', 'Errors ', ['Errors', 'Other'], ['held', '0', 'held']],
+    ['is not clear where two are alike, and none is exactly so', 'Errors', [' Errors', 'Errors '], ['held', undefined, 'held']],
     [
       'is not clear where two are exactly so, whatever others there are',
       'Errors',
       ['Errors', 'Errors', 'Errors '],
-      [undefined, undefined, 'ambiguous-adoption'],
+      ['held', undefined, 'held'],
     ],
   ])('an object that is adopted by its name %s', (_, name, names, expected) => {
     expect(adopt(name, ...names)).toEqual(expected)

@@ -50,7 +50,6 @@ describe('a plan', () => {
           message: expect.stringMatching(/writes tiles of 1 existing dashboard again \(shop\)/),
         },
       ])
-    expect(planOf({ dashboards: { shop: { ...renamed, rewrite: true } } }, inService).diagnostics).toEqual([])
   })
 
   it('W17: says once which dashboards a write stores again, where nothing shows whether they have parts that the API does not return', () => {
@@ -70,8 +69,6 @@ describe('a plan', () => {
     expect(messagesOf(planOf(patched, stored, { canPatch: true }))).toEqual([
       expect.stringMatching(/^hidden-parts: .*of 1 dashboard again \(shop\)/),
     ])
-    const accepted = { dashboards: { shop: { ...shop, name: 'Store', rewrite: true }, other: two.dashboards.other } }
-    expect(planOf(accepted, stored).diagnostics).toEqual([])
   })
 
   it('shows everything of what it creates, ids by the names that they stand for', () => {
@@ -211,10 +208,9 @@ describe('a plan', () => {
     expect(fieldsOf(inService, 'alerts.many')).toEqual(['threshold: 5 → 1'])
   })
 
-  it('a plan takes a change of adopt or rewrite for none of the declaration', () => {
+  it('a plan takes a change of adopt for none of the declaration', () => {
     const again = {
       ...declared,
-      dashboards: { shop: { ...shop, rewrite: true } },
       alerts: { errors: { ...errors, adopt: 'alerts-errors' }, many },
     }
     const storedObjects = { ...applied, alert: applied.alert.map((one) => ({ ...one, threshold: 5 })) }
@@ -258,18 +254,17 @@ describe('a plan', () => {
 })
 
 describe('an alert that the server would delete with a tile', () => {
-  it('stops the plan where it was declared on the tile that goes, at its own place', () => {
+  it('holds the dashboard where the alert was declared on the tile that goes', () => {
     const stored = { ...applied, alert: applied.alert.filter(({ name }) => name === 'Errors') }
     const onGone = { ...errors, dashboard: { id: 'dashboards-shop' }, tile: { id: 'dashboards-shop-A' } }
     const withoutA = { ...shop, tiles: [tile('B', 4)] }
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, stored)
     expect(messagesOf({ diagnostics: problemsIn(plan) })).toEqual([
-      'would-lose-alert: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors); move it to another tile',
+      'held: dashboards.shop: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors), so apply leaves it as it is. Move it to another tile',
     ])
-    expect(problemsIn(plan)[0]?.location).toEqual(plan.changes.find(({ key }) => key === 'errors')?.location)
   })
 
-  it('stops the plan where the API does not list the tile, and is a warning while the dashboard stays as it is', () => {
+  it('holds the dashboard where the API does not list the tile, and is a warning while the dashboard stays as it is', () => {
     const foreign = { id: 'x', name: 'Foreign', threshold: 1, dashboardId: 'dashboards-shop', tileId: 'not-listed' }
     const stored = remoteStateWith({ ...applied, alert: [...applied.alert, foreign] })
     expect(messagesOf(planOf(declared, stored))).toEqual([
@@ -277,7 +272,7 @@ describe('an alert that the server would delete with a tile', () => {
     ])
     const renamed = planOf({ ...declared, dashboards: { shop: { ...shop, name: 'Store' } } }, stored)
     expect(messagesOf({ diagnostics: problemsIn(renamed) })).toEqual([
-      'would-lose-alert: a tile of dashboard "Store" that the API does not list is deleted by every update, and with it the alert "Foreign" (x), which no file can declare there; move it to another tile, or delete it first',
+      'held: dashboards.shop: a tile of dashboard "Store" that the API does not list is deleted by every update, and with it the alert "Foreign" (x), which no file can declare there, so apply leaves it as it is. Move it to another tile, or delete it first',
     ])
   })
 })
@@ -346,12 +341,12 @@ describe('taking over', () => {
   const storedObjects = remoteStateWith({ ...applied, alert: [there] })
   const only = (alert: object) => ({ dashboards: { shop }, alerts: { errors: alert } })
 
-  it('a takeover of what differs requires adopt in the file', () => {
+  it('a takeover of what differs requires a decision in the file, and the message has it', () => {
     const plan = planOf(only(errors), storedObjects)
     expect(steps(plan)).toContain('alerts.errors held')
     expect(messagesOf(plan)).toEqual([
       expect.stringMatching(
-        /^held: alerts\.errors: the unmanaged alert "Errors" \(x\) differs \(.*\), so apply leaves it as it is\. To manage it as the file has it, set adopt to x; to take its values into the file, run watchkeeper pull --only declared --select key=errors; to create another one, set adopt to false$/,
+        /^held: alerts\.errors: the unmanaged alert "Errors" \(x\) differs \(.*\), so apply leaves it as it is\. To keep the values of the file, set adopt to x@2\.[0-9a-f]{10}\.files; to take those of the service, run watchkeeper pull --only declared --select key=errors$/,
       ),
     ])
   })
@@ -359,10 +354,17 @@ describe('taking over', () => {
   it.each([
     ['by name', { adopt: true }],
     ['by id', { adopt: 'x', name: 'Renamed' }],
-  ])('updates what differs, %s', (_, words) => {
-    const plan = planOf(only({ ...errors, ...words }), storedObjects)
-    expect(plan.changes.at(-1)).toMatchObject({ action: 'update', id: 'x', takeover: 'unmanaged', origin: undefined })
+  ])('an object that is only named %s stays as it is until a person decides, and the decision is good for this object', (_, words) => {
+    const held = planOf(only({ ...errors, ...words }), storedObjects)
+    expect(held.changes.at(-1)).toMatchObject({ action: 'held', id: 'x', isError: true })
+    const [, entry] = /set adopt to (\S+\.files)/.exec(messagesOf(held).join('\n')) ?? []
+    const decided = only({ ...errors, ...words, adopt: entry })
+    const plan = planOf(decided, storedObjects)
+    expect(plan.changes.at(-1)).toMatchObject({ action: 'update', id: 'x', takeover: 'unmanaged', origin: 'files' })
     expect(plan.diagnostics).toEqual([])
+    const later = remoteStateWith({ ...applied, alert: [{ ...there, note: 'by hand' }] })
+    expect(planOf(decided, later).changes.at(-1)).toMatchObject({ action: 'held', isError: true })
+    expect(planOf(decided, afterApply(plan, storedObjects)).changes.at(-1)).toMatchObject({ action: 'unchanged' })
   })
 
   it('an adoption is not a difference by itself', () => {
@@ -391,11 +393,11 @@ describe('taking over', () => {
     const plan = planOf(only({ ...errors, adopt: 'm' }), remoteStateWith({ ...storedObjects, alert: [marked] }))
     const way = 'To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one,'
     expect(messagesOf(plan)).toContain(
-      `owned-elsewhere: alerts.errors: the project other/project owns the alert "Other" (m). ${way} remove the id from adopt`,
+      `held: alerts.errors: the project other/project owns the alert "Other" (m), so apply leaves it as it is. ${way} remove the id from adopt`,
     )
     const ours = planOf({ ...declared, alerts: { ...declared.alerts, more: { ...errors, name: 'More', adopt: 'alerts-errors' } } }, applied)
     expect(messagesOf(ours)).toEqual([
-      'owned-elsewhere: alerts.more: alerts.errors manages the alert "Errors" (alerts-errors); remove one of the two declarations, or remove the id from adopt',
+      'held: alerts.more: alerts.errors manages the alert "Errors" (alerts-errors), so apply leaves it as it is. Remove one of the two declarations, or remove the id from adopt',
     ])
   })
 
@@ -405,9 +407,9 @@ describe('taking over', () => {
   ])('rejects adopt: true where the object of this %s is of another project, and creates no second one', (_, alert, name, shown) => {
     const marked = { ...there, ...name, id: 'm', note: 'watchkeeper: other/project errors 0a1b2c' }
     const plan = planOf(only({ ...alert, adopt: true }), remoteStateWith({ ...storedObjects, alert: [marked] }))
-    expect(plan.diagnostics).toMatchObject([{ rule: 'owned-elsewhere', severity: 'error' }])
+    expect(plan.diagnostics).toMatchObject([{ rule: 'held', severity: 'error' }])
     expect(messagesOf(plan)).toEqual([
-      `owned-elsewhere: alerts.errors: the project other/project owns the alert ${shown}. To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, set adopt to false`,
+      `held: alerts.errors: the project other/project owns the alert ${shown}, so apply leaves it as it is. To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, choose another name`,
     ])
   })
 })

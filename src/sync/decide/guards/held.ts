@@ -5,8 +5,8 @@ import type { Kinds } from '../../../kinds/kinds.ts'
 import { type PendingId, replacePending } from '../../../kinds/pending-id.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../../platform/core/diagnostics.ts'
 import { isSame } from '../../../platform/core/equality.ts'
-import { capitalize } from '../../../platform/core/text.ts'
-import { type Held, isDelete, isHeld, isPlanned, slotOf } from '../change.ts'
+import { capitalize, firstOf } from '../../../platform/core/text.ts'
+import { addressOfChange, type Held, isDelete, isHeld, isPlanned, slotOf, type Update } from '../change.ts'
 import { holdFor } from '../hold.ts'
 import { likenessOf } from '../match.ts'
 import type { Guard, Step } from '../step.ts'
@@ -28,18 +28,31 @@ export const holdWhatWaits: Guard = ({ steps, assumed, ofKinds }, { kinds, prune
     before.push(...held.map(({ change }) => change).filter(isHeld))
     return held
   })
-  const hasError = before.some(({ isError }) => isError)
-  if (hasError && assumed.prune === true) return { assume: { ...assumed, prune: false } }
+  const orphans = [...assumed.held].flatMap(([slot, one]) => (slot === `${one.kind} ${one.id}` ? [one] : []))
+  const all = [...before, ...orphans]
+  const hasError = all.some(({ isError }) => isError)
+  if (hasError && assumed.prune === true) return { assume: { prune: false } }
   const stays = ({ change }: Step): boolean => !isHeld(change) && ((hasError && isDelete(change)) || assumed.held.has(slotOf(change)))
   const deletes = assumed.prune !== prune || ofKinds.some(({ twins }) => twins.some(({ action }) => action === 'delete'))
-  return { steps: waiting.filter((step) => !stays(step)), diagnostics: before.map((one) => toDiagnostic(one, deletes)) }
+  return {
+    steps: waiting.filter((step) => !stays(step)),
+    diagnostics: [...Map.groupBy(all, causeOf).values()].map((alike) => toDiagnostic(alike, deletes)),
+    holds: holdWatched(waiting, before, kinds),
+  }
 }
 
-function toDiagnostic(change: Held, deletes: boolean): Diagnostic {
-  const { reason, remedies, isError, location = { file: 'files' } } = change
-  const message = `${addressOf(change)}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(remedies.join('; '))}`
-  return (isError ? diagnosticOf : exceptionalDiagnostic)(heldRules, 'held', location, message)
+/** Objects with one cause are one line. */
+const causeOf = ({ at, reason, remedies, isError }: Held): string => JSON.stringify([at, reason, remedies, isError])
+
+function toDiagnostic(alike: readonly Held[], deletes: boolean): Diagnostic {
+  const [change] = alike
+  if (change === undefined) throw new Error('a group without an object')
+  const { reason, remedies, isError, at, location = { file: 'prune' } } = change
+  const message = `${firstOf(maxNamed, alike.map(addressOfChange))}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(remedies.join('; '))}`
+  return (isError ? diagnosticOf : exceptionalDiagnostic)(heldRules, 'held', at ?? location, message)
 }
+
+const maxNamed = 3
 
 export const isAboutHeld = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule === ('held' satisfies keyof typeof heldRules)
 
@@ -57,8 +70,26 @@ function holdDependents(steps: readonly Step[], held: readonly Held[], kinds: Ki
     const needed = pendingIn(change.desired).map((pending) => byAddress.get(addressOf(pending)))
     const cause = [...needed, byPlace.get(watchedPlaceOf(change.desired) ?? '')].find((one) => one !== undefined)
     if (cause === undefined) return step
-    return { ...step, change: holdFor(change, cause, `needs what ${addressOf(cause)} has in the files, which is left as it is`) }
+    return { ...step, change: holdFor(change, pair, cause, `needs what ${addressOf(cause)} has in the files, which is left as it is`) }
   })
+}
+
+/** What a held alert watches stays as it is, too: with another chart or query, its threshold would be about something else. */
+function holdWatched(steps: readonly Step[], held: readonly Held[], kinds: Kinds): ReadonlyMap<string, Held> {
+  const watching = new Map(
+    held.flatMap((one) => {
+      const place = one.stored && watchedPlaceOf(kinds[one.kind].toBody(one.stored))
+      return place === undefined ? [] : [[place, one] as const]
+    }),
+  )
+  return new Map(
+    steps.flatMap(({ kind, change, pair }) => {
+      if (!isPlanned(change) || change.action !== 'update' || watching.size === 0) return []
+      const alert = differingPlaces(change, kind).flatMap((place) => watching.get(place) ?? [])[0]
+      if (alert === undefined) return []
+      return [[slotOf(change), holdFor(change, pair, alert, `changes what ${addressOf(alert)} counts, which is left as it is`)] as const]
+    }),
+  )
 }
 
 function pendingIn(body: Body): readonly PendingId[] {
@@ -68,7 +99,7 @@ function pendingIn(body: Body): readonly PendingId[] {
 }
 
 /** Where alerts on a held object count something else than the files say: on its tiles that have another chart, or on a saved search. */
-function differingPlaces({ id, desired, stored, fields }: Held, kind: KindWire): readonly string[] {
+function differingPlaces({ id, desired, stored, fields }: Held | Update, kind: KindWire): readonly string[] {
   if (id === undefined || stored === undefined) return []
   const { before, after } = compareBodies(kind, desired, stored)
   const charts = new Map(listOf(before.tiles).map((tile) => [tile.id, tile.config]))
@@ -88,11 +119,11 @@ function holdBeside(steps: readonly Step[], kind: KindIdentity & KindWire): read
   const byLikeness = new Map(unmarked)
   return steps.map((step) => {
     const { change, pair } = step
-    if (change.action !== 'create' || pair === undefined || pair.declared.value.adopt === false) return step
+    if (change.action !== 'create' || pair === undefined) return step
     const found = byLikeness.get(likenessOf(kind, pair.declared.value, () => change.desired) ?? '')
     if (found === undefined) return step
     const { cause, object } = found
     const reason = `would be a second ${kind.label} beside ${object} of ${addressOf(cause)}, which is left as it is`
-    return { ...step, change: holdFor(change, cause, reason) }
+    return { ...step, change: holdFor(change, pair, cause, reason) }
   })
 }

@@ -11,14 +11,12 @@ import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../
 import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { quote } from '../../../platform/core/text.ts'
 import { type Change, changesOf, type Held, isHeld, isPlanned, isWrite, slotOf } from '../change.ts'
-import { holdFor } from '../hold.ts'
-import type { Assumed, Guard, Step } from '../step.ts'
+import { isAsApplied } from '../facts.ts'
+import { holdBecause, holdFor, holdOrphan } from '../hold.ts'
+import type { Hold } from '../identify.ts'
+import type { Assumed, Guard, Step, Verdict } from '../step.ts'
 
 export const alertProtectionRules = {
-  'would-lose-alert': {
-    severity: 'error',
-    description: 'The plan would delete a tile or saved search, and with it an alert that the files do not declare.',
-  },
   'hidden-tile': {
     severity: 'warning',
     description: 'An alert is on a tile that the API does not list, such as a PromQL tile. An update of the dashboard deletes such tiles.',
@@ -39,8 +37,8 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }
     const change = planned.get(alert.id)
     return change !== undefined && isHeld(change) ? [[cause, change] as const] : []
   })
-  const assume = assumeMoreHeld(changes.filter(isHeld), new Map(deletesHeld), assumed, queried)
-  if (assume !== undefined) return { assume }
+  const more = assumeMoreHeld(steps, new Map(deletesHeld), assumed, queried)
+  if (more !== undefined) return more
   const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
   const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert, cause }) => tileKey(cause.id, alert.tileId))])
   const isProtected = ({ alert }: Loss): boolean => {
@@ -49,6 +47,15 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }
     const { dashboardId, tileId, savedSearchId } = change.desired ?? {}
     return ![tileKey(dashboardId, tileId), savedSearchId].some((target) => lostTargets.has(target))
   }
+  const unprotected = losses.filter((loss) => !isProtected(loss))
+  const harmful = steps.flatMap(({ change, pair }): readonly (readonly [string, Held])[] => {
+    const loss = unprotected.find(({ cause }) => cause === change)
+    if (loss === undefined || change.action === 'held') return []
+    const why = explainHold(loss, planned.get(loss.alert.id))
+    if (!isPlanned(change)) return [[slotOf(change), holdOrphan(change, why)]]
+    return [[slotOf(change), holdBecause(change, pair === undefined || !isAsApplied(pair), why)]]
+  })
+  if (harmful.length > 0) return { holds: new Map(harmful) }
   const removalByChange = new Map(removals.map((removal) => [removal.change, removal]))
   return {
     steps: steps.map((step) => {
@@ -59,10 +66,7 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }
         change: loss === undefined ? withRemovedTiles(change, removalByChange.get(change)) : replaceLost(change, loss, kind),
       }
     }),
-    diagnostics: [
-      ...losses.filter((loss) => !isProtected(loss)).map((loss) => toDiagnostic(loss, planned.get(loss.alert.id))),
-      ...changes.flatMap((change) => warnAboutHiddenTiles(change, alertsOf)),
-    ],
+    diagnostics: changes.flatMap((change) => warnAboutHiddenTiles(change, alertsOf)),
   }
 }
 
@@ -71,11 +75,13 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }
  * alert, and keeps the tile that the alert is on. If a change deletes the alert even so, the draft after that holds the object of the change.
  */
 function assumeMoreHeld(
-  held: readonly Held[],
+  steps: readonly Step[],
   deletesHeld: ReadonlyMap<Change, Held>,
   assumed: Assumed,
   queried: ReadonlySet<string>,
-): Assumed | undefined {
+): Pick<Verdict, 'holds' | 'assume'> | undefined {
+  const held = steps.map(({ change }) => change).filter(isHeld)
+  const pairs = new Map(steps.map(({ change, pair }) => [change, pair]))
   const addresses = new Set(held.map(addressOf))
   const waiting = ({ kind, key, desired: { tileId } }: Held): boolean =>
     kind === 'alert' && queried.has(key) && tileId instanceof PendingId && !addresses.has(addressOf(tileId))
@@ -83,14 +89,13 @@ function assumeMoreHeld(
   const found = [...deletesHeld].map(([cause, alert]) => {
     if (!assumed.held.has(addressOf(alert))) return [addressOf(alert), alert] as const
     const reason = `would delete ${addressOf(alert)}, which is left as it is`
-    return [slotOf(cause), isPlanned(cause) ? holdFor(cause, alert, reason) : alert] as const
+    return [slotOf(cause), isPlanned(cause) ? holdFor(cause, pairs.get(cause), alert, reason) : alert] as const
   })
   const more = found.filter(([slot]) => !assumed.held.has(slot))
   if (withoutTile.length + more.length === 0) return undefined
   return {
-    ...assumed,
-    held: new Map([...assumed.held, ...withoutTile.map((one) => [addressOf(one), one] as const), ...more]),
-    alertsWithoutTile: new Set([...assumed.alertsWithoutTile, ...withoutTile.map(({ key }) => key)]),
+    holds: new Map([...withoutTile.map((one) => [addressOf(one), one] as const), ...more]),
+    assume: { alertsWithoutTile: new Set([...assumed.alertsWithoutTile, ...withoutTile.map(({ key }) => key)]) },
   }
 }
 
@@ -175,14 +180,17 @@ function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined): 
 
 const prune: Location = { file: 'prune' }
 
-function toDiagnostic({ alert, cause, reason, isHidden }: Loss, change: Change | undefined): Diagnostic {
+/** Why the change waits, and what a person can do with the alert. */
+function explainHold({ alert, cause, reason, isHidden }: Loss, change: Change | undefined): Hold {
   const isPruned = cause.action === 'delete' && cause.location === undefined
-  const otherWay = isPruned ? `. ${spellInput('prune', 'forget')} keeps both, and only removes the marker` : ''
   const undeclared = isHidden ? 'move it to another tile, or delete it first' : 'declare the alert, or move or delete it first'
-  const advice = `${change === undefined ? undeclared : 'move it to another tile'}${otherWay}`
-  const where = isHidden ? ', which no file can declare there' : ''
-  const message = `${reason}, and with it the alert ${describeStored(alert)}${where}; ${advice}`
-  return diagnosticOf(alertProtectionRules, 'would-lose-alert', change?.location ?? cause.location ?? prune, message)
+  return {
+    reason: `${reason}, and with it the alert ${describeStored(alert)}${isHidden ? ', which no file can declare there' : ''}`,
+    remedies: [
+      change === undefined ? undeclared : 'move it to another tile',
+      ...(isPruned ? [`${spellInput('prune', 'forget')} keeps both, and only removes the marker`] : []),
+    ],
+  }
 }
 
 /** Warns about a dashboard without changes whose next update would delete alerts. */

@@ -5,19 +5,14 @@ import { labelOf } from '../../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
 import { pluralOf, quote } from '../../../platform/core/text.ts'
 import { isTakeover } from '../change.ts'
-import { type Facts, isAsApplied } from '../facts.ts'
+import type { Facts } from '../facts.ts'
 import { diagnose } from '../identify.ts'
-import type { Assumed, Check, Step } from '../step.ts'
+import type { Check, Step } from '../step.ts'
 
 export const objectRules = {
   'not-adopted': {
     severity: 'error',
     description: 'An existing object differs from the files, which do not adopt it. Its API has no field for a marker.',
-  },
-  'lost-name': {
-    severity: 'error',
-    description:
-      'A reference names an object that had this name at the last apply, and was renamed or deleted in the service since. `pull` writes the new name. For `drift`, this is a difference.',
   },
   'server-default': {
     severity: 'note',
@@ -26,13 +21,12 @@ export const objectRules = {
   'cannot-clear': { severity: 'error', description: 'A field was removed from a file, but no update can clear it.' },
 } as const satisfies Rules
 
-/** Refuses what an object cannot have: references without an object, fields that the server lacks, secrets that are not set. */
-export const checkObjects: Check = ({ steps, assumed, ofKinds }, facts) => {
+/** Refuses what an object cannot have: fields that the server lacks, secrets that are not set. */
+export const checkObjects: Check = ({ steps, ofKinds }, facts) => {
   const byKind = Map.groupBy(steps, ({ kind }) => kind)
   const ofObjects = ofKinds.flatMap(({ kind, diagnostics }) => [
     ...diagnostics,
     ...(byKind.get(kind) ?? []).flatMap((step) => [
-      ...unresolvedIn(step, assumed),
       ...refuseNewerFields(step, facts),
       ...checkByKind(step, facts),
       ...refuseUnclearable(step),
@@ -41,19 +35,6 @@ export const checkObjects: Check = ({ steps, assumed, ofKinds }, facts) => {
   ])
   return { diagnostics: [...ofObjects, ...facts.kindList.flatMap((kind) => noteServerDefaults(kind, steps))] }
 }
-
-/** References of the declaration that nothing answers. The tile that a held alert refers to may be left out. */
-const unresolvedIn = ({ change, pair, unresolved = [] }: Step, { held }: Assumed): readonly Diagnostic[] =>
-  held.has(addressOf(change)) ? [] : pair && isAsApplied(pair) ? unresolved.map(toLostName) : unresolved
-
-/** Explains an unknown name in a declaration that is as it was applied: then it is not a mistake in the file. */
-function toLostName(one: Diagnostic): Diagnostic {
-  if (one.rule !== 'unknown-name') return one
-  const message = `${one.message}${one.message.endsWith('?') ? ' It' : '; it'} was renamed or deleted in the service since the last apply. After a rename, run pull to write the new name`
-  return diagnosticOf(objectRules, 'lost-name', one.location, message)
-}
-
-export const isAboutLostName = ({ rule }: Diagnostic): boolean => rule === ('lost-name' satisfies keyof typeof objectRules)
 
 /** Declared fields that the version of the service does not have. Without a stored object of the kind, nothing shows it. */
 function refuseNewerFields({ kind, change, pair }: Step, { indexes }: Facts): readonly Diagnostic[] {

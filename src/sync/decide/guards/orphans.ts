@@ -1,30 +1,39 @@
 import { describeStored, type KindFile, type KindIdentity, type KindWire } from '../../../kinds/kind.ts'
-import { sections } from '../../../kinds/kind-names.ts'
-import { type Diagnostic, diagnosticOf } from '../../../platform/core/diagnostics.ts'
+import { repositoryDigest } from '../../../kinds/marker.ts'
 import { pluralOf } from '../../../platform/core/text.ts'
 import type { MarkedObject } from '../../plan/stored-objects.ts'
-import type { Change } from '../change.ts'
+import { type Change, slotOf } from '../change.ts'
 import { planDelete, planRelease } from '../compare.ts'
+import { holdOrphan } from '../hold.ts'
 import type { Guard } from '../step.ts'
-import { twinRules } from '../twins.ts'
 
-/** Deletes the objects of the project that no file declares, or removes their markers. */
-export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }) => {
+/** Deletes the objects of the project that no file declares, and that this repository wrote, or removes their markers. */
+export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }, { repository }) => {
   if (!prune) return {}
+  const own = repository?.name === undefined ? undefined : repositoryDigest(repository.name)
   const end = (kind: KindIdentity & KindWire & KindFile, one: MarkedObject): Change =>
     prune === 'forget' ? planRelease(kind, one, 'no file declares it') : planDelete(kind, one)
-  return {
-    steps: [...steps, ...ofKinds.flatMap(({ kind, orphans }) => orphans.map((one) => ({ kind, change: end(kind, one) })))],
-    diagnostics: prune === true ? ofKinds.flatMap(({ kind, orphans }) => refuseTwins(orphans, kind)) : [],
-  }
+  const ended = ofKinds.flatMap(({ kind, orphans }) =>
+    orphans
+      .filter(({ marker }) => marker?.repository === undefined || marker.repository === own)
+      .map((one) => ({ kind, change: end(kind, one) })),
+  )
+  const holds = ofKinds.flatMap(({ kind, orphans }) => (prune === 'forget' ? [] : holdTwins(kind, orphans)))
+  return { steps: [...steps, ...ended], holds: new Map(holds) }
 }
 
-/** An error for orphans with the same marker, because it is unknown which of them is the copy. */
-function refuseTwins(orphans: readonly MarkedObject[], { name, label }: KindIdentity): readonly Diagnostic[] {
-  return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
+/** Of orphans with the same marker, it is not known which one is the copy. */
+function holdTwins(kind: KindIdentity & KindWire & KindFile, orphans: readonly MarkedObject[]) {
+  return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike) => {
     if (alike.length < 2) return []
     const ids = alike.map(({ stored }) => describeStored(stored)).join(', ')
-    const message = `${alike.length} ${pluralOf(label)} have the same marker: ${ids}; to keep a copy, delete its marker`
-    return [diagnosticOf(twinRules, 'duplicate-marker', { file: sections[name] }, message)]
+    const why = {
+      reason: `${alike.length} ${pluralOf(kind.label)} have the same marker: ${ids}`,
+      remedies: ['to keep a copy, delete its marker'],
+    }
+    return alike.map((one) => {
+      const change = planDelete(kind, one)
+      return [slotOf(change), holdOrphan(change, why)] as const
+    })
   })
 }

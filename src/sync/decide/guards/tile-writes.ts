@@ -2,25 +2,26 @@
 // parts of tiles that someone else made, and an alert on such a tile may then count something else. Some servers can patch a dashboard: a
 // patch leaves every tile as it is stored that it does not name.
 
+import { toAdoptedId } from '../../../kinds/adopt.ts'
 import { compareBodies, composeUpdate, withWrittenDefaults } from '../../../kinds/compare.ts'
 import { canPatchTile } from '../../../kinds/dashboard/patch-dashboard.ts'
 import { type Body, describeStored, type KindIdentity, type KindWire, listOf, type StoredObject } from '../../../kinds/kind.ts'
-import { isOf } from '../../../kinds/kinds.ts'
-import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
 import { isSame } from '../../../platform/core/equality.ts'
 import { spellInput, spellVariable } from '../../../platform/core/input-spelling.ts'
 import { firstOf, plural, quote } from '../../../platform/core/text.ts'
-import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, type Write } from '../change.ts'
+import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, slotOf, type Write } from '../change.ts'
+import { isAsApplied } from '../facts.ts'
+import { holdBecause } from '../hold.ts'
+import type { Hold } from '../identify.ts'
 import type { Guard } from '../step.ts'
-import { isAboutTwins } from '../twins.ts'
 import { isAboutKept } from './twins.ts'
 
 export const tileWriteRules = {
   'rewrites-tiles': {
-    severity: 'error',
-    exception: 'warning',
+    severity: 'warning',
     description:
-      'A tile with an alert would be written again in a dashboard that existed before, without the parts that the API does not return. For a tile without an alert, and in `pull` and `drift`, it is a warning. `rewrite: true` accepts this.',
+      'A tile would be written again in a dashboard that existed before, without the parts that the API does not return. While an alert is on such a tile, the dashboard is held. A decision in `adopt` accepts this.',
   },
   'hidden-parts': {
     severity: 'note',
@@ -38,7 +39,7 @@ const page = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hos
 const hiddenParts = `the filter (where), granularity and limit of a chart, colors of table columns, PromQL tiles where all tiles are written, and others. See ${page}`
 
 const howToAvoidLosses = (): string =>
-  `To accept the loss, set rewrite: true. To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}`
+  `To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}`
 
 const maxNamedTiles = 20
 const maxNamedAlerts = 10
@@ -51,9 +52,9 @@ interface TileWriteOptions {
 }
 
 /** Decides how each existing dashboard is written, and says which of its tiles lose what the API does not show. */
-export const keepHiddenParts: Guard = ({ steps, assumed: { canPatch } }, { storedObjects, objects, kinds, rewrite = false }) => {
+export const keepHiddenParts: Guard = ({ steps, assumed }, { storedObjects, kinds, rewrite = false }) => {
+  const { canPatch } = assumed
   const options = { kind: kinds.dashboard, canPatch, rewrite }
-  const accepted = new Set(objects.filter(isOf('dashboard')).flatMap(({ key, value }) => (value.rewrite === true ? [key] : [])))
   const planned = steps.map((step) => (isDashboardWrite(step.change) ? { ...step, change: planTileWrite(step.change, options) } : step))
   const changes = planned.map(({ change }) => change)
   const declared = changesOf({ changes }, 'alert').flatMap(({ id = 'new', name, desired }): readonly StoredObject[] =>
@@ -61,26 +62,33 @@ export const keepHiddenParts: Guard = ({ steps, assumed: { canPatch } }, { store
   )
   const alertsByTile = Map.groupBy([...storedObjects.alert, ...declared], ({ tileId }) => tileId)
   const written = changes.filter(isDashboardWrite)
+  const refused = planned.flatMap(({ change, pair }) => {
+    if (pair === undefined || !isDashboardWrite(change) || change.action === 'release') return []
+    if (!isOfOthers(change, options) || isDecided(change)) return []
+    const hold = findLosses(change, alertsByTile, options.kind)
+    return hold === undefined ? [] : [[slotOf(change), holdBecause(change, !isAsApplied(pair), hold)] as const]
+  })
+  if (refused.length > 0) return { holds: new Map(refused) }
   const diagnostics = written.flatMap((change) => [
-    ...(isOfOthers(change, options) && !accepted.has(change.key) ? refuseLosses(change, alertsByTile, options.kind) : []),
     ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
   ])
-  const unaccepted = written.filter((change) => writtenTiles(change, options.kind).length > 0 && !accepted.has(change.key))
+  const unaccepted = written.filter((change) => writtenTiles(change, options.kind).length > 0 && !isDecided(change))
   return { steps: planned, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
 }
 
 /** Whether a plan can be another one where the server can patch dashboards. */
 export const dependsOnPatches = ({ changes, diagnostics }: Plan): boolean =>
-  diagnostics.some((one) => isAboutTwins(one) || isAboutKept(one)) ||
+  diagnostics.some(isAboutKept) ||
   changes.some((change) => isDashboardWrite(change) || (change.kind === 'dashboard' && (isHeld(change) || isTracked(change))))
+
+const isDecided = (change: Write): boolean => 'isDecided' in change && change.isDecided === true
 
 const isTracked = (change: Change): boolean => 'isTracked' in change && change.isTracked === true
 
 const isDashboardWrite = (change: Change): change is Write =>
   change.kind === 'dashboard' && isWrite(change) && change.action !== 'unchanged'
 
-const isAdoption = (change: Change): boolean =>
-  isTakeover(change) && (change.takeover === 'unmanaged' || change.takeover === 'marker-removed')
+const isAdoption = (change: Change): boolean => isTakeover(change) && change.takeover === 'unmanaged'
 
 /** Whether tiles may be as someone else made them. A server without patches stores all of them again with the adoption. */
 const isOfOthers = (change: Write, { kind, canPatch }: TileWriteOptions): boolean =>
@@ -130,19 +138,26 @@ function tilesToPatch({ stored, desired, fields }: Write, kind: KindWire): reado
 
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
-function refuseLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>, kind: KindWire): readonly Diagnostic[] {
-  const { key, name, stored, rewrites, location = noLocation } = change
+/** The alerts on tiles that a write stores again, without what the API does not return, as a reason against the write. */
+function findLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>, kind: KindIdentity & KindWire): Hold | undefined {
+  const { name, stored, rewrites } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name ? `the tile "${nameTile(tile)}"` : nameTile(tile)]))
   const found = [...names.keys()]
     .flatMap((id) => alertsByTile.get(id) ?? [])
     .filter(({ dashboardId }) => (dashboardId ?? stored.id) === stored.id)
-  if (found.length === 0) return []
+  if (found.length === 0) return undefined
   // A declared alert that exists is in both lists. New ones have no id yet.
   const once = [...new Map(found.map((one) => [one.id === 'new' ? one : one.id, one])).values()]
   const described = once.map((one) => `${describeStored(one)} on ${names.get(one.tileId)}`)
-  const message = `dashboards.${key}: apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${firstOf(maxNamedAlerts, described)}. To keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }. ${howToAvoidLosses()}`
-  return [diagnosticOf(tileWriteRules, 'rewrites-tiles', location, message)]
+  return {
+    reason: `apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${firstOf(maxNamedAlerts, described)}`,
+    remedies: [
+      `to accept the loss, set adopt to ${toAdoptedId(kind, stored, change.desired, 'files')}`,
+      `to lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'declared')}`,
+      `to keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }`,
+    ],
+  }
 }
 
 /** The API does not show a language that a series lacks, but that of a link. */
@@ -159,10 +174,6 @@ const noLocation: Location = { file: 'files' }
 
 export const isAboutTileWrites = ({ rule }: Diagnostic): boolean => rule === 'rewrites-tiles'
 
-/** Whether apply refuses to write a dashboard, or the one with this key. The drift check has it as a warning. */
-export const isTileRefusal = (one: Diagnostic, key?: string): boolean =>
-  isAboutTileWrites(one) && one.message.startsWith(key === undefined ? 'dashboards.' : `dashboards.${key}: `)
-
 const keyOrName = ({ key, name }: Write): string => key || quote(name, 60)
 
 /** A warning for all dashboards that someone else may have changed, and a note for the others, because the parts are the same. */
@@ -174,7 +185,7 @@ function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
   const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${keysOf(likely)}), without the parts that the API does not return. ${howToAvoidLosses()}. These parts are ${hiddenParts}`
   const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${keysOf(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`
   return [
-    ...likely.slice(0, 1).map(({ location = noLocation }) => exceptionalDiagnostic(tileWriteRules, 'rewrites-tiles', location, warning)),
+    ...likely.slice(0, 1).map(({ location = noLocation }) => diagnosticOf(tileWriteRules, 'rewrites-tiles', location, warning)),
     ...others.slice(0, 1).map(({ location = noLocation }) => diagnosticOf(tileWriteRules, 'hidden-parts', location, note)),
   ].map((one) => ({ ...one, page }))
 }

@@ -4,7 +4,7 @@ import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/cor
 import type { Update } from '../change.ts'
 import { planDelete, planRelease } from '../compare.ts'
 import type { Guard, Step } from '../step.ts'
-import { adviseRepair, isAboutTwins, moverFrom, repairByHand, type Twin, whyNotCompared } from '../twins.ts'
+import { moverFrom, repairByHand, type Twin, whyNotCompared } from '../twins.ts'
 
 export const repairRules = {
   'kept-duplicate': {
@@ -14,7 +14,7 @@ export const repairRules = {
 } as const satisfies Rules
 
 /** Deletes the twins that a repair does not keep, or keeps them as unmanaged objects, and says how to repair those that it leaves. */
-export const repairTwins: Guard = ({ steps, ofKinds, assumed: { canPatch } }, { kinds, storedObjects, repairCommand }) => {
+export const repairTwins: Guard = ({ steps, ofKinds }, { kinds, storedObjects }) => {
   const all = ofKinds.flatMap(({ kind, twins }) => twins.map((twin) => ({ kind, twin })))
   const planned = new Set([...steps.map(({ change }) => change.id), ...all.map(({ twin }) => twin.stored.id)])
   const move = moverFrom(all.map(({ twin }) => twin))
@@ -43,10 +43,9 @@ export const repairTwins: Guard = ({ steps, ofKinds, assumed: { canPatch } }, { 
     const notes = [`a duplicate of ${twin.kept.id}, ${twin.reason}`]
     return twin.action === 'delete' ? [{ kind, change: { ...planDelete(kind, twin), keeps: twin.kept.id, notes } }] : []
   })
-  const left = ofKinds.flatMap(({ kind, diagnostics }) => (diagnostics.some(isAboutTwins) ? [kind] : []))
   return {
     steps: [...steps, ...released, ...moved, ...deleted.toReversed()],
-    diagnostics: [...all.flatMap(({ kind, twin }) => reportKept(kind, twin)), ...adviseRepair(left, canPatch, repairCommand)],
+    diagnostics: all.flatMap(({ kind, twin }) => reportKept(kind, twin)),
   }
 }
 

@@ -35,7 +35,7 @@ describe('a diagnostic about a field', () => {
       'scheduleStartAt: tomorrow',
       '6:22 alerts.a.scheduleStartAt: "tomorrow" is not accepted; accepted: a time such as 2026-01-31T08:00:00Z',
     ],
-    ['adopt: yes', '6:12 alerts.a.adopt: "yes" is not accepted; accepted: true, false, an id, or a list with an id for each service'],
+    ['adopt: yes', '6:12 alerts.a.adopt: "yes" is not accepted; accepted: true, an id, or a list with an id for each service'],
     ['message: ""', '6:14 alerts.a.message: "" is not accepted; accepted: at least 1 character'],
     ['channels: x', '6:15 alerts.a.channels: "x" is not a list; write ["x"]'],
     ['channels: []', '6:15 alerts.a.channels: [] is not accepted; accepted: at least 1 item'],

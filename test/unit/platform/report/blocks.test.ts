@@ -42,7 +42,7 @@ describe('a sentence', () => {
   })
 
   it('a sentence has each command in one piece, without what follows it', () => {
-    const command = "watchkeeper apply --project a/b --files 'it'\\''s **/*.{yml,yaml}' --adopt-from project=c.d"
+    const command = "watchkeeper apply --project a/b --files 'it'\\''s **/*.{yml,yaml}' --project c.d"
     expect(markdownOf(`If so, run once: ${command}. To stop, use none`)).toBe(`If so, run once: \`${command}\`. To stop, use none`)
     expect(markdownOf(`${command}; (${command})`)).toBe(`\`${command}\`; (\`${command}\`)`)
   })

@@ -285,7 +285,7 @@ describe('expressions and defaults', () => {
       const changed = alerts.map((one, i) => (i === 0 ? { ...one, channels: [] } : one))
       const pulled = pull({ alert: changed, dashboard: [shop] }, files, { variables, excluded: { 'dashboard d1': 'elsewhere' } })
       expect(pulled.files).toEqual([])
-      expect(pulled.unverified['alert a0']).toMatch(/plan would update it \(channels/)
+      expect(pulled.unverified['alert a0']).toMatch(/plan would hold it \(channels/)
     })
 
     it('the defaults of a file are not repeated in a new object', () => {

@@ -1,8 +1,7 @@
 // When a service whose server fills in fields by itself is as declared, and when somebody changed it.
 import { describe, expect, it } from 'vitest'
-import { sidesOf } from '../../../src/kinds/compare.ts'
+import { withBase } from '../../../src/kinds/base.ts'
 import type { Body } from '../../../src/kinds/kind.ts'
-import { snapshotOf } from '../../../src/kinds/snapshot.ts'
 import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
 import { afterApply, fieldsOf, kinds, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
 
@@ -28,17 +27,14 @@ const withConfigs = (dashboard: Body, fill: Fill): Body => ({
 const filled = (storedObjects: StoredObjects, fill: Fill): StoredObjects =>
   remoteStateWith({ ...storedObjects, dashboard: storedObjects.dashboard.map((one) => withConfigs(one, fill)) })
 
-/** The service after apply, on a server that fills fields in; with the snapshot that apply writes then. */
-function appliedOn(fill: Fill, { snapshot = true } = {}): StoredObjects {
+/** The service after apply, on a server that fills fields in; with the base that apply writes then, or with that of what was sent. */
+function appliedOn(fill: Fill, { isRecorded = true } = {}): StoredObjects {
   const plan = planOf(declared)
   const storedObjects = filled(afterApply(plan), fill)
-  if (!snapshot) return storedObjects
+  if (!isRecorded) return storedObjects
   const kind = kinds.dashboard
   const desired = plan.changes.find(({ kind }) => kind === 'dashboard')?.desired ?? {}
-  const dashboards = storedObjects.dashboard.map((one) => ({
-    ...one,
-    ...kind.withSnapshot(kind.toBody(one), snapshotOf(sidesOf(kind, desired, one))),
-  }))
+  const dashboards = storedObjects.dashboard.map((one) => ({ ...one, ...withBase(kind, kind.toBody(one), desired) }))
   return { ...storedObjects, dashboard: dashboards }
 }
 
@@ -53,24 +49,24 @@ const dashboardSteps = (storedObjects: StoredObjects): string | undefined => ste
 
 describe('an unchanged object', () => {
   it('an object is unchanged where known defaults explain what the server fills in', () => {
-    expect(dashboardSteps(appliedOn(known, { snapshot: false }))).toBe('dashboards.shop unchanged')
+    expect(dashboardSteps(appliedOn(known, { isRecorded: false }))).toBe('dashboards.shop unchanged')
   })
 
-  it('an object is unchanged where a snapshot says that it was stored like that', () => {
+  it('an object is unchanged where its base says that it was stored like that', () => {
     const storedObjects = appliedOn(unknown)
     expect(dashboardSteps(storedObjects)).toBe('dashboards.shop unchanged')
     expect(messagesOf(planOf(declared, storedObjects))).toEqual([])
   })
 
-  it('an object without a snapshot is unchanged when the server gains a default that all objects have alike, and the plan says so', () => {
-    const storedObjects = filled(appliedOn(known, { snapshot: false }), (config) => ({ compareToPreviousPeriod: true, ...config }))
+  it('an object with the base of what was sent is unchanged when the server gains a default that all objects have alike, and the plan says so', () => {
+    const storedObjects = filled(appliedOn(known, { isRecorded: false }), (config) => ({ compareToPreviousPeriod: true, ...config }))
     expect(dashboardSteps(storedObjects)).toBe('dashboards.shop unchanged')
     expect(messagesOf(planOf(declared, storedObjects))).toEqual([
       'server-default: dashboards.shop: the server now fills in fields that no file declares, with the same value in all objects, such as tiles["A"].config.compareToPreviousPeriod. They count as its defaults',
     ])
   })
 
-  it('an object with a snapshot of declared fields only is unchanged when the server gains a default that all objects have alike', () => {
+  it('an object with a base of declared fields only is unchanged when the server gains a default that all objects have alike', () => {
     const storedObjects = filled(
       appliedOn((config) => config),
       (config) => ({ compareToPreviousPeriod: true, ...config }),
@@ -83,12 +79,12 @@ describe('an object that a user changed', () => {
   const limited: Fill = (config, name) => (name === 'B' ? { ...config, seriesLimit: 3 } : config)
 
   it('an object that a user changed is a difference that names the field', () => {
-    const storedObjects = filled(appliedOn(known, { snapshot: false }), limited)
+    const storedObjects = filled(appliedOn(known, { isRecorded: false }), limited)
     expect(dashboardSteps(storedObjects)).toBe('dashboards.shop update (service)')
     expect(fieldsOf(planOf(declared, storedObjects), 'dashboards.shop')).toEqual(['tiles["B"].config.seriesLimit: 3 → –'])
   })
 
-  it('an object that a user changed is a difference that names the field among those that a snapshot explains', () => {
+  it('an object that a user changed is a difference that names the field among those that its base has', () => {
     const plan = planOf(declared, filled(appliedOn(unknown), limited))
     expect(steps(plan)[0]).toBe('dashboards.shop update (service)')
     expect(fieldsOf(plan, 'dashboards.shop')).toContain('tiles["B"].config.seriesLimit: 3 → –')
@@ -105,9 +101,6 @@ describe('an object that a user changed', () => {
     const plan = planOf(declared, storedObjects)
     expect(dashboardSteps(storedObjects)).toBe('dashboards.shop update (service)')
     expect(fieldsOf(plan, 'dashboards.shop')).toContain('tiles["C"].config.seriesLimit: 9 → 5')
-    expect(plan.changes[0]?.notes).toEqual([
-      'at least one of these fields was changed since the last apply; the server may have filled in the others',
-    ])
   })
 
   it('an object that a user changed is a difference where a value of the server was changed to another', () => {
@@ -116,64 +109,81 @@ describe('an object that a user changed', () => {
     expect(fieldsOf(planOf(declared, storedObjects), 'dashboards.shop')).toContain('tiles["A"].config.groupBy: "Host" → –')
   })
 
-  it('an object that a user changed is a difference without a field where it is now as declared, but not as the server stored it', () => {
+  it('an object that is as declared is unchanged, whatever its base says', () => {
     const storedObjects = filled(
       appliedOn((config) => ({ groupBy: 'Host', ...config })),
       ({ groupBy: _, ...config }) => config,
     )
     const [change] = planOf(declared, storedObjects).changes
-    expect(change).toMatchObject({
-      action: 'update',
-      origin: 'service',
-      fields: [],
-      notes: ['a field that no file declares was changed since the last apply'],
-    })
+    expect(change?.fields).toEqual([])
+    expect(steps({ changes: change ? [change] : [] })).toEqual(['dashboards.shop unchanged'])
   })
 })
 
-describe('a snapshot', () => {
-  it('a snapshot of another version of the tool is as good as none', () => {
-    const problemsWithOther = (fill: Fill): readonly string[] => {
-      const storedObjects = appliedOn(fill)
-      const dashboards = storedObjects.dashboard.map((one) => ({ ...one, tags: one.tags.map((tag) => tag.replace(/^wks\d+:/, 'wks99:')) }))
-      expect(dashboards[0]?.tags.some((tag) => tag.startsWith('wks99:'))).toBe(true)
-      const plan = planOf(declared, { ...storedObjects, dashboard: dashboards })
-      return [steps(plan)[0] ?? '', ...messagesOf(plan)]
+describe('a base', () => {
+  const withTags = (storedObjects: StoredObjects, change: (tag: string) => readonly string[]): StoredObjects => ({
+    ...storedObjects,
+    dashboard: storedObjects.dashboard.map((one) => ({ ...one, tags: one.tags.flatMap(change) })),
+  })
+  const isBase = (tag: string): boolean => tag.startsWith('wkb:')
+
+  it('of another version of the tool is as good as none, and alone no reason to write', () => {
+    const unknownBases = [
+      (tag: string) => (isBase(tag) ? ['wkb:99.0123456789'] : [tag]),
+      (tag: string) => (isBase(tag) ? [] : [tag]),
+      (tag: string) => (isBase(tag) ? ['wks1:0123456789abcdef0123'] : [tag]),
+    ]
+    for (const change of unknownBases) {
+      expect(dashboardSteps(withTags(appliedOn(known), change))).toBe('dashboards.shop unchanged')
+      const edited = filled(appliedOn(known), (config, name) => (name === 'B' ? { ...config, seriesLimit: 3 } : config))
+      expect(dashboardSteps(withTags(edited, change))).toBe('dashboards.shop update (unknown)')
     }
-    expect(problemsWithOther(known)).toEqual(['dashboards.shop unchanged'])
-    const without = planOf(declared, appliedOn(unknown, { snapshot: false }))
-    expect(messagesOf(without)).not.toEqual([])
-    expect(problemsWithOther(unknown)).toEqual([steps(without)[0], ...messagesOf(without)])
   })
 
-  it('covers the declaration: another id behind a name is a difference', () => {
-    const storedObjects = appliedOn(unknown)
-    const moved = { ...storedObjects, source: [{ id: 'other-logs', name: 'Logs' }] } as StoredObjects
-    expect(dashboardSteps(moved)).toBe('dashboards.shop update (service)')
+  it('does not hide that another object has the name to which the files refer', () => {
+    const moved = { ...appliedOn(unknown), source: [{ id: 'other-logs', name: 'Logs' }] } as StoredObjects
+    const plan = planOf(declared, moved)
+    expect(steps(plan)[0]).toBe('dashboards.shop update (references)')
+    expect(fieldsOf(plan, 'dashboards.shop').every((line) => line.includes('.source:'))).toBe(true)
   })
 
-  it('a snapshot is taken away with the ownership marker of an update', () => {
+  it('names a change of both sides, and then nothing is written', () => {
+    const changed = { ...declared, dashboards: { shop: { ...declared.dashboards.shop, name: 'Store' } } }
+    const edited = filled(appliedOn(known), (config, name) => (name === 'B' ? { ...config, seriesLimit: 3 } : config))
+    const plan = planOf(changed, edited)
+    expect(steps(plan)[0]).toBe('dashboards.shop held (both)')
+    expect(messagesOf(plan)[0]).toMatch(
+      /^held: dashboards\.shop: changed in both, the files and the service, since the last apply \(name, /,
+    )
+    const [, entry] = /set adopt to (\S+)/.exec(messagesOf(plan)[0] ?? '') ?? []
+    expect(
+      steps(planOf({ ...changed, dashboards: { shop: { ...changed.dashboards.shop, adopt: entry?.replace(/;$/, '') } } }, edited))[0],
+    ).toBe('dashboards.shop update (files)')
+  })
+
+  it('does not depend on ids that the server gives, so that the base of what is sent is that of what is stored', () => {
+    expect(withTags(appliedOn(known), (tag) => (isBase(tag) ? [tag] : [])).dashboard[0]?.tags).toEqual(
+      withTags(appliedOn(known, { isRecorded: false }), (tag) => (isBase(tag) ? [tag] : [])).dashboard[0]?.tags,
+    )
+  })
+
+  it('goes with the marker of an update, and is a part of the marker in a text', () => {
     const kind = kinds.dashboard
-    const marked = kind.withSnapshot({ tags: ['a', 'wk:0a1b2c:shop:0a1b2c'] }, '0123456789abcdef0123')
-    expect(marked.tags).toEqual(['a', 'wk:0a1b2c:shop:0a1b2c', 'wks1:0123456789abcdef0123'])
+    const marked = kind.withBase({ tags: ['a', 'wk:0a1b2c:shop:0a1b2c'] }, '2.0123456789')
+    expect(marked.tags).toEqual(['a', 'wk:0a1b2c:shop:0a1b2c', 'wkb:2.0123456789'])
     expect(kind.withMarker(marked, { project: 'shop/main', key: 'shop', digest: 'ffffff' }).tags).toEqual([
       'a',
       expect.stringMatching(/^wk:.*ffffff$/),
     ])
+    const alert = kinds.alert
+    const own = alert.withMarker({ note: 'Call Ada' }, { project: 'shop/main', key: 'errors', digest: '0a1b2c' })
+    const both = alert.withBase(own, '2.0123456789')
+    expect(both.note).toBe('Call Ada\n\nwatchkeeper: shop/main errors 0a1b2c wkb:2.0123456789')
+    expect(alert.canonical(both).note).toBe('Call Ada')
+    expect(alert.readMarker(both)).toEqual({ ...alert.readMarker(own), base: '2.0123456789' })
   })
 
-  it('a snapshot is below the ownership marker in a text, and both are removed from it', () => {
-    const kind = kinds.alert
-    const marked = kind.withMarker({ note: 'Call Ada' }, { project: 'shop/main', key: 'errors', digest: '0a1b2c' })
-    const both = kind.withSnapshot(marked, '0123456789abcdef0123')
-    expect(both.note).toBe('Call Ada\n\nwatchkeeper: shop/main errors 0a1b2c\nwatchkeeper-snapshot: 1 0123456789abcdef0123')
-    expect(kind.canonical(both).note).toBe('Call Ada')
-    expect(kind.readMarker(both)).toEqual(kind.readMarker(marked))
-    expect(kind.readSnapshot(both)).toEqual({ digest: '0123456789abcdef0123' })
-  })
-
-  it('a snapshot is computed as in every version of its revision', () => {
-    const [dashboard] = appliedOn(known).dashboard
-    expect(dashboard?.tags.find((tag) => tag.startsWith('wks'))).toMatchInlineSnapshot(`"wks1:e535b03122c89e71d8c5"`)
+  it('is computed as in every version of its format', () => {
+    expect(appliedOn(known).dashboard[0]?.tags.find(isBase)).toMatchInlineSnapshot(`"wkb:2.782f80a15b"`)
   })
 })

@@ -1,0 +1,190 @@
+// The base of an object: what it and its declaration were when they last agreed, as two digests in its marker, or in `adopt`. The base names
+// a difference between the two, and never hides one that a person made. docs/ownership.md has the reasons.
+import type * as z from 'zod'
+import { oncePer } from '../platform/core/concurrency.ts'
+import { digestOfText } from '../platform/core/digest.ts'
+import { isEmpty, isMapping } from '../platform/core/keys.ts'
+import { type FormWalk, formOf, isServerDefault, mapForms, ownValue, type Schema } from '../platform/documents/schema.ts'
+import { type BodyPair, comparable, diffFields, type FieldChange, managedPart, partnerIn, withoutDefaults } from './compare.ts'
+import type { Body, KindIdentity, KindWire, StoredObject } from './kind.ts'
+import { canonicalText } from './marker.ts'
+
+type BasedKind = KindIdentity & KindWire
+
+/** The number of the way in which the digest of a stored object is made. It goes up when any stored object gets another digest. */
+const baseFormat = 2
+
+const baseText = (value: unknown): string => `${baseFormat}.${digestOfText(canonicalText(value), 10)}`
+
+/** What a base covers of a body: the fields that files can declare, without ids of tiles and filters, secrets, and starts. */
+const covered = (kind: BasedKind, body: Body, declared: Body | undefined): Body => {
+  const managed = managedPart(body, declared, kind.schema)
+  return comparable(kind, kind.basePart?.(managed) ?? managed)
+}
+
+/** The base of an object with this body, which can also be one that is about to be sent. Fields that the file leaves to the service are not in it. */
+export const baseOf = (kind: BasedKind, body: Body, desired: Body): string => baseText(coveredAsDeclared(kind, body, desired))
+
+const coveredAsDeclared = (kind: BasedKind, body: Body, desired: Body): Body => {
+  const left = kind.newerFields?.filter((field) => !Object.hasOwn(desired, field)) ?? []
+  const declared = kind.withStoredIds(desired, body)
+  return covered(kind, Object.fromEntries(Object.entries(body).filter(([field]) => !left.includes(field))), declared)
+}
+
+/** The body of a write, with its base in the marker. A body without a marker has none. */
+export const withBase = (kind: BasedKind, body: Body, desired: Body, base = baseOf(kind, body, desired)): Body =>
+  kind.readMarker(body) === undefined ? body : kind.withBase(body, base)
+
+/** The stored object in `adopt`. The marker is a part of it, so that the entry counts until the next write of the object. */
+export const entryBaseOf = (kind: BasedKind, stored: StoredObject, desired: Body): string =>
+  baseText([coveredAsDeclared(kind, kind.toBody(stored), desired), markerText(kind, stored)])
+
+function markerText(kind: BasedKind, stored: StoredObject): string | undefined {
+  const marker = kind.readMarker(kind.toBody(stored))
+  return marker && `${marker.token} ${marker.digest} ${marker.base ?? ''}`
+}
+
+export interface CurrentObject {
+  readonly kind: BasedKind
+  readonly stored: StoredObject
+  readonly desired: Body
+  readonly common: CommonValues
+}
+
+/** More combinations than that are not tried. */
+const maxCuts = 6
+
+/**
+ * Whether the object is still as a base has it; undefined for a base that is missing, or of another format. Fields that the server fills in
+ * everywhere may be in the base or not, and so may the fields that a file leaves to the service.
+ */
+export function isAsBase(base: string | undefined, { kind, stored, desired, common }: CurrentObject, isEntry = false): boolean | undefined {
+  if (!base?.startsWith(`${baseFormat}.`)) return undefined
+  const body = kind.toBody(stored)
+  const declared = kind.withStoredIds(desired, body)
+  const marker = isEntry ? markerText(kind, stored) : undefined
+  const textOf = (one: Body, by: Body | undefined): string => baseText(isEntry ? [covered(kind, one, by), marker] : covered(kind, one, by))
+  const sides = { stored: body, declared, declaredAsSent: declared }
+  const added = Map.groupBy(undeclaredFields(sides, kind.schema), ({ place }) => place)
+  const groups: readonly (readonly FieldPath[])[] = [
+    ...(kind.newerFields ?? []).map((field) => [[field]]),
+    ...[...added].flatMap(([place, fields]) => (common.has(place) ? [fields.map(({ path }) => path)] : [])),
+  ]
+  const cuts = groups.length > maxCuts ? [[], groups.flat()] : subsetsOf(groups).map((some) => some.flat())
+  return cuts.some((paths) => {
+    const cut = withoutFields(body, paths)
+    // A file of today can declare what the one of the base did not.
+    return textOf(cut, declared) === base || textOf(cut, undefined) === base
+  })
+}
+
+const subsetsOf = <T>([first, ...others]: readonly T[]): readonly (readonly T[])[] =>
+  first === undefined ? [[]] : subsetsOf(others).flatMap((some) => [some, [first, ...some]])
+
+/** The differences that known defaults do not explain. */
+export const diffSides = ({ schema }: KindWire, { stored, declared }: Pick<BodyPair, 'stored' | 'declared'>): readonly FieldChange[] =>
+  diffFields(withoutDefaults(stored, schema), withoutDefaults(declared, schema))
+
+/** The differences without what the server fills in everywhere, and what it fills in. */
+export function withoutCommon(kind: KindWire, sides: BodyPair, common: CommonValues) {
+  const paths = undeclaredFields(sides, kind.schema).flatMap((one) => (!one.isKnownDefault && common.has(one.place) ? [one.path] : []))
+  const stored = withoutFields(sides.stored, paths)
+  return { fields: diffSides(kind, { ...sides, stored }), newDefaults: paths.length === 0 ? [] : diffFields(sides.stored, stored) }
+}
+
+/**
+ * The differences that a base does not cover: references, secrets and starts. Where neither side changed, all others are the way in which the
+ * server stores what the file declares.
+ */
+export function outsideBase(kind: BasedKind, sides: BodyPair, fields: readonly FieldChange[]): readonly FieldChange[] {
+  const [before, after] = [sides.stored, sides.declared].map((body) => withoutDefaults(kind.basePart?.(body) ?? body, kind.schema))
+  const inside = new Set(diffFields(before, after).map(({ path }) => path))
+  return fields.filter(({ path }) => isReference(path) || !inside.has(path))
+}
+
+export const isSecret = ({ path }: FieldChange, { secretFields = [] }: KindWire): boolean =>
+  secretFields.includes(/^\w+/.exec(path)?.[0] ?? '')
+
+/** Whether a field has the id of another object. */
+export const isReference = (path: string): boolean =>
+  /(?:^|\.)(?:sourceId|webhookId|dashboardId|tileId|savedSearchId|appliesToSourceIds|connection(?:Id)?|(?:log|trace|metric|session)SourceId)(?:\[\d+\])?$/.test(
+    path,
+  )
+
+/** The places at which all objects have the same undeclared value: the server fills it in, and not a person. */
+export type CommonValues = ReadonlySet<string>
+
+/** A change by hand to a single object looks the same as a new default. */
+const minObjects = 2
+
+/** Finds values that the server fills in everywhere. `all` are objects whose declarations have not changed since they were applied. */
+export function findCommonValues(kind: KindWire, all: readonly BodyPair[]): CommonValues {
+  const fields = all.flatMap((sides) => undeclaredFields(sides, kind.schema))
+  const common = new Set<string>()
+  for (const [place, values] of Map.groupBy(fields, (field) => field.place)) {
+    const texts = new Set(values.map(({ value, isKnownDefault }) => (isEmpty(value) || isKnownDefault ? '' : canonicalText(value))))
+    if (values.length >= minObjects && texts.size === 1 && !texts.has('')) common.add(place)
+  }
+  return common
+}
+
+/** A field that a file could declare, and does not, at one place of one object. */
+interface UndeclaredField {
+  /** The form of a value and the field in it, which are the same in all objects. */
+  readonly place: string
+  readonly path: FieldPath
+  /** Undefined where the server has none either. */
+  readonly value: unknown
+  readonly isKnownDefault: boolean
+}
+
+type FieldPath = readonly PropertyKey[]
+
+/** The declared value of a stored one, and their path. */
+interface Beside {
+  readonly declared: unknown
+  readonly declaredAsSent: unknown
+  readonly path: FieldPath
+}
+
+function undeclaredFields({ stored, declared, declaredAsSent }: BodyPair, schema: Schema): readonly UndeclaredField[] {
+  const found: UndeclaredField[] = []
+  const walk: FormWalk<Beside> = {
+    into: (beside, key, item) => ({
+      declared: partnerIn(beside.declared, key, item),
+      declaredAsSent: partnerIn(beside.declaredAsSent, key, item),
+      path: [...beside.path, key],
+    }),
+    map({ map, form, schema: own, beside: { declared: wanted, declaredAsSent: whole, path }, inner }) {
+      // Another form of the same thing has nothing in common with it.
+      if (form === undefined || !isMapping(wanted) || formOf(own, wanted) !== form) return map
+      for (const key of Object.keys(form.shape)) {
+        if (!isEmpty(wanted[key])) inner(key)
+        // A field that a file declares as empty must stay empty.
+        else if (ownValue(whole, key) === undefined) {
+          const value = ownValue(map, key)
+          found.push({ place: `${idOfForm(form)}.${key}`, path: [...path, key], value, isKnownDefault: isServerDefault(form, key, value) })
+        }
+      }
+      return map
+    },
+  }
+  mapForms(stored, schema, walk, { declared, declaredAsSent, path: [] })
+  return found
+}
+
+let formCount = 0
+
+const idOfForm = oncePer((_: z.ZodObject) => ++formCount)
+
+const withoutFields = (stored: Body, paths: readonly FieldPath[]): Body => mapForms(stored, undefined, cutting, paths)
+
+/** The paths are those below the value. */
+const cutting: FormWalk<readonly FieldPath[]> = {
+  into: (paths, key) => paths.filter(([first]) => first === key).map((path) => path.slice(1)),
+  map({ map, beside: paths, inner }) {
+    if (paths.length === 0) return map
+    const ends = new Set(paths.flatMap((path) => (path.length === 1 ? path : [])))
+    return Object.fromEntries(Object.keys(map).flatMap((key) => (ends.has(key) ? [] : [[key, inner(key)]])))
+  },
+}
