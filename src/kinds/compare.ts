@@ -163,6 +163,20 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }]
 }
 
+/** The declared fields that the stored object lacks. */
+export function missingFields(desired: Body, stored: StoredObject, kind: KindWire): readonly FieldChange[] {
+  const { before, after } = compareBodies(kind, desired, stored)
+  // An item may be compared with another one if the server trims names or reorders a list. The field is then elsewhere in the list.
+  const storedPaths = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
+  return diffFields(after, before).filter((field) => field.after === undefined && !storedPaths.has(withoutItems(field.path)))
+}
+
+/** `tiles["A"].config.select[0].alias` → `tiles[].config.select[].alias`. */
+const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|[^\]"]*)\]/g, '[]')
+
+export const explainDropped = (fields: readonly FieldChange[]): string =>
+  `the service did not store ${fields.map(({ path }) => path).join(', ')}. Its version might not have it yet: remove it from the file, or upgrade the service`
+
 export function addedFields(value: unknown, path = ''): readonly FieldChange[] {
   if (isListOfMaps(value) && value.length > 0)
     return value.flatMap((item, i) => addedFields(withoutName(item), `${path}[${labelOfItem(item, i)}]`))

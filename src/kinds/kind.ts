@@ -309,6 +309,12 @@ export const checkRules = {
     severity: 'error',
     description: 'A declared field that the version of the service does not have: none of its objects shows it.',
   },
+  'field-dropped': {
+    severity: 'error',
+    exception: 'warning',
+    description:
+      'The service accepted a declared field without an error, and did not store it. In a later plan, this is a warning, and the object is not written again for it.',
+  },
   silenced: {
     severity: 'note',
     description: 'An alert is silenced: its evaluation starts at a time in the future that no file declares. apply keeps this time.',

@@ -33,7 +33,8 @@ export function holdUnresolved(change: Create | Update, unresolved: readonly Dia
   const prefix = `${addressOf(change)}.`
   const messages = unresolved.map(({ message }) => (message.startsWith(prefix) ? message.slice(prefix.length) : message))
   const at = unresolved[0]?.location
-  if (!isAsApplied) return { ...holdBecause(change, true, { reason: messages.join('; '), remedies: ['correct the file or the service'] }), at }
+  if (!isAsApplied)
+    return { ...holdBecause(change, true, { reason: messages.join('; '), remedies: ['correct the file or the service'] }), at }
   const reason = `${messages.map((message) => message.replace(/; did you mean .*$/, '')).join('; ')}; it was renamed or deleted in the service since the last apply`
   const remedies = ['after a rename, run pull to write the new name']
   return { ...holdBecause(change, false, { reason, remedies }), origin: 'service', at }

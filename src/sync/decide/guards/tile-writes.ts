@@ -139,7 +139,11 @@ function tilesToPatch({ stored, desired, fields }: Write, kind: KindWire): reado
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
 /** The alerts on tiles that a write stores again, without what the API does not return, as a reason against the write. */
-function findLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>, kind: KindIdentity & KindWire): Hold | undefined {
+function findLosses(
+  change: Write,
+  alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>,
+  kind: KindIdentity & KindWire,
+): Hold | undefined {
   const { name, stored, rewrites } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name ? `the tile "${nameTile(tile)}"` : nameTile(tile)]))
