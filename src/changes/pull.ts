@@ -121,7 +121,7 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
   const { api, service, profile, files, environment, clock } = context
   const kinds = createKinds(profile, clock.now())
   const { project, diagnostics } = await resolveProject(input.project, files, 'read')
-  const { paths, skipped } = await files.find(input.files, 'files')
+  const { paths, links = [], skipped } = await files.find(input.files, 'files')
   const texts = await readTexts(paths, files)
   const inFiles = await findIn(texts, context, project)
   const nothing: Draft = { files: [], objects: [] }
@@ -158,10 +158,15 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
     const drafted = await findIn(after, { ...context, environment: environment && withText(environment, after) }, project)
     const { found: declarations } = await withSources(drafted, storedObjects.source)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
-    const failures = new Map([...verifyDraft(candidate, read), ...findReplacedVariables(candidate, { environment, only })])
+    const linked = candidate.objects.filter(({ isEdited, path = '' }) => isEdited && links.includes(path))
+    const failures = new Map([
+      ...verifyDraft(candidate, read),
+      ...findReplacedVariables(candidate, { environment, only }),
+      ...linked.map((one) => [excludedAs(one), isLink] as const),
+    ])
     return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, { api, service, kinds }) }
   })
-  const draft = withAdoptedIds(verified, read, { kinds, environment, only, texts, declarations: found })
+  const draft = withAdoptedIds(verified, read, { kinds, environment, only, texts, links, declarations: found })
   return {
     project,
     draft,
@@ -229,6 +234,8 @@ async function draftUntilVerified(
     for (const [identity, reason] of found) excluded.set(identity, reason)
   }
 }
+
+const isLink = 'the file is a link, which pull does not write; change the file that it leads to'
 
 /** Why the server rejects an object, by `identityOf`; undefined when it accepts it. */
 type ServerAnswers = Map<string, string | undefined>

@@ -8,6 +8,7 @@ import {
   formOf,
   isInForm,
   isServerDefault,
+  isUnused,
   mapForms,
   ownValue,
   type Schema,
@@ -78,14 +79,14 @@ const isManaged = ({ schema }: KindWire, key: string): boolean => schema instanc
 
 const isClearable = ({ clearsBy }: KindWire, key: string): boolean => Object.hasOwn(clearsBy, key)
 
-/** Drops fields that are empty or have the server's default for their place. Keeps all items of lists. */
+/** Drops fields that are empty, have no meaning or have the server's default for their place. Keeps all items of lists. */
 export const withoutDefaults = (value: Body, schema: Schema | undefined): Body => mapForms(value, schema, dropping, undefined)
 
 const dropping: FormWalk<undefined> = {
   map({ map, form, inner }) {
     const kept: [string, unknown][] = []
     for (const key of Object.keys(map)) {
-      if (form !== undefined && isServerDefault(form, key, map[key])) continue
+      if (form !== undefined && (isServerDefault(form, key, map[key]) || isUnused(form, key, map))) continue
       const value = inner(key)
       if (!isEmpty(value)) kept.push([key, value])
     }
@@ -126,7 +127,8 @@ const overlaying: FormWalk<unknown> = {
   into: partnerIn,
   map({ map, form, schema, beside: stored, inner }) {
     if (form === undefined || !isMapping(stored) || formOf(schema, stored) !== form) return map
-    const unmanaged = Object.entries(stored).filter(([key]) => !isInForm(form, key) && !Object.hasOwn(map, key))
+    const isKept = (key: string): boolean => !isInForm(form, key) || (isUnused(form, key, map) && isUnused(form, key, stored))
+    const unmanaged = Object.entries(stored).filter(([key]) => isKept(key) && !Object.hasOwn(map, key))
     return { ...Object.fromEntries(unmanaged), ...mapFields(Object.keys(map), inner) }
   },
 }

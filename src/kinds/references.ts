@@ -114,7 +114,7 @@ function checkTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
   if (onTile && savedSearch !== undefined)
     return [diagnostic(alert, 'alert-target', [], 'must watch either a tile or a savedSearch, not both')]
   if (savedSearch !== undefined) return dangling(alert, 'savedSearch', savedSearch, known)
-  if (!onTile) return [diagnostic(alert, 'alert-target', [], 'watches nothing; add dashboard and tile, or savedSearch')]
+  if (!onTile) return [diagnostic(alert, 'alert-target', [], 'watches nothing; add a query, dashboard and tile, or savedSearch')]
   if (dashboard === undefined || tile === undefined) {
     const lacking = dashboard === undefined ? 'dashboard' : 'tile'
     return [diagnostic(alert, 'alert-target', [], `watches a tile and needs ${lacking}, too`)]

@@ -99,6 +99,7 @@ export const getAlert = defineOperation({
   effect: 'read',
   scope: 'service-or-server',
   input: z.strictObject({ id: idInput }),
+  positional: 'id',
   output: alertOutput,
   details: alertDetails.extend({ declaration: declarationDetail('alert') }),
   example: { id: '65f5e4a35eedc0de0000001f' },
@@ -118,6 +119,7 @@ export const deleteAlert = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   input: z.strictObject({ id: idInput }),
+  positional: 'id',
   output: z.object({
     id: z.string().describe('Id of the alert.'),
     changed: z.boolean().describe('Whether the alert existed.'),
@@ -187,6 +189,7 @@ export const updateAlert = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   input: z.strictObject({ id: idInput, ...input }),
+  positional: 'id',
   output: alertOutput,
   details: writtenAlert,
   example: { id: '65f5e4a35eedc0de0000001f', alert: '{ threshold: 10 }' },

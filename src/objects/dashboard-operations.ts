@@ -67,6 +67,7 @@ export const getDashboard = defineOperation({
   effect: 'read',
   scope: 'service-or-server',
   input: z.strictObject({ id: idInput }),
+  positional: 'id',
   output: dashboardOutput,
   details: dashboardDetails.extend({ declaration: declarationDetail('dashboard') }),
   example: { id: '65f5e4a35eedc0de0000000c' },
@@ -110,6 +111,7 @@ export const updateDashboard = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   input: z.strictObject({ id: idInput, ...input }),
+  positional: 'id',
   output: dashboardOutput,
   details: dashboardDetails.extend({ lostAlerts, dropped: droppedFields }),
   example: {
@@ -177,6 +179,7 @@ export const deleteDashboard = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   input: z.strictObject({ id: idInput }),
+  positional: 'id',
   output: z.object({
     id: z.string().describe('Id of the dashboard.'),
     changed: z.boolean().describe('Whether the dashboard existed.'),

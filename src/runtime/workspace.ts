@@ -1,6 +1,6 @@
 import { constants, type Dirent, type Stats } from 'node:fs'
-import { glob, lstat, mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
+import { chmod, glob, lstat, mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join, parse, posix, relative, resolve, sep } from 'node:path'
 import { type InputError, inputError } from '../platform/core/errors.ts'
 import { fileVariablePrefix, secretPrefix } from '../platform/core/names.ts'
 import { runPageOf } from '../platform/core/run-page.ts'
@@ -51,15 +51,20 @@ const maxFiles = 1000
 
 /** Files and links under `root` that match. Links that lead outside are rejected when they are read. Hidden files are not found. */
 async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<FoundFiles> {
-  const found = new Set<string>()
+  const found = new Map<string, boolean>()
   const patterns = await patternsOf(root, globs)
   for await (const entry of glob(patterns, { cwd: root, withFileTypes: true })) {
     // A skipped link would look like a valid file.
-    if (!entry.isDirectory()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    if (!entry.isDirectory()) found.set(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'), entry.isSymbolicLink())
     if (found.size > maxFiles) throw inputError(input, `matches more than ${maxFiles} files`)
   }
-  const paths = [...found].sort()
-  return { paths, skipped: await findSkipped({ root, patterns: patterns.map((one) => posix.normalize(one)), paths }) }
+  const paths = [...found.keys()].sort()
+  const links = paths.filter((path) => found.get(path))
+  return {
+    paths,
+    ...(links.length > 0 && { links }),
+    skipped: await findSkipped({ root, patterns: patterns.map((one) => posix.normalize(one)), paths }),
+  }
 }
 
 /** The globs, in which a directory stands for all of its files. */
@@ -190,9 +195,10 @@ export const workspaceFiles = (
   remote: Remote = { name: async () => undefined, address: async () => undefined },
   used?: UsedFiles,
 ): Files => ({
-  async read(path, input) {
+  async read(path, input, mayBeOutside) {
     await demandCheckout(root, env, input)
-    return readWorkspaceFile(root, path, input, used)
+    const whole = resolve(root, path)
+    return mayBeOutside ? readWorkspaceFile(parse(whole).root, whole, input, used) : readWorkspaceFile(root, path, input, used)
   },
   // Pull and import find none in a new repository.
   find: (globs, input) => findWorkspaceFiles(root, globs, input),
@@ -299,9 +305,11 @@ export async function writeWorkspaceFile(root: string, path: string, content: Ou
 
 /** Throws an Error when the path exists and is not a regular file: a device, a pipe or a link would be lost. */
 async function requireReplaceable(path: string): Promise<void> {
-  const stats = await lstat(path).catch(() => undefined)
+  const stats = await statsOf(path)
   if (stats !== undefined && !stats.isFile()) throw new Error(`it is ${fileTypeOf(stats)}, not a regular file`)
 }
+
+const statsOf = (path: string): Promise<Stats | undefined> => lstat(path).catch(() => undefined)
 
 export function fileTypeOf(stats: Stats): string {
   if (stats.isSymbolicLink()) return 'a link'
@@ -324,11 +332,13 @@ async function makeOwnDirectory(path: string): Promise<void> {
   if (!stats.isDirectory()) throw new Error(`is in "${quote(path, 120)}", which is a link or not a directory`)
 }
 
-/** Writes a new file next to the target and renames it. Readers see the old file or the new one, and a link is replaced, not followed. */
+/** Writes a new file with the mode of the target next to it, and renames it. Readers see the old file or the new one, and a link is replaced. */
 async function writeWholeFile(path: string, content: OutputFile['content']): Promise<void> {
   const temporary = join(dirname(path), `.watchkeeper-${randomPart()}`)
   try {
+    const mode = (await statsOf(path))?.mode
     await writeFile(temporary, content, { flag: 'wx' })
+    if (mode !== undefined) await chmod(temporary, mode & 0o777)
     await rename(temporary, path)
   } catch (thrown) {
     await rm(temporary, { force: true })

@@ -28,7 +28,8 @@ export function withNames(stored: Json, nameOf: ReadonlyMap<string, string>): Js
 /** Words of a loss, for fields whose names it does not have. */
 const words: Readonly<Record<string, RegExp>> = {
   whereLanguage: /where|language/,
-  aggConditionLanguage: /language/,
+  aggCondition: /aggCondition|condition of each series/,
+  aggConditionLanguage: /language|condition of each series/,
   onClick: /click/,
   tabId: /containerId/,
 }
@@ -107,7 +108,7 @@ export async function checkImports({ site, profile, documents, ids, ...server }:
   const kind = createKinds(profileNamed(profile), 0).dashboard
   // ClickHouse Cloud has no names of connections.
   const connections = new Map(profile === 'hyperdx' ? [] : Object.entries(ids.connections))
-  const outcomes = documents.map((document) => translateDashboard(document, 'a.json', { kind, connections }))
+  const outcomes = documents.map((document) => translateDashboard(document, 'a.json', { kind, connections, webhooks: new Map() }))
   const webIds = await server.importInWebApp(documents)
   // The web app has made dashboards of the same names.
   const dashboards = Object.fromEntries(outcomes.map(({ declared }, i) => [`d${i}`, { ...declared, adopt: false }]))

@@ -241,6 +241,7 @@ export const webDashboards: readonly Json[] = [
   dashboard('Conditions of charts', [
     chart('Lucene', 'line', where('SeverityText:error')),
     chart('SQL', 'number', where("SeverityText = 'error'", 'sql')),
+    chart('Of two series', 'table', { select: [item(), item({ alias: 'again' })], ...where('SeverityText:error') }),
     chart('Beside a series', 'table', { select: [item(ofItem('ServiceName:checkout'))], ...where('SeverityText:error') }),
   ]),
   dashboard('Hidden settings', [

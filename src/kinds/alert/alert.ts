@@ -38,6 +38,13 @@ const thresholdSigns: Readonly<Record<string, string>> = {
   not_equal: '≠',
 }
 
+/** Words and signs of other tools, such as Grafana. */
+export const comparisons: Readonly<Record<string, ThresholdType>> = {
+  ...({ gt: 'above_exclusive', lt: 'below', gte: 'above', ge: 'above', lte: 'below_or_equal', le: 'below_or_equal' } as const),
+  ...({ eq: 'equal', ne: 'not_equal', '>': 'above_exclusive', '<': 'below', '>=': 'above', '≥': 'above' } as const),
+  ...({ '<=': 'below_or_equal', '≤': 'below_or_equal', '=': 'equal', '==': 'equal', '!=': 'not_equal', '≠': 'not_equal' } as const),
+}
+
 type Threshold = Readonly<Partial<Record<'thresholdType' | 'threshold' | 'thresholdMax', unknown>>>
 
 /** `≥ 5`, `between 5 and 9`, `not between 5 and 9`. */
@@ -200,6 +207,7 @@ export const declaredAlert = z
     thresholdMax: z.number().nullish().meta({ description: 'Upper end of the range, for between and not_between.', clear: undefined }),
     thresholdType: z
       .enum(thresholdTypes)
+      .meta({ synonyms: comparisons })
       .default('above')
       .meta({ description: `How the value is compared with the threshold: ${thresholdTypeMeaning}` }),
     interval: z.enum(alertIntervals).meta({
@@ -237,6 +245,12 @@ export const declaredAlert = z
     raw: raw.optional(),
     ...adoption,
   })
-  .meta({ aliases: { id: 'adopt' } })
+  .meta({
+    aliases: {
+      id: 'adopt',
+      for: 'write numConsecutiveWindows: 3 for three intervals in a row',
+      severity: 'it is a field of the channel, for PagerDuty',
+    },
+  })
 
 export type DeclaredAlert = z.output<typeof declaredAlert>

@@ -58,7 +58,9 @@ export const defaulted = <T extends z.ZodType>(schema: T, serverDefault: z.outpu
  * The language of a condition. The web app always stores one. For an item of a select, the server stores no language that a body
  * lacks, and answers lucene. The alert task and the charts then read the condition as SQL in one half of their query.
  */
-const whereLanguage = language.optional().meta({ serverDefault: 'lucene', writeDefault: true })
+const languageOf = (beside: string) => language.optional().meta({ serverDefault: 'lucene', writeDefault: { beside, always: true } })
+
+const whereLanguage = languageOf('where')
 
 /** Words of other tools for aggregate functions. */
 const otherAggregates: Readonly<Record<string, string>> = {
@@ -124,7 +126,7 @@ const clickThrough = (id: z.ZodType) => ({
     z.strictObject({ mode: z.literal('template'), template }),
   ]),
   whereTemplate: sql.optional(),
-  whereLanguage,
+  whereLanguage: languageOf('whereTemplate'),
   filters: z
     .array(z.strictObject({ kind: z.literal('expressionTemplate'), expression: template, template }))
     .max(50)

@@ -37,8 +37,13 @@ export const meantName = (given: string, known: readonly string[]): string | und
 /** Looking for the nearest of thousands, thousands of times, would take minutes. */
 const maxCompared = 200
 
-/** `; did you mean "x"?`, or an empty text when none of the first known names is close. */
+/** The variable of a shell or of another tool that a text names. */
+const otherVariable = /\$\{?(?:env\.)?([A-Za-z_]\w{0,127})/
+
+/** `; did you mean "x"?`, or an empty text when none of the first known names is close. A variable of a shell is written as an expression. */
 export function didYouMean(given: string, known: Iterable<string>): string {
+  const variable = otherVariable.exec(given)?.[1]
+  if (variable !== undefined) return `; write \${{ env.${variable} }} for the variable ${fileVariablePrefix}${variable}`
   const name = meantName(given, [...known].slice(0, maxCompared))
   return name === undefined ? '' : `; did you mean "${name}"?`
 }

@@ -67,9 +67,10 @@ export function readDocument(text: string, name: string): ReadDocument | UnreadD
     return { file: name, line, column: col }
   }
   try {
-    const [document, second] = parseYaml(text.replace(/^\ufeff/, ''), lines)
+    const own = text.replace(/^\ufeff/, '')
+    const [document, second] = parseYaml(own, lines)
     const errors = document === undefined ? [] : [...document.errors, ...document.warnings]
-    if (errors.length > 0) return { diagnostics: describeErrors(errors, at) }
+    if (errors.length > 0) return { diagnostics: describeErrors(errors, own, at) }
     if (second !== undefined) return refuse('holds more than one document')
     if (document === undefined || document.contents === null || isNothing(document.contents)) return refuse('is empty')
     const { value, scalars } = expand(document.contents)
@@ -86,9 +87,13 @@ export function readDocument(text: string, name: string): ReadDocument | UnreadD
 
 const implicitKeyAdvice = 'has a second ": " in one line, or is indented deeper than the line above; align it, or write the text in quotes'
 
+const noColon = 'has no ": " after its key; write a colon and a space, as in "name: Errors"'
+
+const tab = 'is indented with a tab; use spaces'
+
 /** What to do about errors of the parser, whose texts are about its grammar. */
 const adviceByCode: Readonly<Partial<Record<ErrorCode, string>>> = {
-  TAB_AS_INDENT: 'is indented with a tab; use spaces',
+  TAB_AS_INDENT: tab,
   BLOCK_AS_IMPLICIT_KEY: implicitKeyAdvice,
   MULTILINE_IMPLICIT_KEY: implicitKeyAdvice,
   BAD_INDENT: 'is not aligned with the lines around it; use the same number of spaces',
@@ -97,7 +102,10 @@ const adviceByCode: Readonly<Partial<Record<ErrorCode, string>>> = {
 }
 
 /** One error for each line: the others in it follow from the first one. */
-function describeErrors(errors: readonly YAMLError[], at: At): readonly Diagnostic[] {
+function describeErrors(errors: readonly YAMLError[], text: string, at: At): readonly Diagnostic[] {
+  const conflict = text.search(/^<{7} /m)
+  if (conflict !== -1)
+    return [toDiagnostic(at(conflict), 'is the marker of a conflict of Git; resolve the conflict, and remove its markers')]
   const lines = Map.groupBy(errors.slice(0, maxErrors), ({ pos }) => at(pos[0]).line)
   return [...lines.values()].flatMap(([first]) => {
     if (first === undefined) return []
@@ -105,7 +113,10 @@ function describeErrors(errors: readonly YAMLError[], at: At): readonly Diagnost
     const what = code === 'TAG_RESOLVE_FAILED' ? 'remove the tag' : 'check the indentation and the quotes here'
     // The place is where the parser noticed, which may be many lines below.
     const closing = / end with a ([\]}])$/.exec(message)?.[1]
-    const advice = closing === undefined ? adviceByCode[code] : `${closing} is missing here or above`
+    const line = text.slice(text.lastIndexOf('\n', pos[0] - 1) + 1).split(/\r?\n/, 1)[0] ?? ''
+    const ofLine =
+      /implicit/i.test(message) && !/:(?:\s|$)/.test(line) ? noColon : /^Block/.test(message) && /^ *\t/.test(line) ? tab : undefined
+    const advice = closing === undefined ? (ofLine ?? adviceByCode[code]) : `${closing} is missing here or above`
     return [toDiagnostic(at(pos[0]), advice ?? `${printable(clip(message, 200))}; ${what}`)]
   })
 }

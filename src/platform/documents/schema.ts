@@ -8,7 +8,7 @@ declare module 'zod' {
   interface GlobalMeta {
     /** What a person may write, as text for messages. */
     accepts?: string
-    /** Other words for the fields of a map. */
+    /** Other words for the fields of a map, each with the field that it means, or with what to do instead. */
     aliases?: Readonly<Record<string, string>>
     /** What to write instead of other words, in lower case, for a value. */
     synonyms?: Readonly<Record<string, string>>
@@ -22,9 +22,10 @@ declare module 'zod' {
     serverDefault?: unknown
     /**
      * Writes state the server's default: the server stores nothing for an absent field, and other readers of the stored object assume
-     * another value. `beside`: only if this other field of the object is not empty, because the field has no meaning without it.
+     * another value. `beside`: the field of the object without which this one has no meaning. Comparisons ignore it then, and a write
+     * states no default, except `always`.
      */
-    writeDefault?: true | { readonly beside: string }
+    writeDefault?: { readonly beside?: string; readonly always?: true }
   }
 }
 
@@ -115,18 +116,25 @@ export function knownKeys(field: Schema | undefined): readonly string[] {
 export const isServerDefault = (schema: z.ZodObject, key: string, value: unknown): boolean =>
   value !== undefined && formsOf(schema)[0]?.serverDefaults.get(key) === value
 
+/** Whether the field has no meaning in this map, because the field that it belongs to is empty. */
+export function isUnused(schema: z.ZodObject, key: string, map: object): boolean {
+  const stated = formsOf(schema)[0]?.statedDefaults.find((one) => one.key === key)
+  return stated?.beside !== undefined && !ownValue(map, stated.beside)
+}
+
 /** The defaults that a write of this map has to state, by the name of the absent field. */
 export function defaultsToWrite(schema: z.ZodObject, value: object): Readonly<Record<string, unknown>> {
   const stated = formsOf(schema)[0]?.statedDefaults ?? []
   const isGiven = (key: string): boolean => ownValue(value, key) != null
-  const isMeant = ({ key, beside }: StatedDefault): boolean => !isGiven(key) && (beside === undefined || !!ownValue(value, beside))
+  const isMeant = ({ key, always }: StatedDefault): boolean => !isGiven(key) && (always === true || !isUnused(schema, key, value))
   return Object.fromEntries(stated.filter(isMeant).map(({ key, value: stated }) => [key, stated]))
 }
 
 interface StatedDefault {
   readonly key: string
   readonly value: unknown
-  readonly beside: string | undefined
+  readonly beside?: string
+  readonly always?: true
 }
 
 /** One form that a map may have. */
@@ -226,9 +234,7 @@ function toForm(schema: z.ZodObject): Form {
   const defaults = fields.map(([key, field]) => [key, metaOf(field).serverDefault ?? defaultOf(field)] as const)
   const statedDefaults = fields.flatMap(([key, field]): StatedDefault[] => {
     const { serverDefault, writeDefault } = metaOf(field)
-    return writeDefault === undefined
-      ? []
-      : [{ key, value: serverDefault, beside: writeDefault === true ? undefined : writeDefault.beside }]
+    return writeDefault === undefined ? [] : [{ key, value: serverDefault, ...writeDefault }]
   })
   return { schema, literals, serverDefaults: new Map(defaults.filter(([, value]) => value !== undefined)), statedDefaults }
 }

@@ -136,7 +136,9 @@ function describeUnknownKeys(
   const named = keys.slice(0, maxUnknownKeys).map((key) => {
     // Another form of the same map has it.
     const meant = meantField(key, form)
-    const suggestion = meant === undefined ? didYouMean(key, known) : `; did you mean "${meant}"?`
+    const advice = form && ownValue(metaOf(form).aliases, key)
+    const other = typeof advice === 'string' ? `; ${advice}` : didYouMean(key, known)
+    const suggestion = meant === undefined ? other : `; did you mean "${meant}"?`
     const problem = known.includes(key)
       ? 'cannot be combined with the other fields of this map'
       : `is an unknown field${suggestion || accepted}`
@@ -228,7 +230,7 @@ function suggestion(issue: z.core.$ZodIssue, value: unknown, field: Schema | und
   if (typeof value !== 'string' && typeof value !== 'number') return ''
   const synonym = field && ownValue(metaOf(field).synonyms, String(value).toLowerCase())
   if (typeof synonym === 'string') return `; write ${synonym}`
-  if (issue.code === 'invalid_type') return otherType(issue.expected, value, field)
+  if (issue.code === 'invalid_type') return otherType(issue.expected, value, field) || didYouMean(String(value), [])
   const choices = choicesOf(issue, field)
   return nearestDurations(String(value), choices) ?? didYouMean(String(value), choices)
 }

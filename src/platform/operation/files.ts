@@ -2,6 +2,8 @@
 export interface FoundFiles {
   /** Sorted. */
   readonly paths: readonly string[]
+  /** Those that are links to files. Absent without any. */
+  readonly links?: readonly string[]
   /** Directories that wildcards did not enter, and that may have more files that match. Sorted. */
   readonly skipped: readonly SkippedDirectory[]
 }
@@ -14,8 +16,11 @@ export interface SkippedDirectory {
 
 /** The operation's access to the workspace. */
 export interface Files {
-  /** Reads a UTF-8 file. Throws an InputError that names `input` when the file cannot be read or is outside of the workspace. */
-  read(path: string, input: string): Promise<string>
+  /**
+   * Reads a UTF-8 file. Throws an InputError that names `input` when the file cannot be read, or is outside of the workspace without
+   * `mayBeOutside`, which is for a path that a person typed.
+   */
+  read(path: string, input: string, mayBeOutside?: boolean): Promise<string>
   /** Files inside the workspace that match any of the globs. */
   find(globs: readonly string[], input: string): Promise<FoundFiles>
   /** A variable that was passed to the files; undefined when it is not set. No other variable of the process can be read. */

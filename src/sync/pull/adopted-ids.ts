@@ -16,6 +16,8 @@ interface AdoptInput extends Pick<DraftInput, 'only' | 'texts'> {
   readonly kinds: Kinds
   readonly environment?: NamedEnvironment | undefined
   readonly declarations: DraftInput['declarations']
+  /** Files that are not written. */
+  readonly links: readonly string[]
 }
 
 /** The draft with the entries of `adopt` that the verified files need. A digest alone is no reason for a pull request of a drift. */
@@ -67,12 +69,12 @@ interface Pulled {
   readonly before: Declared | undefined
 }
 
-function editOf(change: Change, { one, object, before: earlier }: Pulled, { kinds, only }: AdoptInput): Edit | undefined {
+function editOf(change: Change, { one, object, before: earlier }: Pulled, { kinds, only, links }: AdoptInput): Edit | undefined {
   const { stored, desired } = change
   const { key, value, spelled, location, madeFrom } = one
   const kind: Kind = kinds[one.kind]
   if (stored === undefined || desired === undefined || kind.ownership === 'identity') return undefined
-  if (madeFrom !== undefined || location.instance !== undefined) return undefined
+  if (madeFrom !== undefined || location.instance !== undefined || links.includes(location.file)) return undefined
   const isChanged = object.outcome === 'added' || object.outcome === 'updated'
   const isNamed = value.adopt === true || adoptedIds(value.adopt).some(({ id }) => id === stored.id)
   // The base in the marker is older than the file now, which can get a change of its own before the next apply.

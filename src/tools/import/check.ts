@@ -18,6 +18,7 @@ export const queryComparisonSchema = z.object({
   withValues: z.int().describe('Windows in which the original had a value.'),
   difference: z.string().optional().describe('The first window that differs, and its values.'),
   reason: z.string().optional().describe('Why nothing was compared.'),
+  fails: z.literal(true).optional().describe('Whether Grafana cannot evaluate what the original returns.'),
 })
 
 export type Comparison = z.output<typeof queryComparisonSchema>
@@ -56,7 +57,8 @@ export async function compareQueries(access: CheckAccess, { alert, condition, is
     const difference = `at ${new Date(ends[i] ?? 0).toISOString()}: ${describe(now[i])}; Grafana had ${describe(before[i])}`
     return { windows: ends.length, withValues, ...(i >= 0 && { difference }) }
   } catch (thrown) {
-    if (thrown instanceof UnusableSql) return { windows: 0, withValues: 0, reason: thrown.message }
+    const fails = thrown instanceof FailsInGrafana && { fails: true as const }
+    if (thrown instanceof UnusableSql) return { windows: 0, withValues: 0, reason: thrown.message, ...fails }
     throw thrown
   }
 }
@@ -113,16 +115,22 @@ function toProductValues(columns: readonly SqlColumn[], rows: readonly SqlRow[],
   return new Map(rows.map((row) => [labelOf(row, labels), toNumber(row[value.name])]))
 }
 
+class FailsInGrafana extends UnusableSql {}
+
+function fail(reason: string): never {
+  throw new FailsInGrafana(reason)
+}
+
 /** One number for each row, or one for each series over time, as pkg/expr/converter.go of grafana/grafana reads an answer. */
 function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], reduction: Reduction | undefined): Values {
   const isNumeric = ({ type }: SqlColumn): boolean => kindOfType(type) === 'number' || /^(?:Nullable\()?Decimal/.test(type)
-  const [value = refuse('the original query has no number'), ...others] = columns.filter(isNumeric)
-  if (others.length > 0) return refuse('the original query has several columns with numbers')
+  const [value = fail('the original query has no number'), ...others] = columns.filter(isNumeric)
   const time = columns.find(isTime)
-  if (time !== undefined && reduction === undefined) return refuse('the original query is a series over time, which needs a reduce')
+  if (others.length > 0) return (time === undefined ? fail : refuse)('the original query has several columns with numbers')
+  if (time !== undefined && reduction === undefined) return fail('the original query is a series over time, which needs a reduce')
   const labels = columns.filter((column) => column !== value && !isTime(column))
   const groups = Map.groupBy(rows, (row) => labelOf(row, labels))
-  if (time === undefined && groups.size < rows.length) return refuse('the original query has several rows with the same labels')
+  if (time === undefined && groups.size < rows.length) return fail('the original query has several rows with the same labels')
   const reduce = (own: readonly SqlRow[]): number => {
     const numbers = own.map((row) => toNumber(row[value.name]))
     return time === undefined || reduction === undefined ? (numbers[0] ?? Number.NaN) : reduceNumbers(numbers, reduction)

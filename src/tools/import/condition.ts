@@ -1,6 +1,6 @@
 // The condition of a rule: a chain of a query, at most one reduce expression, and a threshold. Everything else is refused.
 
-import type { ThresholdType } from '../../kinds/alert/alert.ts'
+import { comparisons, type ThresholdType } from '../../kinds/alert/alert.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import { refuse } from '../../signals/backtest/window-sql.ts'
@@ -34,8 +34,9 @@ export const isExpression = ({ datasourceUid, model }: { readonly datasourceUid?
 /** Throws an UnusableSql for a condition that has no equivalent. */
 export function readCondition({ condition, data }: GrafanaRule): RuleCondition {
   const used = new Set<GrafanaQuery>()
-  const follow = (given: unknown): GrafanaQuery => {
-    const refId = typeof given === 'string' ? given.replace(/^\$\{?(.*?)\}?$/, '$1') : 'nothing'
+  const follow: Follow = (given, from) => {
+    if (typeof given !== 'string') return refuse(from === undefined ? 'it has no condition' : `${quote(from.refId, 40)} has no expression`)
+    const refId = given.replace(/^\$\{?(.*?)\}?$/, '$1')
     const found = data?.find((one) => one.refId === refId) ?? refuse(`its condition is about ${quote(refId, 40)}, which is not in data`)
     used.add(found)
     return found
@@ -46,7 +47,8 @@ export function readCondition({ condition, data }: GrafanaRule): RuleCondition {
   return { ...read, differences: [...read.differences, ...unused] }
 }
 
-type Follow = (refId: unknown) => GrafanaQuery
+/** Finds what the condition of the rule, or another expression, is about. */
+type Follow = (refId: unknown, from?: GrafanaQuery) => GrafanaQuery
 
 function readLast(last: GrafanaQuery, follow: Follow): RuleCondition {
   const common = { reduction: undefined, isClassic: false, differences: [] }
@@ -58,7 +60,7 @@ function readLast(last: GrafanaQuery, follow: Follow): RuleCondition {
   if (!isClassic && type !== 'threshold') return refuseExpression(last)
   if (all.length !== 1) return refuse(`the condition combines ${all.length}: ${all.map(describeClassic).join('; ')}. Make a rule for each`)
   const { evaluator, unloadEvaluator, query, reducer } = all[0] ?? {}
-  const target = follow(isClassic ? paramsOf(query)[0] : expression)
+  const target = follow(isClassic ? paramsOf(query)[0] : expression, last)
   const own = isClassic ? { reducer: readReducer(typeOf(reducer)), mode: 'classic' as const } : undefined
   const reduced = isExpression(target) ? readReduce(target, follow) : { query: target, reduction: own }
   const recovery = `is OK again when its threshold holds no more; Grafana waited for ${describe(unloadEvaluator)} (unloadEvaluator)`
@@ -69,7 +71,7 @@ function readLast(last: GrafanaQuery, follow: Follow): RuleCondition {
 function readReduce(reduce: GrafanaQuery, follow: Follow): Pick<RuleCondition, 'query' | 'reduction'> {
   const { type, expression, settings, reducer } = reduce.model ?? {}
   if (type !== 'reduce') return refuseExpression(reduce)
-  const query = follow(expression)
+  const query = follow(expression, reduce)
   if (isExpression(query)) return refuseExpression(query)
   const { mode, replaceWithValue } = isMapping(settings) ? settings : {}
   const replaced = typeof replaceWithValue === 'number' ? { replaceBy: replaceWithValue } : undefined
@@ -85,16 +87,11 @@ const readReducer = (given: unknown): Reduction['reducer'] =>
   reducers.find((one) => one === (given === 'avg' ? 'mean' : given)) ??
   refuse(`the reducer ${describe(given)} has no equivalent; use one of ${reducers.join(', ')}`)
 
-const simple: Readonly<Record<string, ThresholdType>> = {
-  ...({ gt: 'above_exclusive', lt: 'below', gte: 'above', ge: 'above' } as const),
-  ...({ lte: 'below_or_equal', le: 'below_or_equal', eq: 'equal', ne: 'not_equal' } as const),
-}
-
 /** Reads an evaluator. The borders of a range can have any order in a classic condition only. */
 function readEvaluator(given: unknown, isClassic: boolean): Evaluator {
   const name = typeOf(given)
   const [first, second] = paramsOf(given)
-  const thresholdType = Object.hasOwn(simple, name) ? simple[name] : undefined
+  const thresholdType = Object.hasOwn(comparisons, name) ? comparisons[name] : undefined
   if (thresholdType !== undefined && typeof first === 'number') return { thresholdType, threshold: first }
   if (!/^(?:within_range(?:_included)?|outside_range)$/.test(name) || typeof first !== 'number' || typeof second !== 'number')
     return refuse(`the evaluator ${describe(given)} has no equivalent`)

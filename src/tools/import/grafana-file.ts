@@ -71,17 +71,25 @@ const has = (value: unknown, ...fields: readonly string[]): boolean => isMapping
 
 const some = (list: unknown, test: (item: unknown) => boolean): boolean => Array.isArray(list) && list.some(test)
 
-/** What a file of another tool is. */
+const slosPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/slos.md'
+
+/** What a file of another tool is, and where to go with it. */
 function describeOther(root: Readonly<Record<string, unknown>>): string | undefined {
-  const { kind, groups, spec, dashboard = root } = root
+  const { kind, groups, spec, dashboard = root, version, apiVersion = version } = root
+  const [, slo] = /^(openslo|prometheus|sloth)\b/.exec(textOrEmpty(apiVersion)) ?? []
+  if (slo !== undefined) return `an SLO of ${slo === 'openslo' ? 'OpenSLO' : 'Sloth'}; declare it as in ${slosPage}`
   const isRule = (rule: unknown): boolean => has(rule, 'expr') && !has(rule, 'data')
-  if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
-    return 'a rule file of Prometheus'
-  if (has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements')) return 'a dashboard of Grafana'
-  if (has(root, 'widgets')) return 'a dashboard of Datadog'
-  if (has(root, 'query', 'type')) return 'a monitor of Datadog'
-  if (isSingleDashboard(root)) return singleDashboard
-  return sectionNames.some((section) => has(root, section)) ? 'a file with declarations' : undefined
+  const isPrometheus = kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule))
+  const known = {
+    'a rule file of Prometheus': isPrometheus,
+    'a dashboard of Grafana': has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements'),
+    'a dashboard of Datadog': has(root, 'widgets'),
+    'a monitor of Datadog': has(root, 'query', 'type'),
+    [singleDashboard]: isSingleDashboard(root),
+    'a file with declarations': sectionNames.some((section) => has(root, section)),
+  }
+  const found = Object.entries(known).find(([, is]) => is)
+  return found && `${found[0]}; ${accepted}`
 }
 
 const provisioned =
@@ -123,6 +131,10 @@ function refusePlaceholders(document: ReadDocument, named: ReadonlySet<string>):
  * stay.
  */
 export function readImportedFile(content: string, file: string, named: ReadonlySet<string> = new Set()): ImportedFile {
+  const refuseFile = (is: string): never => {
+    throw new InputError([inputDiagnosticAt({ file }, is)])
+  }
+  if (file.endsWith('.tf')) return refuseFile('is a file of Terraform; watchkeeper pull writes the objects of the service to files')
   const document = readDocument(content, file)
   if ('diagnostics' in document) throw new InputError(document.diagnostics)
   const root: Readonly<Record<string, unknown>> = isMapping(document.value) ? document.value : {}
@@ -136,8 +148,8 @@ export function readImportedFile(content: string, file: string, named: ReadonlyS
   const groups: readonly unknown[] = Array.isArray(given) ? given : []
   const others = isGroup ? [] : Object.keys(root).filter((key) => key !== 'apiVersion' && key !== 'groups')
   const other = describeOther(root)
-  if (other !== undefined) throw new InputError([inputDiagnosticAt({ file }, `is ${other}; ${accepted}`)])
-  if (groups.length === 0 && !others.some((key) => otherSections.test(key))) throw new InputError([inputDiagnosticAt({ file }, noRules)])
+  if (other !== undefined) return refuseFile(`is ${other}`)
+  if (groups.length === 0 && !others.some((key) => otherSections.test(key))) return refuseFile(noRules)
   const rules = groups.flatMap((group, g) => {
     const { rules: own, name, title, folder, folderUid, interval } = isMapping(group) ? group : {}
     return (Array.isArray(own) ? own : []).map((value: unknown, r): RuleInFile => {

@@ -4,7 +4,7 @@ import { createKinds, type Kinds } from '../../kinds/kinds.ts'
 import { connectionCollection } from '../../kinds/source/source-wire.ts'
 import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
+import { isMapping } from '../../platform/core/keys.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { firstOf, plural, quote } from '../../platform/core/text.ts'
 import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
@@ -27,8 +27,8 @@ const inWorkspace = 'a directory inside the workspace'
 const input = z.strictObject({
   files: lines(
     'Dashboards of the web app, as exported or provisioned, or in the form of the API, and alert rules of Grafana, in JSON or YAML.',
-    'files in this directory or below it: copy others here',
-    glob,
+    'paths of files, and globs for files in this directory or below it',
+    z.string().regex(/^[^\0\r\n]{1,4096}$/),
   ).min(1),
   connection: lines(
     'Connections: `UID=NAME` by the uid of a data source of Grafana, and `NAME=ID` for dashboards, which have one of the two and get the other.',
@@ -85,35 +85,52 @@ type Rule = Result['rules'][number]
 type ImportContext = Context<'read', 'none'>
 
 /** The key is that of the alert. */
-type Imported = ImportOutcome & { readonly key?: string }
+type Imported = ImportOutcome & { readonly key?: string; readonly check?: Comparison }
 
-type ImportedDashboard = DashboardOutcome & { readonly key?: string }
+type ImportedDashboard = DashboardOutcome & { readonly key?: string; readonly objects?: readonly NewFields[] }
 
 async function runImport(context: ImportContext, given: Input): Promise<Result> {
-  const { paths } = await context.files.find(given.files, 'files')
   const choices = { connections: toMap(given.connection), sources: toMap(given.source), webhooks: toMap(given.webhook) }
   const named = new Set([...choices.connections.keys(), ...choices.sources.keys()])
+  const outside = given.files.filter((one) => !glob.safeParse(one).success)
+  const inside = await context.files.find(
+    given.files.filter((one) => !outside.includes(one)),
+    'files',
+  )
+  const paths = [...inside.paths, ...outside]
   const read = await Promise.all(
-    paths.map(async (path) => ({ path, ...readImportedFile(await context.files.read(path, 'files'), path, named) })),
+    paths.map(async (path) => {
+      const content = await context.files.read(path, 'files', outside.includes(path))
+      return { path, ...readImportedFile(content, path, named) }
+    }),
   )
   const rules = read.flatMap((one) => one.rules)
   const kinds = createKinds(context.profile, 0)
-  const dashboardKeys = new Set<string>()
+  const [dashboardKeys, keys] = [new Set<string>(), new Set<string>()]
   const dashboards = read.flatMap(({ path, dashboard }): ImportedDashboard[] => {
     const outcome = dashboard && translateDashboard(dashboard, path, { kind: kinds.dashboard, ...choices })
     if (outcome?.declared === undefined) return outcome === undefined ? [] : [outcome]
-    return [{ ...outcome, key: claimKey({ name: outcome.title, noun: 'dashboard' }, dashboardKeys) }]
+    const key = claimKey({ name: outcome.title, noun: 'dashboard' }, dashboardKeys)
+    const alerts = (outcome.alerts ?? []).map((after): NewFields => {
+      const { name, tile, ...fields } = after
+      return {
+        kind: 'alert',
+        key: claimKey({ name: String(name ?? tile), noun: 'alert' }, keys),
+        after: { name, dashboard: key, tile, ...fields },
+      }
+    })
+    return [{ ...outcome, key, objects: [{ kind: 'dashboard', key, after: outcome.declared }, ...alerts] }]
   })
   if (rules.length + dashboards.length === 0)
     throw inputError('files', paths.length === 0 ? 'match no file' : 'have no dashboards and no alert rules')
-  const keys = new Set<string>()
   const outcomes = await Promise.all(rules.map((rule) => translateRule(rule, choices, context.sqlFunctions)))
-  const imported = outcomes.map((outcome): Imported => {
-    if (outcome.translated === undefined) return outcome
-    return { ...outcome, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
+  const checked = given.check ? await compareAll(context, outcomes) : []
+  const imported = outcomes.map((outcome, i): Imported => {
+    const judged = withCheck(outcome, checked[i])
+    if (judged.translated === undefined) return judged
+    return { ...judged, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
   })
-  const checked = given.check ? await compareAll(context, imported) : []
-  const shown = imported.map(({ translated: _, ...one }, i): Rule => withoutUndefined({ ...one, check: checked[i] }))
+  const shown = imported.map(({ translated: _, ...one }): Rule => one)
   const numberOf = (result: Rule['result']): number => [...dashboards, ...shown].filter((one) => one.result === result).length
   const counts = { exact: numberOf('exact'), changed: numberOf('changed'), refused: numberOf('refused'), paused: numberOf('paused') }
   const differing = shown.filter(({ check }) => check?.difference !== undefined).length
@@ -123,9 +140,20 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   if (written) await refuseExisting(context, files)
   const unused = [...new Set(rules.flatMap(({ value }) => unusedFields(value)))].toSorted()
   const ofFields = unused.length === 0 ? [] : [`Without effect on an alert: ${unused.join(', ')}`]
-  const notes = [...read.flatMap((one) => one.notes), ...ofFields]
-  const withoutDeclared = dashboards.map(({ declared: _, ...one }) => one)
-  return { ...counts, differing, dashboards: withoutDeclared, rules: shown, notes, written, files }
+  const ofAlerts = dashboards.flatMap(({ location, alerts = [] }) =>
+    alerts.length === 0 ? [] : [`${location}: ${plural(alerts.length, 'alert')} of its tiles, under alerts`],
+  )
+  const notes = [...read.flatMap((one) => one.notes), ...ofAlerts, ...ofFields]
+  const shownDashboards = dashboards.map(({ declared: _, alerts: __, objects: ___, ...one }) => one)
+  return { ...counts, differing, dashboards: shownDashboards, rules: shown, notes, written, files }
+}
+
+/** Values decide over what the text of a query says. */
+function withCheck(outcome: ImportOutcome, check: Comparison | undefined): Imported {
+  const { translated: _, ...common } = outcome
+  if (check?.fails) return { ...common, differences: [], result: 'refused', reason: `the rule fails in Grafana: ${check.reason}` }
+  if (check?.difference === undefined) return { ...outcome, ...(check && { check }) }
+  return { ...outcome, check, result: 'changed', differences: [...outcome.differences, `other values ${check.difference}`] }
 }
 
 const toMap = (all: readonly string[] = []): ReadonlyMap<string, string> =>
@@ -162,9 +190,7 @@ function toFile(name: string, objects: readonly NewFields[], { directory, names,
 }
 
 const toDashboardFiles = (dashboards: readonly ImportedDashboard[], places: Places): Result['files'] =>
-  dashboards.flatMap(({ key, declared: after = {} }) =>
-    key === undefined ? [] : [toFile(key, [{ kind: 'dashboard', key, after }], places)],
-  )
+  dashboards.flatMap(({ key = '', objects }) => (objects === undefined ? [] : [toFile(key, objects, places)]))
 
 /** One file for each folder, with a dashboard for each group. */
 function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: Set<string>): Result['files'] {
@@ -193,7 +219,7 @@ async function refuseExisting({ files }: ImportContext, wanted: Result['files'])
   }
 }
 
-async function compareAll(context: ImportContext, imported: readonly Imported[]): Promise<readonly (Comparison | undefined)[]> {
+async function compareAll(context: ImportContext, imported: readonly ImportOutcome[]): Promise<readonly (Comparison | undefined)[]> {
   // The scope of a run with `check` is that of a service, which has an API and a service.
   const { api, service, clock, files, progress } = context as Context<'read', 'none' | 'service-or-server'>
   if (api === undefined || service === undefined) throw inputError('check', 'needs a server')

@@ -40,6 +40,7 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   const { value, time, labels } = roles
   const isWhole = isCount(value.expression) && reduction?.reducer !== 'mean'
   if (time !== undefined && reduction === undefined) return refuse('the threshold is for a series over time; add a reduce expression')
+  if (isCall(value.expression, /^toBool$/i)) return refuse('the rule always fails in Grafana, which takes no Bool for a number')
   if (time === undefined && typeof reduction?.mode === 'object') return refuse('replaceNN is about a number; write it in the SQL')
   if (time !== undefined && labels.length > 0 && isTable)
     return refuse('the rule always fails in Grafana, because a table with times and labels is not a series; set its format to Time series')
@@ -81,7 +82,8 @@ function readOrder({ columns, order, has }: Select, { time, labels }: Roles, red
     /^(.*?)(?: (asc|desc)(?:ending)?)?(?: (?:nulls|with|collate) .*)?$/i.exec(order.trim().replace(/\s+/g, ' ')) ?? []
   const bare = (text: string | undefined): string | undefined => text?.replace(/["`]/g, '')
   const isSorted = time === undefined || [bare(time.name), bare(time.expression)].includes(bare(key)) || columns[Number(key) - 1] === time
-  const isDescending = isSorted && /^desc/i.test(direction)
+  // Without times, each row is an alert instance, in whatever order.
+  const isDescending = time !== undefined && isSorted && /^desc/i.test(direction)
   if (isDescending && labels.length > 0 && !has('LIMIT 1'))
     return refuse('the rule always fails in Grafana, because rows with labels must have ascending times; correct its ORDER BY')
   const unsorted =
@@ -201,9 +203,11 @@ const isAggregate = ({ expression }: Column): boolean =>
   ) && !/\b(?:over|select)\b/i.test(expression)
 
 /** One call that counts: always a whole number, also without rows. */
-function isCount(expression: string): boolean {
+const isCount = (expression: string): boolean => isCall(expression, /^(?:count|uniq)(?!.*OrNull)\w*$/i)
+
+function isCall(expression: string, name: RegExp): boolean {
   const tokens = toTokens(expression)
-  return /^(?:count|uniq)(?!.*OrNull)\w*$/i.test(tokens[0] ?? '') && tokens[1] === '(' && closingBracket(tokens, 1) === tokens.length - 1
+  return name.test(tokens[0] ?? '') && tokens[1] === '(' && closingBracket(tokens, 1) === tokens.length - 1
 }
 
 /** Whether the server takes the result for a number. It does not take a decimal for one. */

@@ -1,14 +1,15 @@
 // Dashboards of the web app as declarations. The API has fewer fields than the web app, and what it has no field for is a loss. Facts are
 // from hyperdxio/hyperdx 2.36: packages/common-utils/src/types.ts, and the conversions of the external API in packages/api.
 import * as z from 'zod'
+import { alertFromApi, declaredAlert, unknownFormOf } from '../../kinds/alert/alert.ts'
 import { declaredDashboard } from '../../kinds/dashboard/dashboard.ts'
 import { isApiDashboard } from '../../kinds/dashboard/dashboard-file.ts'
-import { toDashboardBody } from '../../kinds/dashboard/dashboard-wire.ts'
+import { explainTypeWithoutAlerts, toDashboardBody, typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
 import { builtConfig, writtenConfig } from '../../kinds/dashboard/tile-schema.ts'
 import { isWebAppDashboard } from '../../kinds/dashboard/web-app-file.ts'
 import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
-import { isEmpty, isMapping, mapItems } from '../../platform/core/keys.ts'
+import { isEmpty, isMapping, mapItems, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import { elementOf, fieldOf, formOf, isInForm, ownValue, type Schema } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics } from '../../platform/documents/validate.ts'
@@ -21,7 +22,11 @@ export const dashboardOutcome = z.object({
   reason: z.string().optional().describe('Why the dashboard is refused.'),
 })
 
-export type DashboardOutcome = z.output<typeof dashboardOutcome> & { readonly declared?: Body }
+export type DashboardOutcome = z.output<typeof dashboardOutcome> & {
+  readonly declared?: Body
+  /** The alerts of its tiles, without the dashboard. */
+  readonly alerts?: readonly Body[]
+}
 
 type Lose = (loss: string) => void
 
@@ -31,6 +36,8 @@ interface Choices {
   readonly connections: ReadonlyMap<string, string>
   /** Names of sources by their ids in the file. */
   readonly sources?: ReadonlyMap<string, string>
+  /** Names of webhooks by id, or by another name. */
+  readonly webhooks: ReadonlyMap<string, string>
 }
 
 const { shape } = declaredDashboard
@@ -42,7 +49,7 @@ const replaceIds = (value: unknown, names: ReadonlyMap<string, string>): unknown
 export function translateDashboard(
   document: Body,
   location: string,
-  { kind, connections, sources = new Map() }: Choices,
+  { kind, connections, webhooks, sources = new Map() }: Choices,
 ): DashboardOutcome {
   const isApi = !isWebAppDashboard(document) && isApiDashboard(document)
   const { name, tiles, ...fields } = isApi ? (replaceIds(toDashboardBody({ id: '', ...document }), sources) as Body) : document // A map stays one.
@@ -67,24 +74,60 @@ export function translateDashboard(
   const boxes = accept('containers', containers)
   const connectionOf = (given: unknown): unknown =>
     connections.get(String(given)) ?? [...connections].find(([, other]) => other === given)?.[0] ?? given
-  const kept = listOf(tiles).flatMap((tile, i): readonly Body[] => {
+  const kept = listOf(tiles).flatMap((tile, i): readonly KeptTile[] => {
     const label = (isApi ? String(tile.name ?? '') : nameOf(tile)) || `Tile ${i + 1}`
     const own: string[] = []
     const loseOf: Lose = (loss) => void own.push(loss)
     const body = isApi ? toApiTile(tile, connectionOf, loseOf) : toTile(tile, boxes, connectionOf, loseOf)
     const isKept = body !== undefined && isAccepted(elementOf(shape.tiles), { ...body, name: label }, 'the tile', loseOf)
     losses.push(...(isKept ? own : own.slice(-1)).map((loss) => ({ tile: label, loss })))
-    return isKept ? [body] : []
+    return isKept ? [{ body, label, alert: ownValue(ownValue(tile, 'config'), 'alert') }] : []
   })
   if (kept.length === 0 && !isEmpty(tiles)) return { ...common, result: 'refused', reason: 'the API has none of its tiles' }
   const lists = {
-    ...{ tags: accept('tags', tags), tiles: kept, filters: accept('filters', filters) },
+    ...{ tags: accept('tags', tags), tiles: kept.map(({ body }) => body), filters: accept('filters', filters) },
     ...{ savedFilterValues: accept('savedFilterValues', savedFilterValues), containers: boxes },
   }
   // Spelled as by `pull`.
   const nothing = { spelled: undefined, declared: undefined, sources: [], keyOf: () => undefined, tilesOf: () => [] }
   const declared = kind.toFile({ name: title, ...lists, ...query }, { ...nothing, key: '', directory: namesAsIds })
-  return { ...common, result: losses.length === 0 ? 'exact' : 'changed', declared }
+  const names = listOf(declared.tiles).map((tile) => tile.name)
+  const alerts = kept.flatMap(({ body, label, alert }, i): readonly Body[] => {
+    const loseOf: Lose = (loss) => void losses.push({ tile: label, loss })
+    const isRepeated = names.indexOf(names[i]) !== names.lastIndexOf(names[i])
+    const found = isMapping(alert) ? toAlert(alert, { body, webhooks, isRepeated }, loseOf) : undefined
+    return found === undefined ? [] : [{ ...found, tile: names[i] }]
+  })
+  return { ...common, result: losses.length === 0 ? 'exact' : 'changed', declared, alerts }
+}
+
+interface KeptTile {
+  readonly body: Body
+  readonly label: string
+  readonly alert: unknown
+}
+
+/** The alert that the web app and the provisioner keep in the chart of a tile; undefined where files cannot declare it. */
+function toAlert(alert: Body, of: Pick<KeptTile, 'body'> & Pick<Choices, 'webhooks'> & { readonly isRepeated: boolean }, lose: Lose) {
+  const type = typeWithoutAlerts(of.body)
+  const form = unknownFormOf({ id: '', ...alert })
+  const reason = of.isRepeated
+    ? 'another tile has the same name'
+    : type === undefined
+      ? form && `it has ${form}`
+      : explainTypeWithoutAlerts(type)
+  if (reason !== undefined) return lose(`its alert is left out: ${reason}`)
+  const toChannel = (channel: unknown): unknown => {
+    const { webhookName, webhookId = webhookName, ...others } = isMapping(channel) ? channel : {}
+    const webhook = of.webhooks.get(String(webhookId)) ?? webhookName
+    return withoutUndefined({ ...others, ...(webhook === undefined ? { webhookId } : { webhook }) })
+  }
+  const fields = {
+    channel: (value: unknown) => ({ channel: toChannel(value) }),
+    channels: (value: unknown) => ({ channels: listOf(value).map(toChannel) }),
+  }
+  const carried = carry(alertFromApi({ ...alert, source: 'tile' }) ?? alert, declaredAlert, fields, lose)
+  return isAccepted(declaredAlert, carried, 'its alert', lose) ? carried : undefined
 }
 
 const nameOf = (tile: Body): string => String(ownValue(ownValue(tile, 'config'), 'name') ?? '')
@@ -152,7 +195,6 @@ const effects: Readonly<Record<string, string>> = {
   appliesToSourceIds: ', which has no effect without isBroadcastEnabled',
   containerId: ', because there is no such container',
   tabId: ', because there is no such tab',
-  alert: ', as by an import in the web app; declare it under alerts',
 }
 
 const drop: Convert = () => ({})
@@ -196,7 +238,7 @@ const isRanked = ({ displayType }: Body): boolean => displayType === 'pie' || di
 const schemaOf = ({ configType }: Body): Schema => (configType === 'sql' ? writtenConfig : builtConfig)
 
 const chartFields: Readonly<Record<string, Convert>> = {
-  name: drop,
+  ...{ name: drop, alert: drop },
   configType: (value) => (value === 'sql' ? { configType: value } : {}),
   source: (value, { displayType }) => (displayType === 'markdown' ? {} : { sourceId: value }),
   select: toSelect,
@@ -272,6 +314,18 @@ function toApiTile({ config, ...others }: Body, connectionOf: (given: unknown) =
   return { ...carry(others, elementOf(shape.tiles), apiFields, lose), config: { ...empty, ...carry(chart, form, fields, lose) } }
 }
 
+/**
+ * A condition that the API has only for series, where these have none. Queries of HyperDX have the conditions of all series in their WHERE
+ * (renderWhere of packages/common-utils), so they read the same rows. Those of metrics are made in another way.
+ */
+function moveCondition(web: Body, form: z.ZodObject, lose: Lose): Body {
+  const { where, whereLanguage, ...others } = web
+  const series = isInForm(form, 'where') || isEmpty(where) || isEmpty(whereLanguage) ? [] : listOf(web.select)
+  if (series.length === 0 || series.some(({ aggCondition, metricName }) => !isEmpty(aggCondition) || !isEmpty(metricName))) return web
+  lose(`where ${describe(where)} becomes the condition of each series`)
+  return { ...others, select: series.map((one) => ({ ...one, aggCondition: where, aggConditionLanguage: whereLanguage })) }
+}
+
 /** The tile in the API's fields; undefined where the API has no such tile. */
 function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: unknown) => unknown, lose: Lose): Body | undefined {
   const { id: _, x, y, w, h, config, ...others } = isMapping(tile) ? tile : {}
@@ -293,6 +347,6 @@ function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: u
     connection: (value: unknown) => ({ connectionId: connectionOf(value) }),
   }
   // A search without columns shows those of its source.
-  const chart = { ...(web.displayType === 'search' && { select: '' }), ...carry(web, form, fields, lose) }
+  const chart = { ...(web.displayType === 'search' && { select: '' }), ...carry(moveCondition(web, form, lose), form, fields, lose) }
   return { name: nameOf(tile), x, y, w, h, ...carry(others, elementOf(shape.tiles), exists, lose), config: chart }
 }

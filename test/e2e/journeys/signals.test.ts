@@ -58,7 +58,7 @@ it('R6: a second signal ends the command line at once, with the exit code that s
   const { flags, variables } = asOptions(inputsFor(emulator()))
   for (const [args, method, code] of [
     [['list-sources'], 'GET', 130],
-    [['delete-alert', '--id', ids.alert, '--yes'], 'DELETE', 4],
+    [['delete-alert', ids.alert, '--yes'], 'DELETE', 4],
   ] as const) {
     emulator().reset()
     emulator().addFault({ match: { method }, effect: { kind: 'hang' } })

@@ -358,4 +358,29 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       expect(await apply(files)).toMatchObject({ changed: false, objects: [{ outcome: 'unchanged', isTracked: true }] })
       expect(JSON.stringify(overview())).toBe(before)
     }))
+
+  it('is equal with another language of an empty condition, which pull and updates keep', () =>
+    site(async ({ pull, plan, apply }) => {
+      const id = '665f000000000000000000ef'
+      const series = { aggFn: 'count', where: '', whereLanguage: 'sql' }
+      const config = { displayType: 'line', sourceId: serviceOf(emulator()).sources[0]?.id, select: [series] }
+      const tile = { id: 't', name: 'Volume', x: 0, y: 0, w: 8, h: 10, config }
+      serviceOf(emulator()).dashboards.push({ ...structuredClone(overview()), id, name: 'Broker', tags: [], filters: [], tiles: [tile] })
+      const stored = () => serviceOf(emulator()).dashboards.find((one) => one.id === id)
+      const before = structuredClone(stored()?.tiles)
+      const declared = {
+        name: 'Broker',
+        tiles: [{ ...tile, id: undefined, config: { displayType: 'line', source: 'Logs', select: [{ aggFn: 'count' }] } }],
+      }
+      const files = (more: object = {}) => ({ 'a.json': { dashboards: { broker: { ...declared, ...more } } } })
+      expect(await plan(files())).toMatchObject({ ...emptyPlan, unchanged: 1, diagnostics: [] })
+      const pulled = await pull({}, undefined, { select: conditions('kind=dashboard', 'name~Broker') })
+      expect(pulled.writtenFiles[0]?.content).toContain('whereLanguage: sql')
+      expect(await plan(afterPull({}, pulled))).toMatchObject({ ...emptyPlan, diagnostics: [] })
+      await apply(files())
+      expect((await pull(files(), ['a.json'], { only: 'declared' })).writtenFiles).toEqual([])
+      await apply(files({ tags: ['new'], adopt: id }))
+      expect(stored()?.tags).toContain('new')
+      expect(stored()?.tiles).toEqual(before)
+    }))
 })

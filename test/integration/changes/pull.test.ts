@@ -5,7 +5,8 @@ import type { Alert, Dashboard, Emulator } from '../../../src/emulator/index.ts'
 import type { WriteApi } from '../../../src/platform/api/client.ts'
 import { digestOfText } from '../../../src/platform/core/digest.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
-import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
 import type { TestSession } from '../../support/session.ts'
 import { acceptingRewrites, afterPull, differing, emptyPlan, project, type SiteFiles, withSite } from '../../support/site.ts'
 
@@ -514,4 +515,26 @@ describe('a pull of a service', () => {
       expect(await site.pull(files, ['o/[ab]*.yml'])).toMatchObject({ changed: false, unchanged: 10 })
     })
   })
+})
+
+it('S8: leaves out an object whose file is a link, and writes the other files', async () => {
+  const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'pull', project, files: 'observability/*.yml' }
+  const declare = (key: string, name: string) => `dashboards:\n  ${key}:\n    adopt: true\n    name: ${name}\n    tiles: []\n`
+  const ran = await invokeText({
+    inputs,
+    files: { 'observability/logs.yml': declare('logs', 'Checkout logs'), 'shared/payments.yml': declare('payments', 'Payments') },
+    links: { 'observability/payments.yml': '../shared/payments.yml' },
+  })
+  expect(ran.document.objects).toContainEqual(
+    expect.objectContaining({
+      key: 'payments',
+      outcome: 'left-out',
+      reason: 'the file is a link, which pull does not write; change the file that it leads to',
+    }),
+  )
+  expect(ran.document.objects).toContainEqual(expect.objectContaining({ key: 'logs', outcome: 'updated' }))
+  const written = ran.files.map((file) => file.path)
+  expect(written).toContain('observability/logs.yml')
+  expect(written).not.toContain('observability/payments.yml')
+  expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
 })

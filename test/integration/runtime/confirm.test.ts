@@ -85,7 +85,10 @@ describe('an operation that writes', () => {
 
   it('accepts --yes, and without it changes and deletes nothing outside of a terminal', async () => {
     await forEachEntry(writing, async ({ name, operation }) => {
-      const example = Object.entries(operation.example).flatMap(([input, value]) => [`--${toKebab(input)}`, String(value)])
+      const example = Object.entries(operation.example).flatMap(([input, value]) => [
+        ...(input === operation.positional ? [] : [`--${toKebab(input)}`]),
+        String(value),
+      ])
       const run = async (...more: readonly string[]) => {
         emulator().reset()
         // So that there is a silence to end.
@@ -147,7 +150,7 @@ describe('silencing at a terminal', () => {
 
 describe('a change of one alert at a terminal', () => {
   const update = (typed?: string, ...more: readonly string[]) =>
-    command(['update-alert', ...flags(), '--id', ids.alert, '--alert', '{ threshold: 77 }', ...more], typed === undefined ? {} : { typed })
+    command(['update-alert', ...flags(), ids.alert, '--alert', '{ threshold: 77 }', ...more], typed === undefined ? {} : { typed })
 
   it('shows what changes, and asks', async () => {
     const refused = await update('n\n')
@@ -161,7 +164,7 @@ describe('a change of one alert at a terminal', () => {
 
   it('a change of one alert at a terminal is not written when the alert changed while the question was open', async () => {
     const alert = serviceOf(emulator()).alerts.find(({ id }) => id === ids.alert)
-    const ran = await whileAsked(['update-alert', ...flags(), '--id', ids.alert, '--alert', '{ threshold: 77 }'], () =>
+    const ran = await whileAsked(['update-alert', ...flags(), ids.alert, '--alert', '{ threshold: 77 }'], () =>
       Object.assign(alert ?? {}, { interval: '1d' }),
     )
     expect(ran.exitCode).toBe(1)
@@ -192,13 +195,13 @@ const newAlert = (name: string, threshold: number) => [
 
 it('names the alerts that a deleted dashboard takes along, and asks', async () => {
   const before = serviceOf(emulator()).dashboards.length
-  const ran = await command(['delete-dashboard', ...flags(), '--id', ids.dashboard], { typed: 'no\n' })
+  const ran = await command(['delete-dashboard', ...flags(), ids.dashboard], { typed: 'no\n' })
   expect(ran.stderr).toMatch(/Delete this dashboard and \d+ alerts? on it\? \[y\/N\]/)
   expect(serviceOf(emulator()).dashboards).toHaveLength(before)
 })
 
 it('shows an alert before it deletes it', async () => {
-  const ran = await command(['delete-alert', ...flags(), '--id', ids.alert], { typed: 'yes\n' })
+  const ran = await command(['delete-alert', ...flags(), ids.alert], { typed: 'yes\n' })
   expect(ran.stderr).toContain('Delete this alert? [y/N]')
   expect(methodsOf(emulator())).toEqual(['GET', 'GET', 'DELETE'])
 })
@@ -287,7 +290,7 @@ it('writes nothing when the service changed while the question was open', async 
 it('asks before an update of a dashboard, and says what changes', async () => {
   const { tiles } = serviceOf(emulator()).dashboards.find(({ id }) => id === ids.dashboard) ?? {}
   const document = JSON.stringify({ name: 'Renamed', tiles: (tiles ?? []).map(({ id: _, ...tile }) => tile) })
-  const ran = await command(['update-dashboard', ...flags(), '--id', ids.dashboard, '--dashboard', document], {
+  const ran = await command(['update-dashboard', ...flags(), ids.dashboard, '--dashboard', document], {
     typed: 'n\n',
   })
   expect(ran.stderr).toContain('name: Checkout overview → Renamed')
@@ -296,7 +299,7 @@ it('asks before an update of a dashboard, and says what changes', async () => {
 })
 
 it('asks before an update of a dashboard deletes alerts', async () => {
-  const ran = await command(['update-dashboard', ...flags(), '--id', ids.dashboard, '--dashboard', '{ name: Empty, tiles: [] }'], {
+  const ran = await command(['update-dashboard', ...flags(), ids.dashboard, '--dashboard', '{ name: Empty, tiles: [] }'], {
     typed: 'n\n',
   })
   expect(ran.stderr).toMatch(/Change the dashboard, which deletes \d+ alerts?\? \[y\/N\]/)
@@ -367,7 +370,7 @@ it('R6: after a signal during a write, the exit code says whether the server may
     channel: { type: 'webhook', webhookId: '0'.repeat(24) },
   }
   for (const [args, method, code] of [
-    [['delete-alert', '--id', ids.alert], 'DELETE', 4],
+    [['delete-alert', ids.alert], 'DELETE', 4],
     // The server knows no such webhook.
     [['create-alert', '--alert', JSON.stringify(alert)], 'POST', 130],
   ] as const) {

@@ -42,7 +42,7 @@ describe('a read-only run', () => {
   })
 
   it('W14: a read-only run is not switched off by an option or a file of the repository', async () => {
-    const args = ['delete-alert', '--id', ids.alert, ...flags(), '--yes', '--read-only', 'false']
+    const args = ['delete-alert', ids.alert, ...flags(), '--yes', '--read-only', 'false']
     const refused = await runCliInside(args, { env: variable })
     expect([refused.exitCode, refused.stderr]).toEqual([
       2,

@@ -197,7 +197,7 @@ it('the exit code says what kind of end it was', async () => {
     await exitCodeOf([...gate, '--warn-only']),
     await exitCodeOf(['list-sources'], demo.keys.disabled),
     await exitCodeOf(['list-sources'], demo.keys.billing),
-    await exitCodeOf(['get-alert', '--id', '0'.repeat(24)]),
+    await exitCodeOf(['get-alert', '0'.repeat(24)]),
     (await run([])).exitCode,
   ]).toEqual([10, 0, 3, 3, 1, 2])
 })

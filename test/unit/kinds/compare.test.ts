@@ -248,6 +248,47 @@ describe('an unknown field', () => {
   })
 })
 
+describe('the language of an empty condition', () => {
+  const tileWith = (fields: object) => ({ ...tile, id: 't', config: { ...chart, select: [{ aggFn: 'count', ...fields }] } })
+  const bodyWith = (fields: object) => ({ ...storedDashboard, tiles: [tileWith(fields)] })
+  const search = (fields: object) => ({
+    ...storedDashboard,
+    tiles: [{ ...tile, id: 't', config: { displayType: 'search', select: '', ...fields } }],
+  })
+  const filtered = (fields: object) => ({ ...storedDashboard, filters: [{ ...filter, id: 'f', ...fields }] })
+
+  it('is no difference, in any place, on either side', () => {
+    for (const withFields of [bodyWith, search, filtered])
+      for (const [stored, declared] of [
+        [{ where: '', whereLanguage: 'sql' }, {}],
+        [
+          { where: '', whereLanguage: 'sql' },
+          { where: '', whereLanguage: 'lucene' },
+        ],
+        [{ whereLanguage: 'lucene' }, { whereLanguage: 'sql' }],
+      ] as const) {
+        const { before, after } = compareBodies(kinds.dashboard, withFields(declared), actualOf(withFields(stored)))
+        expect(before).toEqual(after)
+      }
+  })
+
+  it('is one as soon as there is a condition', () => {
+    for (const withFields of [bodyWith, search, filtered]) {
+      const stored = actualOf(withFields({ where: 'a = 1', whereLanguage: 'sql' }))
+      const { before, after } = compareBodies(kinds.dashboard, withFields({ where: 'a = 1', whereLanguage: 'lucene' }), stored)
+      expect(before).not.toEqual(after)
+    }
+  })
+
+  it('stays in an update, unless the file states one or removes the condition', () => {
+    const updated = (declared: object, stored: object) =>
+      composeUpdate(kinds.dashboard, { ...bodyWith(declared), name: 'New' }, actualOf(bodyWith(stored))).tiles
+    expect(updated({}, { where: '', whereLanguage: 'sql' })).toEqual([tileWith({ whereLanguage: 'sql' })])
+    expect(updated({ whereLanguage: 'lucene' }, { where: '', whereLanguage: 'sql' })).toEqual([tileWith({ whereLanguage: 'lucene' })])
+    expect(updated({}, { where: 'a = 1', whereLanguage: 'sql' })).toEqual([tileWith({ whereLanguage: 'lucene' })])
+  })
+})
+
 describe('what files have a say in, and leave out', () => {
   it('a field that a file leaves out is cleared where an update can', () => {
     const stored = actualOf({ ...alert, note: 'n', message: 'm', numConsecutiveWindows: 2, scheduleOffsetMinutes: 3 })

@@ -28,7 +28,7 @@ describe('what an alert watches', () => {
   })
 
   it.each([
-    [{ dashboard: nothing, tile: nothing }, 'alert-target: alerts.a: watches nothing; add dashboard and tile, or savedSearch'],
+    [{ dashboard: nothing, tile: nothing }, 'alert-target: alerts.a: watches nothing; add a query, dashboard and tile, or savedSearch'],
     [{ tile: nothing }, 'alert-target: alerts.a: watches a tile and needs tile, too'],
     [{ dashboard: nothing }, 'alert-target: alerts.a: watches a tile and needs dashboard, too'],
     [{ savedSearch: 's' }, 'alert-target: alerts.a: must watch either a tile or a savedSearch, not both'],

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readOptionalFile, readWorkspaceFile, workspaceFiles, writeFileFrom } from '../../../src/runtime/workspace.ts'
+import { readOptionalFile, readWorkspaceFile, workspaceFiles, writeFileFrom, writeWorkspaceFile } from '../../../src/runtime/workspace.ts'
 
 let root: string
 
@@ -96,6 +96,15 @@ describe('S8: files are written where that was asked for, and through no link', 
     await writeFile(join(root, 'report.csv'), 'old')
     await writeFileFrom(root, 'report.csv', 'x')
     expect(await readFile(join(root, 'report.csv'), 'utf8')).toBe('x')
+  })
+
+  it('keeps the mode of a file that it replaces, whatever the mask of the process is', async () => {
+    for (const mode of [0o640, 0o664, 0o755]) {
+      await writeFile(join(root, 'mode.yml'), 'old')
+      await chmod(join(root, 'mode.yml'), mode)
+      await writeWorkspaceFile(root, 'mode.yml', 'new')
+      expect([(await lstat(join(root, 'mode.yml'))).mode & 0o777, await readFile(join(root, 'mode.yml'), 'utf8')]).toEqual([mode, 'new'])
+    }
   })
 
   it('writes a file piece by piece, and keeps the old one when a piece cannot be made', async () => {
@@ -279,7 +288,7 @@ describe('wildcards', () => {
     await writeFile(join(place, 'work', 'mounted', '..2026_11_22', 'a.yml'), 'alerts: {}')
     await link('..2026_11_22', 'mounted/..data')
     await link('..data/a.yml', 'mounted/a.yml')
-    expect(await find('mounted/**/*.yml')).toEqual({ paths: ['mounted/a.yml'], skipped: [] })
+    expect(await find('mounted/**/*.yml')).toEqual({ paths: ['mounted/a.yml'], links: ['mounted/a.yml'], skipped: [] })
     await link('real', 'observability/again')
     expect(await find(all)).toEqual({ paths: own, skipped: [] })
   })

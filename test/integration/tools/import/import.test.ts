@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { demo, type RunSql, startEmulator } from '../../../../src/emulator/index.ts'
 import { createClient } from '../../../../src/index.ts'
@@ -36,6 +36,23 @@ describe('import', () => {
     const { exitCode, stderr } = await runCliInside(['import', '--files', 'rules.yml'], { directory })
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Write the files after the command: watchkeeper import <files>.')])
     expect((await runCliInside(['import', '--help'], { directory })).stdout).toContain('Usage: watchkeeper import <files> [options]')
+  })
+
+  it('S8: reads a file outside of the workspace that is named, and none that a pattern finds behind a link', async () => {
+    const elsewhere = await mkdtemp(join(tmpdir(), 'watchkeeper-downloads-'))
+    onTestFinished(() => rm(elsewhere, { recursive: true }))
+    await writeFile(join(elsewhere, 'rules.yml'), await readFile(example))
+    for (const path of [join(elsewhere, 'rules.yml'), `../${basename(elsewhere)}/rules.yml`]) {
+      const { exitCode, stdout } = await importFile(path)
+      expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2 rules of Grafana')])
+    }
+    await symlink(join(elsewhere, 'rules.yml'), join(directory, 'link.yml'))
+    for (const path of ['link.yml', 'l*.yml']) {
+      const { exitCode, stderr } = await importFile(path)
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('"link.yml" is outside of the workspace')])
+    }
+    const validated = await runCliInside(['validate', '--files', join(elsewhere, 'rules.yml')], { directory })
+    expect([validated.exitCode, validated.stderr]).toEqual([2, expect.stringContaining('is not accepted')])
   })
 
   it('writes a file for each folder, with a dashboard for each group', async () => {
@@ -146,12 +163,14 @@ alerts:
 
   it('compares values with --check, and writes no rule whose values differ unless a part is enough', async () => {
     let original: number | undefined = 3
+    let type = 'UInt64'
     const runSql: RunSql = ({ sql }) => {
       if (original === undefined) return { error: 'Unknown table expression identifier' }
       const windows = sql.split('\nUNION ALL\n')
       // Only the translated query names its window in milliseconds.
-      const value = sql.includes("'checkout'") && !sql.includes('toInt64') ? original : 3
-      return { rows: windows.map((_, i) => ({ window__: i, value })), types: { window__: 'UInt16', value: 'UInt64' } }
+      const isOriginal = sql.includes("'checkout'") && !sql.includes('toInt64')
+      const rows = windows.map((_, i) => ({ window__: i, value: isOriginal ? original : 3 }))
+      return { rows, types: { window__: 'UInt16', value: isOriginal ? type : 'UInt64' } }
     }
     const emulator = await startEmulator({ dialect: 'hyperdx', runSql })
     onTestFinished(() => emulator.close())
@@ -173,10 +192,36 @@ alerts:
     const partial = await check('--allow-partial')
     expect([partial.exitCode, partial.stdout]).toEqual([10, expect.stringContaining('the values of 1 rule differ')])
     expect(await read('observability/checkout.yml')).toContain('checkout-has-errors:')
+    const { rules } = JSON.parse((await check('--json', '--allow-partial')).stdout)
+    expect(rules[0]).toMatchObject({ result: 'changed', differences: [expect.stringMatching(/^other values at .*: 3; Grafana had 4$/)] })
+    type = 'Bool'
+    const refused = await check('--json', '--directory', 'refused')
+    const reason = 'the rule fails in Grafana: the original query has no number'
+    expect(JSON.parse(refused.stdout)).toMatchObject({
+      refused: 1,
+      written: false,
+      rules: [{ result: 'refused', reason }, { result: 'changed' }],
+    })
+    expect(JSON.parse(refused.stdout).rules[0]).not.toHaveProperty('key')
     original = undefined
     const uncompared = await check('--directory', 'uncompared')
     expect([uncompared.exitCode, uncompared.stdout]).toEqual([0, expect.stringContaining('2 rules could not be compared')])
     expect(uncompared.stdout).toContain('not compared: ')
+  })
+
+  it('writes the alerts of tiles beside their dashboard', async () => {
+    const alert = { interval: '5m', threshold: 10, thresholdType: 'above', channel: { type: 'webhook', webhookName: 'oncall' } }
+    const chart = { source: 'Logs', displayType: 'line', select: [{ aggFn: 'count' }], alert }
+    const tiles = ['Errors', 'Latency'].map((name, i) => ({ id: name, x: 12 * i, y: 0, w: 12, h: 4, config: { name, ...chart } }))
+    await writeFile(join(directory, 'one.json'), JSON.stringify({ name: 'Checkout', tiles }))
+    await writeFile(join(directory, 'two.json'), JSON.stringify({ name: 'Checkout', tiles }))
+    const { exitCode, stdout } = await importFile('one.json', 'two.json')
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('- one.json: 2 alerts of its tiles, under alerts')])
+    const second = await read('observability/checkout-2.yml')
+    expect(second).toContain('alerts:\n  errors-2:\n    dashboard: checkout-2\n    tile: Errors\n')
+    expect(second).toContain('  latency-2:\n')
+    const validated = await runCliInside(['validate', '--json'], { directory, env: { WATCHKEEPER_PROFILE: 'hyperdx' } })
+    expect(validated.exitCode).toBe(0)
   })
 
   it('refuses a file of another tool, and says what it is', () =>
@@ -283,7 +328,7 @@ describe('import of a dashboard of the web app', () => {
         ['validate'],
         ['plan', '--project', 'a/b'],
         ['create-dashboard', ...document],
-        ['update-dashboard', '--id', '65f5e4a35eedc0de0000000c', ...document, '--yes'],
+        ['update-dashboard', '65f5e4a35eedc0de0000000c', ...document, '--yes'],
       ]) {
         const { exitCode, stdout, stderr } = await runCliInside(command, { directory, env })
         const said = (stdout + stderr).split('\n').filter((line) => line.includes('web app'))

@@ -24,6 +24,18 @@ describe('a diagnostic about a field', () => {
       'thresholdType: abov',
       '6:20 alerts.a.thresholdType: "abov" is not accepted; accepted: above, below, above_exclusive, below_or_equal, equal, not_equal, between, not_between; did you mean "above"?',
     ],
+    ...Object.entries({ '">"': 'above_exclusive', '">="': 'above', lt: 'below', '<=': 'below_or_equal', '"=="': 'equal' }).map(
+      ([given, meant]): [string, string] => [
+        `thresholdType: ${given}`,
+        `6:20 alerts.a.thresholdType: "${given.replaceAll('"', '')}" is not accepted; accepted: above, below, above_exclusive, below_or_equal, equal, not_equal, between, not_between; write ${meant}`,
+      ],
+    ),
+    ['for: 15m', '6:5 alerts.a: "for" is an unknown field; write numConsecutiveWindows: 3 for three intervals in a row'],
+    ['severity: critical', '6:5 alerts.a: "severity" is an unknown field; it is a field of the channel, for PagerDuty'],
+    ...[`\${LIMIT}`, '$LIMIT', `\${env.LIMIT}`].map((given): [string, string] => [
+      `thresholdMax: ${given}`,
+      `6:19 alerts.a.thresholdMax: "${given}" is not accepted; accepted: a number; write \${{ env.LIMIT }} for the variable WATCHKEEPER_VAR_LIMIT`,
+    ]),
     ['dashboard: 3', '6:16 alerts.a.dashboard: 3 is not accepted; accepted: a key, { id: … } or { name: … }'],
     ['dashboard: { nam: x }', '6:16 alerts.a.dashboard: {"nam":"x"} is not accepted; accepted: a key, { id: … } or { name: … }'],
     ['thresholdMax: 5%', '6:19 alerts.a.thresholdMax: "5%" is not accepted; accepted: a number; write 0.05'],

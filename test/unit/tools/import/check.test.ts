@@ -175,16 +175,17 @@ describe('a comparison', () => {
     })
   })
 
-  it('says why there is none', async () => {
-    const texts: Answers = { columns: [['v', 'String']], rowsOf: () => [] }
-    const reasonFor = async (...answers: readonly Answers[]) =>
-      (await compareQueries(serve(...answers).access, await translated(count))).reason
-    expect(await reasonFor(texts)).toBe('the translated query has no number')
-    expect(
-      await reasonFor(
-        counted(() => 1),
-        texts,
-      ),
-    ).toBe('the original query has no number')
+  it('says why there is none, and whether Grafana cannot evaluate the original', async () => {
+    const answers = (...columns: Answers['columns']): Answers => ({ columns, rowsOf: () => [] })
+    const found = async (...served: readonly Answers[]) => {
+      const { reason, fails } = await compareQueries(serve(...served).access, await translated(count))
+      return [reason, fails]
+    }
+    const one = counted(() => 1)
+    expect(await found(answers(['v', 'String']))).toEqual(['the translated query has no number', undefined])
+    expect(await found(one, answers(['v', 'Bool']))).toEqual(['the original query has no number', true])
+    const several = 'the original query has several columns with numbers'
+    expect(await found(one, answers(['status', 'UInt16'], ['v', 'UInt64']))).toEqual([several, true])
+    expect(await found(one, answers(['t', 'DateTime'], ['a', 'UInt16'], ['v', 'UInt64']))).toEqual([several, undefined])
   })
 })

@@ -60,6 +60,24 @@ describe('the rules of the corpus', () => {
     }))
 })
 
+describe('a condition that is not whole', () => {
+  const read = (model: object, condition: string | undefined = 'B') => {
+    const query = { refId: 'A', datasourceUid: 'clickhouse', model: { rawSql: 'SELECT 1' } }
+    const data = [
+      query,
+      { refId: 'B', datasourceUid: '__expr__', model: { conditions: [{ evaluator: { type: 'gt', params: [1] } }], ...model } },
+    ]
+    return () => readCondition({ title: 'T', condition, data })
+  }
+
+  it('is refused with what it lacks', () => {
+    for (const model of [{ type: 'threshold' }, { type: 'classic_conditions' }]) expect(read(model)).toThrow('B has no expression')
+    expect(read({ type: 'threshold', expression: 'B' })).toThrow('the expression B of type threshold has no equivalent')
+    expect(read({ type: 'threshold', expression: 'X' })).toThrow('its condition is about X, which is not in data')
+    expect(read({ type: 'threshold', expression: 'A' })).not.toThrow()
+  })
+})
+
 describe('a range of a condition', () => {
   const read = (type: 'threshold' | 'classic_conditions', evaluator: string, params: readonly number[]) => {
     const query = { refId: 'A', datasourceUid: 'clickhouse', model: { rawSql: 'SELECT 1' } }
@@ -140,6 +158,25 @@ describe('a translated rule', () => {
       ],
       (given, wanted) => expect(toAlertSql(`SELECT ${given} FROM x`, undefined, undefined).sql).toBe(`SELECT ${wanted} FROM x`),
     ))
+
+  it('is the same in any order of rows without times, each of which is an alert instance', () => {
+    const sql = 'SELECT ServiceName AS service, max(Duration) AS value FROM otel_traces WHERE $__timeFilter(ts) GROUP BY service'
+    const last = { reducer: 'last', mode: 'strict' } as const
+    const anyOrder = toAlertSql(sql, last, undefined, true)
+    expect(anyOrder).not.toHaveProperty('unsorted')
+    for (const order of ['value DESC', 'value DESC LIMIT 5', 'service', '2 DESC'])
+      expect(toAlertSql(`${sql} ORDER BY ${order}`, last, undefined, true)).toEqual({
+        ...anyOrder,
+        sql: anyOrder.sql.replace('GROUP BY service', `GROUP BY service ORDER BY ${order}`),
+      })
+  })
+
+  it('is refused for a Bool, which Grafana takes for no number', () => {
+    expect(() => toAlertSql('SELECT toBool(countIf(bytes > 4900) > 3) AS b FROM x', undefined, undefined)).toThrow(
+      'takes no Bool for a number',
+    )
+    expect(toAlertSql('SELECT toBool(max(a) > 3) + 1 AS b FROM x', undefined, undefined)).toMatchObject({ isGrouped: false })
+  })
 
   it('may have no row where a limit is not 1, and always has a number for a count without a limit', () =>
     forEachEntry<[string, string]>(
@@ -373,6 +410,14 @@ describe('a file of Grafana', () => {
 
   it('must have rules, unless it has other parts of a provisioning', () => {
     expect(() => readImportedFile('panels: []', 'a.yml')).toThrow('a.yml: has no groups of alert rules')
+    const sloth = 'service: shop\nslos: [{ name: availability, objective: 99.9 }]'
+    for (const [file, content, reason] of [
+      ['a.yml', 'apiVersion: openslo/v1\nkind: SLO\nspec: { service: api }', /is an SLO of OpenSLO; declare it as in https:.*slos\.md$/],
+      ['a.yml', `version: prometheus/v1\n${sloth}`, /is an SLO of Sloth; declare it as in https:.*slos\.md$/],
+      ['a.yml', 'apiVersion: sloth.slok.dev/v1\nkind: PrometheusServiceLevel\nspec: { service: api }', /is an SLO of Sloth;/],
+      ['a.tf', 'import { to = a.b }', /is a file of Terraform; watchkeeper pull writes the objects of the service to files$/],
+    ] as const)
+      expect(() => readImportedFile(content, file)).toThrow(reason)
     expect(readImportedFile('apiVersion: 1\npolicies: []', 'a.yml')).toEqual({ rules: [], notes: ['a.yml: policies stays in Grafana'] })
   })
 

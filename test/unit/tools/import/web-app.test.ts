@@ -25,7 +25,7 @@ const recorded: Readonly<Record<string, StoredTwice>> = JSON.parse(readFileSync(
 const kind = createKinds(profileNamed('hyperdx'), 0).dashboard
 
 const translate = (document: Json, connections: readonly (readonly [string, string])[] = []) =>
-  translateDashboard(document, 'a.json', { kind, connections: new Map(connections) })
+  translateDashboard(document, 'a.json', { kind, connections: new Map(connections), webhooks: new Map([['w1', 'oncall']]) })
 
 const named = (name: string): Json => {
   const found = webDashboards.find((one) => one.name === name)
@@ -63,8 +63,9 @@ describe('a dashboard of the web app', () => {
         undefined,
         expect.stringMatching(/^savedFilterValues \{"type":"sql_ast".* is left out: type: "sql_ast" is not accepted; accepted: sql$/),
       ],
-      ['Lucene', 'where SeverityText:error is left out, so that rows without it count, too'],
-      ['SQL', "where SeverityText = 'error' is left out, so that rows without it count, too"],
+      ['Lucene', 'where SeverityText:error becomes the condition of each series'],
+      ['SQL', "where SeverityText = 'error' becomes the condition of each series"],
+      ['Of two series', 'where SeverityText:error becomes the condition of each series'],
       ['Beside a series', 'where SeverityText:error is left out, so that rows without it count, too'],
       ['Granularity', 'granularity 5 minute is left out, which only the editor of the web app reads'],
       ['Limit', 'limit {"limit":20} is left out, so that the tile can have more rows'],
@@ -108,9 +109,26 @@ describe('a dashboard of the web app', () => {
     }
   })
 
-  it('keeps the condition of a chart out of its series', () => {
-    const declared = translate(named('Conditions of charts')).declared
-    expect(JSON.stringify(declared)).not.toContain('SeverityText')
+  it('has the condition of a chart in each of its series, unless one has its own', () => {
+    const { tiles } = translate(named('Conditions of charts')).declared ?? {}
+    const conditions = (tiles as readonly Json[]).map(({ config }) => toJson((config as Json).select) as readonly Json[])
+    expect(conditions.map((series) => series.map(({ where, whereLanguage = 'lucene' }) => [where, whereLanguage]))).toEqual([
+      [['SeverityText:error', 'lucene']],
+      [["SeverityText = 'error'", 'sql']],
+      [
+        ['SeverityText:error', 'lucene'],
+        ['SeverityText:error', 'lucene'],
+      ],
+      [['ServiceName:checkout', 'lucene']],
+    ])
+  })
+
+  it('keeps the condition of a chart of metrics out of its series', () => {
+    const series = { aggFn: 'avg', metricName: 'a', metricType: 'gauge', valueExpression: 'Value' }
+    const chart = { name: 'A', source: 'Metrics', displayType: 'line', select: [series], where: 'a:b', whereLanguage: 'lucene' }
+    const { losses, declared } = translate({ name: 'A', tiles: [{ x: 0, y: 0, w: 6, h: 6, config: chart }] })
+    expect(losses).toEqual([{ tile: 'A', loss: 'where a:b is left out, so that rows without it count, too' }])
+    expect(JSON.stringify(declared)).not.toContain('a:b')
   })
 
   it('says of a lost condition only that it is lost', () => {
@@ -120,18 +138,73 @@ describe('a dashboard of the web app', () => {
   })
 
   it('loses fields that nothing here knows, and none that the server sets', () => {
-    const chart = { name: 'A', displayType: 'markdown', markdown: 'x', later: { a: 1 }, alert: { threshold: 5 } }
+    const chart = { name: 'A', displayType: 'markdown', markdown: 'x', later: { a: 1 } }
     const tile = { id: 't', x: 0, y: 0, w: 6, h: 6, minW: 2, config: chart }
     const set = { _id: '1', team: '2', provisioned: true, createdAt: 'x', description: 'y', __v: 3 }
     const { losses, declared } = translate({ name: 'A', constructor: 'x', ...set, tiles: [tile, 5] })
     expect(losses.map(({ loss }) => loss)).toEqual([
       'constructor x is left out: the API has no field for it',
       'later {"a":1} is left out: the API has no field for it',
-      'alert {"threshold":5} is left out, as by an import in the web app; declare it under alerts',
       'minW 2 is left out: the API has no field for it',
       'the tile is left out: the API has no tiles of type ',
     ])
     expect(declared).toMatchObject({ name: 'A', tiles: [{ name: 'A', at: [0, 0, 6, 6] }] })
+  })
+
+  it('has the alerts of its tiles, with webhooks by name, by a given name, or by id', () => {
+    const alert = { interval: '5m', threshold: 0, thresholdType: 'below', name: 'Errors', message: null }
+    const stored = { id: 'a', state: 'ALERT', silenced: { by: 'x', at: 'y', until: 'z' }, createdAt: 'x', numConsecutiveWindows: 2 }
+    const alertsOf = (...given: readonly Json[]) => {
+      const chart = { source: 'Logs', displayType: 'line', select: [{ aggFn: 'count' }] }
+      const tiles = given.map(({ of = {}, ...one }, i) => ({
+        x: 0,
+        y: 0,
+        w: 6,
+        h: 6,
+        config: { name: `T${i}`, ...chart, ...(of as Json), alert: one },
+      }))
+      const { result, losses, alerts } = translate({ name: 'A', tiles })
+      return { result, losses: losses.map(({ loss }) => loss), alerts: toJson(alerts) as readonly Json[] }
+    }
+    const webhook = (more: Json) => ({ type: 'webhook', ...more })
+    const declared = { interval: '5m', threshold: 0, thresholdType: 'below', name: 'Errors' }
+    expect(
+      alertsOf(
+        { ...alert, ...stored, channel: webhook({ webhookName: 'oncall' }) },
+        { ...alert, channel: webhook({ webhookId: 'w1', severity: 'error' }) },
+        { ...alert, channels: [webhook({ webhookId: 'w2' }), { type: 'email', emailRecipients: ['a@b.c'] }] },
+      ),
+    ).toEqual({
+      result: 'exact',
+      losses: [],
+      alerts: [
+        { ...declared, tile: 'T0', numConsecutiveWindows: 2, channel: webhook({ webhook: 'oncall' }) },
+        { ...declared, tile: 'T1', channel: webhook({ webhook: 'oncall', severity: 'error' }) },
+        { ...declared, tile: 'T2', channels: [webhook({ webhookId: 'w2' }), { type: 'email', emailRecipients: ['a@b.c'] }] },
+      ],
+    })
+    const channel = webhook({ webhookName: 'oncall' })
+    expect(
+      alertsOf(
+        { ...alert, channel, later: 1 },
+        { ...alert, channel, of: { name: 'T2' } },
+        { ...alert, channel },
+        { ...alert, channel, of: { displayType: 'table' } },
+        { ...alert, channel, detectionMode: 'anomaly' },
+        { ...alert, channel, threshold: 'many' },
+      ),
+    ).toEqual({
+      result: 'changed',
+      losses: [
+        'later 1 is left out: the API has no field for it',
+        'its alert is left out: another tile has the same name',
+        'its alert is left out: another tile has the same name',
+        'its alert is left out: a tile of type table cannot have alerts; types that can: line, stacked_bar, number',
+        'its alert is left out: it has the detectionMode anomaly',
+        'its alert is left out: threshold: "many" is not accepted; accepted: a number',
+      ],
+      alerts: [{ ...declared, tile: 'T0', channel: webhook({ webhook: 'oncall' }) }],
+    })
   })
 
   it('keeps the ids of a file of the provisioner, and gets names or ids of connections that are given', () => {
