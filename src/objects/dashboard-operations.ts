@@ -4,7 +4,14 @@ import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../kind
 import type { DeclaredDashboard } from '../kinds/dashboard/dashboard.ts'
 import { expandDashboard, isApiDashboard, wholeDashboard } from '../kinds/dashboard/dashboard-file.ts'
 import { createDashboardKind } from '../kinds/dashboard/dashboard-kind.ts'
-import { type Dashboard, dashboardCollection, dashboardSchema, tileLabel, toDashboardBody, withoutIds } from '../kinds/dashboard/dashboard-wire.ts'
+import {
+  type Dashboard,
+  dashboardCollection,
+  dashboardSchema,
+  tileLabel,
+  toDashboardBody,
+  withoutIds,
+} from '../kinds/dashboard/dashboard-wire.ts'
 import { describeWebAppFile, isWebAppDashboard } from '../kinds/dashboard/web-app-file.ts'
 import { type Body, listOf } from '../kinds/kind.ts'
 import { lostAlert, lostAlertBlocks, readLostAlerts } from '../kinds/lost-alerts.ts'

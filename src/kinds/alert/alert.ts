@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { defineCollection } from '../../platform/api/collection.ts'
 import { wireId, wireNumber } from '../../platform/api/wire.ts'
-import { isEmpty, withoutUndefined } from '../../platform/core/keys.ts'
+import { isEmpty, mapItems, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 
 import { alertQuery } from '../alert-query/alert-query.ts'
@@ -48,11 +48,24 @@ export const comparisons: Readonly<Record<string, ThresholdType>> = {
 type Threshold = Readonly<Partial<Record<'thresholdType' | 'threshold' | 'thresholdMax', unknown>>>
 
 /** `≥ 5`, `between 5 and 9`, `not between 5 and 9`. */
-export function describeThreshold({ thresholdType, threshold, thresholdMax }: Threshold): string {
+function describeThreshold({ thresholdType, threshold, thresholdMax }: Threshold): string {
   const type = String(thresholdType ?? '–')
   const max = type.endsWith('between') && thresholdMax != null ? ` and ${String(thresholdMax)}` : ''
   const words = type.replaceAll('_', ' ')
   return `${Object.hasOwn(thresholdSigns, type) ? thresholdSigns[type] : words} ${String(threshold ?? '–')}${max}`
+}
+
+type Condition = Threshold & Readonly<Partial<Record<'interval' | 'detectionMode' | 'anomalyConfig', unknown>>>
+
+/** How a server newer than HyperDX 2.36 finds what is wrong, where it compares no threshold: `anomaly`. */
+const modeOf = ({ detectionMode, anomalyConfig }: Condition): string | undefined =>
+  detectionMode != null && detectionMode !== 'threshold' ? String(detectionMode) : isEmpty(anomalyConfig) ? undefined : 'anomaly'
+
+/** `≥ 5 over 5m`, `between 5 and 9 in 5m`, `anomaly on 5m`. */
+export function describeCondition(alert: Condition, preposition: 'over' | 'in'): string {
+  const mode = modeOf(alert)
+  const interval = String(alert.interval ?? '–')
+  return mode === undefined ? `${describeThreshold(alert)} ${preposition} ${interval}` : `${mode} on ${interval}`
 }
 
 export const thresholdTypeMeaning =
@@ -89,9 +102,11 @@ export type Alert = z.output<typeof alertSchema>
 
 /**
  * What an alert has that this version does not know, and that decides what the alert does: a write could change it without a trace.
- * Undefined where there is nothing like that. Other unknown fields are kept. Newer servers than HyperDX 2.36 have these.
+ * Undefined where there is nothing like that, and where `declared` states it in `raw`. Other unknown fields are kept. Newer servers than
+ * HyperDX 2.36 have these.
  */
-export function unknownFormOf({ source, detectionMode, anomalyConfig }: StoredObject): string | undefined {
+export function unknownFormOf(stored: StoredObject, declared: Pick<DeclaredAlert, 'raw'> = {}): string | undefined {
+  const { source, detectionMode, anomalyConfig } = { ...stored, ...(mapItems(declared.raw ?? {}, () => undefined) as Body) }
   if (source != null && !alertSources.some((known) => known === source)) return `the source ${quote(String(source), 40)}`
   if (detectionMode != null && detectionMode !== 'threshold') return `the detectionMode ${quote(String(detectionMode), 40)}`
   return isEmpty(anomalyConfig) ? undefined : 'an anomalyConfig'
