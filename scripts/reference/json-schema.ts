@@ -76,6 +76,12 @@ function configSchema(): Schema {
   const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))
   const { project } = planInput.shape
   return toJsonSchema(
-    z.strictObject({ ...shape, project, ...previousOwnerShape, rules: ruleSettingsSchema.optional(), 'sql-functions': sqlFunctionsSchema.optional() }),
+    z.strictObject({
+      ...shape,
+      project,
+      ...previousOwnerShape,
+      rules: ruleSettingsSchema.optional(),
+      'sql-functions': sqlFunctionsSchema.optional(),
+    }),
   )
 }

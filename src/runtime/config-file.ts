@@ -1,8 +1,8 @@
 // Loaded only if there is a config file, because it needs the YAML parser and the rules of declarations.
 
 import * as z from 'zod'
-import { type Diagnostic, inputDiagnosticAt, type LintSettings, type Location, severities } from '../platform/core/diagnostics.ts'
 import { projectForm, projectGrammar } from '../kinds/marker.ts'
+import { type Diagnostic, inputDiagnosticAt, type LintSettings, type Location, severities } from '../platform/core/diagnostics.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { isMapping, keysOf } from '../platform/core/keys.ts'
 import { didYouMean, toCamel, toKebab } from '../platform/core/names.ts'

@@ -143,7 +143,15 @@ export function readVariables(shape: Shape, env: Variables): Values {
 }
 
 async function loadConfig(path: string, isRequired: boolean, readConfigFile: RunRequest['readConfigFile']): Promise<Config> {
-  const empty: Config = { values: {}, inputs: {}, lintSettings: {}, sqlFunctions: [], previousOwner: {}, diagnostics: [], locationOf: () => undefined }
+  const empty: Config = {
+    values: {},
+    inputs: {},
+    lintSettings: {},
+    sqlFunctions: [],
+    previousOwner: {},
+    diagnostics: [],
+    locationOf: () => undefined,
+  }
   try {
     const text = await readConfigFile(path, isRequired)
     if (text === undefined) return empty

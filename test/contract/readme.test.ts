@@ -91,7 +91,7 @@ const codeSpans: readonly (readonly [string, string])[] = [...documents, 'test/c
 it('every word with dashes that a document has as code is a name of this project, or one of the listed names of GitHub and others', async () => {
   const known = await knownNames()
   const others =
-    'control-plane project-alerts github-pages github-script pull-requests runs-on security-events ubuntu-latest check-alerts self-test sql-functions'
+    'control-plane project-alerts github-pages github-script pull-requests runs-on security-events ubuntu-latest check-alerts self-test sql-functions previous-project previous-repository'
   const words = codeSpans.flatMap(([document, span]) => {
     const [, word] = /^([a-z]+(?:-[a-z]+)+)(?:$|[:=])/.exec(span) ?? []
     return word === undefined ? [] : [[document, word] as const]

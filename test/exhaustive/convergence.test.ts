@@ -97,7 +97,7 @@ describe.each(dialects)('%s', (dialect) => {
         },
       }
       const refused = await site.apply({ 'a.json': content })
-      expect(refused.diagnostics.map(({ rule }) => rule)).toContain('would-lose-alert')
+      expect(refused.diagnostics.map(({ rule }) => rule)).toContain('held')
       expect(refused.changed).toBe(false)
       const before = store.alerts.length
       store.alerts = store.alerts.filter(

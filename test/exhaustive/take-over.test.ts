@@ -97,7 +97,8 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W21: objects that other
       if (isSame(bareOf(before), bareOf(after)) || isOurs(before)) return undefined
       if (marker !== undefined) return 'belongs to another project and was written'
       // An id alone decides nothing.
-      const isAsPulled = new RegExp(`adopt: "?${before.id}@\\S+"?$`, 'm').test(this.text()) && isSame(this.pulled.get(before.id), bareOf(before))
+      const isAsPulled =
+        new RegExp(`adopt: "?${before.id}@\\S+"?$`, 'm').test(this.text()) && isSame(this.pulled.get(before.id), bareOf(before))
       return isAsPulled ? undefined : 'was overwritten, although it is not what was pulled'
     }
 

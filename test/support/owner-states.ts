@@ -6,8 +6,14 @@ import type { StoredObjects } from '../../src/sync/plan/stored-objects.ts'
 import { afterApply, kinds, planOf, remoteStateWith } from './plans.ts'
 import { randomFrom } from './random.ts'
 
-const subsets = <T>(list: readonly T[]): readonly (readonly T[])[] =>
-  list.reduce<readonly (readonly T[])[]>((all, one) => all.flatMap((some) => [some, [...some, one]]), [[]])
+type Choices<T> = { readonly [K in keyof T]: readonly T[K][] }
+
+/** Every combination of the choices. */
+const combinationsOf = <T extends object>(choices: Choices<T>): readonly T[] =>
+  (Object.entries(choices) as [keyof T, readonly T[keyof T][]][]).reduce<readonly T[]>(
+    (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    [{} as T],
+  )
 
 interface Owner {
   readonly project: string
@@ -17,98 +23,95 @@ interface Owner {
   readonly keys: readonly string[]
 }
 
-interface Written {
-  readonly project: string
-  readonly repository: string | undefined
+type Writer = Pick<Owner, 'project' | 'repository'>
+
+interface Configuration {
+  readonly isShared: boolean
+  readonly isKnown: boolean
+  readonly hasThird: boolean
+  readonly previous: readonly [string | undefined, string | undefined]
+  readonly moved: readonly [string | undefined, string | undefined]
+  readonly keysOfA: readonly string[]
+  readonly keysOfB: readonly string[]
+}
+
+const pairs = (first: readonly string[], second: readonly string[]) =>
+  [undefined, ...first].flatMap((a) => [undefined, ...second].map((b) => [a, b] as const))
+
+const configurations = combinationsOf<Configuration>({
+  isShared: [false, true],
+  isKnown: [false, true],
+  hasThird: [false, true],
+  previous: pairs(['b', 'old'], ['a', 'old']),
+  moved: pairs(['host/b/b'], ['host/a/a']),
+  keysOfA: [['x'], ['y'], ['x', 'y']],
+  keysOfB: [['x'], ['y'], ['z'], ['x', 'y'], ['y', 'z'], ['x', 'z'], ['x', 'y', 'z']],
+})
+
+function ownersIn({ isShared, isKnown, hasThird, previous: [ofA, ofB], moved, keysOfA, keysOfB }: Configuration): readonly Owner[] {
+  const repositoryOf = (name: string) => (isKnown ? `host/${name}/${name}` : undefined)
+  const a = { project: 'a', repository: repositoryOf('a'), previousProject: ofA, previousRepository: moved[0], keys: keysOfA }
+  const ofOther = isShared ? { project: 'a', previousProject: undefined } : { project: 'b', previousProject: ofB }
+  const b = { ...ofOther, repository: repositoryOf('b'), previousRepository: moved[1], keys: keysOfB }
+  const third = { project: 'old', repository: 'host/o/o', previousProject: undefined, previousRepository: undefined, keys: ['x', 'y', 'w'] }
+  return [...(hasThird ? [third] : []), a, b, a, b, a, b]
 }
 
 const search = (key: string) => ({ name: key, source: 'Logs' })
 
-const declaredBy = (keys: readonly string[]) => ({ savedSearches: Object.fromEntries(keys.map((key) => [key, search(key)])) })
-
 let count = 0
 
-function run(service: StoredObjects, { project, repository, previousProject, previousRepository, keys }: Owner) {
-  const plan = planOf(declaredBy(keys), service, {
+function run(service: StoredObjects, { project, repository, previousProject, previousRepository, keys }: Owner): StoredObjects {
+  const plan = planOf({ savedSearches: Object.fromEntries(keys.map((key) => [key, search(key)])) }, service, {
     project,
     prune: true,
     previousOwner: { project: previousProject, repository: previousRepository },
     repository: { name: repository, effect: 'write' },
   })
-  const isRefused = errorsIn(plan.diagnostics).some((one) => !isAboutHeld(one))
-  if (isRefused) return service
+  if (errorsIn(plan.diagnostics).some((one) => !isAboutHeld(one))) return service
   const after = afterApply({ ...plan, changes: plan.changes.filter((change) => !isHeld(change)) }, service)
   // The id of a new object is made of its key, which two projects can have.
   const savedSearch = after.savedSearch.map((one) => (/^\d/.test(one.id) ? one : { ...one, id: `${++count}-${one.name}` }))
   return remoteStateWith({ ...after, savedSearch })
 }
 
-const configurations = [false, true].flatMap((isShared) =>
-  [undefined, 'b', 'old'].flatMap((ofA) =>
-    [undefined, 'a', 'old'].flatMap((ofB) =>
-      [true, false].flatMap((isKnown) =>
-        [undefined, 'host/b/b'].flatMap((movedA) =>
-          [undefined, 'host/a/a'].flatMap((movedB) =>
-            subsets(['x', 'y'])
-              .slice(1)
-              .flatMap((keysOfA) =>
-                subsets(['x', 'y', 'z'])
-                  .slice(1)
-                  .flatMap((keysOfB) =>
-                    [false, true].map((hasThird) => ({
-                      owners: [
-                        { project: 'a', repository: isKnown ? 'host/a/a' : undefined, previousProject: ofA, previousRepository: movedA, keys: keysOfA },
-                        {
-                          project: isShared ? 'a' : 'b',
-                          repository: isKnown ? 'host/b/b' : undefined,
-                          previousProject: isShared ? undefined : ofB,
-                          previousRepository: movedB,
-                          keys: keysOfB,
-                        },
-                      ] satisfies readonly Owner[],
-                      hasThird,
-                    })),
-                  ),
-              ),
-          ),
-        ),
-      ),
-    ),
-  ),
-)
+const textsOf = ({ savedSearch }: StoredObjects): ReadonlyMap<string, string> =>
+  new Map(savedSearch.map((one) => [one.id, JSON.stringify(one)]))
 
-/** What runs of two repositories in turn do to objects that are not theirs, in this many random configurations. */
-export function findOwnerProblems(count: number, seed = 1): readonly string[] {
-  const random = randomFrom(seed)
-  const chosen = count >= configurations.length ? configurations : Array.from({ length: count }, () => configurations[Math.floor(random() * configurations.length)])
-  return chosen.flatMap((configuration) => {
-    if (configuration === undefined) return []
-    const { owners, hasThird } = configuration
-    const ledger = new Map<string, Written>()
-    const problems: string[] = []
-    const third: Owner = { project: 'old', repository: 'host/o/o', previousProject: undefined, previousRepository: undefined, keys: ['x', 'y', 'w'] }
-    let service = remoteStateWith()
-    for (const me of [...(hasThird ? [third] : []), ...owners, ...owners, ...owners]) {
-      const before = new Map(service.savedSearch.map((one) => [one.id, one]))
-      service = run(service, me)
-      const after = new Map(service.savedSearch.map((one) => [one.id, one]))
-      for (const [id, { project, repository }] of [...ledger]) {
-        const isOfOther = me.repository !== undefined && repository !== undefined && repository !== me.repository
-        if (!after.has(id) && (project !== me.project || isOfOther)) problems.push(`${me.project} deletes ${id} of ${project}`)
-        const isTaken = after.has(id) && JSON.stringify(after.get(id)) !== JSON.stringify(before.get(id))
-        if (isTaken && project !== me.project && project !== me.previousProject) problems.push(`${me.project} writes ${id} of ${project}`)
-        if (isTaken && isOfOther && repository !== me.previousRepository) problems.push(`${me.repository} writes ${id} of ${repository}`)
-        if (!after.has(id)) ledger.delete(id)
-      }
-      for (const [id, one] of after)
-        if (JSON.stringify(one) !== JSON.stringify(before.get(id)))
-          ledger.set(id, { project: me.project, repository: me.repository ?? ledger.get(id)?.repository })
-    }
-    return problems.length === 0 ? [] : [`${problems.join('; ')}: ${JSON.stringify(configuration)}`]
+/** What a run must not have done to an object that was last written by someone else. */
+function whyWrong(became: 'deleted' | 'written', last: Writer, me: Owner): string | undefined {
+  const isOfOther = me.repository !== undefined && last.repository !== undefined && last.repository !== me.repository
+  const [projects, repositories] = became === 'deleted' ? [[], []] : [[me.previousProject], [me.previousRepository]]
+  if (last.project !== me.project && !projects.includes(last.project)) return `${became} by the project ${me.project}`
+  return isOfOther && !repositories.includes(last.repository) ? `${became} by the repository ${me.repository}` : undefined
+}
+
+function problemsIn(configuration: Configuration): readonly string[] {
+  const lastWriters = new Map<string, Writer>()
+  let service = remoteStateWith()
+  return ownersIn(configuration).flatMap((me) => {
+    const before = textsOf(service)
+    service = run(service, me)
+    const after = textsOf(service)
+    const problems = [...lastWriters].flatMap(([id, last]) => {
+      const became = after.has(id) ? 'written' : 'deleted'
+      const problem = before.get(id) === after.get(id) ? undefined : whyWrong(became, last, me)
+      return problem === undefined ? [] : [`${id} of ${last.project} is ${problem}: ${JSON.stringify(configuration)}`]
+    })
+    for (const id of before.keys()) if (!after.has(id)) lastWriters.delete(id)
+    for (const [id, text] of after)
+      if (text !== before.get(id)) lastWriters.set(id, { ...me, repository: me.repository ?? lastWriters.get(id)?.repository })
+    return problems
   })
 }
 
-const markers = ['own', 'own under previousKey', 'own of a declared key', 'own of an undeclared key', 'other project', 'previous project', 'none'] as const
+/** What runs of two repositories in turn do to objects that are not theirs, in this many random configurations, or in all. */
+export function findOwnerProblems(wanted?: number): readonly string[] {
+  const random = randomFrom(1)
+  const pick = (): readonly Configuration[] => configurations.slice(Math.floor(random() * configurations.length)).slice(0, 1)
+  return (wanted === undefined ? configurations : Array.from({ length: wanted }, pick).flat()).flatMap(problemsIn)
+}
+
 const ownerOf = {
   own: ['shop/main', 'k'],
   'own under previousKey': ['shop/main', 'k0'],
@@ -116,44 +119,61 @@ const ownerOf = {
   'own of an undeclared key': ['shop/main', 'k3'],
   'other project': ['they/own', 'k'],
   'previous project': ['shop/old', 'k'],
-  none: undefined,
+  none: ['', ''],
 } as const
 
-/** Links that are not the ones of the order, in all states of two objects that a declaration could be about. */
-export function findLinkProblems(): readonly string[] {
-  const kind = kinds.savedSearch
-  const problems: string[] = []
-  for (const ofX of markers)
-    for (const ofY of [...markers, undefined])
-      for (const adopt of [[], ['x'], ['y'], ['x', 'y']])
-        for (const hasPreviousKey of [false, true])
-          for (const hasPrevious of [false, true]) {
-            const objects = [['x', ofX] as const, ...(ofY === undefined ? [] : [['y', ofY] as const])]
-            const stored = objects.map(([id, marker]) => {
-              const body = { name: `of ${id}`, sourceId: 'logs', tags: [] }
-              const [project, key] = ownerOf[marker] ?? []
-              return { ...(project === undefined || key === undefined ? body : kind.withMarker(body, { project, key, digest: 'abcdef' })), id }
-            })
-            const k = { ...search('k'), ...(adopt.length > 0 && { adopt }), ...(hasPreviousKey && { previousKey: 'k0' }) }
-            const plan = planOf({ savedSearches: { k, k2: search('k2') } }, remoteStateWith({ savedSearch: stored }), {
-              previousOwner: { project: hasPrevious ? 'shop/old' : false },
-            })
-            const rankOf = (marker: (typeof markers)[number]): number =>
-              marker === 'own' ? 1 : marker === 'own under previousKey' && hasPreviousKey ? 2 : marker === 'previous project' && hasPrevious ? 3 : 0
-            const best = [1, 2, 3].map((rank) => objects.filter(([, marker]) => rankOf(marker) === rank)).find((some) => some.length > 0)
-            const undeclared = hasPreviousKey ? [] : ['own under previousKey']
-            const free = objects.filter(
-              ([id, marker]) => adopt.includes(id) && ['none', 'own of an undeclared key', ...undeclared].includes(marker),
-            )
-            const meant = best ?? free
-            const named = meant.filter(([id]) => adopt.length === 1 && adopt.includes(id))
-            const wanted = meant.length === 1 ? meant[0]?.[0] : named.length === 1 ? named[0]?.[0] : undefined
-            const linked = plan.changes.find(({ key }) => key === 'k')?.id
-            const ids = plan.changes.flatMap(({ id }) => id ?? [])
-            const state = JSON.stringify({ ofX, ofY, adopt, hasPreviousKey, hasPrevious })
-            if (linked !== wanted) problems.push(`${linked} in place of ${wanted}: ${state}`)
-            if (new Set(ids).size < ids.length) problems.push(`one object of two declarations: ${state}`)
-          }
-  return problems
+type Marker = keyof typeof ownerOf
+
+const markers = Object.keys(ownerOf) as readonly Marker[]
+
+interface LinkState {
+  readonly x: Marker
+  readonly y: Marker | undefined
+  readonly adopt: readonly string[]
+  readonly hasPreviousKey: boolean
+  readonly hasPreviousProject: boolean
 }
 
+const linkStates = combinationsOf<LinkState>({
+  x: markers,
+  y: [...markers, undefined],
+  adopt: [[], ['x'], ['y'], ['x', 'y']],
+  hasPreviousKey: [false, true],
+  hasPreviousProject: [false, true],
+})
+
+const objectsIn = ({ x, y }: LinkState) => [{ id: 'x', marker: x }, ...(y === undefined ? [] : [{ id: 'y', marker: y }])]
+
+/** The id of the object that the order of links gives to the declaration; undefined where none or several are meant. */
+function linkedIn(state: LinkState): string | undefined {
+  const { adopt, hasPreviousKey, hasPreviousProject } = state
+  const objects = objectsIn(state)
+  const order: readonly (Marker | false)[] = ['own', hasPreviousKey && 'own under previousKey', hasPreviousProject && 'previous project']
+  const best = order.map((wanted) => objects.filter(({ marker }) => marker === wanted)).find((some) => some.length > 0)
+  const unclaimed: readonly (Marker | false)[] = ['none', 'own of an undeclared key', !hasPreviousKey && 'own under previousKey']
+  const meant = best ?? objects.filter(({ id, marker }) => adopt.includes(id) && unclaimed.includes(marker))
+  const [only, second] = meant.length > 1 && adopt.length === 1 ? meant.filter(({ id }) => adopt.includes(id)) : meant
+  return second === undefined ? only?.id : undefined
+}
+
+function problemOf(state: LinkState): readonly string[] {
+  const kind = kinds.savedSearch
+  const savedSearch = objectsIn(state).map(({ id, marker }) => {
+    const body = { name: `of ${id}`, sourceId: 'logs', tags: [] }
+    const [project, key] = ownerOf[marker]
+    return { ...(project === '' ? body : kind.withMarker(body, { project, key, digest: 'abcdef' })), id }
+  })
+  const { adopt, hasPreviousKey, hasPreviousProject } = state
+  const k = { ...search('k'), ...(adopt.length > 0 && { adopt }), ...(hasPreviousKey && { previousKey: 'k0' }) }
+  const previousOwner = { project: hasPreviousProject ? 'shop/old' : (false as const) }
+  const { changes } = planOf({ savedSearches: { k, k2: search('k2') } }, remoteStateWith({ savedSearch }), { previousOwner })
+  const [linked, wanted] = [changes.find(({ key }) => key === 'k')?.id, linkedIn(state)]
+  const ids = changes.flatMap(({ id }) => id ?? [])
+  return [
+    ...(linked === wanted ? [] : [`${linked} in place of ${wanted}: ${JSON.stringify(state)}`]),
+    ...(new Set(ids).size === ids.length ? [] : [`one object of two declarations: ${JSON.stringify(state)}`]),
+  ]
+}
+
+/** Links that are not the ones of the order, in all states of two objects that a declaration could be about. */
+export const findLinkProblems = (): readonly string[] => linkStates.flatMap(problemOf)

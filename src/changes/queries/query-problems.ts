@@ -23,7 +23,7 @@ import type { Refusal } from '../../signals/backtest/read-rows.ts'
 import { toRefusal, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
 import type { SeriesItem } from '../../signals/backtest/series-api.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
-import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference } from '../../sync/decide/change.ts'
+import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference, isHeld } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { Outcome } from '../../sync/plan/outcome.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
@@ -241,7 +241,9 @@ async function alertChecks(asking: Asking, isOnlyOnChanged: boolean): Promise<re
   const firstOfMakers = new Map(compared.toReversed().map(({ change }) => [makerOf(change), change]))
   /** The alerts of an SLO count the same events. */
   const isRepeated = ({ change }: ComparedAlert): boolean => isOfSlo(change) && firstOfMakers.get(makerOf(change)) !== change
-  return compared.flatMap((one) => (one.next === undefined || isRepeated(one) ? [] : checksOfAlert(one, asking, isOnlyOnChanged)))
+  return compared.flatMap((one) =>
+    one.next === undefined || isHeld(one.change) || isRepeated(one) ? [] : checksOfAlert(one, asking, isOnlyOnChanged),
+  )
 }
 
 type ComparedAlert = Awaited<ReturnType<typeof compareAlerts>>[number]
@@ -378,7 +380,7 @@ function lastWindow(interval: AlertInterval, nowMs: number): TimeRange {
 /** The tiles whose query the plan creates or changes, without those of SLOs. */
 const tileChecks = (asking: Asking): readonly Check[] =>
   changesOf(asking.planned.plan, 'dashboard').flatMap((change) => {
-    if (isDelete(change) || !isDifference(change) || isOfSlo(change)) return []
+    if (isDelete(change) || isHeld(change) || !isDifference(change) || isOfSlo(change)) return []
     const { source: sources } = asking.planned.storedObjects
     const probeOf = (tile: Body) => toProbe({ tile }, { interval: '1h', sources })
     const storedProbes = new Set(listOf(change.stored?.tiles).map((tile) => JSON.stringify(probeOf(tile))))
@@ -412,7 +414,7 @@ const toShown = (name: string, location: Location): Subject => ({
 /** The saved searches whose query the plan creates or changes. */
 const searchChecks = (asking: Asking): readonly Check[] =>
   changesOf(asking.planned.plan, 'savedSearch').flatMap((change) => {
-    if (isDelete(change) || !isDifference(change)) return []
+    if (isDelete(change) || isHeld(change) || !isDifference(change)) return []
     const { source: sources } = asking.planned.storedObjects
     const probeOf = (savedSearch: Body): Probe | Refusal | undefined => {
       const source = getById(sources, savedSearch.sourceId)

@@ -82,7 +82,14 @@ const secretNames = Object.entries(settingsSchema.shape).flatMap(([name, field])
 
 const commonOptions = (): readonly CommandOption[] => optionsOf(settingsSchema.shape)
 
-const configKeys: readonly string[] = [...fileSettings.map(toKebab), ...fileInputs, 'rules', 'sql-functions', 'previous-project', 'previous-repository']
+const configKeys: readonly string[] = [
+  ...fileSettings.map(toKebab),
+  ...fileInputs,
+  'rules',
+  'sql-functions',
+  'previous-project',
+  'previous-repository',
+]
 
 function explainOption(name: string): string | undefined {
   if (secretNames.includes(name))

@@ -33,7 +33,10 @@ import { isEqualButMarker } from './match.ts'
 import { type Decision, decideOn, type State } from './ownership.ts'
 
 interface ObjectContext
-  extends Pick<Facts, 'project' | 'repository' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'environmentPath' | 'targetOptions'> {
+  extends Pick<
+    Facts,
+    'project' | 'repository' | 'previousOwner' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'environmentPath' | 'targetOptions'
+  > {
   readonly kind: Kind
   readonly canPatch: boolean
   nameOf(id: unknown): string | undefined
@@ -150,9 +153,9 @@ function hasLatestMarker({ marker }: MarkedObject, digest: string, context: Obje
   return digestToStore(context, marker) === marker?.repository && marker?.digest === digest
 }
 
-/** The digest for the marker of an object: that of this repository. Where none is known, the one of the marker is kept. */
-const digestToStore = ({ repository }: Pick<Facts, 'repository'>, marker: StoredMarker | undefined): string | undefined =>
-  repository?.name === undefined ? marker?.repository : repositoryDigest(repository.name)
+/** The digest for the marker of an object: that of this repository. Where none is known, and of another repository, it is kept. */
+const digestToStore = (facts: Pick<Facts, 'repository' | 'previousOwner'>, marker: StoredMarker | undefined): string | undefined =>
+  facts.repository?.name === undefined || isOfOtherRepository(marker, facts) ? marker?.repository : repositoryDigest(facts.repository.name)
 
 /** Whether the object was last applied by another repository than this one and the previous one. */
 export function isOfOtherRepository(

@@ -17,15 +17,13 @@ import { twinRules } from './twins.ts'
 export const guards: readonly Guard[] = [
   repairTwins, // Adds the writes and deletes of a repair.
   endOrphans, // Adds deletes, or releases.
-  keepOwners, // Keeps what another project or repository has.
   holdWhatWaits, // Keeps what a person may have changed, and what needs it.
-  checkObjects, // What is wrong with an object by itself comes first: pull shows the first error about it.
   keepHiddenParts, // Writes dashboards by patches where it can.
   keepAlerts, // Alerts that the server would delete with what they watch.
 ]
 
 /** What is wrong with the steps then. In any order, which is that of their diagnostics. */
-export const checks: readonly Check[] = [checkUses, checkLimits]
+export const checks: readonly Check[] = [keepOwners, checkObjects, checkUses, checkLimits]
 
 export const decideRules = {
   ...twinRules,

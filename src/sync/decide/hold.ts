@@ -30,14 +30,18 @@ export function hold(change: Create | Update, pair: Pair, options: HoldOptions):
 
 /** Holds a declaration that names what the service lacks, or has twice. If the file is as applied, this was renamed or deleted since. */
 export function holdUnresolved(change: Create | Update, unresolved: readonly Diagnostic[], isAsApplied: boolean): Held {
-  const prefix = `${addressOf(change)}.`
-  const messages = unresolved.map(({ message }) => (message.startsWith(prefix) ? message.slice(prefix.length) : message))
+  const prefix = addressOf(change)
+  const parts = unresolved.map(({ message }) =>
+    (message.startsWith(prefix) ? message.slice(prefix.length).replace(/^(?:\.|: )/, '') : message).split('; '),
+  )
+  const reason = parts.map(([what]) => what).join('; ')
+  const advice = [...new Set(parts.flatMap(([, ...others]) => others))]
   const at = unresolved[0]?.location
   if (!isAsApplied)
-    return { ...holdBecause(change, true, { reason: messages.join('; '), remedies: ['correct the file or the service'] }), at }
-  const reason = `${messages.map((message) => message.replace(/; did you mean .*$/, '')).join('; ')}; it was renamed or deleted in the service since the last apply`
+    return { ...holdBecause(change, true, { reason, remedies: advice.length > 0 ? advice : ['correct the file or the service'] }), at }
+  const since = `${reason}; it was renamed or deleted in the service since the last apply`
   const remedies = ['after a rename, run pull to write the new name']
-  return { ...holdBecause(change, false, { reason, remedies }), origin: 'service', at }
+  return { ...holdBecause(change, false, { reason: since, remedies }), origin: 'service', at }
 }
 
 /** Holds what a write would do harm to, besides the object itself. */
@@ -121,5 +125,8 @@ export const holdOrphan = ({ kind, key, name, id, stored, fields }: Delete | Rel
 })
 
 /** Holds what waits for a held object. */
-export const holdFor = (change: Create | Update, pair: Pair | undefined, cause: Held, reason: string): Held =>
-  holdBecause(change, pair === undefined || !isAsApplied(pair), { reason, remedies: [`see ${addressOf(cause)}`] })
+export const holdFor = (change: Create | Update, pair: Pair | undefined, cause: Held, reason: string): Held => ({
+  ...toHeld(change, { isError: pair === undefined || !isAsApplied(pair) }),
+  reason,
+  remedies: [`see ${addressOf(cause)}`],
+})

@@ -191,11 +191,11 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
     const remedies = ['add the id of the one to manage, or delete the other one in the web app']
     return { found, hold: { reason: `several ${labels} have this identity (${ids})`, remedies } }
   }
-  const byRun = repairCommand ?? `set ${spellVariable('repair', 'duplicates')} for one run`
+  const byRun = repairCommand === undefined ? `set ${spellVariable('repair', 'duplicates')} for one run` : `run once: ${repairCommand}`
   const remedies = [
     `to name the one to manage, set adopt to its id`,
     canRepair(kind, canPatch)
-      ? `to repair all of them, run this once, when no other run is at work: ${byRun}`
+      ? `to repair all of them, when no other run is at work, ${byRun}`
       : `no run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`,
   ]
   const candidates = holders.map(({ stored }) => stored.id)

@@ -30,7 +30,6 @@ export const matchRules = {
     description:
       'The service does not have the object that `adopt` names. `apply` creates it from the file, without the parts that the API does not return.',
   },
-  'adopt-done': { severity: 'note', description: 'The object is managed, so `adopt: true` can be removed.' },
 } as const satisfies Rules
 
 /** The stored object of each declared one: the identified one, or one without a marker that is like it. */
@@ -52,10 +51,6 @@ export function matchObjects<D extends Declared>(
     const other = stored && taken.get(stored)
     if (other !== undefined && other !== one)
       diagnostics.push(diagnose(identityRules, 'owned-elsewhere', one, `${addressOf(other)} refers to ${stored?.id}, too`))
-    if (finder.hasMarkers && one.value.adopt === true && match.found !== undefined && match.takeover === undefined) {
-      const message = `this project manages the ${kind.label} ${match.found.stored.id}; remove adopt: true`
-      diagnostics.push(diagnose(matchRules, 'adopt-done', one, message))
-    }
     const ids = adoptedIds(one.value.adopt).map(({ id }) => id)
     const isGone = ids.length > 0 && !ids.some((id) => finder.byId.has(id))
     if (kind.hasHiddenParts === true && isGone && match.found === undefined && match.candidates === undefined && match.hold === undefined) {

@@ -57,4 +57,4 @@ export interface Verdict {
 /** Looks at a draft, says what is wrong with it, and which steps the plan has instead. Pure. */
 export type Guard = (draft: Draft, facts: Facts) => Verdict
 
-export type Check = (draft: Draft, facts: Facts) => Pick<Verdict, 'diagnostics' | 'isFinal'>
+export type Check = (draft: Draft, facts: Facts) => Pick<Verdict, 'diagnostics' | 'holds' | 'isFinal'>

@@ -155,12 +155,9 @@ describe('what is not clear is an error, and nothing is written', () => {
       `owned-elsewhere: alerts.two: alerts.one refers to ${theirs().id}, too`,
     ])
     const [one, two] = [1, 2].map((threshold) => ({ ...asItIs, threshold, adopt: true }))
-    expect(await refusal(alerts({ one, two }))).toEqual(
-      ['one', 'two'].map(
-        (key) =>
-          `held: alerts.${key}: could be one of the unmanaged alerts ${theirs().id}, which differ, so apply leaves it as it is. Set adopt to the id of the one to manage`,
-      ),
-    )
+    expect(await refusal(alerts({ one, two }))).toEqual([
+      `held: alerts.one, alerts.two: could be one of the unmanaged alerts ${theirs().id}, which differ, so apply leaves it as it is. Set adopt to the id of the one to manage`,
+    ])
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
     const { id } = theirs()
     expect(await refusal(alerts({ errors: { ...asItIs, adopt: id } }))).toEqual([
@@ -172,7 +169,7 @@ describe('what is not clear is an error, and nothing is written', () => {
 describe('an object of another project with the same name', () => {
   const mine = alerts({ errors: { ...asItIs, adopt: true } })
 
-  const before = (project: string | false) => ({ ...mine, '.watchkeeper.yml': { 'previous-project': project } })
+  const formerly = (project: string | false) => ({ ...mine, '.watchkeeper.yml': { 'previous-project': project } })
 
   it('an object of another project with the same name is an error while this project owns nothing, as after a rename, and previous-project takes it over', () =>
     site(async ({ apply, plan, pull, drift }) => {
@@ -181,13 +178,13 @@ describe('an object of another project with the same name', () => {
       for (const run of [plan, apply]) expect(errorRules(await run(mine))).toEqual(['other-project'])
       for (const result of [await plan(mine), await pull(mine, ['**'])])
         expect(errorsIn(result)[0]?.message).toContain('add previous-project: old/name to .watchkeeper.yml. ')
-      expect(errorsIn(await plan(before('older/name')))[0]?.message).toContain('the previous project, older/name, does not own it')
+      expect(errorsIn(await plan(formerly('older/name')))[0]?.message).toContain('the previous project, older/name, does not own it')
       expect(stateOf(emulator())).toEqual(stored)
       const { length } = serviceOf(emulator()).alerts
-      expect(actions(await plan(before('old/name')))).toEqual({ errors: 'adopt' })
-      expect(outcomes(await apply(before('old/name')))).toEqual({ errors: 'adopted' })
+      expect(actions(await plan(formerly('old/name')))).toEqual({ errors: 'adopt' })
+      expect(outcomes(await apply(formerly('old/name')))).toEqual({ errors: 'adopted' })
       expect(serviceOf(emulator()).alerts).toHaveLength(length)
-      for (const files of [mine, before('old/name')]) {
+      for (const files of [mine, formerly('old/name')]) {
         expect(await plan(files)).toMatchObject(emptyPlan)
         expect(errorsIn(await drift(files))).toEqual([])
         expect(errorsIn(await pull(files, ['**']))).toEqual([])
@@ -197,14 +194,14 @@ describe('an object of another project with the same name', () => {
   it('an object of another project with the same name stays with the other project, beside a second set, with previous-project: false', () =>
     site(async ({ apply, plan }) => {
       await apply(mine, { project: 'other/project' })
-      expect(outcomes(await apply(before(false)))).toEqual({ errors: 'created' })
+      expect(outcomes(await apply(formerly(false)))).toEqual({ errors: 'created' })
       for (const project of ['other/project', undefined]) expect(await plan(mine, { ...(project && { project }) })).toMatchObject(emptyPlan)
     }))
 
   it('an object of another project with the same name is a warning once this project owns something', () =>
     site(async ({ apply, plan }) => {
       await apply(alerts({ first: { ...asItIs, name: 'First' } }))
-      await apply(before(false), { project: 'other/project' })
+      await apply(formerly(false), { project: 'other/project' })
       const planned = await plan({ 'a.json': { alerts: { first: { ...asItIs, name: 'First' }, errors: asItIs } } })
       expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([
         ['other-project', 'warning'],

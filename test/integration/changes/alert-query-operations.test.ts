@@ -96,7 +96,10 @@ describe('alerts with a query', () => {
   it('have what the server refuses, and an unknown source, at the query', async () => {
     const unknown = { name: 'Unknown', query: { source: 'Lgos', select: [{ aggFn: 'count' }] }, ...watching }
     const planned = await run('plan', { alerts: { unknown } })
-    expect(messagesOf(planned)).toEqual([expect.stringMatching(/^unknown-name: alerts\.unknown\.query\.source: no source is named "Lgos"/)])
+    expect(messagesOf(planned)).toEqual([
+      expect.stringMatching(/^held: dashboards.project-alerts: alerts\.unknown\.query\.source: no source is named "Lgos"/),
+      expect.stringMatching(/^held: alerts\.unknown: needs what dashboards.project-alerts has/),
+    ])
   })
 
   it('exist once for each instance, and have the values of the environment', async () => {

@@ -202,7 +202,7 @@ describe('drift', () => {
     }
   })
 
-  it('drift cannot be determined while files or markers are wrong: exit 2', async () => {
+  it('drift cannot be determined while files are wrong, and two objects with one marker are a difference', async () => {
     await haveApplied()
     const wrong = await drift({ ...first, alerts: { errors: { ...errors, tile: 'Nowhere' } } })
     expect(wrong).toMatchObject({
@@ -214,8 +214,9 @@ describe('drift', () => {
     const original = store.alerts.find(({ name }) => name === 'Errors')
     if (original !== undefined) store.alerts.push({ ...original, id: '65f5e4a35eedc0deffffffff' })
     expect(await drift(first)).toMatchObject({
-      exitCode: 2,
-      reason: expect.stringMatching(/^The drift check failed: alerts\.errors: 2 alerts have /),
+      exitCode: 10,
+      reason: 'shop/drift has drifted: 1 left as it is; 1 object needs a decision',
+      text: expect.stringContaining('2 alerts have this ownership marker'),
     })
   })
 

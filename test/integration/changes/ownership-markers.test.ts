@@ -51,9 +51,7 @@ describe('a copy of an object, including its marker', () => {
       serviceOf(emulator()).savedSearches.push({ ...structuredClone(savedSearch), id: copyId(savedSearch), name: 'Copy' })
       const before = stateOf(emulator())
       const applied = await apply({ 'a.json': { dashboards: { shop }, alerts: { errors } } }, { prune: true })
-      expect(errorsIn(applied)).toMatchObject([
-        { rule: 'held', message: expect.stringContaining(`"Copy" (${copyId(savedSearch)})`) },
-      ])
+      expect(errorsIn(applied)).toMatchObject([{ rule: 'held', message: expect.stringContaining(`"Copy" (${copyId(savedSearch)})`) }])
       expect(stateOf(emulator())).toEqual(before)
     }))
 })

@@ -128,7 +128,7 @@ describe('a plan file', () => {
   })
 
   it('a plan file is not written where files or plan are wrong', async () => {
-    const content = { alerts: { errors: { ...errors, dashboard: { name: 'Nowhere' } } } }
+    const content = { alerts: { errors: { ...errors, note: undefined, dashboard: 'nowhere' } } }
     expect(await site(({ plan }) => plan({ 'a.json': content }, { planFile }))).toMatchObject({ planFile: '' })
   })
 })

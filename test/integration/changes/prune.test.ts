@@ -230,25 +230,26 @@ describe('W7: objects of another project, or of no project, are not deleted by p
       expect(await plan(file(all), { project: 'shop/one', prune: true })).toMatchObject(emptyPlan)
     }))
 
-  it('fails the plan when a dashboard to delete has an unmanaged alert, and deletes nothing', () =>
+  it('fails the plan when a dashboard to delete has an unmanaged alert, and deletes nothing, but writes the rest', () =>
     site(async ({ apply, plan }) => {
       await haveApplied()
       const store = serviceOf(emulator())
       const [copied] = store.alerts.filter(({ name }) => name === 'Errors')
       if (copied === undefined) throw new Error('no alert')
       store.alerts.push({ ...copied, id: '65f5e4a35eedc0deffffffff', name: 'Unmanaged', note: 'mine' })
-      const before = stateOf(emulator())
+      const ids = () => [...store.dashboards, ...store.alerts, ...store.savedSearches].map(({ id }) => id)
+      const before = ids()
       const planned = await plan(file(keep), { prune: true })
       expect(errorsIn(planned)).toMatchObject([
         {
-          rule: 'would-lose-alert',
+          rule: 'held',
           message: expect.stringMatching(
-            /"Unmanaged" \(65f5e4a35eedc0deffffffff\);.* prune: forget keeps both, and only removes the marker$/,
+            /"Unmanaged" \(65f5e4a35eedc0deffffffff\), so .* prune: forget keeps both, and only removes the marker$/,
           ),
         },
       ])
-      await apply(file(keep), { prune: true })
-      expect(stateOf(emulator())).toEqual(before)
+      expect(outcomes(await apply(file(keep), { prune: true }))).toEqual({ keep: 'created' })
+      expect(ids()).toEqual(expect.arrayContaining(before))
     }))
 
   it('fails the plan when a saved search to delete has an unmanaged alert', () =>
@@ -258,7 +259,7 @@ describe('W7: objects of another project, or of no project, are not deleted by p
       const [copied] = store.alerts.filter(({ name }) => name === 'Found')
       if (copied === undefined) throw new Error('no alert')
       store.alerts.push({ ...copied, id: '65f5e4a35eedc0deffffffff', name: 'Unmanaged', note: null })
-      expect(errorRules(await plan(file(keep), { prune: true }))).toEqual(['would-lose-alert'])
+      expect(errorRules(await plan(file(keep), { prune: true }))).toEqual(['held'])
     }))
 })
 
@@ -297,6 +298,6 @@ describe('an alert that leaves what is pruned', () => {
     site(async ({ apply }) => {
       await haveApplied()
       const content = { ...keep, alerts: { errors: { ...errors, dashboard: { name: 'Shop' } } } }
-      expect(errorRules(await apply(file(content), { prune: true }))).toEqual(['would-lose-alert'])
+      expect(errorRules(await apply(file(content), { prune: true }))).toEqual(['held'])
     }))
 })

@@ -323,7 +323,9 @@ describe('a pull of a service', () => {
     const { pulled } = await pullInto({ 'observability/a.yml': 'dashboards:\n  a:\n    name: A\n    tiles: []\n' })
     expect(pulled.objects.find(({ key }) => key === 'a')).toMatchObject({
       outcome: 'left-out',
-      reason: expect.stringMatching(/^2 dashboards have this ownership marker \(\w+, \w+\); to name the one to manage, set adopt to its id/),
+      reason: expect.stringMatching(
+        /^2 dashboards have this ownership marker \(\w+, \w+\); to name the one to manage, set adopt to its id/,
+      ),
     })
     expect(pulled).toMatchObject({ added: 1 })
   })

@@ -99,7 +99,7 @@ describe.each(dialects)('objects that exist twice in %s', (dialect) => {
       dialect === 'hyperdx'
         ? `--profile hyperdx --api-url ${emulator().url}/api/v2`
         : `--organization-id ${demo.organizationId} --service-id ${demo.services.checkout}`
-    const command = `run this once, when no other run is at work: watchkeeper apply --project shop ${target} --repair duplicates`
+    const command = `when no other run is at work, run once: watchkeeper apply --project shop ${target} --repair duplicates`
     for (const operation of ['plan', 'apply']) {
       const { document } = await run(operation, { prune: 'true' })
       expect(document).toMatchObject({ status: 'fail', toDelete: 0 })
@@ -130,7 +130,7 @@ describe.each(dialects)('objects that exist twice in %s', (dialect) => {
     expect(twin.tiles).toEqual(tiles)
     const next = await run('plan')
     if (isPatched) expect(next.document).toMatchObject({ status: 'pass', changed: false, unchanged: 5 })
-    else expect(messagesOf(next.document)).toEqual([expect.stringContaining('no run repairs this')])
+    else expect(messagesOf(next.document)[0]).toContain('no run repairs this')
     deleteInWebApp(twin.id)
     expect((await run('plan')).document).toMatchObject({ status: 'pass', changed: false, unchanged: 5 })
     expect(serviceOf(emulator()).alerts.filter(({ id }) => kept.includes(id))).toHaveLength(3)

@@ -220,10 +220,12 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their conne
       const plan = (fields: object) => one.plan(fileOf({ sources: { m: { ...circle['new-metrics'], logSource: undefined, ...fields } } }))
       expect(errorRules(await plan({}))).toEqual([])
       expect(errorRules(await plan({ connection: connection?.id }))).toEqual([])
-      expect(errorRules(await plan({ connection: connection?.name }))).toEqual(dialect === 'hyperdx' ? [] : ['unknown-name'])
-      expect(errorRules(await plan({ connection: 'nothing' }))).toEqual(['unknown-name'])
+      expect(errorRules(await plan({ connection: connection?.name }))).toEqual(dialect === 'hyperdx' ? [] : ['held'])
+      expect(errorRules(await plan({ connection: 'nothing' }))).toEqual(['held'])
       stored('Logs').connection = 'bbbbbbbbbbbbbbbbbbbbbbbb'
-      expect((await plan({})).diagnostics.map(({ message }) => message).join()).toContain('sources use several connections; add connection')
+      expect((await plan({})).diagnostics.map(({ message }) => message).join()).toContain(
+        'sources use several connections, so apply leaves it as it is. Add connection',
+      )
     }))
 
   const sqlTile = (fields: object, name = 'SQL') => ({
@@ -244,7 +246,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their conne
           ? []
           : [
               expect.stringContaining(
-                'dashboards.board.tiles["SQL"].config.connection: "Default" is not an id, and the server does not list',
+                'dashboards.board: tiles["SQL"].config.connection: "Default" is not an id, and the server does not list',
               ),
             ],
       )
@@ -253,7 +255,9 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their conne
         expect.stringMatching(/^dashboards\.board\.tiles\["SQL"\]\.config\.connectionId: "\w+" cannot be combined with connection$/),
       ])
       stored('Logs').connection = 'bbbbbbbbbbbbbbbbbbbbbbbb'
-      expect(await problems({})).toEqual(['dashboards.board.tiles["SQL"].config: sources use several connections; add connection'])
+      expect(await problems({})).toEqual([
+        'dashboards.board: tiles["SQL"].config: sources use several connections, so apply leaves it as it is. Add connection',
+      ])
     }))
 
   it('an SQL tile is pulled with the name of its connection, and without the only one', () =>

@@ -85,9 +85,13 @@ it('W13: holds the objects of another repository, applies the others, and prunes
     expect(deleted.map(({ kind }) => kind).toSorted(), name).toEqual(name === 'one' ? [] : ['alert', 'savedSearch'])
   }
   const { document } = await run('apply', { repository: 'shop/infra' })
-  const [held, ...others] = (document.diagnostics as { rule: string; severity: string; message: string }[]).filter(({ rule }) => rule === 'held')
+  const [held, ...others] = (document.diagnostics as { rule: string; severity: string; message: string }[]).filter(
+    ({ rule }) => rule === 'held',
+  )
   expect([held?.severity, others]).toEqual(['warning', []])
-  expect(held?.message).toMatch(new RegExp(`^dashboards.one: another repository \\(${web}\\) applied it, .*add previous-repository: ${web}, or its previous address`))
+  expect(held?.message).toMatch(
+    new RegExp(`^dashboards.one: another repository \\(${web}\\) applied it, .*add previous-repository: ${web}, or its previous address`),
+  )
   expect(markersOf()).toBe(before)
 })
 
@@ -103,7 +107,11 @@ it('previous-repository with the address or the digest takes the objects over', 
   expect(document.objects).toMatchObject([{ outcome: 'marked' }, { outcome: 'marked' }, { outcome: 'marked' }])
   expect(markersOf()).not.toContain(shop)
   for (const given of [config, undefined])
-    expect((await run('plan', { repository: 'shop/web', ...(given && { config: given }) })).document).toMatchObject({ status: 'pass', changed: false, toMark: 0 })
+    expect((await run('plan', { repository: 'shop/web', ...(given && { config: given }) })).document).toMatchObject({
+      status: 'pass',
+      changed: false,
+      toMark: 0,
+    })
   expect((await run('apply', { repository: 'shop/infra' })).document).toMatchObject({ status: 'fail', changed: false })
 })
 

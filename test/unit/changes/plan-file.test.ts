@@ -5,7 +5,7 @@ import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
 import { afterApply, kinds, planOf, remoteStateWith } from '../../support/plans.ts'
 import { errors, many, shop, slow } from '../../support/shop-declaration.ts'
 
-const identity = { organizationId: 'o', serviceId: 's', prune: false }
+const identity = { organizationId: 'o', serviceId: 's', prune: false as boolean | 'forget' }
 
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
 
@@ -128,15 +128,14 @@ describe('changes since the review', () => {
 
   it('compares two objects with the same marker by their content', () => {
     const double = remoteStateWith({ ...applied, alert: [...applied.alert, { ...applied.alert[1], id: 'second', threshold: 8 }] })
-    const prune = { prune: true }
     const nothing = { dashboards: { shop }, savedSearches: { slow } }
-    const before = fileOf(nothing, double, prune)
+    const before = fileOf(nothing, double, { prune: 'forget' })
     const turned = { ...double, alert: double.alert.toReversed() }
-    expect(movedSince(before, fileOf(nothing, turned, prune))).toEqual([])
+    expect(movedSince(before, fileOf(nothing, turned, { prune: 'forget' }))).toEqual([])
     const without = { ...double, alert: double.alert.filter(({ id }) => id !== 'second') }
-    expect(movedSince(before, fileOf(nothing, without, prune))).toEqual([
+    expect(movedSince(before, fileOf(nothing, without, { prune: 'forget' }))).toEqual([
       'there were 3 objects under alerts, and there are 2',
-      'alerts.many: the plan was to delete it; now no change is needed',
+      'alerts.many: the plan was to release it; now no change is needed',
     ])
   })
 })

@@ -272,12 +272,12 @@ describe('the report of a plan', () => {
   })
 
   it('annotates files, and nothing that is about an object of the service', () => {
-    const lost = { ...error, rule: 'would-lose-alert', location: { file: 'prune' } }
+    const lost = { ...error, rule: 'still-used', location: { file: 'prune' } }
     for (const operation of [plan, apply, drift]) {
       const { annotations = [] } = operation.report(resultOf([], { diagnostics: [error, lost] }))
       expect(annotations.map(({ rule, location }) => [rule, location?.file])).toEqual([
         ['syntax', 'f.yml'],
-        ['would-lose-alert', undefined],
+        ['still-used', undefined],
       ])
     }
   })

@@ -44,10 +44,6 @@ const states: Readonly<Record<string, Given>> = {
     })),
     options: { prune: true },
   },
-  'one object is held, and another one has an unknown name': {
-    files: { dashboards: { shop }, savedSearches: { slow, lost: unknownSource } },
-    stored: heldSearch,
-  },
   'a dashboard loses parts, and another object has an unknown name': {
     files: { dashboards: { shop: { ...shop, name: 'Store' } }, savedSearches: { lost: unknownSource } },
     stored: heldSearch,

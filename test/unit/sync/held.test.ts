@@ -43,7 +43,7 @@ describe('what needs a held object', () => {
       'alerts.many held',
     ])
     expect(messagesOf(plan)).toContain(
-      'held: alerts.errors: needs what dashboards.shop has in the files, which is left as it is, so apply leaves it as it is. See dashboards.shop',
+      'held: alerts.errors, alerts.by-id: needs what dashboards.shop has in the files, which is left as it is, so apply leaves it as it is. See dashboards.shop',
     )
   })
 
@@ -72,7 +72,10 @@ describe('what is wrong with one object of the service', () => {
   const many = { name: 'Many', savedSearch: 'slow', ...watching }
   const files = { dashboards: { shop: ours }, savedSearches: { slow }, alerts: { errors, many } }
   const applied = afterApply(planOf(files))
-  const ratio = (name: string) => ({ ...ours, tiles: ours.tiles.map((one) => (one.name === name ? { ...one, config: counting('ratio') } : one)) })
+  const ratio = (name: string) => ({
+    ...ours,
+    tiles: ours.tiles.map((one) => (one.name === name ? { ...one, config: counting('ratio') } : one)),
+  })
 
   it('W21: an alert that is held and what it watches wait for each other', () => {
     const stored = remoteStateWith({ ...applied, alert: applied.alert.map((one) => ({ ...one, threshold: 44 })) })
@@ -84,7 +87,9 @@ describe('what is wrong with one object of the service', () => {
       'alerts.errors held (both)',
       'alerts.many held (both)',
     ])
-    expect(steps(planOf({ ...changed, dashboards: { shop: ratio('B') }, savedSearches: { slow: { ...slow, name: 'Slower' } } }, stored))).toEqual([
+    expect(
+      steps(planOf({ ...changed, dashboards: { shop: ratio('B') }, savedSearches: { slow: { ...slow, name: 'Slower' } } }, stored)),
+    ).toEqual([
       'savedSearches.slow update (files)',
       'dashboards.shop update (files)',
       'alerts.errors held (both)',
@@ -93,9 +98,17 @@ describe('what is wrong with one object of the service', () => {
   })
 
   it('a name that the service lacks or has twice holds what has it, and the others are applied', () => {
-    const source = [{ id: 'logs', name: 'Logs' }, { id: 'twin1', name: 'Twin' }, { id: 'twin2', name: 'Twin' }]
-    const { source: _, sourceId: __, ...search } = { source: undefined, sourceId: undefined, ...slow }
-    const savedSearches = { good: { ...search, name: 'Good', source: 'Logs' }, lost: { ...search, name: 'Lost', source: 'Missing' }, twice: { ...search, name: 'Twice', source: 'Twin' } }
+    const source = [
+      { id: 'logs', name: 'Logs' },
+      { id: 'twin1', name: 'Twin' },
+      { id: 'twin2', name: 'Twin' },
+    ]
+    const { sourceId: _, ...search } = slow
+    const savedSearches = {
+      good: { ...search, name: 'Good', source: 'Logs' },
+      lost: { ...search, name: 'Lost', source: 'Missing' },
+      twice: { ...search, name: 'Twice', source: 'Twin' },
+    }
     const plan = planOf({ savedSearches, alerts: { many: { ...many, savedSearch: 'lost' } } }, remoteStateWith({ source }))
     expect(steps(plan)).toEqual(['savedSearches.good create', 'savedSearches.lost held', 'savedSearches.twice held', 'alerts.many held'])
     expect(plan.diagnostics.map(({ rule, severity }) => `${rule} ${severity}`)).toEqual(Array(3).fill('held error'))

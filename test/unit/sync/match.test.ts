@@ -14,7 +14,7 @@ describe('an object that is not clear', () => {
   it('an object is reported when its marker is on two objects', () => {
     const plan = planOf(declared, withAlerts({ ...own }, { ...own, id: 'copy' }))
     expect(messagesOf(plan)).toEqual([
-      'duplicate-marker: alerts.errors: 2 alerts have this ownership marker (alerts-errors, copy); set WATCHKEEPER_REPAIR: duplicates for one run, or delete the one that you do not need',
+      'held: alerts.errors: 2 alerts have this ownership marker (alerts-errors, copy), so apply leaves it as it is. To name the one to manage, set adopt to its id; to repair all of them, when no other run is at work, set WATCHKEEPER_REPAIR: duplicates for one run',
     ])
     expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: { file: 'f.yml', line: 1 } })
     expect(plan.orphans).toEqual([])
@@ -29,12 +29,6 @@ describe('an object that is not clear', () => {
       expect(steps(plan)).toEqual(['dashboards.shop unchanged', 'alerts.errors unchanged'])
       expect(plan.diagnostics).toEqual([])
     }
-  })
-
-  it('a note says that adopt: true is done', () => {
-    expect(messagesOf(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: true } } }, applied))).toEqual([
-      'adopt-done: alerts.errors: this project manages the alert alerts-errors; remove adopt: true',
-    ])
   })
 
   it('several ids of one service are an error', () => {

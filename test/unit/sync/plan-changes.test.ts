@@ -146,7 +146,9 @@ describe('a plan', () => {
   it('shows an unknown webhook by its name, not as a removal', () => {
     const plan = planOf({ ...declared, alerts: { many, errors: { ...errors, channel: { type: 'webhook', webhook: 'on-call' } } } }, applied)
     expect(fieldsOf(plan, 'alerts.errors')).toEqual(['channels[0].webhook: "oncall" → "on-call"'])
-    expect(messagesOf(plan)).toEqual([expect.stringContaining('no webhook is named "on-call"; did you mean "oncall"?')])
+    expect(messagesOf(plan)).toEqual([
+      expect.stringContaining('no webhook is named "on-call", so apply leaves it as it is. Did you mean "oncall"?'),
+    ])
   })
 
   it('shows tiles in the order of the file', () => {
@@ -292,9 +294,7 @@ describe('an object with the marker that no file declares', () => {
   it('an object with the marker that no file declares is not deleted where a copy has the same marker', () => {
     const copy = { ...applied.savedSearch.find(({ name }) => name === 'Slow'), id: 'copy', name: 'My own' } as never
     const plan = planOf(less, { ...applied, savedSearch: [...applied.savedSearch, copy] }, { prune: true })
-    expect(plan.diagnostics).toMatchObject([
-      { rule: 'duplicate-marker', severity: 'error', message: expect.stringContaining('"My own" (copy)') },
-    ])
+    expect(plan.diagnostics).toMatchObject([{ rule: 'held', severity: 'error', message: expect.stringContaining('"My own" (copy)') }])
   })
 
   it('an object with the marker that no file declares is deleted with prune, after everything else and in the opposite order', () => {

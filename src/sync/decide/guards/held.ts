@@ -48,7 +48,7 @@ function toDiagnostic(alike: readonly Held[], deletes: boolean): Diagnostic {
   const [change] = alike
   if (change === undefined) throw new Error('a group without an object')
   const { reason, remedies, isError, at, location = { file: 'prune' } } = change
-  const message = `${firstOf(maxNamed, alike.map(addressOfChange))}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(remedies.join('; '))}`
+  const message = `${firstOf(maxNamed, [...new Set(alike.map(addressOfChange))])}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(remedies.join('; '))}`
   return (isError ? diagnosticOf : exceptionalDiagnostic)(heldRules, 'held', at ?? location, message)
 }
 

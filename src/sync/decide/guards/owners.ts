@@ -7,7 +7,7 @@ import { type Facts, isAsApplied, type OwnedObject } from '../facts.ts'
 import { holdBecause } from '../hold.ts'
 import { diagnose } from '../identify.ts'
 import { describeOwned, matchRules } from '../match.ts'
-import type { Guard, Step } from '../step.ts'
+import type { Check, Step } from '../step.ts'
 
 export const ownerRules = {
   'other-repository': {
@@ -23,7 +23,7 @@ export const ownerRules = {
 } as const satisfies Rules
 
 /** Whose the objects are: those of a renamed project, and of another repository. */
-export const keepOwners: Guard = ({ steps }, facts) => {
+export const keepOwners: Check = ({ steps }, facts) => {
   const renamed = refuseRenamedProject(steps, facts)
   // All else would follow from the name of the project.
   if (renamed.length > 0) return { diagnostics: renamed, isFinal: true }
