@@ -225,13 +225,10 @@ function fromApi(document: Body, name: string) {
 }
 
 /** The fields of a chart that only change how it looks. */
-const looks: ReadonlySet<PropertyKey> = new Set(
-  'alternateRowBackground backgroundChart color colorRules fitYAxisToData groupByColumnsOnLeft heatmapScaleType markdown numberFormat onClick showOperandSeries'.split(
-    ' ',
-  ),
-)
+const looks =
+  /^(?:alternateRowBackground|backgroundChart|color|colorRules|fitYAxisToData|groupByColumnsOnLeft|heatmapScaleType|markdown|numberFormat|onClick|showOperandSeries)$/
 
-const isHarmless = (path: ValuePath): boolean => path[2] !== 'config' || path.some((key) => looks.has(key))
+const isHarmless = (path: ValuePath): boolean => path[2] !== 'config' || path.some((key) => looks.test(String(key)))
 
 /** Reads a dashboard as files declare it, with its short forms expanded. */
 async function readDashboard(text: string, files: Pick<Files, 'read'>): Promise<ReadObject<DeclaredDashboard>> {

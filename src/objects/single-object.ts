@@ -98,13 +98,10 @@ export async function explainRefusal<T>({ complaints }: Pick<ReadObject<unknown>
 }
 
 export const droppedFields = z
-  .array(
-    z.object({
-      field: z.string(),
-      matters: z.boolean().describe('Whether an alert, or what a chart queries, is not as the document says.'),
-    }),
+  .array(z.object({ field: z.string(), matters: z.boolean() }))
+  .describe(
+    'Fields of the document that the server did not store. `matters`: an alert, or what a chart queries, is not as the document says.',
   )
-  .describe('Fields of the document that the server did not store.')
 
 type DroppedFields = z.output<typeof droppedFields>
 
@@ -131,10 +128,9 @@ export function judgeDropped(label: string, stored: StoredObject, dropped: Dropp
   if (dropped.length === 0) return pass
   const isWrong = dropped.some(({ matters }) => matters)
   const fields = dropped.toSorted((a, b) => Number(b.matters) - Number(a.matters)).map(({ field }) => field)
-  const [these, them] = fields.length === 1 ? ['this field', 'it'] : ['these fields', 'them']
   const undo = isWrong && outcome === 'created' ? `. To delete the ${label}, run delete-${label} with the id ${stored.id}` : ''
   const sentence = untrustedSentence(
-    `The ${label} ${describeStored(stored)} was ${outcome === 'unchanged' ? 'not changed, and' : `${outcome}, but`} the service did not store ${firstOf(10, fields)}. Its version might not have ${these}: remove ${them}, or upgrade the service${undo}.`,
+    `The ${label} ${describeStored(stored)} was ${outcome === 'unchanged' ? 'not changed, and' : `${outcome}, but`} the service did not store ${firstOf(10, fields)}. Its version might not have this yet: remove it, or upgrade the service${undo}.`,
   )
   return isWrong ? { status: 'error', sentence, reasons: [], exit: 'partlyApplied' } : { status: 'warn', sentence, reasons: [] }
 }

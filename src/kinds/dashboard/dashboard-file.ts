@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { type FormWalk, mapForms, metaOf, ownValue, type Schema } from '../../platform/documents/schema.ts'
-import { adoption, shortSourceNames, withSourceIds } from '../fields.ts'
+import { withSourceIds } from '../fields.ts'
 import { type Body, listOf } from '../kind.ts'
 import { containerStyle, type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { type Place, placeTiles } from './layout.ts'
@@ -83,14 +83,7 @@ export const wholeDashboard = dashboardInFile.superRefine(({ tiles, rows }, cont
 })
 
 /** Fields that the API has under other names, or not at all. */
-const onlyInFiles: ReadonlySet<string> = new Set([
-  ...shortSourceNames.values(),
-  'connection',
-  'at',
-  'rows',
-  'raw',
-  ...Object.keys(adoption),
-])
+const onlyInFiles: ReadonlySet<string> = new Set('source appliesToSources connection at rows raw adopt previousKey'.split(' '))
 
 /** Whether a document has a field that only files have, at its place. A request may also leave out what files do not require. */
 function isOfFiles(document: Body, isAnswer: boolean): boolean {

@@ -24,42 +24,34 @@ export function effectiveTile(tile: Body): Body {
 export function withTileIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
   const [names, others] = [Map.groupBy(desired, nameOf), Map.groupBy(before, nameOf)]
   const isShared = (name: unknown): boolean => name === undefined || [names, others].some((all) => (all.get(name)?.length ?? 0) > 1)
-  const ids = pair(desired, before, [
-    { keyOf: idOf, areEqual: true },
-    { keyOf: (tile) => (isShared(nameOf(tile)) ? nameAndContentOf(tile) : undefined), areEqual: true },
-    { keyOf: nameOf },
-    { keyOf: trimmedNameOf },
-    { keyOf: (tile) => `${String(trimmedNameOf(tile))}\n${String(displayTypeOf(tile))}` },
-    { keyOf: contentOf },
-  ])
+  const sharedNameAndContentOf = (tile: Body): unknown => (isShared(nameOf(tile)) ? nameAndContentOf(tile) : undefined)
+  const ids = pair(desired, before, [idOf, sharedNameAndContentOf], [nameOf, trimmedNameOf, nameAndTypeOf, contentOf])
   return desired.map((tile) => (ids.has(tile) ? { ...tile, id: ids.get(tile) } : tile))
 }
 
 /** Gives every filter an id, as an update requires. The server replaces unknown ids. */
 export function withFilterIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
-  const keys = [idOf, nameOf, trimmedNameOf].map((keyOf) => ({ keyOf, areEqual: true }))
-  const ids = pair(desired, before, keys)
+  const ids = pair(desired, before, [idOf, nameOf, trimmedNameOf])
   return desired.map((filter) => ({ ...filter, id: ids.get(filter) ?? filter.id ?? digestOfText(String(filter.name), 24) }))
 }
 
-interface Key {
-  /** Undefined for an item that is not paired by this key. */
-  keyOf(item: Body): unknown
-  /** Whether several items with one key are the same, so that their order decides. */
-  readonly areEqual?: boolean
-}
+/** The key of an item; undefined for one that is not paired by it. */
+type KeyOf = (item: Body) => unknown
 
-/** The ids of stored items, by the desired ones that they belong to. Items without a partner are paired by each key in turn. */
-function pair(desired: readonly Body[], before: readonly Body[], keys: readonly Key[]): ReadonlyMap<Body, unknown> {
+/**
+ * The ids of stored items, by the desired ones that they belong to. Items without a partner are paired by each key in turn. Several with one of
+ * the first keys are as good as the same, so that their order decides; by one of the `others`, only a single one has a partner.
+ */
+function pair(desired: readonly Body[], before: readonly Body[], equal: readonly KeyOf[], others: readonly KeyOf[] = []) {
   const ids = new Map<Body, unknown>()
   const left = new Set(before)
-  for (const { keyOf, areEqual = false } of keys) {
+  for (const keyOf of [...equal, ...others]) {
     const rest = desired.filter((one) => !ids.has(one))
     if (rest.length === 0 || left.size === 0) break
     const known = Map.groupBy(left, keyOf)
     for (const [key, items] of Map.groupBy(rest, keyOf)) {
       const found = known.get(key) ?? []
-      if (key === undefined || (!areEqual && found.length + items.length > 2)) continue
+      if (key === undefined || (others.includes(keyOf) && found.length + items.length > 2)) continue
       for (const [i, one] of found.slice(0, items.length).entries()) {
         ids.set(items[i] ?? one, one.id)
         left.delete(one)
@@ -72,6 +64,8 @@ function pair(desired: readonly Body[], before: readonly Body[], keys: readonly 
 const idOf = ({ id }: Body): unknown => id
 
 const nameOf = ({ name }: Body): unknown => (name === '' ? undefined : name)
+
+const nameAndTypeOf = (tile: Body): unknown => `${String(trimmedNameOf(tile))}\n${String(displayTypeOf(tile))}`
 
 /** Two tiles may have the same name. */
 export const nameAndContentOf = (tile: Body): unknown => `${String(tile.name)}\n${contentOf(tile)}`

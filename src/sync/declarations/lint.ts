@@ -226,15 +226,9 @@ function findOverlapping({ tiles }: Values['dashboard']): readonly Violation[] {
   const grids = Map.groupBy(tiles.keys(), (i) => gridOf(tiles[i] ?? {}))
   return [...grids.values()].flatMap((indexes) => {
     const places = indexes.flatMap((i) => tiles[i] ?? [])
+    const labelOf = (i: number): string => quote(tileLabel(places[i] ?? {}, indexes[i] ?? 0), 60)
     return findOverlaps(places).flatMap((other, j) =>
-      other === undefined
-        ? []
-        : [
-            {
-              path: ['tiles', indexes[j] ?? 0],
-              message: `overlaps the tile "${quote(tileLabel(places[other] ?? {}, indexes[other] ?? 0), 60)}"`,
-            },
-          ],
+      other === undefined ? [] : [{ path: ['tiles', indexes[j] ?? 0], message: `overlaps the tile "${labelOf(other)}"` }],
     )
   })
 }

@@ -126,10 +126,7 @@ function refusePlaceholders(document: ReadDocument, named: ReadonlySet<string>):
   )
 }
 
-/**
- * Throws an InputError for a file that cannot be read, and for one of another kind. `named` are the ids that have names: placeholders among them
- * stay.
- */
+/** Throws an InputError for a file that cannot be read, and for one of another kind. `named` are the ids, and placeholders, that have names. */
 export function readImportedFile(content: string, file: string, named: ReadonlySet<string> = new Set()): ImportedFile {
   const refuseFile = (is: string): never => {
     throw new InputError([inputDiagnosticAt({ file }, is)])

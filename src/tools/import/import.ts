@@ -35,11 +35,7 @@ const input = z.strictObject({
     'UID=NAME or NAME=ID, one per line',
     pair,
   ).optional(),
-  source: lines(
-    'Sources of dashboards in the form of the API: `ID=NAME`; the id can be a placeholder.',
-    'ID=NAME, one per line',
-    pair,
-  ).optional(),
+  source: lines('Sources of dashboards of the API; an id can be a placeholder.', 'ID=NAME, one per line', pair).optional(),
   webhook: lines(
     'Webhooks by contact point of Grafana: `CONTACT=NAME`; `*` is for rules without one.',
     'CONTACT=NAME, one per line',

@@ -106,7 +106,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('bodies of the API, %s',
         }
         expect([exitCode, document.dropped]).toEqual([4, [{ field, matters: true }]])
         expect(reason).toContain(
-          `did not store ${field}. Its version might not have this field: remove it, or upgrade the service. To delete`,
+          `did not store ${field}. Its version might not have this yet: remove it, or upgrade the service. To delete`,
         )
         expect(reason).toContain(`run delete-alert with the id ${document.id}`)
         const updated = await run('update-alert', { id: ids.alert, alert: JSON.stringify({ ...alert, threshold: 8, ...more }) })
