@@ -113,7 +113,7 @@ export const createDashboard = defineOperation({
 
 export const updateDashboard = defineOperation({
   summary:
-    'Makes one dashboard equal to a document. Tiles with the same name keep their ids and their alerts. Parts that the API does not return are lost.',
+    'Makes one dashboard equal to a document. Tiles keep their ids and their alerts by id, name or content. Parts that the API does not return are lost.',
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: true,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { defineCollection } from '../../platform/api/collection.ts'
 import { wireId, wireNumber } from '../../platform/api/wire.ts'
-import { isEmpty, mapItems, withoutUndefined } from '../../platform/core/keys.ts'
+import { isEmpty, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 
 import { alertQuery } from '../alert-query/alert-query.ts'
@@ -106,7 +106,8 @@ export type Alert = z.output<typeof alertSchema>
  * HyperDX 2.36 have these.
  */
 export function unknownFormOf(stored: StoredObject, declared: Pick<DeclaredAlert, 'raw'> = {}): string | undefined {
-  const { source, detectionMode, anomalyConfig } = { ...stored, ...(mapItems(declared.raw ?? {}, () => undefined) as Body) }
+  const unstated = Object.entries(stored).filter(([field]) => !Object.hasOwn(declared.raw ?? {}, field))
+  const { source, detectionMode, anomalyConfig }: Body = Object.fromEntries(unstated)
   if (source != null && !alertSources.some((known) => known === source)) return `the source ${quote(String(source), 40)}`
   if (detectionMode != null && detectionMode !== 'threshold') return `the detectionMode ${quote(String(detectionMode), 40)}`
   return isEmpty(anomalyConfig) ? undefined : 'an anomalyConfig'

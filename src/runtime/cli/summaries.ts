@@ -25,7 +25,7 @@ export const summaries = {
   "list-dashboards": "Lists the dashboards of a service.",
   "get-dashboard": "Reads one dashboard with its tiles.",
   "create-dashboard": "Creates one dashboard. The request is not repeated once the server may have applied it.",
-  "update-dashboard": "Makes one dashboard equal to a document. Tiles with the same name keep their ids and their alerts. Parts that the API does not return are lost.",
+  "update-dashboard": "Makes one dashboard equal to a document. Tiles keep their ids and their alerts by id, name or content. Parts that the API does not return are lost.",
   "delete-dashboard": "Deletes one dashboard and the alerts on its tiles. Succeeds if the dashboard does not exist.",
   "list-saved-searches": "Lists the saved searches of a service.",
   "list-sources": "Lists the sources of a service.",
