@@ -115,8 +115,8 @@ function* walkFields(shape: Shape, place: string, displayTypes: readonly string[
 function whenStated(field: Schema): Default['stated'] {
   const { serverDefault, writeDefault } = metaOf(field)
   if (writeDefault === undefined) return serverDefault === undefined ? 'always' : 'never'
-  const { beside = '', always } = writeDefault
-  return always === true ? 'always' : { beside }
+  const { beside = '', isOptional } = writeDefault
+  return isOptional === true ? { beside } : 'always'
 }
 
 /** Undefined for what is neither the configuration of a tile nor a filter that names its type. */

@@ -22,7 +22,15 @@ import { judgeApply } from './apply/apply-verdict.ts'
 import { planInput } from './inputs.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { isIntact, movedSince, type PlanFile, planFileInput, planFileSchema, toPlanFile } from './plan/plan-file.ts'
-import { judgeDiagnostics, objectBlocks, planFacts, refusal, toAnnotations, withDiagnostics } from './plan/plan-report.ts'
+import {
+  judgeDiagnostics,
+  objectBlocks,
+  planFacts,
+  refusal,
+  sharedDiagnostics,
+  toAnnotations,
+  withDiagnostics,
+} from './plan/plan-report.ts'
 import { describeChanges, newerFiles, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
 import { planRules } from './rules.ts'
 
@@ -72,7 +80,7 @@ export const apply = defineOperation({
   report: (result) =>
     refusal(result) ?? {
       headline: result.isPlanWrong ? say`Nothing was written${inEnvironment(result)}` : applyWords(result),
-      blocks: [!result.isPlanWrong && outcomeFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, applyBlocks(result)],
+      blocks: [!result.isPlanWrong && outcomeFacts(result), sharedDiagnostics(result.diagnostics), applyBlocks(result)],
       annotations: toAnnotations(result),
     },
   keyLines: outcomeLines,

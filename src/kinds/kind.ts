@@ -315,6 +315,7 @@ export const checkRules = {
     description:
       'The service accepted a declared field without an error, and did not store it. In a later plan, this is a warning, and the object is not written again for it.',
   },
+  provisioned: { severity: 'warning', description: 'The provisioner of the server made the dashboard, and overwrites it.' },
   silenced: {
     severity: 'note',
     description: 'An alert is silenced: its evaluation starts at a time in the future that no file declares. apply keeps this time.',

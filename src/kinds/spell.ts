@@ -2,16 +2,7 @@
 
 import { isExactNumber } from '../platform/core/json.ts'
 import { mapItems } from '../platform/core/keys.ts'
-import {
-  type FormWalk,
-  isRequired,
-  isServerDefault,
-  isUnused,
-  mapForms,
-  metaOf,
-  ownValue,
-  type Schema,
-} from '../platform/documents/schema.ts'
+import { type FormWalk, isRequired, isUnused, mapForms, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
 import type { Directory, ReferableKind } from './directory.ts'
 import { shortSourceNames } from './fields.ts'
 import type { Body, FileContext } from './kind.ts'
@@ -48,11 +39,9 @@ const spelling = (context: FileContext): FormWalk<Omit<Spelling, 'value'>> => ({
       if (opened !== undefined && ownValue(spelled, name) !== map[name]) return [name, { source: opened }]
       return [name, inner(name)]
     }
-    // A comparison ignores it, and the file has it if it is new or has it already.
-    const isKept = (name: string): boolean =>
-      isUnused(form, name, map) &&
-      !isServerDefault(form, name, map[name]) &&
-      (spelled === undefined || ownValue(spelled, name) !== undefined)
+    // Comparisons ignore it. A new object has it in its file, and another one only if the file has it already.
+    const isKept = (name: string, { serverDefault } = metaOf(form.shape[name])): boolean =>
+      isUnused(form, name, map) && map[name] !== serverDefault && (spelled === undefined || ownValue(spelled, name) !== undefined)
     return Object.fromEntries(
       Object.keys(form.shape)
         .toSorted((a, b) => lastFields.indexOf(a) - lastFields.indexOf(b))

@@ -60,11 +60,8 @@ async function findWorkspaceFiles(root: string, globs: readonly string[], input:
   }
   const paths = [...found.keys()].sort()
   const links = paths.filter((path) => found.get(path))
-  return {
-    paths,
-    ...(links.length > 0 && { links }),
-    skipped: await findSkipped({ root, patterns: patterns.map((one) => posix.normalize(one)), paths }),
-  }
+  const skipped = await findSkipped({ root, patterns: patterns.map((one) => posix.normalize(one)), paths })
+  return { paths, ...(links.length > 0 && { links }), skipped }
 }
 
 /** The globs, in which a directory stands for all of its files. */
@@ -305,11 +302,9 @@ export async function writeWorkspaceFile(root: string, path: string, content: Ou
 
 /** Throws an Error when the path exists and is not a regular file: a device, a pipe or a link would be lost. */
 async function requireReplaceable(path: string): Promise<void> {
-  const stats = await statsOf(path)
+  const stats = await lstat(path).catch(() => undefined)
   if (stats !== undefined && !stats.isFile()) throw new Error(`it is ${fileTypeOf(stats)}, not a regular file`)
 }
-
-const statsOf = (path: string): Promise<Stats | undefined> => lstat(path).catch(() => undefined)
 
 export function fileTypeOf(stats: Stats): string {
   if (stats.isSymbolicLink()) return 'a link'
@@ -336,7 +331,7 @@ async function makeOwnDirectory(path: string): Promise<void> {
 async function writeWholeFile(path: string, content: OutputFile['content']): Promise<void> {
   const temporary = join(dirname(path), `.watchkeeper-${randomPart()}`)
   try {
-    const mode = (await statsOf(path))?.mode
+    const mode = (await lstat(path).catch(() => undefined))?.mode
     await writeFile(temporary, content, { flag: 'wx' })
     if (mode !== undefined) await chmod(temporary, mode & 0o777)
     await rename(temporary, path)

@@ -114,6 +114,7 @@ it('our own workflows have only the listed permissions to write', () => {
   expect(rightsOf(ownWorkflows)).toEqual({
     'codeql.yml': ['analyze: security-events'],
     'commit-rebuilt.yml': ['commit: contents'],
+    'contract.yml': ['issue: issues'],
     'release.yml': [
       'attest: id-token',
       'attest: attestations',

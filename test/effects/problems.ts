@@ -153,7 +153,7 @@ const predictions: Readonly<Record<string, Prediction>> = {
   'unchecked-query': 'unknown',
 }
 
-/** The predictions of a plan by the keys of its alerts. Equal diagnostics on several alerts are one. */
+/** The predictions of a plan by the keys of its alerts. */
 export function predictionsOf(
   diagnostics: readonly { readonly rule: string; readonly message: string }[],
   alerts: readonly string[] = [],
@@ -164,9 +164,8 @@ export function predictionsOf(
       if (prediction === undefined) return []
       // Without a key for SQL, one note is about all of them.
       if (/^The queries of what the plan changes were not run \(/.test(message)) return alerts.map((key) => [key, prediction] as const)
-      const [first = '', also = ''] = [/^alerts\.(\w+): /.exec(message)?.[1], / \(also (.*)\)$/.exec(message)?.[1]]
-      const keys = [first, ...also.split(', ').map((one) => one.replace('alerts.', ''))]
-      return keys.flatMap((key) => (key === '' ? [] : [[key, prediction] as const]))
+      const [, key] = /^alerts\.(\w+): /.exec(message) ?? []
+      return key === undefined ? [] : [[key, prediction] as const]
     }),
   )
 }

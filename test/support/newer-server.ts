@@ -52,10 +52,15 @@ function handleDashboards(request: VariantRequest, product: Product): ProductRes
   const viewOf = (view: JsonObject): JsonObject => {
     const stored = service.dashboards.find(({ id }) => id === view.id)
     if (stored === undefined || !Array.isArray(view.filters)) return view
+    const { provisioned } = stored as { readonly provisioned?: boolean }
     if (filters !== undefined)
       for (const [i, filter] of stored.filters.entries())
         filter.newer = given({ ...Object.fromEntries(filterFields.map((name) => [name, filters[i]?.[name]])), type: filters[i]?.type })
-    return { ...view, filters: stored.filters.map((filter, i) => viewOfFilter(filter.newer, view.filters as readonly JsonObject[], i)) }
+    return {
+      ...view,
+      ...given({ provisioned }),
+      filters: stored.filters.map((filter, i) => viewOfFilter(filter.newer, view.filters as readonly JsonObject[], i)),
+    }
   }
   return withViews(response, viewOf)
 }

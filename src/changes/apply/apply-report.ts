@@ -1,13 +1,13 @@
 import { kindLabels } from '../../kinds/kind-names.ts'
 import { formatMoment } from '../../platform/core/dates.ts'
 import { counted, join, joinFirst, type Line, placed, say, toPlainText, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { capitalize, listFirst } from '../../platform/core/text.ts'
+import { andMore, capitalize, listFirst, plural } from '../../platform/core/text.ts'
 import { type Block, countFacts, fold, type Part, statusLooks } from '../../platform/report/blocks.ts'
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
 import { table } from '../../platform/report/table.ts'
 import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
 import { isSuccess, type Outcome, type OutcomeKind, successes, undone } from '../../sync/plan/outcome.ts'
-import { objectBlocks } from '../plan/plan-report.ts'
+import { maxSharing, objectBlocks } from '../plan/plan-report.ts'
 import type { PlannedObject } from '../plan/plan-result.ts'
 import { type Applied, firstLine, withOutcome, wordsFor } from './apply-verdict.ts'
 
@@ -56,12 +56,16 @@ export function applyBlocks(result: Applied): Part {
   const acted = actedOn(result)
   const changedByServer = result.objects.filter(({ serverChanged }) => serverChanged !== undefined)
   return [
-    table(undefined, acted, {
-      Outcome: ({ outcome = 'unchanged' }) => trusted([signs[outcome], outcome].filter(Boolean).join(' ')),
-      Kind: ({ kind }) => trusted(kindLabels[kind]),
-      Key: ({ key, name, file, line }) => (file === undefined ? key || name : placed(key || name, { file, line })),
-      Id: ({ id }) => id || [],
-      Remark: ({ message, notes }) =>
+    table(undefined, groupByCause(acted, firstLine), {
+      Outcome: ([{ outcome = 'unchanged' }]) => trusted([signs[outcome], outcome].filter(Boolean).join(' ')),
+      Kind: ([{ kind }]) => trusted(kindLabels[kind]),
+      Key: (group) =>
+        joinFirst(
+          maxSharing,
+          group.map(({ key, name, file, line }) => (file === undefined ? key || name : placed(key || name, { file, line }))),
+        ),
+      Id: ([{ id }, ...others]) => (others.length > 0 ? trusted(plural(others.length + 1, 'object')) : id || []),
+      Remark: ([{ message, notes }]) =>
         message === undefined ? join(notes.map(untrustedSentence), '; ') : untrustedSentence(firstLine(message)),
     }),
     notEvaluatedWords(result.notEvaluated),
@@ -98,6 +102,18 @@ const maxShown = 10
 
 function failureTexts(objects: readonly PlannedObject[]): readonly string[] {
   const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
-  const texts = failures.map((one) => [toPlainText(wordsFor(one)), ...(one.message ?? '').split('\n')].join('\n  '))
+  // The last line is the request.
+  const texts = groupByCause(failures, (message) => message.replace(/\n.*$/, '')).map(([first, ...others]) =>
+    [`${toPlainText(wordsFor(first))}${andMore(others.length, 0)}`, ...(first.message ?? '').split('\n')].join('\n  '),
+  )
   return listFirst(texts, maxShown, (count) => `… and ${count} more`)
+}
+
+/** Objects that were not written for one cause are one line. */
+function groupByCause(objects: readonly PlannedObject[], causeOf: (message: string) => string) {
+  const groups = Map.groupBy(objects, (object) => {
+    const { outcome: became = 'unchanged', kind, message = '' } = object
+    return isSuccess({ became }) ? object : [became, kind, causeOf(message)].join()
+  })
+  return [...groups.values()].flatMap(([first, ...others]) => (first === undefined ? [] : [[first, ...others] as const]))
 }

@@ -3,7 +3,7 @@ import { type Diagnostic, errorsIn } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, join, joinFirst, type Line, link, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { toKebab } from '../../platform/core/names.ts'
-import { clip, plural } from '../../platform/core/text.ts'
+import { clip, firstOf, plural } from '../../platform/core/text.ts'
 import type { NewerFiles } from '../../platform/operation/operation.ts'
 import { type Block, countFacts, fold, type Part } from '../../platform/report/blocks.ts'
 import type { SideNames } from '../../platform/report/diff-lines.ts'
@@ -38,10 +38,41 @@ export function factsBesideHeadline(result: PlanResult): Block {
 
 /** What to know about a plan: problems before its details, notes after them. */
 export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: Part): readonly Part[] => [
-  { kind: 'diagnostics', diagnostics: diagnostics.filter(({ severity }) => severity !== 'note') },
+  sharedDiagnostics(diagnostics.filter(({ severity }) => severity !== 'note')),
   details,
-  { kind: 'diagnostics', diagnostics: diagnostics.filter(({ severity }) => severity === 'note') },
+  sharedDiagnostics(diagnostics.filter(({ severity }) => severity === 'note')),
 ]
+
+/** The fewest objects with one cause that are one line, and the most that it names. */
+const minShared = 3
+export const maxSharing = 20
+
+/** A cause that several objects share is one line. What is an object's own does not count: its key, and its name and id in the service. */
+export function sharedDiagnostics(diagnostics: readonly Diagnostic[]): Block {
+  const groups = Map.groupBy(diagnostics, (one) => {
+    const [subject, rest] = splitSubject(one)
+    const [object, id = ''] = /"(?:[^"]|"(?! ))*" \(([0-9a-f]{24})\)/.exec(rest) ?? ['']
+    const cause = rest
+      .replace(object, '')
+      .replaceAll(id, '')
+      .replaceAll(`key=${subject.replace(/^\w+\./, '')}`, '')
+    return subject === '' ? one : [one.rule, one.severity, cause].join()
+  })
+  const shared = [...groups.values()].flatMap((group) => {
+    const [first, ...others] = group
+    if (first === undefined || group.length < minShared) return group
+    const [subject, rest] = splitSubject(first)
+    const names = others.map((other) => splitSubject(other)[0])
+    return { ...first, message: `${subject}, and ${names.length} more like it (${firstOf(maxSharing, names)})${rest}` }
+  })
+  return { kind: 'diagnostics', diagnostics: shared }
+}
+
+/** `alerts.slow`, `: 2 alerts have this marker`. */
+function splitSubject({ message }: Diagnostic): readonly [string, string] {
+  const end = Math.max(0, message.indexOf(': '))
+  return [message.slice(0, end), message.slice(end)]
+}
 
 /** The plan in one line: `1 to create, 2 to update`. */
 export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, toAdopt, toHold }: PlanResult): Line {
@@ -91,11 +122,6 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
   const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
   const held = objects.filter(({ action }) => action === 'held')
   const madeFrom = new Set(objects.filter(({ action }) => action !== 'unchanged').map((one) => one.madeFrom))
-  // Before the first apply of a project, no dashboard can have lost its marker.
-  const wasApplied = objects.some(({ kind, action, isTracked }) => kind !== 'source' && action === 'unchanged' && isTracked !== true)
-  const dashboards = objects.filter(
-    ({ kind, takeover, action }) => wasApplied && kind === 'dashboard' && takeover === 'unmanaged' && action === 'adopt',
-  )
   const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => key)
   // Other objects have a marker, by which a second project or repository is noticed.
   const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
@@ -113,8 +139,6 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
       ({ length }, names) =>
         say`${length} ${trusted(length === 1 ? 'object is' : 'objects are')} as declared. apply adopts ${trusted(length === 1 ? 'it' : 'them')} by writing this project's marker: ${names}`,
     ),
-    dashboards.length > 0 &&
-      say`If apply adopted ${namesOf(dashboards)} before, the provisioner of the server may own it, and will overwrite it again. See ${trusted(provisionerPage)}`,
     aboutObjects(
       'Tracked objects',
       objects.filter(({ isTracked }) => isTracked),
@@ -139,9 +163,6 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
       say`The server did not check ${counted(uncheckedCount, 'changed dashboard')}. A plan requests 20 checks at most, and older servers have no check.`,
   ]
 }
-
-/** The API does not show which dashboards are those of the provisioner. */
-const provisionerPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/workflows.md#files-of-the-provisioner'
 
 /** A diff is a code block, which has no links. */
 function links(objects: readonly PlannedObject[]): Part {

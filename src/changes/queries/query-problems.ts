@@ -481,22 +481,7 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
     if (never !== undefined) return [refuseNeverEvaluated(alert, never)]
     return reason === undefined ? [] : [warnUnmatched(alert, 'the last 24 hours', reason)]
   })
-  return { diagnostics: joinEqual(diagnostics), unrun }
-}
-
-const subjectOf = ({ message }: Diagnostic): string => message.slice(0, message.indexOf(': '))
-
-/** The fewest alerts or tiles with the same words of the server that become one diagnostic: a missing table breaks them all. */
-const minEqual = 3
-
-function joinEqual(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const distinct = new Map(diagnostics.map((one) => [one.message, one])).values()
-  const groups = Map.groupBy(distinct, (one) => `${one.rule} ${one.message.slice(subjectOf(one).length)}`)
-  return [...groups.values()].flatMap((alike) => {
-    const [first, ...others] = alike
-    if (first === undefined || alike.length < minEqual) return alike
-    return [{ ...first, message: `${first.message} (also ${firstOf(5, others.map(subjectOf))})` }]
-  })
+  return { diagnostics: [...new Map(diagnostics.map((one) => [one.message, one])).values()], unrun }
 }
 
 const describeUnrun = (count: number): readonly Diagnostic[] =>

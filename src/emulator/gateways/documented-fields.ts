@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../store.ts'
 // checked here. The product checks their values.
 
 /** `any`: any value. A list describes the items of a list. A function chooses the shape by the value. */
-type Shape = 'any' | Fields | readonly [Shape] | ((value: JsonObject) => Shape)
+export type Shape = 'any' | Fields | readonly [Shape] | ((value: JsonObject) => Shape)
 
 interface Fields {
   readonly [name: string]: Shape
@@ -154,7 +154,7 @@ const sourcesOf: Readonly<Record<string, Fields>> = {
 
 const source = ({ kind }: JsonObject): Shape => sourcesOf[String(kind)] ?? 'any'
 
-const shapes: Readonly<Record<string, Shape>> = {
+export const shapes: Readonly<Record<string, Shape>> = {
   'POST dashboards': { ...dashboard, filters: [filter] },
   'POST dashboards/validate': { ...dashboard, filters: [filter] },
   'PUT dashboards': { ...dashboard, filters: [{ ...filter, id: 'any' }] },

@@ -40,9 +40,8 @@ const thresholdSigns: Readonly<Record<string, string>> = {
 
 /** Words and signs of other tools, such as Grafana. */
 export const comparisons: Readonly<Record<string, ThresholdType>> = {
-  ...({ gt: 'above_exclusive', lt: 'below', gte: 'above', ge: 'above', lte: 'below_or_equal', le: 'below_or_equal' } as const),
-  ...({ eq: 'equal', ne: 'not_equal', '>': 'above_exclusive', '<': 'below', '>=': 'above', '≥': 'above' } as const),
-  ...({ '<=': 'below_or_equal', '≤': 'below_or_equal', '=': 'equal', '==': 'equal', '!=': 'not_equal', '≠': 'not_equal' } as const),
+  ...({ gt: 'above_exclusive', '>': 'above_exclusive', gte: 'above', ge: 'above', '>=': 'above', lt: 'below', '<': 'below' } as const),
+  ...({ lte: 'below_or_equal', le: 'below_or_equal', '<=': 'below_or_equal', eq: 'equal', '==': 'equal', ne: 'not_equal' } as const),
 }
 
 type Threshold = Readonly<Partial<Record<'thresholdType' | 'threshold' | 'thresholdMax', unknown>>>
@@ -261,12 +260,6 @@ export const declaredAlert = z
     raw: raw.optional(),
     ...adoption,
   })
-  .meta({
-    aliases: {
-      id: 'adopt',
-      for: 'write numConsecutiveWindows: 3 for three intervals in a row',
-      severity: 'it is a field of the channel, for PagerDuty',
-    },
-  })
+  .meta({ aliases: { id: 'adopt', for: 'write numConsecutiveWindows, a number of intervals', severity: 'it is a field of channel' } })
 
 export type DeclaredAlert = z.output<typeof declaredAlert>

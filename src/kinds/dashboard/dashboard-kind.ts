@@ -36,6 +36,8 @@ const withoutId = ({ id: _, ...item }: Body): Body => item
 
 const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
 
+export const provisionerWrites = 'the provisioner of the server overwrites the dashboards that it made, with their ownership markers'
+
 export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
   const kind: Kind<DeclaredObject<DeclaredDashboard>> = {
     name: 'dashboard',
@@ -55,6 +57,9 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
     toBody: toDashboardBody,
     page: ({ id }) => pageFor('dashboards', id),
     validate: validateDashboard,
+    // HyperDX 2.36 stores the field, and its API does not answer it.
+    check: (_, stored) =>
+      stored?.provisioned === true ? [{ rule: 'provisioned', message: `${provisionerWrites}; remove its file there first` }] : [],
     removal: ({ id, tiles }, after, isPatch) => ({ id, tiles: listOf(tiles), tilesAfter: after && listOf(after.tiles), isPatch }),
     ...tagMarkers,
     canonical: ({ tags, tiles, ...body }) =>

@@ -37,7 +37,7 @@ export const filterFields = {
   sourceMetricType: metricType.optional(),
   where: sql.optional(),
   // The default is lucene everywhere but in filters. The editor of the web app uses its user's language for an absent one.
-  whereLanguage: language.optional().meta({ serverDefault: 'sql', writeDefault: { beside: 'where' } }),
+  whereLanguage: language.optional().meta({ serverDefault: 'sql', writeDefault: { beside: 'where', isOptional: true } }),
   appliesToSources: z.array(z.string().min(1)).optional().meta({ description: 'Names of the sources that the filter applies to.' }),
   appliesToSourceIds: z
     .array(sourceReference)
@@ -100,7 +100,7 @@ export const declaredDashboard = z.strictObject({
     .nullable()
     .optional()
     // The server resets it with the query, and refuses null as the language of a query.
-    .meta({ serverDefault: 'lucene', writeDefault: { beside: 'savedQuery' }, clear: undefined }),
+    .meta({ serverDefault: 'lucene', writeDefault: { beside: 'savedQuery', isOptional: true }, clear: undefined }),
   savedFilterValues: z.array(savedFilterValue).optional().meta({ clear: [] }),
   containers: z.array(container).max(50).optional().meta({ clear: [] }),
   raw: raw.optional(),

@@ -58,7 +58,7 @@ export const defaulted = <T extends z.ZodType>(schema: T, serverDefault: z.outpu
  * The language of a condition. The web app always stores one. For an item of a select, the server stores no language that a body
  * lacks, and answers lucene. The alert task and the charts then read the condition as SQL in one half of their query.
  */
-const languageOf = (beside: string) => language.optional().meta({ serverDefault: 'lucene', writeDefault: { beside, always: true } })
+const languageOf = (beside: string) => language.optional().meta({ serverDefault: 'lucene', writeDefault: { beside } })
 
 const whereLanguage = languageOf('where')
 

@@ -48,10 +48,7 @@ export const declaredSavedSearch = z
     ...sourceFields,
     select: expression(4096),
     where: expression(8192),
-    whereLanguage: z
-      .enum(['lucene', 'sql'])
-      .optional()
-      .meta({ serverDefault: 'lucene', writeDefault: { always: true }, clear: undefined }),
+    whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene', writeDefault: {}, clear: undefined }),
     orderBy: expression(1024),
     filters: z.array(savedSearchFilter).max(100).optional().meta({ clear: [] }),
     ...adoption,

@@ -224,6 +224,8 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
       return `The API rejects ${keyName}. ${keyAdvice(facts)}`
     case 'permission':
       if (missing !== undefined) return `${capitalize(keyName)} belongs to another organization. Check organization-id, or use another key.`
+      // Another key would not help.
+      if (/\b(?:pricing|package|tier|subscription|upgrade)\b/i.test(failure.detail)) return 'The package of the organization lacks this.'
       return `${capitalize(keyName)} lacks a permission${permission === undefined ? '' : ` (needed: ${permission})`}. ${access}`
     case 'not-found':
       return notFoundAdvice(facts, missing)

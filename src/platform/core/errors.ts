@@ -7,9 +7,9 @@ export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 
 interface KindOfError {
   /** The exit code, where it is not that of an error. */
   readonly exit?: number
-  /** The next command, where it is not `doctor`: the same one, a look at what was written, the inputs, or the ids. */
+  /** The next command, where it is not `doctor`. `look`: at what was written. */
   readonly next?: 'again' | 'look' | 'schema' | 'list'
-  /** What cures it without a person. `time`: the same call may succeed later, and creates nothing twice. `plan`: a run that plans anew. */
+  /** What cures it without a person. `time`: the same call may succeed later, and creates nothing twice. `plan`: a new plan. */
   readonly cure?: 'time' | 'plan'
 }
 

@@ -41,8 +41,9 @@ export const compareText = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 :
 /** `alerts`, `saved searches`. */
 export const pluralOf = (noun: string): string => `${noun}${/(?:s|x|ch|sh)$/.test(noun) ? 'es' : 's'}`
 
-/** `1 alert`, `2 saved searches`. */
-export const plural = (count: number, noun: string): string => `${count} ${count === 1 ? noun : pluralOf(noun)}`
+/** `1 alert`, `2 saved searches`, `1.2 million rows`. */
+export const plural = (count: number, noun: string): string =>
+  `${count < 1e6 ? count : `${(count / 1e6).toFixed(1)} million`} ${count === 1 ? noun : pluralOf(noun)}`
 
 /** The first items, and one that counts the others, such as `… and 3 more`. */
 export const listFirst = <T>(items: readonly T[], max: number, more: (count: number) => T): readonly T[] =>

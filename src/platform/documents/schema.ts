@@ -22,10 +22,10 @@ declare module 'zod' {
     serverDefault?: unknown
     /**
      * Writes state the server's default: the server stores nothing for an absent field, and other readers of the stored object assume
-     * another value. `beside`: the field of the object without which this one has no meaning. Comparisons ignore it then, and a write
-     * states no default, except `always`.
+     * another value. `beside`: the field of the object without which this one has no meaning, so that comparisons ignore it. `isOptional`: a
+     * write states the default only beside that field.
      */
-    writeDefault?: { readonly beside?: string; readonly always?: true }
+    writeDefault?: { readonly beside?: string; readonly isOptional?: true }
   }
 }
 
@@ -126,15 +126,13 @@ export function isUnused(schema: z.ZodObject, key: string, map: object): boolean
 export function defaultsToWrite(schema: z.ZodObject, value: object): Readonly<Record<string, unknown>> {
   const stated = formsOf(schema)[0]?.statedDefaults ?? []
   const isGiven = (key: string): boolean => ownValue(value, key) != null
-  const isMeant = ({ key, always }: StatedDefault): boolean => !isGiven(key) && (always === true || !isUnused(schema, key, value))
+  const isMeant = ({ key, isOptional }: StatedDefault): boolean => !isGiven(key) && !(isOptional && isUnused(schema, key, value))
   return Object.fromEntries(stated.filter(isMeant).map(({ key, value: stated }) => [key, stated]))
 }
 
-interface StatedDefault {
+interface StatedDefault extends NonNullable<z.GlobalMeta['writeDefault']> {
   readonly key: string
   readonly value: unknown
-  readonly beside?: string
-  readonly always?: true
 }
 
 /** One form that a map may have. */

@@ -25,8 +25,9 @@ export function refuseCondition(text: string): string | undefined {
   if (text.trim() === '') return 'is empty'
   const parts = toTokens(text)
   for (const [i, part] of parts.entries()) {
-    // Two of them convert.
-    const reason = part === ':' && (parts[i - 1] === ':' || parts[i + 1] === ':') ? undefined : refusePart(part)
+    // Two of them convert, and one after a dot names the type of a column in JSON.
+    const isOfType = part === ':' && (parts[i + 1] === ':' || [':', '.'].includes(parts[i - 1] ?? ''))
+    const reason = isOfType ? undefined : refusePart(part)
     if (reason !== undefined) return reason
   }
   return refuseBrackets(parts) ?? refuseQuotedFunctions(parts)

@@ -12,6 +12,7 @@ import { dayMs, minuteMs } from '../../platform/core/durations.ts'
 import { isMapping, keysOf } from '../../platform/core/keys.ts'
 import { didYouMean } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
+import { ownValue } from '../../platform/documents/schema.ts'
 
 interface Rule {
   readonly severity: Severity
@@ -175,6 +176,18 @@ export const lintRules = {
     severity: 'note',
     description: 'The body of a webhook uses a variable that only servers since September 2026 have.',
     check: onEach('webhook', checkNewerVariables),
+  },
+  'trimmed-name': {
+    severity: 'warning',
+    description: 'The name of a saved search or a webhook has blanks at its ends, which the server removes.',
+    check: (objects) =>
+      objects.flatMap((declared) => {
+        const name = String(ownValue(declared.spelled, 'name') ?? '')
+        const isTrimmed = declared.kind === 'savedSearch' || declared.kind === 'webhook'
+        return isTrimmed && name !== name.trim()
+          ? [{ declared, path: ['name'], message: 'has blanks at its ends; the server removes them' }]
+          : []
+      }),
   },
   'missing-runbook': {
     severity: 'note',

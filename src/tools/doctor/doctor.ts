@@ -12,6 +12,7 @@ import {
   onFailedEvaluation,
 } from '../../kinds/alert/evaluation.ts'
 import { collections, readWatchedNames } from '../../kinds/collections.ts'
+import { provisionerWrites } from '../../kinds/dashboard/dashboard-kind.ts'
 import { describeStored } from '../../kinds/kind.ts'
 import { type KindName, kindLabels } from '../../kinds/kind-names.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
@@ -149,7 +150,7 @@ function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonl
   })
   return [
     profile.isSelfHosted ? serverProbe(context) : usageProbe(context),
-    listing('dashboard', `, profile ${profile.name}`),
+    listing('dashboard', `, profile ${profile.name}${profile.isSelfHosted ? `; ${provisionerWrites}` : ''}`),
     { name: 'alerts', run: service && (() => checkAlerts(service, context, policy)) },
     listing('source'),
     listing('webhook'),

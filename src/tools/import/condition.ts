@@ -27,7 +27,7 @@ export interface RuleCondition {
 type Model = Readonly<Record<string, unknown>>
 
 /** Whether an entry of `data` is an expression, and not a query of a data source. */
-export const isExpression = ({ datasourceUid, model }: { readonly datasourceUid?: unknown; readonly model?: unknown }): boolean =>
+const isExpression = ({ datasourceUid, model }: { readonly datasourceUid?: unknown; readonly model?: unknown }): boolean =>
   /^(?:__expr__|-100)$/.test(String(datasourceUid ?? '')) ||
   (isMapping(model) && isMapping(model.datasource) && model.datasource.type === '__expr__')
 

@@ -73,23 +73,17 @@ const some = (list: unknown, test: (item: unknown) => boolean): boolean => Array
 
 const slosPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/slos.md'
 
-/** What a file of another tool is, and where to go with it. */
+/** What a file of another tool is. */
 function describeOther(root: Readonly<Record<string, unknown>>): string | undefined {
-  const { kind, groups, spec, dashboard = root, version, apiVersion = version } = root
-  const [, slo] = /^(openslo|prometheus|sloth)\b/.exec(textOrEmpty(apiVersion)) ?? []
-  if (slo !== undefined) return `an SLO of ${slo === 'openslo' ? 'OpenSLO' : 'Sloth'}; declare it as in ${slosPage}`
+  const { kind, groups, spec, dashboard = root } = root
   const isRule = (rule: unknown): boolean => has(rule, 'expr') && !has(rule, 'data')
-  const isPrometheus = kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule))
-  const known = {
-    'a rule file of Prometheus': isPrometheus,
-    'a dashboard of Grafana': has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements'),
-    'a dashboard of Datadog': has(root, 'widgets'),
-    'a monitor of Datadog': has(root, 'query', 'type'),
-    [singleDashboard]: isSingleDashboard(root),
-    'a file with declarations': sectionNames.some((section) => has(root, section)),
-  }
-  const found = Object.entries(known).find(([, is]) => is)
-  return found && `${found[0]}; ${accepted}`
+  if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
+    return 'a rule file of Prometheus'
+  if (has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements')) return 'a dashboard of Grafana'
+  if (has(root, 'widgets')) return 'a dashboard of Datadog'
+  if (has(root, 'query', 'type')) return 'a monitor of Datadog'
+  if (isSingleDashboard(root)) return singleDashboard
+  return sectionNames.some((section) => has(root, section)) ? 'a file with declarations' : undefined
 }
 
 const provisioned =
@@ -144,8 +138,10 @@ export function readImportedFile(content: string, file: string, named: ReadonlyS
   const given: unknown = Array.isArray(document.value) ? [{ rules: document.value }] : isGroup ? [root] : root.groups
   const groups: readonly unknown[] = Array.isArray(given) ? given : []
   const others = isGroup ? [] : Object.keys(root).filter((key) => key !== 'apiVersion' && key !== 'groups')
+  const [, slo] = /^(openslo|prometheus|sloth)\b/.exec(textOrEmpty(root.apiVersion ?? root.version)) ?? []
+  if (slo !== undefined) return refuseFile(`is an SLO of ${slo === 'openslo' ? 'OpenSLO' : 'Sloth'}; declare it as in ${slosPage}`)
   const other = describeOther(root)
-  if (other !== undefined) return refuseFile(`is ${other}`)
+  if (other !== undefined) return refuseFile(`is ${other}; ${accepted}`)
   if (groups.length === 0 && !others.some((key) => otherSections.test(key))) return refuseFile(noRules)
   const rules = groups.flatMap((group, g) => {
     const { rules: own, name, title, folder, folderUid, interval } = isMapping(group) ? group : {}

@@ -4,7 +4,6 @@ import { createKinds, type Kinds } from '../../kinds/kinds.ts'
 import { connectionCollection } from '../../kinds/source/source-wire.ts'
 import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { isMapping } from '../../platform/core/keys.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { firstOf, plural, quote } from '../../platform/core/text.ts'
 import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
@@ -15,9 +14,8 @@ import { table } from '../../platform/report/table.ts'
 import { claimKey, toFileName } from '../../sync/pull/select.ts'
 import { type NewFields, writeNewFile } from '../../sync/pull/write-yaml.ts'
 import { type Comparison, compareQueries, queryComparisonSchema } from './check.ts'
-import { isExpression } from './condition.ts'
 import { readImportedFile } from './grafana-file.ts'
-import { type ImportOutcome, outcomeSchema, translateRule, withoutEffect } from './translate.ts'
+import { type ImportOutcome, outcomeSchema, translateRule } from './translate.ts'
 import { type DashboardOutcome, dashboardOutcome, translateDashboard } from './web-app.ts'
 
 const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
@@ -68,9 +66,7 @@ const details = z.object({
   differing: z.int().describe('Rules whose values differ, with `check`.'),
   dashboards: z.array(importedDashboard).describe('All dashboards, with each loss in a sentence.'),
   rules: z.array(importedRule).describe('All rules, in the order of the files, with each difference in a sentence.'),
-  notes: z
-    .array(z.string())
-    .describe('What stays in Grafana, fields that do not affect an alert, and files in the form of the provisioner.'),
+  notes: z.array(z.string()).describe('What stays in Grafana, alerts of tiles, and files in the form of the provisioner.'),
   written: z.boolean().describe('Whether the files were written.'),
   files: z.array(z.object({ path: z.string(), content: z.string(), size: z.int() })).describe('The declarations by file.'),
 })
@@ -83,39 +79,22 @@ type ImportContext = Context<'read', 'none'>
 /** The key is that of the alert. */
 type Imported = ImportOutcome & { readonly key?: string; readonly check?: Comparison }
 
-type ImportedDashboard = DashboardOutcome & { readonly key?: string; readonly objects?: readonly NewFields[] }
+type ImportedDashboard = DashboardOutcome & { readonly key?: string }
 
 async function runImport(context: ImportContext, given: Input): Promise<Result> {
   const choices = { connections: toMap(given.connection), sources: toMap(given.source), webhooks: toMap(given.webhook) }
   const named = new Set([...choices.connections.keys(), ...choices.sources.keys()])
-  const outside = given.files.filter((one) => !glob.safeParse(one).success)
-  const inside = await context.files.find(
-    given.files.filter((one) => !outside.includes(one)),
-    'files',
-  )
-  const paths = [...inside.paths, ...outside]
-  const read = await Promise.all(
-    paths.map(async (path) => {
-      const content = await context.files.read(path, 'files', outside.includes(path))
-      return { path, ...readImportedFile(content, path, named) }
-    }),
-  )
+  const [inside = [], outside = []] = [true, false].map((is) => given.files.filter((one) => glob.safeParse(one).success === is))
+  const paths = [...(await context.files.find(inside, 'files')).paths, ...outside]
+  const contents = await Promise.all(paths.map((path) => context.files.read(path, 'files', outside.includes(path))))
+  const read = paths.map((path, i) => ({ path, ...readImportedFile(contents[i] ?? '', path, named) }))
   const rules = read.flatMap((one) => one.rules)
   const kinds = createKinds(context.profile, 0)
   const [dashboardKeys, keys] = [new Set<string>(), new Set<string>()]
   const dashboards = read.flatMap(({ path, dashboard }): ImportedDashboard[] => {
     const outcome = dashboard && translateDashboard(dashboard, path, { kind: kinds.dashboard, ...choices })
     if (outcome?.declared === undefined) return outcome === undefined ? [] : [outcome]
-    const key = claimKey({ name: outcome.title, noun: 'dashboard' }, dashboardKeys)
-    const alerts = (outcome.alerts ?? []).map((after): NewFields => {
-      const { name, tile, ...fields } = after
-      return {
-        kind: 'alert',
-        key: claimKey({ name: String(name ?? tile), noun: 'alert' }, keys),
-        after: { name, dashboard: key, tile, ...fields },
-      }
-    })
-    return [{ ...outcome, key, objects: [{ kind: 'dashboard', key, after: outcome.declared }, ...alerts] }]
+    return [{ ...outcome, key: claimKey({ name: outcome.title, noun: 'dashboard' }, dashboardKeys) }]
   })
   if (rules.length + dashboards.length === 0)
     throw inputError('files', paths.length === 0 ? 'match no file' : 'have no dashboards and no alert rules')
@@ -132,15 +111,13 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const differing = shown.filter(({ check }) => check?.difference !== undefined).length
   const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)
   const places = { directory: given.directory.replace(/(?<!\/)\/+$/, ''), names: new Set<string>(), kinds }
-  const files = [...toDashboardFiles(dashboards, places), ...toRuleFiles(imported, places, dashboardKeys)]
+  const files = [...toDashboardFiles(dashboards, places, keys), ...toRuleFiles(imported, places, dashboardKeys)]
   if (written) await refuseExisting(context, files)
-  const unused = [...new Set(rules.flatMap(({ value }) => unusedFields(value)))].toSorted()
-  const ofFields = unused.length === 0 ? [] : [`Without effect on an alert: ${unused.join(', ')}`]
   const ofAlerts = dashboards.flatMap(({ location, alerts = [] }) =>
     alerts.length === 0 ? [] : [`${location}: ${plural(alerts.length, 'alert')} of its tiles, under alerts`],
   )
-  const notes = [...read.flatMap((one) => one.notes), ...ofAlerts, ...ofFields]
-  const shownDashboards = dashboards.map(({ declared: _, alerts: __, objects: ___, ...one }) => one)
+  const notes = [...read.flatMap((one) => one.notes), ...ofAlerts]
+  const shownDashboards = dashboards.map(({ declared: _, alerts: __, ...one }) => one)
   return { ...counts, differing, dashboards: shownDashboards, rules: shown, notes, written, files }
 }
 
@@ -154,20 +131,6 @@ function withCheck(outcome: ImportOutcome, check: Comparison | undefined): Impor
 
 const toMap = (all: readonly string[] = []): ReadonlyMap<string, string> =>
   new Map(all.map((one) => [one.slice(0, one.indexOf('=')).trim(), one.slice(one.indexOf('=') + 1).trim()]))
-
-/** What the data source reads, and what expressions do. */
-const usedInQuery = /^(?:rawSql|format|intervalMs|table|column|datasource|fillMode)$/
-const usedInExpression = /^(?:type|expression|conditions|reducer|settings|datasource)$/
-
-function unusedFields(rule: unknown): readonly string[] {
-  const { data, ...fields } = isMapping(rule) ? rule : {}
-  const inModels = (Array.isArray(data) ? data : []).flatMap((one: unknown) => {
-    if (!isMapping(one) || !isMapping(one.model)) return []
-    const used = isExpression(one) ? usedInExpression : usedInQuery
-    return Object.keys(one.model).filter((key) => !used.test(key))
-  })
-  return [...Object.keys(fields).filter((key) => withoutEffect.test(key)), ...inModels.map((key) => `model.${quote(key, 40)}`)]
-}
 
 /** The longest name of a dashboard that files accept. */
 const maxNameLength = 1024
@@ -185,8 +148,14 @@ function toFile(name: string, objects: readonly NewFields[], { directory, names,
   return { path, content, size: Buffer.byteLength(content) }
 }
 
-const toDashboardFiles = (dashboards: readonly ImportedDashboard[], places: Places): Result['files'] =>
-  dashboards.flatMap(({ key = '', objects }) => (objects === undefined ? [] : [toFile(key, objects, places)]))
+const toDashboardFiles = (dashboards: readonly ImportedDashboard[], places: Places, keys: Set<string>): Result['files'] =>
+  dashboards.flatMap(({ key, declared: after = {}, alerts = [] }) => {
+    const ofTiles = alerts.map(({ name, tile, ...fields }): NewFields => {
+      const claimed = claimKey({ name: String(name ?? tile), noun: 'alert' }, keys)
+      return { kind: 'alert', key: claimed, after: { name, dashboard: key, tile, ...fields } }
+    })
+    return key === undefined ? [] : [toFile(key, [{ kind: 'dashboard', key, after }, ...ofTiles], places)]
+  })
 
 /** One file for each folder, with a dashboard for each group. */
 function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: Set<string>): Result['files'] {

@@ -239,7 +239,7 @@ function toTexts(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql,
 }
 
 /** Fields without effect on an alert. */
-export const withoutEffect = /^(?:org(?:Id|ID)|id|updated|provenance|folderUID|ruleGroup|guid|version)$/
+const withoutEffect = /^(?:org(?:Id|ID)|id|updated|provenance|folderUID|ruleGroup|guid|version)$/
 
 /** A failing query, notifications, and fields without an equivalent. */
 function describeOthers(rule: GrafanaRule, differences: string[]): void {

@@ -46,11 +46,8 @@ const { shape } = declaredDashboard
 const replaceIds = (value: unknown, names: ReadonlyMap<string, string>): unknown =>
   typeof value === 'string' ? (names.get(value) ?? value) : mapItems(value, (item) => replaceIds(item, names))
 
-export function translateDashboard(
-  document: Body,
-  location: string,
-  { kind, connections, webhooks, sources = new Map() }: Choices,
-): DashboardOutcome {
+export function translateDashboard(document: Body, location: string, choices: Choices): DashboardOutcome {
+  const { kind, connections, webhooks, sources = new Map() } = choices
   const isApi = !isWebAppDashboard(document) && isApiDashboard(document)
   const { name, tiles, ...fields } = isApi ? (replaceIds(toDashboardBody({ id: '', ...document }), sources) as Body) : document // A map stays one.
   const losses: { tile?: string; loss: string }[] = []
@@ -93,9 +90,11 @@ export function translateDashboard(
   const declared = kind.toFile({ name: title, ...lists, ...query }, { ...nothing, key: '', directory: namesAsIds })
   const names = listOf(declared.tiles).map((tile) => tile.name)
   const alerts = kept.flatMap(({ body, label, alert }, i): readonly Body[] => {
-    const loseOf: Lose = (loss) => void losses.push({ tile: label, loss })
-    const isRepeated = names.indexOf(names[i]) !== names.lastIndexOf(names[i])
-    const found = isMapping(alert) ? toAlert(alert, { body, webhooks, isRepeated }, loseOf) : undefined
+    const unnamed =
+      isEmpty(names[i]) || names.indexOf(names[i]) !== names.lastIndexOf(names[i]) ? 'its tile has no name of its own' : undefined
+    const type = typeWithoutAlerts(body)
+    const reason = unnamed ?? (type && explainTypeWithoutAlerts(type))
+    const found = isMapping(alert) ? toAlert(alert, reason, webhooks, (loss) => void losses.push({ tile: label, loss })) : undefined
     return found === undefined ? [] : [{ ...found, tile: names[i] }]
   })
   return { ...common, result: losses.length === 0 ? 'exact' : 'changed', declared, alerts }
@@ -108,23 +107,21 @@ interface KeptTile {
 }
 
 /** The alert that the web app and the provisioner keep in the chart of a tile; undefined where files cannot declare it. */
-function toAlert(alert: Body, of: Pick<KeptTile, 'body'> & Pick<Choices, 'webhooks'> & { readonly isRepeated: boolean }, lose: Lose) {
-  const type = typeWithoutAlerts(of.body)
+function toAlert(alert: Body, whyNot: string | undefined, webhooks: Choices['webhooks'], lose: Lose): Body | undefined {
   const form = unknownFormOf({ id: '', ...alert })
-  const reason = of.isRepeated
-    ? 'another tile has the same name'
-    : type === undefined
-      ? form && `it has ${form}`
-      : explainTypeWithoutAlerts(type)
-  if (reason !== undefined) return lose(`its alert is left out: ${reason}`)
+  const reason = whyNot ?? (form && `it has ${form}`)
+  if (reason !== undefined) {
+    lose(`its alert is left out: ${reason}`)
+    return undefined
+  }
   const toChannel = (channel: unknown): unknown => {
     const { webhookName, webhookId = webhookName, ...others } = isMapping(channel) ? channel : {}
-    const webhook = of.webhooks.get(String(webhookId)) ?? webhookName
+    const webhook = webhooks.get(String(webhookId)) ?? webhookName
     return withoutUndefined({ ...others, ...(webhook === undefined ? { webhookId } : { webhook }) })
   }
-  const fields = {
-    channel: (value: unknown) => ({ channel: toChannel(value) }),
-    channels: (value: unknown) => ({ channels: listOf(value).map(toChannel) }),
+  const fields: Readonly<Record<string, Convert>> = {
+    channel: (value) => ({ channel: toChannel(value) }),
+    channels: (value) => ({ channels: listOf(value).map(toChannel) }),
   }
   const carried = carry(alertFromApi({ ...alert, source: 'tile' }) ?? alert, declaredAlert, fields, lose)
   return isAccepted(declaredAlert, carried, 'its alert', lose) ? carried : undefined
@@ -314,10 +311,7 @@ function toApiTile({ config, ...others }: Body, connectionOf: (given: unknown) =
   return { ...carry(others, elementOf(shape.tiles), apiFields, lose), config: { ...empty, ...carry(chart, form, fields, lose) } }
 }
 
-/**
- * A condition that the API has only for series, where these have none. Queries of HyperDX have the conditions of all series in their WHERE
- * (renderWhere of packages/common-utils), so they read the same rows. Those of metrics are made in another way.
- */
+/** Queries of HyperDX have the conditions of all series in their WHERE (renderWhere), so they read the same rows, except those of metrics. */
 function moveCondition(web: Body, form: z.ZodObject, lose: Lose): Body {
   const { where, whereLanguage, ...others } = web
   const series = isInForm(form, 'where') || isEmpty(where) || isEmpty(whereLanguage) ? [] : listOf(web.select)

@@ -45,6 +45,23 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a newer server, %s', (d
       expect(JSON.stringify(blocks)).not.toContain('wk:')
     }))
 
+  it('a dashboard that the server says is provisioned has a warning, as the only object, too, and no other dashboard has one', () =>
+    withSite(emulator(), dialect, async (site) => {
+      const only = file({ dashboards: { shop: board } })
+      for (const isMade of [false, true]) {
+        await site.apply(only)
+        Object.assign(serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop') ?? {}, { provisioned: isMade })
+        const { diagnostics } = await site.plan(only)
+        expect(diagnostics.flatMap(({ rule, message }) => (rule === 'provisioned' ? [message] : []))).toEqual(
+          isMade
+            ? [
+                'dashboards.shop: the provisioner of the server overwrites the dashboards that it made, with their ownership markers; remove its file there first',
+              ]
+            : [],
+        )
+      }
+    }))
+
   it('a change in the service is a difference, and pull takes it into the file', () =>
     withSite(emulator(), dialect, async (site) => {
       await site.apply(file(content))

@@ -104,6 +104,21 @@ describe('the report of a plan', () => {
     expect(linesOf(plan, result).join('\n')).toMatch(/It is odd\..*- alert a.*It is new\./s)
   })
 
+  it('says a cause of three objects once, with their names and what is the own of the first', () => {
+    const held = (key: string, name: string, id: string, cause = 'differs') => ({
+      ...error,
+      message: `alerts.${key}: the alert "${name}" (${id}) ${cause}. Set adopt to ${id}, or pull --select key=${key}`,
+    })
+    const [one, two, three] = [held('a', 'A', 'a'.repeat(24)), held('b', 'B "b"', 'b'.repeat(24)), held('c', 'C', 'c'.repeat(24))]
+    const shown = (...diagnostics: Result['diagnostics']) => linesOf(plan, resultOf([], { diagnostics })).map((line) => line.slice(20))
+    const own = `the alert "A" (${'a'.repeat(24)}) differs. Set adopt to ${'a'.repeat(24)}, or pull --select key=a  (syntax)`
+    expect(shown(one, two, three)).toEqual([`alerts.a, and 2 more like it (alerts.b, alerts.c): ${own}`])
+    expect(shown(one, two)).toHaveLength(2)
+    expect(shown(one, two, { ...three, severity: 'warning' })).toHaveLength(3)
+    expect(shown(one, two, held('c', 'C', 'c'.repeat(24), 'is not the one'))).toHaveLength(3)
+    expect(shown({ ...error, message: 'x' }, { ...error, message: 'x' }, { ...error, message: 'x' })).toHaveLength(3)
+  })
+
   it('counts nothing where files are wrong, because then nothing is known about the service', () => {
     expect(linesOf(plan, resultOf([], { diagnostics: [error] }))).toEqual(['f.yml:1:2  error    It is wrong.  (syntax)'])
   })
@@ -241,21 +256,6 @@ describe('the report of a plan', () => {
     expect(many).toContain('alert a, alert b, alert c, alert d, alert e and 2 more')
     expect(many).toContain('Objects to adopt (7): see the summary of the run')
     expect(many).toContain('Undeclared objects (7): see the summary of the run')
-  })
-
-  it('says after the first apply of a dashboard without a marker that the provisioner may overwrite it', () => {
-    const applied = object('other', { action: 'unchanged' })
-    const about = (fields: Partial<PlannedObject>, others = [applied]) =>
-      textOf(plan, resultOf([object('shop', { kind: 'dashboard', ...fields }), ...others]))
-    const sentence = 'If apply adopted dashboard shop before, the provisioner of the server may own it, and will overwrite it again.'
-    for (const action of ['adopt'] as const) {
-      expect(about({ action, takeover: 'unmanaged' })).toContain(sentence)
-      expect(about({ action, takeover: 'unmanaged' }, [])).not.toContain('provisioner')
-      for (const other of [{ takeover: 'renamed' } as const, {}]) expect(about({ action, ...other })).not.toContain('provisioner')
-    }
-    for (const action of ['update', 'held'] as const) expect(about({ action, takeover: 'unmanaged' })).not.toContain('provisioner')
-    expect(about({ kind: 'alert', action: 'adopt', takeover: 'unmanaged' })).not.toContain('provisioner')
-    expect(about({ kind: 'alert', action: 'held' })).not.toContain('provisioner')
   })
 
   it('counts the objects that are left as they are', () => {
@@ -409,8 +409,21 @@ describe('the report of apply', () => {
     expect(textOf(apply, result)).not.toContain('Planned changes')
   })
 
+  it('shows objects that were not written for one cause in one row, and the cause once', () => {
+    const cause = (id: string) => `The API answered 400: no.\nAdvice.\nRequest: POST /alerts (request id ${id})`
+    const text = textOf(
+      apply,
+      applied(['failed', cause('x')], ['failed', cause('y')], ['failed', cause('z')], ['failed', 'Other.'], ['created']),
+    )
+    expect(text.match(/answered 400/g)).toHaveLength(2)
+    expect(text).toMatch(/failed +alert +\w+, \w+, \w+ +3 objects +The API answered 400: no/)
+    expect(text).toContain(' and 2 more\n  The API answered 400: no.\n  Advice.\n  Request: POST /alerts (request id x)')
+    expect(text).toMatch(/failed +alert +\w+ +Other/)
+  })
+
   it('shows ten failures in full, and says how many more there are', () => {
-    const failures = (count: number) => textOf(apply, applied(...Array(count).fill(['failed', 'No.\nBecause.'])))
+    const failures = (count: number) =>
+      textOf(apply, applied(...Array.from({ length: count }, (_, i) => ['failed', `No ${i}.\nBecause.`] as const)))
     expect(failures(10).match(/^ {2}Because\.$/gm)).toHaveLength(10)
     expect(failures(10)).not.toContain('… and')
     expect(failures(13).match(/^ {2}Because\.$/gm)).toHaveLength(10)

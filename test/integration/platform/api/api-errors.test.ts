@@ -28,6 +28,11 @@ describe('R8: an error says what happened, what to do, and which request it was'
           `${injected(403)}\nThe key demo…0001 lacks a permission (needed: control-plane:service:manage-clickstack-api). Extend its role, or use another key.\n${where('GET', 'sources')} (request id ID)`,
         ],
         [
+          'read',
+          status(403, { body: '{"status":403,"error":"FORBIDDEN: not available in your package, please upgrade","requestId":"ID"}' }),
+          `The API answered 403: FORBIDDEN: not available in your package, please upgrade\nThe package of the organization lacks this.\n${where('GET', 'sources')} (request id ID)`,
+        ],
+        [
           'update',
           status(404),
           `${injected(404)}\nThe alert does not exist, or the key demo…0001 has no access to it.\n${where('PUT', `alerts/${ids.alert}`)} (request id ID)`,

@@ -60,6 +60,8 @@ describe('plural', () => {
     [2, 'box', '2 boxes'],
     [2, 'hash', '2 hashes'],
     [2, 'class', '2 classes'],
+    [999_999, 'row', '999999 rows'],
+    [1_204_331, 'row', '1.2 million rows'],
   ])('counts %i %s', (count, noun, expected) => {
     expect(plural(count, noun)).toBe(expected)
   })

@@ -30,8 +30,8 @@ describe('a diagnostic about a field', () => {
         `6:20 alerts.a.thresholdType: "${given.replaceAll('"', '')}" is not accepted; accepted: above, below, above_exclusive, below_or_equal, equal, not_equal, between, not_between; write ${meant}`,
       ],
     ),
-    ['for: 15m', '6:5 alerts.a: "for" is an unknown field; write numConsecutiveWindows: 3 for three intervals in a row'],
-    ['severity: critical', '6:5 alerts.a: "severity" is an unknown field; it is a field of the channel, for PagerDuty'],
+    ['for: 15m', '6:5 alerts.a: "for" is an unknown field; write numConsecutiveWindows, a number of intervals'],
+    ['severity: critical', '6:5 alerts.a: "severity" is an unknown field; it is a field of channel'],
     ...[`\${LIMIT}`, '$LIMIT', `\${env.LIMIT}`].map((given): [string, string] => [
       `thresholdMax: ${given}`,
       `6:19 alerts.a.thresholdMax: "${given}" is not accepted; accepted: a number; write \${{ env.LIMIT }} for the variable WATCHKEEPER_VAR_LIMIT`,

@@ -275,6 +275,19 @@ const cases: Readonly<Record<LintRule, Case>> = {
     fires: [[twin({}), 'alerts.b.name: a has the same name "A"']],
     silent: [twin({ name: 'B' }), nameless, { alert: { name: 'D' } }],
   },
+  'trimmed-name': {
+    fires: [
+      [
+        { more: { savedSearches: { s: { name: 'S ', sourceId: 's' } } } },
+        'savedSearches.s.name: has blanks at its ends; the server removes them',
+      ],
+      [
+        { more: { webhooks: { w: { name: '\tW', service: 'slack', urlFrom: 'WEBHOOK_URL' } } } },
+        'webhooks.w.name: has blanks at its ends; the server removes them',
+      ],
+    ],
+    silent: [{ more: { savedSearches: { s: { name: 'S s', sourceId: 's' } } } }, { alert: { name: ' A ' } }, { dashboard: { name: 'D ' } }],
+  },
   'missing-runbook': {
     fires: [
       [{ alert: { note: undefined } }, 'alerts.a: has no note; describe what the person on call should do'],

@@ -197,8 +197,8 @@ describe('a dashboard of the web app', () => {
       result: 'changed',
       losses: [
         'later 1 is left out: the API has no field for it',
-        'its alert is left out: another tile has the same name',
-        'its alert is left out: another tile has the same name',
+        'its alert is left out: its tile has no name of its own',
+        'its alert is left out: its tile has no name of its own',
         'its alert is left out: a tile of type table cannot have alerts; types that can: line, stacked_bar, number',
         'its alert is left out: it has the detectionMode anomaly',
         'its alert is left out: threshold: "many" is not accepted; accepted: a number',
