@@ -232,6 +232,11 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('bodies of the API, %s',
 
     it.each([
       ['a misspelled field of a series', { ...line, select: [{ aggFn: 'count', where: 'a', wherelanguage: 'sql' }] }, 'whereLanguage'],
+      [
+        'a misspelled field beside an unknown one',
+        { ...line, where: 'b', select: [{ aggFn: 'count', wherelanguage: 'sql' }] },
+        'whereLanguage',
+      ],
       ['a field with another name', { ...line, select: [{ aggFn: 'sum', field: 'Duration' }] }, 'valueExpression'],
       ['a misspelled field of a chart', { ...line, gropBy: 'ServiceName' }, 'groupBy'],
     ])('%s is refused before the write', async (_, config, meant) => {
