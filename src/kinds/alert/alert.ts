@@ -47,7 +47,7 @@ export const comparisons: Readonly<Record<string, ThresholdType>> = {
 type Threshold = Readonly<Partial<Record<'thresholdType' | 'threshold' | 'thresholdMax', unknown>>>
 
 /** `≥ 5`, `between 5 and 9`, `not between 5 and 9`. */
-function describeThreshold({ thresholdType, threshold, thresholdMax }: Threshold): string {
+export function describeThreshold({ thresholdType, threshold, thresholdMax }: Threshold): string {
   const type = String(thresholdType ?? '–')
   const max = type.endsWith('between') && thresholdMax != null ? ` and ${String(thresholdMax)}` : ''
   const words = type.replaceAll('_', ' ')
