@@ -41,6 +41,7 @@ const evidence: Readonly<Record<string, Evidence>> = {
     stored: nothing,
     readers: 'newer servers: test for `true`, and answered with minSelections',
   },
+  'dashboards.tiles[].name': { stored: 'the server refuses the write', readers: 'web app: shows no title' },
   'dashboards.containers[].collapsed': { stored: 'the server refuses the write', readers: 'web app: needs a value' },
   'dashboards.containers[].collapsible': { stored: nothing, readers: 'web app: compares with `false`' },
   'dashboards.containers[].bordered': { stored: nothing, readers: 'web app: compares with `false`' },

@@ -165,6 +165,20 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }]
 }
 
+/** The declared fields that the stored object lacks. */
+export function missingFields(desired: Body, stored: StoredObject, kind: KindWire): readonly FieldChange[] {
+  const { before, after } = compareBodies(kind, desired, stored)
+  // An item may be compared with another one if the server trims names or reorders a list. The field is then elsewhere in the list.
+  const storedPaths = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
+  return diffFields(after, before).filter((field) => field.after === undefined && !storedPaths.has(withoutItems(field.path)))
+}
+
+/** `tiles["A"].config.select[0].alias` → `tiles[].config.select[].alias`. */
+const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|[^\]"]*)\]/g, '[]')
+
+export const explainDropped = (fields: readonly FieldChange[]): string =>
+  `the service did not store ${fields.map(({ path }) => path).join(', ')}. Its version might not have it yet: remove it from the file, or upgrade the service`
+
 export function addedFields(value: unknown, path = ''): readonly FieldChange[] {
   if (isListOfMaps(value) && value.length > 0)
     return value.flatMap((item, i) => addedFields(withoutName(item), `${path}[${labelOfItem(item, i)}]`))
@@ -212,12 +226,15 @@ const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ??
 
 /** The path already contains the name, so it is shown only if the item has no other field. */
 function withoutName(item: unknown): unknown {
-  if (!isMapping(item) || typeof item.name !== 'string') return item
+  if (!isMapping(item) || typeof item.name !== 'string' || item.name === '') return item
   const { name: _, ...fields } = item
   return Object.keys(fields).some((key) => key !== 'id') ? fields : item
 }
 
+/** A list may be sorted, so that an item without a name has its type and place rather than its index. */
 function labelOfItem(item: unknown, index: number): string {
-  const label = ownValue(item, 'name') ?? ownValue(item, 'title')
-  return typeof label === 'string' ? JSON.stringify(label) : String(index)
+  const label = ownValue(item, 'name') || ownValue(item, 'title')
+  const type = ownValue(ownValue(item, 'config'), 'displayType')
+  if (typeof label === 'string') return JSON.stringify(label)
+  return typeof type === 'string' ? `${type} at ${String(ownValue(item, 'x') ?? 0)},${String(ownValue(item, 'y') ?? 0)}` : String(index)
 }

@@ -206,8 +206,8 @@ export interface KindFile<Declared extends DeclaredObject = DeclaredObject> {
   summarize(body: Body, nameOf: (id: unknown) => string, declared: Declared['value']): string
   /** Translates a declaration into the form of the API. */
   resolve(declared: Declared, context: ResolveContext): ResolvedDeclaration
-  /** Why no file can declare the object; undefined where one can. Absent where files can declare every object. */
-  explainUndeclarable?(stored: StoredObject): string | undefined
+  /** Why no file can declare the object; undefined where one can, and where `declared` does. Absent where files can declare every object. */
+  explainUndeclarable?(stored: StoredObject, declared?: Declared['value']): string | undefined
   /** Why a file made of what the API shows would change the object; undefined where it shows everything. Absent where it always does. */
   explainHidden?(stored: StoredObject): string | undefined
   /** What a delete of an adopted object loses, because the API did not show it to `pull`. Absent where it shows everything. */
@@ -308,6 +308,12 @@ export const checkRules = {
   'newer-field': {
     severity: 'error',
     description: 'A declared field that the version of the service does not have: none of its objects shows it.',
+  },
+  'field-dropped': {
+    severity: 'error',
+    exception: 'warning',
+    description:
+      'The service accepted a declared field without an error, and did not store it. In a later plan, this is a warning, and the object is not written again for it.',
   },
   provisioned: { severity: 'warning', description: 'The provisioner of the server made the dashboard, and overwrites it.' },
   silenced: {

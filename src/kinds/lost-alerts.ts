@@ -4,12 +4,15 @@
 import * as z from 'zod'
 import type { ReadApi } from '../platform/api/client.ts'
 import type { Target } from '../platform/api/path.ts'
+import { WatchkeeperError } from '../platform/core/errors.ts'
 import { untrusted } from '../platform/core/line.ts'
+import { quote } from '../platform/core/text.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import { table } from '../platform/report/table.ts'
 import { type Alert, alertCollection } from './alert/alert.ts'
-import { typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
-import { type Body, storedLabelOf, type TargetRemoval, watchedNames, withWatchedNames } from './kind.ts'
+import { displayTypeOf, tileLabel, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
+import { nameAndContentOf } from './dashboard/tile-ids.ts'
+import { type Body, describeStored, storedLabelOf, type TargetRemoval, watchedNames, withWatchedNames } from './kind.ts'
 
 /** The alerts that the server deletes with a write. */
 export function findLostAlerts(removal: TargetRemoval, alerts: readonly Alert[]): readonly Alert[] {
@@ -28,10 +31,16 @@ export const lostAlert = z.object({ id: z.string(), name: z.string() })
 
 type LostAlert = z.output<typeof lostAlert>
 
-/** Lists the alerts of the service, and returns those that the server deletes with a write. */
+/** Lists the alerts of the service, and returns those that the server deletes with a write. Throws where it is unclear which tile an alert is on. */
 export async function readLostAlerts(api: ReadApi, service: Target, removal: TargetRemoval): Promise<LostAlert[]> {
   const { items } = await alertCollection.list(api, service)
   const lost = withWatchedNames(findLostAlerts(removal, items), new Map(watchedNames([removal])))
+  for (const { tile, label, reason } of findLostTiles(removal.tiles, removal.tilesAfter ?? []).filter(({ isUnclear }) => isUnclear)) {
+    const alert = lost.find(({ tileId }) => tileId === tile.id)
+    if (alert === undefined) continue
+    const message = `Nothing was written: the tile "${quote(label, 60)}" ${reason}, and with it the alert ${describeStored(alert)}. Give the right tile this id.`
+    throw new WatchkeeperError('conflict', message)
+  }
   return lost.map((alert) => ({ id: alert.id, name: storedLabelOf(alert) }))
 }
 
@@ -40,16 +49,28 @@ export const lostAlertBlocks = (lost: readonly LostAlert[], title = 'Alerts that
 
 export interface LostTile {
   readonly tile: Body
+  /** Its name, or its place in the list and its type. */
+  readonly label: string
   readonly reason: string
+  /** Whether another tile could be the same, so that only a person can say what becomes of its alerts. */
+  readonly isUnclear?: boolean
 }
 
 /** The listed tiles whose alerts an update deletes. */
 export function findLostTiles(before: readonly Body[], after: readonly Body[]): readonly LostTile[] {
   const kept = new Map(after.map((tile) => [tile.id, tile]))
-  return before.flatMap((tile) => {
+  const ids = new Set(before.map(({ id }) => id))
+  return before.flatMap((tile, i): readonly LostTile[] => {
     const next = kept.get(tile.id)
-    if (next === undefined) return [{ tile, reason: 'is deleted' }]
-    const type = typeWithoutAlerts(next)
-    return type === undefined ? [] : [{ tile, reason: `gets the type ${type}, which cannot have alerts` }]
+    const label = tileLabel(tile, i)
+    const type = next && typeWithoutAlerts(next)
+    if (next !== undefined) return type === undefined ? [] : [{ tile, label, reason: `gets the type ${type}, which cannot have alerts` }]
+    const isAlike = (one: Body): boolean =>
+      nameAndContentOf(one) === nameAndContentOf(tile) ||
+      (!ids.has(one.id) && one.name === tile.name && (!!tile.name || displayTypeOf(one) === displayTypeOf(tile)))
+    const alike = after.flatMap((one, j) => (isAlike(one) ? [`tiles[${j}] (${String(displayTypeOf(one))})`] : []))
+    if (alike.length === 0) return [{ tile, label, reason: 'is deleted' }]
+    const reason = `is deleted, because it could be ${alike.join(' or ')}, and no tile has its id ${String(tile.id)} (in files: raw: { id: … })`
+    return [{ tile, label, reason, isUnclear: true }]
   })
 }

@@ -1,10 +1,9 @@
 // The objects that references in files mean: what a file spells becomes the id of an object of the service, or of one that is not created yet.
 import { type Diagnostic, diagnosticOf, type Rules } from '../platform/core/diagnostics.ts'
-import { didYouMean } from '../platform/core/names.ts'
 import { quote } from '../platform/core/text.ts'
 import { ownValue } from '../platform/documents/schema.ts'
 import { tilesNamed } from './alert-query/query-tiles.ts'
-import { explainTypeWithoutAlerts, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
+import { adviseTileName, explainTypeWithoutAlerts, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
 import type { Lookup, Named, ReferableKind } from './directory.ts'
 import type { AlertTarget, Body, DeclaredObject, FileContext, ResolveContext } from './kind.ts'
 import { PendingId } from './pending-id.ts'
@@ -55,8 +54,7 @@ function findTile(
   const [tile, second] = tilesNamed(tiles, name, keptTiles)
   if (second !== undefined) return { message: `the dashboard has several tiles named "${quote(name, 60)}"; use { id: … }` }
   if (tile !== undefined) return checkTile(tile)
-  const names = tiles.flatMap((one) => (typeof one.name === 'string' ? [one.name] : []))
-  return { message: `the dashboard has no tile named "${quote(name, 60)}"${didYouMean(name, names)}` }
+  return { message: `the dashboard has no tile named "${quote(name, 60)}"${adviseTileName(name, tiles)}` }
 }
 
 function checkTile(tile: Body): { readonly tile: Body } | { readonly message: string } {

@@ -4,7 +4,7 @@ import { quote } from '../platform/core/text.ts'
 import { ownValue } from '../platform/documents/schema.ts'
 import type { DeclaredAlert } from './alert/alert.ts'
 import type { DeclaredDashboard } from './dashboard/dashboard.ts'
-import { explainTypeWithoutAlerts, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
+import { adviseTileName, explainTypeWithoutAlerts, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
 import type { Body, DeclaredObject } from './kind.ts'
 import { addressOf, type KindName } from './kind-names.ts'
 import { type Declared, isOf, previousKeyOf } from './kinds.ts'
@@ -156,13 +156,12 @@ function checkTile(alert: CheckedAlert, key: string, { tiles }: DeclaredDashboar
   if (typeof tile !== 'string') return []
   const [target, second] = tiles.filter(({ name }) => name === tile)
   if (target === undefined) {
-    const names = tiles.map(({ name }) => name)
     return [
       diagnostic(
         alert,
         'dangling-reference',
         ['tile'],
-        `dashboard ${key} has no tile named "${quote(tile, 60)}"${didYouMean(tile, names)}`,
+        `dashboard ${key} has no tile named "${quote(tile, 60)}"${adviseTileName(tile, tiles)}`,
       ),
     ]
   }

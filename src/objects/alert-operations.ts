@@ -4,17 +4,16 @@ import { createAlertKind } from '../kinds/alert/alert-kind.ts'
 import { startMsOf, toStart } from '../kinds/alert/schedule.ts'
 import { findNames } from '../kinds/collections.ts'
 import { composeCreate } from '../kinds/compare.ts'
-import { fieldsLeftToService } from '../kinds/derive.ts'
-import { type Body, describeStored, type KindWire, watchedPlaceOf, withWatchedNames } from '../kinds/kind.ts'
+import { referenceOf } from '../kinds/derive.ts'
+import { type Body, type KindWire, watchedPlaceOf, withWatchedNames } from '../kinds/kind.ts'
 import { alertMarkers } from '../kinds/marker.ts'
 import { ApiError } from '../platform/api/api-error.ts'
 import type { WriteApi } from '../platform/api/client.ts'
 import type { Target } from '../platform/api/path.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
-import { isEmpty } from '../platform/core/keys.ts'
 import { counted, nameOrId, say, trusted, untrusted } from '../platform/core/line.ts'
 import { quote } from '../platform/core/text.ts'
-import { metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
+import { isInForm, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { choice } from '../platform/operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCutField, toListResult } from '../platform/operation/listing.ts'
 import { defineOperation, noFields } from '../platform/operation/operation.ts'
@@ -33,7 +32,11 @@ import { ownersDetail, toOwners } from './list-operation.ts'
 import {
   declarationDetail,
   documentInput,
+  droppedFields,
+  explainRefusal,
+  findDropped,
   idInput,
+  judgeDropped,
   partialSchema,
   readObject,
   resolveObject,
@@ -49,6 +52,8 @@ const alertOutput = z.object({
 })
 
 const alertDetails = z.object({ alert: alertSchema.describe('The alert as the API returned it.') })
+
+const writtenAlert = alertDetails.extend({ dropped: droppedFields })
 
 export const listAlerts = defineOperation({
   summary: 'Lists the alerts of a service.',
@@ -146,7 +151,7 @@ export const createAlert = defineOperation({
   asksFirst: { ifExists: 'update' },
   input: z.strictObject({ ...input, ifExists: ifExists.default('create') }),
   output: alertOutput,
-  details: alertDetails.extend({
+  details: writtenAlert.extend({
     outcome: z.enum(['created', 'updated', 'unchanged', 'skipped']).describe('What the operation did.'),
   }),
   example: {
@@ -155,19 +160,20 @@ export const createAlert = defineOperation({
   },
   async run({ api, service, profile, files, clock, confirm }, given) {
     const kind = createAlertKind(profile, clock.now())
-    const read = await readObject(given.alert, 'alert', { schema: newAlert, fromApi: newAlertFromApi }, files)
+    const read = await readObject(given.alert, 'alert', { schema: newAlert, fromApi: (document) => fromApi(document, true) }, files)
     // An answer of the API can have the marker of another alert.
     const body = kind.withoutMarker(await resolveObject(kind, { ...read, value: declaredAlert.parse(read.value) }, { api, service }))
     if (given.ifExists !== 'create') {
       const { similar, readAtMs } = await findSimilar(api, service, body)
       const [existing, second] = similar
       const writer = { api, service, profile, clock, confirm }
-      if (existing !== undefined) return handleExisting({ writer, body, existing, readAtMs, second, ifExists: given.ifExists })
+      if (existing !== undefined)
+        return explainRefusal(read, handleExisting({ kind, writer, body, existing, readAtMs, second, ifExists: given.ifExists }))
     }
-    const created = await createOnce(api, service, kind, body)
-    demandStored(created, body, 'was created')
-    return { ...outputsOf(created, true), outcome: 'created' as const }
+    const created = await explainRefusal(read, createOnce(api, service, kind, body))
+    return { ...writtenOutputs(kind, created, body, true), outcome: 'created' as const }
   },
+  judge: ({ alert, dropped, outcome }) => judgeDropped('alert', alert, dropped, outcome),
   report: ({ alert, outcome }) => ({
     headline:
       outcome === 'skipped'
@@ -185,41 +191,42 @@ export const updateAlert = defineOperation({
   input: z.strictObject({ id: idInput, ...input }),
   positional: 'id',
   output: alertOutput,
-  details: alertDetails,
+  details: writtenAlert,
   example: { id: '65f5e4a35eedc0de0000001f', alert: '{ threshold: 10 }' },
   async run({ api, service, profile, files, clock, confirm }, given) {
     const kind = createAlertKind(profile, clock.now())
-    const read = await readObject(given.alert, 'alert', { schema: changedAlert, fromApi: alertFromApi }, files)
+    const read = await readObject(given.alert, 'alert', { schema: changedAlert, fromApi: (document) => fromApi(document, false) }, files)
     const { source, ...fields } = await resolveObject(kind, { ...read, value: read.value as DeclaredAlert }, { api, service }) // Some of its fields.
     const target = ['dashboard', 'savedSearch'].some((name) => ownValue(read.value, name) != null) ? { source } : {}
     const cleared = Object.entries(read.value).flatMap(([name, value]) => (value === null ? [wireNameOf(name)] : []))
     const change = { ...fields, ...target, ...Object.fromEntries(cleared.map((name) => [name, null])) }
-    const { object, isWritten } = await changeAlert({ api, service, profile, clock, confirm }, given.id, () => change)
-    demandStored(object, change, 'was updated')
-    return outputsOf(object, isWritten)
+    const writer = { api, service, profile, clock, confirm }
+    const { object, isWritten } = await explainRefusal(
+      read,
+      changeAlert(writer, given.id, () => change),
+    )
+    return writtenOutputs(kind, object, change, isWritten)
   },
+  judge: ({ alert, dropped, changed }) => judgeDropped('alert', alert, dropped, changed ? 'updated' : 'unchanged'),
   report: ({ alert, changed }) => ({
     headline: say`Alert ${nameOrId(alert)} ${trusted(changed ? 'updated' : 'is up to date')}`,
     blocks: [alertFacts(alert)],
   }),
 })
 
-/** A server that is older than a field drops it without an error. */
-function demandStored(stored: Alert, body: Body, outcome: string): void {
-  const dropped = fieldsLeftToService(declaredAlert).filter((field) => !isEmpty(body[field]) && isEmpty(stored[field]))
-  if (dropped.length === 0) return
-  const message = `The alert ${describeStored(stored)} ${outcome}, but the service did not store ${dropped.join(' and ')}. Its version might not have this field yet: remove it, or upgrade the service.`
-  throw new WatchkeeperError('refused', message)
-}
-
-const wireNameOf = (field: string): string => metaOf(ownValue(declaredAlert.shape, field) as Schema).ref?.wire ?? field // The schema accepted the field.
+const wireNameOf = (field: string): string => referenceOf(ownValue(declaredAlert.shape, field) as Schema)?.wire ?? field // The schema accepted the field.
 
 const changedAlert = partialSchema(declaredAlert)
 
-/** A field of null means no value. */
-function newAlertFromApi(document: Body): Body | undefined {
+/** In a new alert, a field of null means no value. */
+function fromApi(document: Body, isNew: boolean) {
   const alert = alertFromApi(document)
-  return alert && Object.fromEntries(Object.entries(alert).filter(([, value]) => value !== null))
+  if (alert === undefined) return undefined
+  const fields = isNew ? Object.fromEntries(Object.entries(alert).filter(([, value]) => value !== null)) : alert
+  const [known = [], unknown = []] = [true, false].map((isKnown) =>
+    Object.entries(fields).filter(([field]) => isInForm(declaredAlert, field) === isKnown),
+  )
+  return { fields, value: { ...Object.fromEntries(known), ...(unknown.length > 0 && { raw: Object.fromEntries(unknown) }) } }
 }
 
 /** A new alert, which watches something and notifies someone. */
@@ -237,6 +244,7 @@ const newAlert = withoutAdoption(declaredAlert).superRefine((alert, context) => 
 const verbs = { created: say`created`, updated: say`updated`, unchanged: say`is up to date` } as const
 
 interface ExistingAlert {
+  readonly kind: KindWire
   readonly writer: AlertWriter
   readonly body: Body
   readonly existing: Alert
@@ -246,8 +254,8 @@ interface ExistingAlert {
   readonly ifExists: 'skip' | 'update' | 'fail'
 }
 
-async function handleExisting({ writer, body, existing, readAtMs, second, ifExists: policy }: ExistingAlert) {
-  if (policy === 'skip') return { ...outputsOf(existing, false), outcome: 'skipped' as const }
+async function handleExisting({ kind, writer, body, existing, readAtMs, second, ifExists: policy }: ExistingAlert) {
+  if (policy === 'skip') return { ...outputsOf(existing, false), dropped: [], outcome: 'skipped' as const }
   if (policy === 'fail') throw new WatchkeeperError('conflict', `The alert already exists: ${existing.id}. No alert was created.`)
   if (second !== undefined) {
     throw new WatchkeeperError(
@@ -256,7 +264,7 @@ async function handleExisting({ writer, body, existing, readAtMs, second, ifExis
     )
   }
   const { object, isWritten } = await changeAlert(writer, { object: existing, readAtMs }, () => body)
-  return { ...outputsOf(object, isWritten), outcome: isWritten ? ('updated' as const) : ('unchanged' as const) }
+  return { ...writtenOutputs(kind, object, body, isWritten), outcome: isWritten ? ('updated' as const) : ('unchanged' as const) }
 }
 
 /** Throws when the list may be incomplete: an existing alert that is not listed would be created a second time. */
@@ -304,4 +312,10 @@ const outputsOf = (alert: Alert, changed: boolean) => ({
   id: alert.id,
   changed,
   alert,
+})
+
+/** `sent` are the fields that the server was asked to store. It sets itself which service a webhook belongs to. */
+const writtenOutputs = (kind: KindWire, alert: Alert, sent: Body, changed: boolean) => ({
+  ...outputsOf(alert, changed),
+  dropped: findDropped(kind, sent, alert, (path) => path.at(-1) === 'webhookService'),
 })

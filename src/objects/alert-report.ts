@@ -1,4 +1,4 @@
-import { type Alert, alertStates, describeThreshold } from '../kinds/alert/alert.ts'
+import { type Alert, alertStates, describeCondition } from '../kinds/alert/alert.ts'
 import { storedLabelOf, withWatchedNames } from '../kinds/kind.ts'
 import { alertMarkers, withoutMarkerTags } from '../kinds/marker.ts'
 import { formatMoment } from '../platform/core/dates.ts'
@@ -8,8 +8,7 @@ import type { Block } from '../platform/report/blocks.ts'
 import { facts, shown, table } from '../platform/report/table.ts'
 import { type Owners, ownerCell, ownerFields, selectableOwned, tagsCell } from './list-operation.ts'
 
-/** `≥ 5 over 5m`, `between 5 and 9 over 5m`. */
-const conditionOf = (alert: Alert): Line => say`${describeThreshold(alert)} over ${textOrDash(alert.interval)}`
+const conditionOf = (alert: Alert): Line => [untrusted(describeCondition(alert, 'over'))]
 
 export const alertFacts = (alert: Alert): Block =>
   facts({

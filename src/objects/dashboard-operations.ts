@@ -2,13 +2,13 @@ import * as z from 'zod'
 import { diffSides } from '../kinds/base.ts'
 import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../kinds/compare.ts'
 import type { DeclaredDashboard } from '../kinds/dashboard/dashboard.ts'
-import { expandDashboard, wholeDashboard } from '../kinds/dashboard/dashboard-file.ts'
+import { expandDashboard, isApiDashboard, wholeDashboard } from '../kinds/dashboard/dashboard-file.ts'
 import { createDashboardKind } from '../kinds/dashboard/dashboard-kind.ts'
 import {
   type Dashboard,
   dashboardCollection,
-  dashboardFromApi,
   dashboardSchema,
+  tileLabel,
   toDashboardBody,
   withoutIds,
 } from '../kinds/dashboard/dashboard-wire.ts'
@@ -19,8 +19,9 @@ import { isMarkerTag, tagMarkers, withoutMarkerTags } from '../kinds/marker.ts'
 import type { ReadApi } from '../platform/api/client.ts'
 import type { Target } from '../platform/api/path.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
-import { counted, nameOrId, say, textOrDash, trusted, untrusted } from '../platform/core/line.ts'
+import { counted, nameOrId, say, trusted, untrusted } from '../platform/core/line.ts'
 import { plural } from '../platform/core/text.ts'
+import type { ValuePath } from '../platform/documents/document.ts'
 import type { Files } from '../platform/operation/files.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Block } from '../platform/report/blocks.ts'
@@ -28,7 +29,19 @@ import { toDiffLines } from '../platform/report/diff-lines.ts'
 import { pass, type Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
 import { defineList, tagsCell } from './list-operation.ts'
-import { declarationDetail, documentInput, idInput, type ReadObject, readObject, resolveObject, toDocument } from './single-object.ts'
+import {
+  declarationDetail,
+  documentInput,
+  droppedFields,
+  explainRefusal,
+  findDropped,
+  idInput,
+  judgeDropped,
+  type ReadObject,
+  readObject,
+  resolveObject,
+  toDocument,
+} from './single-object.ts'
 
 const input = { dashboard: documentInput('dashboard') }
 
@@ -81,37 +94,41 @@ export const createDashboard = defineOperation({
   scope: 'service-or-server',
   input: z.strictObject(input),
   output: dashboardOutput,
-  details: dashboardDetails,
+  details: dashboardDetails.extend({ dropped: droppedFields }),
   example: {
     dashboard: '{ name: On call, tiles: [{ name: Notes, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
   async run({ api, service, files }, { dashboard }) {
     const kind = createDashboardKind()
-    const body = await resolveObject(kind, await readDashboard(dashboard, files), { api, service })
+    const read = await readDashboard(dashboard, files)
+    const body = await resolveObject(kind, read, { api, service })
     // An answer of the API has ids, and can have the marker of another dashboard.
-    const own = body.tags === undefined ? body : kind.withoutMarker(body)
-    return outputsOf(await dashboardCollection.create(api, service, composeCreate(kind, withoutIds(own))), true)
+    const own = composeCreate(kind, withoutIds(body.tags === undefined ? body : kind.withoutMarker(body)))
+    const created = await explainRefusal(read, dashboardCollection.create(api, service, own))
+    return { ...outputsOf(created, true), dropped: findDropped(kind, own, created, isHarmless) }
   },
+  judge: ({ dashboard, dropped }) => judgeDropped('dashboard', dashboard, dropped, 'created'),
   report: ({ dashboard }) => ({ headline: say`Dashboard ${nameOrId(dashboard)} created`, blocks: [tileTable(dashboard)] }),
 })
 
 export const updateDashboard = defineOperation({
   summary:
-    'Makes one dashboard equal to a document. Tiles with the same name keep their ids and their alerts. Parts that the API does not return are lost.',
+    'Makes one dashboard equal to a document. Tiles keep their ids and their alerts by id, name or content. Parts that the API does not return are lost.',
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: true,
   input: z.strictObject({ id: idInput, ...input }),
   positional: 'id',
   output: dashboardOutput,
-  details: dashboardDetails.extend({ lostAlerts }),
+  details: dashboardDetails.extend({ lostAlerts, dropped: droppedFields }),
   example: {
     id: '65f5e4a35eedc0de0000000c',
     dashboard: '{ name: On call, tiles: [{ name: Notes, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
   async run({ api, service, files, confirm }, given) {
     const kind = createDashboardKind()
-    const declared = await resolveObject(kind, await readDashboard(given.dashboard, files), { api, service })
+    const read = await readDashboard(given.dashboard, files)
+    const declared = await resolveObject(kind, read, { api, service })
     const review = async (current: Dashboard) => {
       const desired = toDesiredDashboard(current, declared)
       const fields = diffSides(kind, sidesOf(kind, desired, current))
@@ -124,7 +141,7 @@ export const updateDashboard = defineOperation({
     if (confirm !== undefined) {
       shown = await dashboardCollection.get(api, service, given.id)
       const reviewed = await review(shown)
-      if (reviewed === undefined) return { ...outputsOf(shown, false), lostAlerts: [] }
+      if (reviewed === undefined) return { ...outputsOf(shown, false), lostAlerts: [], dropped: [] }
       lost = reviewed.lost
       await confirm({
         blocks: [
@@ -136,6 +153,7 @@ export const updateDashboard = defineOperation({
       })
     }
     const agreed = new Set(lost.map((alert) => alert.id))
+    let sent: Body = {}
     const compose = async (current: Dashboard): Promise<Body | undefined> => {
       if (shown !== undefined) requireUnchanged(kind, shown, current)
       const reviewed = await review(current)
@@ -146,12 +164,16 @@ export const updateDashboard = defineOperation({
           'conflict',
           `Alert ${added.id} was added to the dashboard while the question was open. Nothing was written. Run the command again.`,
         )
+      sent = reviewed?.body ?? {}
       return reviewed?.body
     }
-    const { object, isWritten } = await dashboardCollection.update(api, service, { id: given.id, compose })
-    return { ...outputsOf(object, isWritten), lostAlerts: lost }
+    const { object, isWritten } = await explainRefusal(read, dashboardCollection.update(api, service, { id: given.id, compose }))
+    return { ...outputsOf(object, isWritten), lostAlerts: lost, dropped: findDropped(kind, sent, object, isHarmless) }
   },
-  judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
+  judge({ dashboard, changed, lostAlerts: lost, dropped }) {
+    const verdict = judgeDropped('dashboard', dashboard, dropped, changed ? 'updated' : 'unchanged')
+    return verdict.status === 'pass' ? judgeLostAlerts(lost) : { ...verdict, reasons: judgeLostAlerts(lost).reasons }
+  },
   report: ({ dashboard, changed, lostAlerts: lost }) => ({
     headline: say`Dashboard ${nameOrId(dashboard)} ${trusted(changed ? 'updated' : 'is up to date')}`,
     blocks: [...lostAlertBlocks(lost), tileTable(dashboard)],
@@ -195,10 +217,18 @@ export const deleteDashboard = defineOperation({
 })
 
 /** Throws an InputError for a document of the web app, which would have an error in each of its tiles. */
-function fromApi(document: Body, name: string): Body | undefined {
+function fromApi(document: Body, name: string) {
   if (isWebAppDashboard(document)) throw inputError(name, describeWebAppFile(name))
-  return dashboardFromApi(document)
+  if (!isApiDashboard(document)) return undefined
+  const body = toDashboardBody({ id: '', ...document })
+  return { fields: withoutIds(body), value: { name: body.name, tiles: [], raw: body } }
 }
+
+/** The fields of a chart that only change how it looks. */
+const looks =
+  /^(?:alternateRowBackground|backgroundChart|color|colorRules|fitYAxisToData|groupByColumnsOnLeft|heatmapScaleType|markdown|numberFormat|onClick|showOperandSeries)$/
+
+const isHarmless = (path: ValuePath): boolean => path[2] !== 'config' || path.some((key) => looks.test(String(key)))
 
 /** Reads a dashboard as files declare it, with its short forms expanded. */
 async function readDashboard(text: string, files: Pick<Files, 'read'>): Promise<ReadObject<DeclaredDashboard>> {
@@ -220,7 +250,11 @@ const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
 })
 
 const tileTable = ({ tiles }: Dashboard): Block =>
-  table(undefined, tiles, { Tile: ({ name }) => textOrDash(name), Id: ({ id }) => untrusted(id) })
+  table(
+    undefined,
+    tiles.map((tile, i) => ({ ...tile, label: tileLabel(tile, i) })),
+    { Tile: ({ label }) => untrusted(label), Id: ({ id }) => untrusted(id) },
+  )
 
 /** Reads the alerts before the write, because the server deletes them with it. */
 const readLost = (api: ReadApi, service: Target, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) =>

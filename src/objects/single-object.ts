@@ -1,32 +1,38 @@
 // One object as a document of an operation: with the fields of files, and ids wherever files have names and keys.
 import * as z from 'zod'
 import { type DatedLists, listKinds } from '../kinds/collections.ts'
+import { withoutDefaults } from '../kinds/compare.ts'
 import { createDirectory, type Directory, type ReferableKind } from '../kinds/directory.ts'
-import type {
-  AlertTarget,
-  Body,
-  DeclaredObject,
-  FileContext,
-  KindFile,
-  KindIdentity,
-  KindWire,
-  ResolveContext,
-  StoredObject,
+import {
+  type AlertTarget,
+  type Body,
+  type DeclaredObject,
+  describeStored,
+  type FileContext,
+  type KindFile,
+  type KindIdentity,
+  type KindWire,
+  type ResolveContext,
+  type StoredObject,
 } from '../kinds/kind.ts'
 import type { KindName } from '../kinds/kind-names.ts'
 import { connectionCollection } from '../kinds/source/source-wire.ts'
+import { ApiError } from '../platform/api/api-error.ts'
 import type { ReadApi } from '../platform/api/client.ts'
 import { isResourceId, type Target } from '../platform/api/path.ts'
 import { unwrap } from '../platform/api/wire.ts'
-import { inputDiagnostic } from '../platform/core/diagnostics.ts'
-import { InputError, inputError } from '../platform/core/errors.ts'
-import { isMapping } from '../platform/core/keys.ts'
+import { type Diagnostic, inputDiagnostic } from '../platform/core/diagnostics.ts'
+import { InputError, inputError, WatchkeeperError } from '../platform/core/errors.ts'
+import { isEmpty, isMapping } from '../platform/core/keys.ts'
+import { untrustedSentence } from '../platform/core/line.ts'
+import { firstOf } from '../platform/core/text.ts'
 import type { ReadDocument, ValuePath } from '../platform/documents/document.ts'
 import { parseWithLocations } from '../platform/documents/parse.ts'
 import { coreOf, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
-import { formatPath } from '../platform/documents/validate.ts'
+import { formatPath, misspelledFieldDiagnostics, schemaDiagnostics } from '../platform/documents/validate.ts'
 import type { Files } from '../platform/operation/files.ts'
 import { idMeta, longText } from '../platform/operation/inputs.ts'
+import { pass, type Verdict } from '../platform/report/report.ts'
 
 /** Becomes part of a path. */
 export const idInput = z.string().refine(isResourceId).meta(idMeta)
@@ -44,13 +50,15 @@ export interface ReadObject<T> {
   readonly document: ReadDocument
   /** The name of the input, or the path of the file. */
   readonly name: string
+  /** What files would not accept of a document in the form of the API. The server may accept it. */
+  readonly complaints: readonly Diagnostic[]
 }
 
 /**
- * A document in the form of files, made of one in the form of the API, as a request or an answer has it: without what the server sets.
- * Undefined for a document that is in the form of files.
+ * A document in the form of the API, as a request or an answer has it, without what the server sets. `fields` are those that files have, with
+ * the unknown ones, and `value` has in `raw` what is passed on unchecked. Undefined for a document that is in the form of files.
  */
-type FromApi = (document: Body, name: string) => Body | undefined
+type FromApi = (document: Body, name: string) => { readonly fields: Body; readonly value: Body } | undefined
 
 /** Reads a document, or the file that it names. Throws an InputError with all that is wrong in it. */
 export async function readObject<T>(
@@ -62,13 +70,69 @@ export async function readObject<T>(
   const isPath = !text.trim().includes('\n') && /\.(?:ya?ml|json)$/.test(text.trim())
   const name = isPath ? text.trim() : input
   const content = isPath ? await files.read(name, input) : text
+  let complaints: readonly Diagnostic[] = []
   const prepare = (read: ReadDocument): ReadDocument => {
     const inner = withoutEnvelope(read)
-    return isMapping(inner.value) ? { ...inner, value: fromApi(inner.value, name) ?? inner.value } : inner
+    const api = isMapping(inner.value) ? fromApi(inner.value, name) : undefined
+    if (api === undefined) return inner
+    const checked = { ...inner, value: api.fields }
+    const { error } = schema.safeParse(api.fields)
+    const misspelled = misspelledFieldDiagnostics(error, checked, schema)
+    if (misspelled.length > 0) throw new InputError(misspelled)
+    complaints = error === undefined ? [] : schemaDiagnostics(error, checked, schema)
+    return { ...inner, value: api.value }
   }
   const { value, document } = parseWithLocations(content, name, schema, prepare)
   if (!isMapping(document.value)) throw inputError(input, 'is neither a map nor the path of a file that ends in .yml, .yaml or .json')
-  return { value, spelled: document.value, document, name }
+  return { value, spelled: document.value, document, name, complaints }
+}
+
+/** Adds to a refusal what files would not accept of the document: a gateway names one field, and no line. */
+export async function explainRefusal<T>({ complaints }: Pick<ReadObject<unknown>, 'complaints'>, write: Promise<T>): Promise<T> {
+  try {
+    return await write
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError) || thrown.status !== 400 || complaints.length === 0) throw thrown
+    throw new WatchkeeperError(thrown.kind, `${thrown.message}\n${new InputError(complaints).message}`, { cause: thrown })
+  }
+}
+
+export const droppedFields = z
+  .array(z.object({ field: z.string(), matters: z.boolean() }))
+  .describe(
+    'Fields of the document that the server did not store. `matters`: an alert, or what a chart queries, is not as the document says.',
+  )
+
+type DroppedFields = z.output<typeof droppedFields>
+
+/** The fields of a sent body that the answer lacks. An empty field, and one with the default of the server, means the same as none. */
+export function findDropped(
+  { schema, toBody }: Pick<KindWire, 'schema' | 'toBody'>,
+  sent: Body,
+  stored: StoredObject,
+  isHarmless: (path: ValuePath) => boolean,
+): DroppedFields {
+  const find = (value: unknown, answered: unknown, path: ValuePath): readonly ValuePath[] => {
+    if (isEmpty(answered) && !isEmpty(value)) return [path]
+    const isMeant = (key: PropertyKey): boolean =>
+      key !== 'id' && !(String(key).endsWith('Language') && isEmpty(ownValue(value, String(key).replace(/Language$/, ''))))
+    const inner = Array.isArray(value) && value.every(isMapping) ? value.keys() : isMapping(value) ? Object.keys(value).filter(isMeant) : []
+    return [...inner].flatMap((key) => find(ownValue(value, key), ownValue(answered, key), [...path, key]))
+  }
+  const paths = find(withoutDefaults(sent, schema), toBody(stored), [])
+  return paths.map((path) => ({ field: formatPath(path, sent), matters: !isHarmless(path) }))
+}
+
+/** A run after which the service has something else than the document says ends as an incomplete write does. */
+export function judgeDropped(label: string, stored: StoredObject, dropped: DroppedFields, outcome: string): Verdict {
+  if (dropped.length === 0) return pass
+  const isWrong = dropped.some(({ matters }) => matters)
+  const fields = dropped.toSorted((a, b) => Number(b.matters) - Number(a.matters)).map(({ field }) => field)
+  const undo = isWrong && outcome === 'created' ? `. To delete the ${label}, run delete-${label} with the id ${stored.id}` : ''
+  const sentence = untrustedSentence(
+    `The ${label} ${describeStored(stored)} was ${outcome === 'unchanged' ? 'not changed, and' : `${outcome}, but`} the service did not store ${firstOf(10, fields)}. Its version might not have this yet: remove it, or upgrade the service${undo}.`,
+  )
+  return isWrong ? { status: 'error', sentence, reasons: [], exit: 'partlyApplied' } : { status: 'warn', sentence, reasons: [] }
 }
 
 /** An answer as a server sends it, `{ data }` or `{ status, requestId, result }`, without its envelope. */
@@ -108,7 +172,7 @@ const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
  */
 export async function resolveObject<T>(
   kind: KindIdentity & KindFile<DeclaredObject<T>>,
-  { value, spelled, document, name }: ReadObject<T>,
+  { value, spelled, document, name }: Omit<ReadObject<T>, 'complaints'>,
   { api, service }: { readonly api: ReadApi; readonly service: Target },
 ): Promise<Body> {
   const declared = {

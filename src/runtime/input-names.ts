@@ -44,6 +44,7 @@ export const inputNames: readonly string[] = [
   "select",
   "services",
   "severities",
+  "source",
   "warn-budget",
   "webhook"
 ]

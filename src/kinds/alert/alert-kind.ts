@@ -29,7 +29,7 @@ import {
   alertSources,
   type DeclaredAlert,
   declaredAlert,
-  describeThreshold,
+  describeCondition,
   toAlertBody,
   toUtc,
   unknownFormOf,
@@ -39,12 +39,13 @@ import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpul
 /** The body of a request for a declared alert. Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
 function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext, definition: z.ZodObject): ResolvedDeclaration {
   const references = createReferenceResolver(declared, context)
-  const { name, channels, ...fields } = encode(definition, declared.value, references)
+  const { name, channels, raw, ...fields } = encode(definition, declared.value, references)
   const body = {
     name,
     source: declared.value.savedSearch === undefined ? 'tile' : 'saved_search',
     ...fields,
     ...(Array.isArray(channels) && (channels.length === 1 ? { channel: channels[0] } : { channels })),
+    ...(isMapping(raw) && raw),
   }
   return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), diagnostics: references.diagnostics }
 }
@@ -64,8 +65,8 @@ export function createAlertKind(
     schema: wireSchema(definition).extend({ source: z.enum(alertSources).optional() }),
     clearsBy: clearing(definition),
     resolve: (declared, context) => resolveAlert(declared, context, definition),
-    explainUndeclarable(alert) {
-      const form = unknownFormOf(alert)
+    explainUndeclarable(alert, declared) {
+      const form = unknownFormOf(alert, declared)
       return form && `files cannot declare an alert with ${form}`
     },
     summarize: summarizeAlert,
@@ -125,10 +126,14 @@ function spellAlert(body: Body, context: FileContext, definition: z.ZodObject): 
   const alert = withPlainNumbers(body)
   const channels = listOf(alert.channels).map((channel) => spellChannel(channel, context))
   const [channel] = channels
+  const raw = Object.keys(ownValue(context.spelled, 'raw') ?? {}).flatMap((field) =>
+    alert[field] === undefined ? [] : [[field, alert[field]] as const],
+  )
   const isSingle = channels.length === 1 && ownValue(context.spelled, 'channels') === undefined
   const values: Body = {
     ...alert,
     ...spellTarget(alert, context),
+    raw: raw.length === 0 ? undefined : Object.fromEntries(raw),
     thresholdType: alert.thresholdType === 'above' ? undefined : alert.thresholdType,
     scheduleStartAt: typeof alert.scheduleStartAt === 'string' ? alert.scheduleStartAt.replace(/\.000Z$/, 'Z') : undefined,
     channel: isSingle ? channel : undefined,
@@ -183,7 +188,7 @@ function spellTile(dashboardId: unknown, tileId: unknown, { spelled, tilesOf }: 
 
 /** `Errors on Checkout ≥ 5 in 5m, 2 times in a row → webhook oncall`. */
 function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: Pick<DeclaredAlert, 'query'>): string {
-  const { savedSearchId, dashboardId, tileId, groupBy, interval, numConsecutiveWindows: repeats } = body
+  const { savedSearchId, dashboardId, tileId, groupBy, numConsecutiveWindows: repeats } = body
   const place = watchedPlaceOf({ dashboardId, tileId })
   // A reference that means nothing is as the file spells it, and a place of it has no name.
   const tile = place === undefined ? nameOf(tileId) : nameOf(place) === place ? String(tileId) : nameOf(place)
@@ -193,7 +198,7 @@ function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: 
   const channels = channelsOf(body).map(({ type, webhookId, emailRecipients }) =>
     type === 'webhook' ? `webhook ${nameOf(webhookId)}` : `email ${String(emailRecipients)}`,
   )
-  return `${watched} ${describeThreshold(body)} in ${String(interval)}${inARow} → ${channels.join(', ') || 'no channel'}`
+  return `${watched} ${describeCondition(body, 'in')}${inARow} → ${channels.join(', ') || 'no channel'}`
 }
 
 /** Drops the fields that have no effect in combination with the others, because the server keeps any value in them. */

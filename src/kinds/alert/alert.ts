@@ -5,6 +5,7 @@ import { isEmpty, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 
 import { alertQuery } from '../alert-query/alert-query.ts'
+import { raw } from '../dashboard/tile-schema.ts'
 import { adoption, byKey, nameDescription, word } from '../fields.ts'
 import { type Body, type StoredObject, withoutServerFields } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
@@ -53,6 +54,19 @@ export function describeThreshold({ thresholdType, threshold, thresholdMax }: Th
   return `${Object.hasOwn(thresholdSigns, type) ? thresholdSigns[type] : words} ${String(threshold ?? '–')}${max}`
 }
 
+type Condition = Threshold & Readonly<Partial<Record<'interval' | 'detectionMode' | 'anomalyConfig', unknown>>>
+
+/** How a server newer than HyperDX 2.36 finds what is wrong, where it compares no threshold: `anomaly`. */
+const modeOf = ({ detectionMode, anomalyConfig }: Condition): string | undefined =>
+  detectionMode != null && detectionMode !== 'threshold' ? String(detectionMode) : isEmpty(anomalyConfig) ? undefined : 'anomaly'
+
+/** `≥ 5 over 5m`, `between 5 and 9 in 5m`, `anomaly on 5m`. */
+export function describeCondition(alert: Condition, preposition: 'over' | 'in'): string {
+  const mode = modeOf(alert)
+  const interval = String(alert.interval ?? '–')
+  return mode === undefined ? `${describeThreshold(alert)} ${preposition} ${interval}` : `${mode} on ${interval}`
+}
+
 export const thresholdTypeMeaning =
   '`above` is ≥, `above_exclusive` is >, `below` is <, `below_or_equal` is ≤. `between` includes both ends, and `not_between` neither.'
 
@@ -87,9 +101,12 @@ export type Alert = z.output<typeof alertSchema>
 
 /**
  * What an alert has that this version does not know, and that decides what the alert does: a write could change it without a trace.
- * Undefined where there is nothing like that. Other unknown fields are kept. Newer servers than HyperDX 2.36 have these.
+ * Undefined where there is nothing like that, and where `declared` states it in `raw`. Other unknown fields are kept. Newer servers than
+ * HyperDX 2.36 have these.
  */
-export function unknownFormOf({ source, detectionMode, anomalyConfig }: StoredObject): string | undefined {
+export function unknownFormOf(stored: StoredObject, declared: Pick<DeclaredAlert, 'raw'> = {}): string | undefined {
+  const unstated = Object.entries(stored).filter(([field]) => !Object.hasOwn(declared.raw ?? {}, field))
+  const { source, detectionMode, anomalyConfig }: Body = Object.fromEntries(unstated)
   if (source != null && !alertSources.some((known) => known === source)) return `the source ${quote(String(source), 40)}`
   if (detectionMode != null && detectionMode !== 'threshold') return `the detectionMode ${quote(String(detectionMode), 40)}`
   return isEmpty(anomalyConfig) ? undefined : 'an anomalyConfig'
@@ -192,7 +209,7 @@ export const declaredAlert = z
       .optional()
       .meta({
         description: 'Name of the tile of the dashboard.',
-        accepts: 'a name, or { id: … }',
+        accepts: 'a name, or { id: … }; a tile without a name needs one, or the alert a query',
         ref: { to: 'tile', wire: 'tileId', by: 'name' },
         clear: null,
       }),
@@ -240,6 +257,7 @@ export const declaredAlert = z
       accepts: 'at most 50 tags of at most 32 characters',
       keepIfAbsent: true,
     }),
+    raw: raw.optional(),
     ...adoption,
   })
   .meta({ aliases: { id: 'adopt', for: 'write numConsecutiveWindows, a number of intervals', severity: 'it is a field of channel' } })

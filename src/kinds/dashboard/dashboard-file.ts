@@ -2,9 +2,10 @@
 // is the one that is compared with the service, and that digests are made of, so that another spelling is not a change.
 
 import * as z from 'zod'
-import { withoutUndefined } from '../../platform/core/keys.ts'
-import { ownValue } from '../../platform/documents/schema.ts'
+import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
+import { type FormWalk, mapForms, metaOf, ownValue, type Schema } from '../../platform/documents/schema.ts'
 import { withSourceIds } from '../fields.ts'
+import { type Body, listOf } from '../kind.ts'
 import { containerStyle, type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { type Place, placeTiles } from './layout.ts'
 import { declaredTile } from './tile-schema.ts'
@@ -80,6 +81,37 @@ export const dashboardInFile = dashboardFields
 export const wholeDashboard = dashboardInFile.superRefine(({ tiles, rows }, context) => {
   if (declaresNoTiles({ tiles, rows })) context.addIssue({ code: 'custom', path: ['tiles'], message: 'give tiles, or rows with tiles' })
 })
+
+/** Fields that the API has under other names, or not at all. */
+const onlyInFiles: ReadonlySet<string> = new Set('source appliesToSources connection at rows raw adopt previousKey'.split(' '))
+
+/** Whether a document has a field that only files have, at its place. A request may also leave out what files do not require. */
+function isOfFiles(document: Body, isAnswer: boolean): boolean {
+  let isFound = false
+  const map: FormWalk<undefined>['map'] = ({ map, form, inner }) => {
+    for (const [key, field] of Object.entries<Schema>(form?.shape ?? {})) {
+      const { ref } = metaOf(field)
+      const isLeftOut = field instanceof z.ZodDefault || (ref?.isImplied === true && map[ref.wire] === undefined)
+      isFound ||= Object.hasOwn(map, key) ? onlyInFiles.has(key) : isLeftOut && !isAnswer
+    }
+    for (const key of Object.keys(map)) inner(key)
+    return map
+  }
+  mapForms(document, dashboardInFile, { map }, undefined)
+  return isFound
+}
+
+const placeInApi = declaredTile.pick({ x: true, y: true, w: true, h: true }).strip()
+
+/** Whether a document is a dashboard in the form of the API: an answer, or a request, whose tiles have whole places. */
+export function isApiDashboard(document: Body): boolean {
+  const { tiles, filters } = document
+  const items = [...listOf(tiles), ...listOf(filters)]
+  if (listOf(tiles).length === 0 || !items.every(isMapping)) return false
+  const isAnswer =
+    ['teamId', 'createdAt', 'updatedAt'].some((field) => field in document) || items.some((item) => 'id' in item || 'series' in item)
+  return !isOfFiles(document, isAnswer) && (isAnswer || listOf(tiles).every((tile) => placeInApi.safeParse(tile).success))
+}
 
 /** Whether the file leaves the tiles of a dashboard to alerts, and to people. */
 export const declaresNoTiles = (spelled: unknown): boolean =>

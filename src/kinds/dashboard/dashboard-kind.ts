@@ -21,14 +21,15 @@ function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: 
   return { body: whole, diagnostics: references.diagnostics, keptTiles: whole.tiles === tiles ? keptTiles : undefined }
 }
 
-/** `Errors (stacked bar, Traces)`, `Rows (number, SQL)`. A file can leave the chart out, or its type. */
-function describeTile({ name, config }: Body, nameOf: (id: unknown) => string): string {
+/** `Errors (stacked bar, Traces)`, `tiles[2] (number, SQL)`. A file can leave the chart out, or its type. */
+function describeTile({ name, config }: Body, index: number, nameOf: (id: unknown) => string): string {
   const { displayType, configType, sourceId }: Body = isMapping(config) ? config : {}
   const data = configType === 'sql' ? 'SQL' : sourceId === undefined ? undefined : nameOf(sourceId)
   const parts = [displayType === undefined ? undefined : String(displayType).replaceAll('_', ' '), data].filter(
     (part) => part !== undefined,
   )
-  return parts.length === 0 ? String(name) : `${String(name)} (${parts.join(', ')})`
+  const label = String(name || `tiles[${index}]`)
+  return parts.length === 0 ? label : `${label} (${parts.join(', ')})`
 }
 
 const withoutId = ({ id: _, ...item }: Body): Body => item
@@ -51,7 +52,7 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
     summarize: ({ tiles }, nameOf) =>
       firstOf(
         12,
-        listOf(tiles).map((tile) => describeTile(tile, nameOf)),
+        listOf(tiles).map((tile, i) => describeTile(tile, i, nameOf)),
       ) || 'no tiles',
     toBody: toDashboardBody,
     page: ({ id }) => pageFor('dashboards', id),

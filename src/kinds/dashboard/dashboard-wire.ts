@@ -4,6 +4,7 @@ import { collectionPath, defineCollection } from '../../platform/api/collection.
 import { type Target, under } from '../../platform/api/path.ts'
 import { listOrEmpty, nameOrEmpty, readOne, wireId } from '../../platform/api/wire.ts'
 import { isMapping } from '../../platform/core/keys.ts'
+import { didYouMean } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
 import { type Body, type InvalidField, listOf, type StoredObject, withoutServerFields } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
@@ -22,19 +23,6 @@ export type Dashboard = z.output<typeof dashboardSchema>
 export function toDashboardBody(dashboard: StoredObject): Body {
   const { createdBy: _creator, ...body } = withoutServerFields(dashboard)
   return Array.isArray(body.tiles) ? { ...body, tiles: toWritableTiles(listOf(body.tiles)) } : body
-}
-
-/**
- * A dashboard in the form of files, made of a request or an answer of the API; undefined for one that is in the form of files. Its fields stay
- * as they are, so that nothing of a newer server is lost.
- */
-export function dashboardFromApi(document: Body): Body | undefined {
-  const { name, tiles, filters } = document
-  const items = [...listOf(tiles), ...listOf(filters)]
-  if (!Array.isArray(tiles) || !items.every(isMapping)) return undefined
-  const isOfApi =
-    ['teamId', 'createdAt', 'updatedAt'].some((field) => field in document) || items.some((item) => 'id' in item || 'series' in item)
-  return isOfApi ? { name, tiles: [], raw: toDashboardBody({ id: '', ...document }) } : undefined
 }
 
 /** The tiles in the form in which the server accepts them again, with the same meaning. */
@@ -71,6 +59,10 @@ export const dashboardCollection = defineCollection<Dashboard, Body>({
 /** The display type in a tile's configuration; undefined without one. */
 export const displayTypeOf = ({ config }: Body): unknown => (isMapping(config) ? config.displayType : undefined)
 
+/** What a person calls a tile of a list: its name, or its index and type. */
+export const tileLabel = (tile: Body, index: number): string =>
+  String(tile.name || `tiles[${index}] (${String(displayTypeOf(tile) ?? 'no chart')})`)
+
 /** An update of the dashboard deletes the alerts on tiles of any other type. */
 const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
 
@@ -78,6 +70,14 @@ const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
 export function typeWithoutAlerts(tile: Body): string | undefined {
   const type = displayTypeOf(tile)
   return typeof type !== 'string' || alertableTypes.includes(type) ? undefined : type
+}
+
+/** What to do about a name that no tile has. */
+export function adviseTileName(name: string, tiles: readonly Body[]): string {
+  const nameless = tiles.findIndex((tile) => !tile.name && typeWithoutAlerts(tile) === undefined)
+  const label = tileLabel(tiles[nameless] ?? {}, nameless)
+  const advice = nameless < 0 ? '' : `; ${label} has no name: give it one, or use { id: … } or a query`
+  return didYouMean(name, tiles.map((tile) => String(tile.name ?? '')).filter(Boolean)) || advice
 }
 
 export const explainTypeWithoutAlerts = (type: string): string =>

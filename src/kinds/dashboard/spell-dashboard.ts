@@ -14,7 +14,7 @@ const neverRaw: readonly string[] = ['name', 'tags', 'tiles']
 export function spellDashboard(kind: KindWire, body: Body, context: FileContext): Body {
   const { spelled, declared = {} } = context
   const tilesInFile = readTiles(spelled, listOf(declared.tiles))
-  const tiles = inFileOrder(listOf(body.tiles), tilesInFile).map((tile, i) => spellTile(kind, tile, i, { context, tilesInFile }))
+  const tiles = inFileOrder(listOf(body.tiles), tilesInFile).map((tile) => spellTile(kind, tile, { context, tilesInFile }))
   const filterIds = listOf(declared.filters).map(({ id }) => id)
   const filtersInFile = listOf(ownValue(spelled, 'filters'))
   const fields = spellFields(
@@ -80,22 +80,19 @@ interface TileContext {
 }
 
 /** Spells a tile with its place in `x`, `y`, `w` and `h`. */
-function spellTile(kind: KindWire, tile: Body, index: number, { context, tilesInFile }: TileContext): Body {
+function spellTile(kind: KindWire, tile: Body, { context, tilesInFile }: TileContext): Body {
   const inFile = tilesInFile.get(identityOf(tile))?.spelled
   const [normalized] = listOf(comparable(kind, { tiles: [tile] }).tiles)
-  // The service allows tiles without a name, files do not.
-  const isNameless = (tile.name ?? '') === ''
-  const name = isNameless ? (inFile?.name ?? `Tile ${index + 1}`) : tile.name
-  const { name: _, ...others } = spellFields({ value: { ...tile, name: 'any' }, normalized, spelled: inFile }, tileSchema, context)
-  const fields = { name, ...others }
+  const { name: _, ...others } = spellFields({ value: tile, normalized, spelled: inFile }, tileSchema, context)
+  // A file can have a name where the tile has none: `raw: { name: '' }`.
+  const fields = { ...(tile.name ? { name: tile.name } : ownValue(inFile?.raw, 'name') === '' && { name: inFile?.name }), ...others }
   const raw = [
-    ...(isNameless ? ['name'] : []),
     ...invalidFields(fields, tileSchema).filter((field) => !requiredByTiles.includes(field)),
     // Old charts have `series` in place of `config`.
     ...(tile.config === undefined && tile.series !== undefined ? ['series'] : []),
     ...rawIn(inFile),
   ]
-  return { [itemId]: identityOf(tile), ...withRaw(fields, raw, isNameless ? { ...tile, name: '' } : tile) }
+  return { [itemId]: identityOf(tile), ...withRaw(fields, raw, tile.name ? tile : { ...tile, name: '' }) }
 }
 
 const invalidFields = (fields: Body, schema: z.ZodType): readonly string[] =>
@@ -150,14 +147,15 @@ const placeOf = ({ x, y, w, h }: Body): Body => ({ x, y, w, h })
 
 /** A tile keeps the form of its place. A new one, and an automatic one that moved, get `at`. `offset` is the upper edge of its row. */
 function spellPlace(tile: Body, { tilesInFile, keepsAutomatic }: LayoutInput, offset = 0): Body {
-  const { name, x, y, w, h, ...others } = tile
+  const { name: _, x, y, w, h, ...others } = tile
+  const name = tile.name === undefined ? {} : { name: tile.name }
   const { spelled, declared = {} } = tilesInFile.get(ownValue(tile, itemId)) ?? {}
   const inRow = offset === 0 ? y : Number(y) - offset
   const isAutomatic = spelled !== undefined && spelled.at === undefined && spelled.x === undefined
   if (keepsAutomatic && isAutomatic && canonicalText(placeOf(tile)) === canonicalText(placeOf(declared)))
-    return { name, ...(spelled.w !== undefined && { w }), ...(spelled.h !== undefined && { h }), ...others }
+    return { ...name, ...(spelled.w !== undefined && { w }), ...(spelled.h !== undefined && { h }), ...others }
   const at = [x, inRow, w, h]
-  return spelled?.x === undefined && tileInFile.shape.at.safeParse(at).success ? { name, at, ...others } : { ...tile, y: inRow }
+  return spelled?.x === undefined && tileInFile.shape.at.safeParse(at).success ? { ...name, at, ...others } : { ...tile, y: inRow }
 }
 
 const inTiles = (input: LayoutInput): SpelledLayout => ({

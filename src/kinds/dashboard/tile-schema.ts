@@ -249,7 +249,9 @@ export const raw = z.record(z.string(), z.unknown()).meta({ description: 'Fields
 
 export const declaredTile = z
   .strictObject({
-    name: word(1024).meta({ description: 'Name of the tile. Alerts refer to it, and the tile keeps its id as long as the name stays.' }),
+    name: z.string().max(1024).default('').meta({
+      description: 'Name of the tile. Alerts refer to it, and the tile keeps its id as long as the name stays. A heading needs none.',
+    }),
     x: z
       .int()
       .min(0)

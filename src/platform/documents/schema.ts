@@ -91,7 +91,8 @@ function innerSchema(core: Schema, key: PropertyKey, value: unknown): Schema | u
   if (core instanceof z.ZodObject) return fieldOf(core, String(key))
   if (core instanceof z.ZodRecord) return core.valueType
   if (core instanceof z.ZodArray && typeof key === 'number') return core.element
-  const option = core instanceof z.ZodUnion ? nearestOption(core, value) : undefined
+  const form = core instanceof z.ZodDiscriminatedUnion ? formOf(core, value) : undefined
+  const option = form ?? (core instanceof z.ZodUnion ? nearestOption(core, value) : undefined)
   return option === undefined ? undefined : innerSchema(option, key, value)
 }
 

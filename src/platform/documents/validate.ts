@@ -28,6 +28,21 @@ export function schemaDiagnostics(
   return issues.filter((issue) => !isConsequence(issue)).flatMap((issue) => describeProblem(issue, subject))
 }
 
+/** Diagnostics of the unknown fields that most likely mean a known one that is missing. */
+export function misspelledFieldDiagnostics(
+  error: z.ZodError | undefined,
+  document: ReadDocument,
+  schema: z.ZodType,
+): readonly Diagnostic[] {
+  const subject = { document, schema, base: [], value: document.value }
+  const issues = (error?.issues ?? []).flatMap((issue) => meantIssues(issue, subject))
+  return issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return []
+    const keys = issue.keys.filter((key) => misspelledFields({ ...issue, keys: [key] }, subject).length > 0)
+    return keys.length === 0 ? [] : describe({ ...issue, keys }, subject)
+  })
+}
+
 /** The fields of the same map that a rule of its schema needs, by the param `needs` of the issue. */
 export const neededFields = (issue: z.core.$ZodIssue): readonly string[] =>
   issue.code === 'custom' && Array.isArray(issue.params?.needs) ? issue.params.needs.map(String) : []

@@ -44,8 +44,8 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   // Taken before the verification replaces them with what it reads.
   const answers = new Map(state.all().flatMap(({ change, stored }) => (stored === undefined ? [] : [[change, stored] as const])))
   const { diagnostics: reviewDiagnostics, lists } = await verifyWrites(plan, context)
-  // A base would explain a field that was not stored.
-  const incomplete = new Set(reviewDiagnostics.map(({ location }) => location))
+  // A base explains a field that the server does not store, and nothing else that went wrong.
+  const incomplete = new Set(reviewDiagnostics.flatMap(({ rule, location }) => (rule === 'field-dropped' ? [] : [location])))
   const complete = writes.filter(({ location }) => location === undefined || !incomplete.has(location))
   const diagnostics = [...reviewDiagnostics, ...(await recordBases({ changes: complete, lists, answers }, context))]
   await pruneOrphans({ ...context, deletes, diagnostics, write: (change) => writeOne(change, {}, context) })

@@ -1,5 +1,5 @@
-import { addedFields, compareBodies, diffFields, type FieldChange } from '../../kinds/compare.ts'
-import type { Body, KindWire, StoredObject } from '../../kinds/kind.ts'
+import { explainDropped, missingFields } from '../../kinds/compare.ts'
+import { type Body, checkRules, type KindWire, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
@@ -18,7 +18,6 @@ export const verifyRules = {
     severity: 'error',
     description: 'The service did not keep the ownership marker of an object, or the object is gone again.',
   },
-  'field-dropped': { severity: 'error', description: 'The service accepted a declared field without an error, and did not store it.' },
   'not-verified': { severity: 'error', description: 'The written objects could not be read again.' },
 } as const satisfies Rules
 
@@ -76,19 +75,9 @@ function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject
   const [answered, kept] = [missingFields(desired, answer, kind), missingFields(desired, stored, kind)]
   const dropped = kept.filter(({ path }) => answered.some((field) => field.path === path))
   if (dropped.length === 0) return []
-  const message = `${addressOf(change)}: the service did not store ${dropped.map(({ path }) => path).join(', ')}. Its version might not have it yet: remove it from the file, or upgrade the service`
-  return [diagnosticOf(verifyRules, 'field-dropped', change.location ?? { file: 'apply' }, message)]
+  const message = `${addressOf(change)}: ${explainDropped(dropped)}`
+  return [diagnosticOf(checkRules, 'field-dropped', change.location ?? { file: 'apply' }, message)]
 }
-
-function missingFields(desired: Body, stored: StoredObject, kind: KindWire): readonly FieldChange[] {
-  const { before, after } = compareBodies(kind, desired, stored)
-  // An item may be compared with another one if the server trims names or reorders a list. The field is then elsewhere in the list.
-  const storedPaths = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
-  return diffFields(after, before).filter((field) => field.after === undefined && !storedPaths.has(withoutItems(field.path)))
-}
-
-/** `tiles["A"].config.select[0].alias` → `tiles[].config.select[].alias`. */
-const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g, '[]')
 
 /** Objects that this run created and another one, too. `canPatch` is whether the server can patch dashboards. */
 export function findTwinsOfCreated(

@@ -76,6 +76,8 @@ export interface Update<K extends KindName = KindName> extends ChangedObject<K> 
   readonly isTracked?: true
   /** The only differences: fields that the server has filled in everywhere since the last apply. */
   readonly newDefaults?: readonly FieldChange[]
+  /** Declared fields that the server did not store with the last write. */
+  readonly dropped?: readonly FieldChange[]
   /** Fields that the files removed, and that no update can clear. */
   readonly unclearable?: readonly string[]
   /** The tiles that an update of a dashboard removes, and the alerts on them when the plan was made. */

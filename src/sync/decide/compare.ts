@@ -9,7 +9,15 @@ import {
   outsideBase,
   withoutCommon,
 } from '../../kinds/base.ts'
-import { addedFields, type BodyPair, comparable, type FieldChange, findUnclearable, withoutDefaults } from '../../kinds/compare.ts'
+import {
+  addedFields,
+  type BodyPair,
+  comparable,
+  type FieldChange,
+  findUnclearable,
+  missingFields,
+  withoutDefaults,
+} from '../../kinds/compare.ts'
 import { type Body, type Kind, type KindFile, type KindIdentity, type KindWire, listOf, storedLabelOf } from '../../kinds/kind.ts'
 import { labelOf } from '../../kinds/kinds.ts'
 import { repositoryDigest, repositoryDigestGrammar, type StoredMarker } from '../../kinds/marker.ts'
@@ -61,6 +69,7 @@ interface ComparedObject {
   readonly digest: string
   readonly fields: readonly FieldChange[]
   readonly newDefaults?: readonly FieldChange[]
+  readonly dropped?: readonly FieldChange[]
   /** Undefined where nothing differs, and where no base can tell. */
   readonly origin?: Origin | undefined
   /** Whether the marker has the latest base, or none that this version knows. */
@@ -123,9 +132,11 @@ function compare(
 }
 
 /** Where neither side changed, only what the files refer to and secrets can differ, and what no file declares: the tiles for queries of alerts. */
-function withoutStoredForm(compared: ComparedObject, { declared }: Pair, kind: Kind): ComparedObject {
+function withoutStoredForm(compared: ComparedObject, { declared, found }: ExistingPair, kind: Kind): ComparedObject {
   const fields = declared.queries === undefined ? outsideBase(kind, compared.sides, compared.fields) : compared.fields
-  return { ...compared, fields, origin: fields.length === 0 ? undefined : 'references' }
+  const left = new Set(fields.map(({ path }) => path))
+  const dropped = missingFields(compared.body, found.stored, kind).filter(({ path }) => !left.has(path))
+  return { ...compared, fields, dropped, origin: fields.length === 0 ? undefined : 'references' }
 }
 
 /** The base of the marker; without one, that of an entry that does not fit any more. */
@@ -188,7 +199,7 @@ function planCreate(pair: Pair, body: Body, digest: string, context: ObjectConte
 function planUpdate(pair: ExistingPair, compared: ComparedObject, decision: Decision, context: ObjectContext): Update {
   const { found, takeover } = pair
   const { kind } = context
-  const { body, sides, digest, fields, newDefaults = [], origin, isDecided } = compared
+  const { body, sides, digest, fields, newDefaults = [], dropped = [], origin, isDecided } = compared
   const common = describe(pair, body, digest, context)
   const kept = fields.length === 0 ? [] : findUnclearable(kind, withoutDefaults(sides.stored, kind.schema), common.desired)
   const again = takeover === undefined && fields.length === 0 ? whyWrittenAgain(body, context) : undefined
@@ -206,6 +217,7 @@ function planUpdate(pair: ExistingPair, compared: ComparedObject, decision: Deci
     fields: inFileOrder(named(fields, context.nameOf), common.desired),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),
+    ...(dropped.length > 0 && { dropped }),
   }
 }
 

@@ -85,12 +85,14 @@ export interface Identified<D extends Declared = Declared> {
 }
 
 export function identifyObjects<D extends Declared>(input: FinderInput<D>): Identified<D> {
-  const { kind, project, declared, index } = input
+  const { kind, project, declared } = input
   const isOwned = ownershipTest(project, kind.markerStyle)
-  const claimed = new Set(declared.map(({ key }) => kind.markerStyle.token(project, key)))
+  const claimed = new Map(declared.map((one) => [kind.markerStyle.token(project, one.key), one]))
+  const index = withDeclaredForms(input, (token) => claimed.get(token ?? ''))
   const known = index.all.filter(({ undeclarable }) => undeclarable === undefined)
   const finder: Finder<D> = {
     ...input,
+    index,
     hasMarkers: kind.ownership === 'marker',
     orphans: index.all.filter(({ marker }) => isOwned(marker) && !claimed.has(marker?.token ?? '')),
     byId: new Map(known.map((one) => [one.stored.id, one])),
@@ -98,6 +100,20 @@ export function identifyObjects<D extends Declared>(input: FinderInput<D>): Iden
     unknown: index.all.filter(({ undeclarable }) => undeclarable !== undefined),
   }
   return { finder, findings: new Map(declared.map((one) => [one, identify(one, finder)] as const)) }
+}
+
+/** The objects, with the markers of those whose form a file declares, although this version does not know it. */
+function withDeclaredForms({ kind, index }: FinderInput<Declared>, claimantOf: (token?: string) => Declared | undefined): StoredIndex {
+  const isDeclared = ({ stored, token }: StoredIndex['all'][number]): boolean =>
+    kind.explainUndeclarable?.(stored, claimantOf(token)?.value) === undefined
+  const all = index.all.map((one) =>
+    one.undeclarable !== undefined && isDeclared(one)
+      ? { ...one, undeclarable: undefined, marker: kind.readMarker(kind.toBody(one.stored)) }
+      : one,
+  )
+  const byToken = Map.groupBy(all, ({ token }) => token)
+  byToken.delete(undefined)
+  return { ...index, all, byToken }
 }
 
 /** Some servers trim names. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { describeWebAppFile, isWebAppDashboard } from '../../kinds/dashboard/web-app-file.ts'
+import { describeDashboardFile } from '../../kinds/dashboard/web-app-file.ts'
 import { addressOf, type KindName, kindNames, type Section, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
 import { keyForm, keyGrammar } from '../../kinds/marker.ts'
@@ -118,12 +118,9 @@ function mergeUnset(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 function readFile({ path, text }: SourceFile, options: InterpolateOptions, environment: NamedEnvironment | undefined): Declarations {
   const reading = readDocument(text, path)
   if ('diagnostics' in reading) return { ...nothing, unread: [path], diagnostics: reading.diagnostics }
-  if (isWebAppDashboard(reading.value))
-    return {
-      ...nothing,
-      unread: [path],
-      diagnostics: [diagnosticOf(readingRules, 'schema', reading.locationOf([]), describeWebAppFile(path))],
-    }
+  const other = describeDashboardFile(reading.value, path)
+  if (other !== undefined)
+    return { ...nothing, unread: [path], diagnostics: [diagnosticOf(readingRules, 'schema', reading.locationOf([]), other)] }
   if (hasInstances(reading)) {
     const fill: Fill = (document, base, instance) => fillIn(document, base, { ...options, instance })
     const { documents, diagnostics } = instantiate(reading, fill, options.room)

@@ -1,5 +1,6 @@
 import { shortIntervalNote } from '../../kinds/alert/alert.ts'
 import { gridOf } from '../../kinds/dashboard/dashboard-file.ts'
+import { tileLabel } from '../../kinds/dashboard/dashboard-wire.ts'
 import { findOverlaps, gridColumns, isInGrid } from '../../kinds/dashboard/layout.ts'
 import { listOf } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
@@ -264,10 +265,9 @@ function findOverlapping({ tiles }: Values['dashboard']): readonly Violation[] {
   const grids = Map.groupBy(tiles.keys(), (i) => gridOf(tiles[i] ?? {}))
   return [...grids.values()].flatMap((indexes) => {
     const places = indexes.flatMap((i) => tiles[i] ?? [])
+    const labelOf = (i: number): string => quote(tileLabel(places[i] ?? {}, indexes[i] ?? 0), 60)
     return findOverlaps(places).flatMap((other, j) =>
-      other === undefined
-        ? []
-        : [{ path: ['tiles', indexes[j] ?? 0], message: `overlaps the tile "${quote(places[other]?.name ?? '', 60)}"` }],
+      other === undefined ? [] : [{ path: ['tiles', indexes[j] ?? 0], message: `overlaps the tile "${labelOf(other)}"` }],
     )
   })
 }

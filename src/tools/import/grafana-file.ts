@@ -1,13 +1,15 @@
 // Alert rules of Grafana: provisioning files, and what its UI and API export. Facts are from grafana/grafana, in pkg/expr and
 // pkg/services/provisioning/alerting/rules_types.go.
 import * as z from 'zod'
-import { isWebAppDashboard } from '../../kinds/dashboard/web-app-file.ts'
+import { isApiDashboard } from '../../kinds/dashboard/dashboard-file.ts'
+import { isSingleDashboard, isWebAppDashboard, singleDashboard } from '../../kinds/dashboard/web-app-file.ts'
 import { sectionNames } from '../../kinds/kind-names.ts'
 import { formatLocation, inputDiagnosticAt } from '../../platform/core/diagnostics.ts'
 import { InputError } from '../../platform/core/errors.ts'
-import { isEmpty, isMapping } from '../../platform/core/keys.ts'
-import { quote } from '../../platform/core/text.ts'
-import { readDocument } from '../../platform/documents/document.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { isEmpty, isMapping, mapItems } from '../../platform/core/keys.ts'
+import { plural, quote } from '../../platform/core/text.ts'
+import { type ReadDocument, readDocument, type ValuePath } from '../../platform/documents/document.ts'
 
 /** YAML has numbers and booleans where Grafana reads texts. */
 const text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
@@ -61,7 +63,7 @@ export interface RuleInFile {
 
 const otherSections = /^(?:delete\w+|contactPoints|policies|resetPolicies|muteTimes|templates)$/
 
-const accepted = 'import reads alert rules of Grafana, and dashboards of the web app'
+const accepted = 'import reads alert rules of Grafana, and dashboards of the web app and in the form of the API'
 
 const noRules = `has no groups of alert rules; ${accepted}. Export rules in Grafana at Alerting, Alert rules, Export rules, or from /api/v1/provisioning/alert-rules/export`
 
@@ -73,14 +75,14 @@ const slosPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/slos
 
 /** What a file of another tool is. */
 function describeOther(root: Readonly<Record<string, unknown>>): string | undefined {
-  const { kind, groups, spec, dashboard = root, tiles } = root
+  const { kind, groups, spec, dashboard = root } = root
   const isRule = (rule: unknown): boolean => has(rule, 'expr') && !has(rule, 'data')
   if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
     return 'a rule file of Prometheus'
   if (has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements')) return 'a dashboard of Grafana'
   if (has(root, 'widgets')) return 'a dashboard of Datadog'
   if (has(root, 'query', 'type')) return 'a monitor of Datadog'
-  if (some(tiles, (tile) => has(tile, 'name'))) return 'a dashboard for the API, which create-dashboard takes'
+  if (isSingleDashboard(root)) return singleDashboard
   return sectionNames.some((section) => has(root, section)) ? 'a file with declarations' : undefined
 }
 
@@ -91,12 +93,35 @@ interface ImportedFile {
   readonly rules: readonly RuleInFile[]
   /** What stays in Grafana, and what to know about the file. */
   readonly notes: readonly string[]
-  /** The document of the web app that the file is. */
+  /** The dashboard that the file is. */
   readonly dashboard?: Readonly<Record<string, unknown>>
 }
 
-/** Throws an InputError for a file that cannot be read, and for one of another kind. */
-export function readImportedFile(content: string, file: string): ImportedFile {
+/** Places that a template pack fills in. Links have templates of their own. */
+const placeholder = /\{\{[A-Z][A-Z0-9_]*\}\}/g
+
+/** Throws an InputError for the placeholders of a dashboard, each with its first place. */
+function refusePlaceholders(document: ReadDocument, named: ReadonlySet<string>): void {
+  const places = new Map<string, ValuePath[]>()
+  const visit = (value: unknown, path: ValuePath): void => {
+    const found = typeof value === 'string' && !named.has(value) && !path.includes('onClick') ? (value.match(placeholder) ?? []) : []
+    for (const name of new Set(found)) places.set(name, [...(places.get(name) ?? []), path])
+    mapItems(value, (item, key) => visit(item, [...path, key]))
+  }
+  visit(document.value, [])
+  if (places.size === 0) return
+  throw new InputError(
+    [...places].map(([name, [first = [], ...others]]) => {
+      const field = ['sourceId', 'connectionId'].find((one) => first.includes(one))
+      const option = field === undefined ? '' : `, or give ${spellInput(field.replace('Id', ''), `${name}=NAME`)}`
+      const count = others.length === 0 ? '' : ` (and ${plural(others.length, 'more place')})`
+      return inputDiagnosticAt(document.locationOf(first), `${name}${count} is a placeholder; fill it in${option}`)
+    }),
+  )
+}
+
+/** Throws an InputError for a file that cannot be read, and for one of another kind. `named` are the ids, and placeholders, that have names. */
+export function readImportedFile(content: string, file: string, named: ReadonlySet<string> = new Set()): ImportedFile {
   const refuseFile = (is: string): never => {
     throw new InputError([inputDiagnosticAt({ file }, is)])
   }
@@ -105,6 +130,10 @@ export function readImportedFile(content: string, file: string): ImportedFile {
   if ('diagnostics' in document) throw new InputError(document.diagnostics)
   const root: Readonly<Record<string, unknown>> = isMapping(document.value) ? document.value : {}
   if (isWebAppDashboard(root)) return { rules: [], notes: root.version === undefined ? [`${file}: ${provisioned}`] : [], dashboard: root }
+  if (isApiDashboard(root)) {
+    refusePlaceholders(document, named)
+    return { rules: [], notes: [], dashboard: root }
+  }
   const isGroup = Array.isArray(root.rules)
   const given: unknown = Array.isArray(document.value) ? [{ rules: document.value }] : isGroup ? [root] : root.groups
   const groups: readonly unknown[] = Array.isArray(given) ? given : []

@@ -24,7 +24,7 @@ const inWorkspace = 'a directory inside the workspace'
 
 const input = z.strictObject({
   files: lines(
-    'Dashboards of the web app, as exported or provisioned, and alert rules of Grafana, in JSON or YAML.',
+    'Dashboards of the web app, as exported or provisioned, or in the form of the API, and alert rules of Grafana, in JSON or YAML.',
     'paths of files, and globs for files in this directory or below it',
     z.string().regex(/^[^\0\r\n]{1,4096}$/),
   ).min(1),
@@ -33,6 +33,7 @@ const input = z.strictObject({
     'UID=NAME or NAME=ID, one per line',
     pair,
   ).optional(),
+  source: lines('Sources of dashboards of the API; an id can be a placeholder.', 'ID=NAME, one per line', pair).optional(),
   webhook: lines(
     'Webhooks by contact point of Grafana: `CONTACT=NAME`; `*` is for rules without one.',
     'CONTACT=NAME, one per line',
@@ -63,7 +64,7 @@ const details = z.object({
   refused: z.int().describe('Dashboards and rules without an equivalent.'),
   paused: z.int().describe('Paused rules, which are not written.'),
   differing: z.int().describe('Rules whose values differ, with `check`.'),
-  dashboards: z.array(importedDashboard).describe('All dashboards of the web app, with each loss in a sentence.'),
+  dashboards: z.array(importedDashboard).describe('All dashboards, with each loss in a sentence.'),
   rules: z.array(importedRule).describe('All rules, in the order of the files, with each difference in a sentence.'),
   notes: z.array(z.string()).describe('What stays in Grafana, alerts of tiles, and files in the form of the provisioner.'),
   written: z.boolean().describe('Whether the files were written.'),
@@ -81,12 +82,13 @@ type Imported = ImportOutcome & { readonly key?: string; readonly check?: Compar
 type ImportedDashboard = DashboardOutcome & { readonly key?: string }
 
 async function runImport(context: ImportContext, given: Input): Promise<Result> {
+  const choices = { connections: toMap(given.connection), sources: toMap(given.source), webhooks: toMap(given.webhook) }
+  const named = new Set([...choices.connections.keys(), ...choices.sources.keys()])
   const [inside = [], outside = []] = [true, false].map((is) => given.files.filter((one) => glob.safeParse(one).success === is))
   const paths = [...(await context.files.find(inside, 'files')).paths, ...outside]
   const contents = await Promise.all(paths.map((path) => context.files.read(path, 'files', outside.includes(path))))
-  const read = paths.map((path, i) => ({ path, ...readImportedFile(contents[i] ?? '', path) }))
+  const read = paths.map((path, i) => ({ path, ...readImportedFile(contents[i] ?? '', path, named) }))
   const rules = read.flatMap((one) => one.rules)
-  const choices = { connections: toMap(given.connection), webhooks: toMap(given.webhook) }
   const kinds = createKinds(context.profile, 0)
   const [dashboardKeys, keys] = [new Set<string>(), new Set<string>()]
   const dashboards = read.flatMap(({ path, dashboard }): ImportedDashboard[] => {
@@ -259,7 +261,7 @@ function reportImport({ dashboards, rules, exact, changed, refused, paused, note
     table('Rules', sorted, columns, ({ result, check }) => (check?.difference === undefined ? statuses[result] : 'fail')),
     { kind: 'list', items: notes.map(untrustedSentence) },
   ]
-  const ofDashboards = dashboards.length === 0 ? [] : [say`${counted(dashboards.length, 'dashboard')} of the web app`]
+  const ofDashboards = dashboards.length === 0 ? [] : [say`${counted(dashboards.length, 'dashboard')}`]
   const ofRules = rules.length === 0 ? [] : [say`${counted(rules.length, 'rule')} of Grafana`]
   const rare = [...(refused > 0 ? [say`${refused} refused`] : []), ...(paused > 0 ? [say`${paused} paused`] : [])]
   const results = join([say`${exact} exact`, say`${changed} changed`, ...rare], ', ')
@@ -269,7 +271,7 @@ function reportImport({ dashboards, rules, exact, changed, refused, paused, note
 
 export const importFiles = defineOperation({
   summary:
-    'Translates dashboards of the web app, and alert rules of Grafana on ClickHouse, to declarations, offline, and says what changes.',
+    'Translates dashboards of the web app or of the API, and alert rules of Grafana on ClickHouse, to declarations, offline, and says what changes.',
   effect: 'read',
   scope: 'none',
   scopeWith: ({ check }) => (check === true ? 'service-or-server' : 'none'),

@@ -3,11 +3,13 @@
 import * as z from 'zod'
 import { alertFromApi, declaredAlert, unknownFormOf } from '../../kinds/alert/alert.ts'
 import { declaredDashboard } from '../../kinds/dashboard/dashboard.ts'
-import { explainTypeWithoutAlerts, typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
+import { isApiDashboard } from '../../kinds/dashboard/dashboard-file.ts'
+import { explainTypeWithoutAlerts, toDashboardBody, typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
 import { builtConfig, writtenConfig } from '../../kinds/dashboard/tile-schema.ts'
+import { isWebAppDashboard } from '../../kinds/dashboard/web-app-file.ts'
 import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
-import { isEmpty, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
+import { isEmpty, isMapping, mapItems, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import { elementOf, fieldOf, formOf, isInForm, ownValue, type Schema } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics } from '../../platform/documents/validate.ts'
@@ -32,35 +34,48 @@ interface Choices {
   readonly kind: Kind
   /** Pairs of a name and an id, of which the file has one and the declaration gets the other. */
   readonly connections: ReadonlyMap<string, string>
+  /** Names of sources by their ids in the file. */
+  readonly sources?: ReadonlyMap<string, string>
   /** Names of webhooks by id, or by another name. */
   readonly webhooks: ReadonlyMap<string, string>
 }
 
 const { shape } = declaredDashboard
 
-export function translateDashboard({ name, tiles, ...fields }: Body, location: string, choices: Choices): DashboardOutcome {
-  const { kind, connections, webhooks } = choices
+/** The document with names in place of ids. */
+const replaceIds = (value: unknown, names: ReadonlyMap<string, string>): unknown =>
+  typeof value === 'string' ? (names.get(value) ?? value) : mapItems(value, (item) => replaceIds(item, names))
+
+export function translateDashboard(document: Body, location: string, choices: Choices): DashboardOutcome {
+  const { kind, connections, webhooks, sources = new Map() } = choices
+  const isApi = !isWebAppDashboard(document) && isApiDashboard(document)
+  const { name, tiles, ...fields } = isApi ? (replaceIds(toDashboardBody({ id: '', ...document }), sources) as Body) : document // A map stays one.
   const losses: { tile?: string; loss: string }[] = []
   const lose: Lose = (loss) => void losses.push({ loss })
   const title = typeof name === 'string' ? name : ''
   const common = { title: title || 'dashboard without name', location, losses }
   if (title === '' || title.length > 1024)
     return { ...common, result: 'refused', reason: 'its name is missing, or has more than 1024 characters' }
-  const { tags, containers, filters, savedFilterValues, ...query } = carry(fields, declaredDashboard, dashboardFields, lose)
+  const { tags, containers, filters, savedFilterValues, ...query } = carry(
+    fields,
+    declaredDashboard,
+    isApi ? apiFields : dashboardFields,
+    lose,
+  )
   const accept = (field: keyof typeof itemFields, items: unknown): readonly Body[] =>
     listOf(items).flatMap((item) => {
       const element = elementOf(shape[field])
-      const carried = isMapping(item) ? carry(item, element, itemFields[field], lose) : item
+      const carried = isMapping(item) ? carry(item, element, isApi ? apiFields : itemFields[field], lose) : item
       return isAccepted(element, carried, `${field} ${describe(item)}`, lose) ? [carried] : []
     })
   const boxes = accept('containers', containers)
   const connectionOf = (given: unknown): unknown =>
     connections.get(String(given)) ?? [...connections].find(([, other]) => other === given)?.[0] ?? given
   const kept = listOf(tiles).flatMap((tile, i): readonly KeptTile[] => {
-    const label = nameOf(tile) || `Tile ${i + 1}`
+    const label = (isApi ? String(tile.name ?? '') : nameOf(tile)) || `Tile ${i + 1}`
     const own: string[] = []
     const loseOf: Lose = (loss) => void own.push(loss)
-    const body = toTile(tile, boxes, connectionOf, loseOf)
+    const body = isApi ? toApiTile(tile, connectionOf, loseOf) : toTile(tile, boxes, connectionOf, loseOf)
     const isKept = body !== undefined && isAccepted(elementOf(shape.tiles), { ...body, name: label }, 'the tile', loseOf)
     losses.push(...(isKept ? own : own.slice(-1)).map((loss) => ({ tile: label, loss })))
     return isKept ? [{ body, label, alert: ownValue(ownValue(tile, 'config'), 'alert') }] : []
@@ -149,6 +164,7 @@ function carry(web: Body, schema: Schema | undefined, fields: Readonly<Record<st
     const convert = Object.hasOwn(fields, field) ? fields[field] : undefined
     const converted = Object.entries(convert?.(value, web, lose) ?? { [field]: value })
     if (converted.every(([name]) => isInForm(form, name))) return converted
+    if (field.endsWith('Language') && isEmpty(ownValue(web, field.replace(/Language$/, '')))) return []
     lose(`${field} ${describe(value)} is left out${ownValue(effects, field) ?? ': the API has no field for it'}`)
     return []
   })
@@ -276,6 +292,23 @@ function toSelect(select: unknown, web: Body, lose: Lose): Body {
   const isOne = isHeatmap || isRanked(web) || (web.displayType === 'number' && isEmpty(web.formulas))
   for (const one of isOne ? select.slice(1) : []) lose(`the series ${describe(one)} is left out, because a tile of its type has one`)
   return { select: isOne ? all.slice(0, 1) : all }
+}
+
+/** Fields of the API, which are those of files. */
+const apiFields: Readonly<Record<string, Convert>> = { id: drop }
+
+function toApiTile({ config, ...others }: Body, connectionOf: (given: unknown) => unknown, lose: Lose): Body {
+  const chart = isMapping(config) ? config : {}
+  const form = formOf(schemaOf(chart), chart)
+  const element = form && elementOf(fieldOf(form, 'select'))
+  const toItems = (items: unknown): unknown =>
+    element === undefined ? items : listOf(items).map((item) => carry(item, element, {}, (loss) => lose(`a series: ${loss}`)))
+  const fields = {
+    select: (value: unknown) => ({ select: toItems(value) }),
+    connectionId: (value: unknown) => ({ connectionId: connectionOf(value) }),
+  }
+  const empty = form !== undefined && isInForm(form, 'select') && element === undefined ? { select: '' } : {}
+  return { ...carry(others, elementOf(shape.tiles), apiFields, lose), config: { ...empty, ...carry(chart, form, fields, lose) } }
 }
 
 /** Queries of HyperDX have the conditions of all series in their WHERE (renderWhere), so they read the same rows, except those of metrics. */

@@ -118,8 +118,20 @@ describe('an older server', () => {
       )
       expect(outcomes(applied)).toMatchObject({ old: 'skipped' })
       expect(serviceOf(server).dashboards.some(({ name }) => name === 'Old')).toBe(true)
-      expect(await one.plan(newer, { prune: true })).toMatchObject({ changed: true, toUpdate: 1, toDelete: 1 })
-      expect(errorRules(await one.apply(newer, { prune: true }))).toEqual(['field-dropped'])
+      const planned = await one.plan(newer, { prune: true })
+      expect(planned).toMatchObject({ toUpdate: 0, toDelete: 1 })
+      expect(planned.diagnostics[0]).toMatchObject({ rule: 'field-dropped', severity: 'warning' })
+      expect(planned.diagnostics[0]?.message).toContain('alerts.many: the service did not store numConsecutiveWindows.')
+      expect(JSON.stringify(planned)).not.toContain('outside of the files')
+      const puts = () => server.requests.filter(({ method }) => method === 'PUT').length
+      const sent = puts()
+      expect(errorRules(await one.apply(newer, { prune: true }))).toEqual([])
+      expect(puts()).toBe(sent)
+      // A change by hand is not hidden by it.
+      const stored = serviceOf(server).alerts.find(({ name }) => name === 'Many')
+      Object.assign(stored ?? {}, { threshold: 99 })
+      expect(await one.plan(newer)).toMatchObject({ toUpdate: 1 })
+      Object.assign(stored ?? {}, { threshold: many.threshold })
       // Without the field, everything is as declared.
       expect(errorRules(await one.apply(files, { prune: true }))).toEqual([])
       expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
@@ -155,7 +167,8 @@ describe('an older server', () => {
         .map(({ message }) => message)
         .join('\n')
       for (const name of ['numConsecutiveWindows', 'seriesLimit', 'orderBy']) expect(text).toContain(name)
-      expect((await one.plan({ 'a.json': newer })).changed).toBe(true)
+      const planned = await one.plan({ 'a.json': newer })
+      expect([planned.toUpdate, planned.diagnostics.map(({ rule }) => rule)]).toEqual([0, Array(3).fill('field-dropped')])
     }))
 
   it('an older server that drops the field of the marker keeps nothing, stops after one object, and gets no duplicates', () =>

@@ -234,3 +234,55 @@ describe('a user who edits the service', () => {
       expect(actions(planned)).toEqual({ shop: 'update', errors: 'unchanged', onb: 'unchanged' })
     }))
 })
+
+describe('tiles that share a name, or have none', () => {
+  const shows = (where: string, y: number, more: object = {}) => ({
+    ...tile('', y, { ...line, select: [{ aggFn: 'count', where }] }),
+    ...more,
+  })
+  const nameless = ({ name: _, ...others }: ReturnType<typeof tile>) => others
+  const stored = () => serviceOf(emulator()).dashboards.find(({ name }) => name === 'Twins')
+
+  it('a tile of a file needs no name, an empty name in raw is the same, and pull leaves the name out', () =>
+    site(async ({ apply, plan, pull }) => {
+      const heading = nameless(tile('', 0, markdown))
+      const of = (one: object) => files({ twins: { name: 'Twins', tiles: [one, tile('A', 4)] } }, {})
+      expect(outcomes(await apply(of(heading)))).toMatchObject({ twins: 'created' })
+      expect(stored()?.tiles.map(({ name }) => name)).toEqual(['', 'A'])
+      expect(await plan(of(heading))).toMatchObject({ toUpdate: 0, toMark: 0 })
+      expect(await plan(of({ ...heading, name: '' }))).toMatchObject({ toUpdate: 0, toMark: 0 })
+      // Another declaration of the same tile.
+      expect(await plan(of({ ...heading, name: 'Tile 1', raw: { name: '' } }))).toMatchObject({ toUpdate: 0, toMark: 1 })
+      const pulled = await pull({})
+      expect([JSON.stringify(pulled).includes('Twins'), JSON.stringify(pulled).includes('Tile 1')]).toEqual([true, false])
+    }))
+
+  it('no alert changes its query or is lost where two tiles could be its tile, until one of them has its id', async () => {
+    for (const name of ['E', ''])
+      await site(async ({ apply, plan }) => {
+        const of = (...tiles: readonly object[]) => files({ twins: { name: 'Twins', tiles: tiles.map((one) => ({ ...one, name })) } }, {})
+        await apply(of(shows('a', 0), shows('b', 4)))
+        const [first, second] = stored()?.tiles.map(({ id }) => id) ?? []
+        addGuest('Errors')
+        const guest = () => serviceOf(emulator()).alerts.find((one) => one.name === 'Guest')
+        Object.assign(guest() ?? {}, { dashboardId: stored()?.id, tileId: second })
+        const swapped = of(shows('d', 0), shows('c', 4))
+        const said = JSON.stringify(errorsIn(await plan(swapped)))
+        expect(said).toContain('could be tiles[0] (line) or tiles[1] (line)')
+        expect(said).toContain(String(second))
+        const before = structuredClone(stored())
+        await apply(swapped)
+        expect(stored()).toEqual(before)
+        expect(outcomes(await apply(of(shows('d', 0, { raw: { id: second } }), shows('c', 4))))).toMatchObject({ twins: 'updated' })
+        expect(stored()?.tiles.map(({ id }) => id)).toEqual([second, first])
+        expect(guest()?.tileId).toBe(second)
+      })
+  })
+
+  it('an alert on a tile without a name is told to give it one', () =>
+    site(async ({ plan }) => {
+      const twins = { name: 'Twins', tiles: [nameless(tile('', 0, markdown)), nameless(tile('', 4))] }
+      const said = JSON.stringify(errorsIn(await plan(files({ twins }, { one: { ...errors, dashboard: 'twins', tile: 'Errors' } }))))
+      expect(said).toContain('tiles[1] (line) has no name: give it one, or use { id: … } or a query')
+    }))
+})

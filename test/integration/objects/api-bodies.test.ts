@@ -94,10 +94,33 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('bodies of the API, %s',
       expect(emulator().requests).toEqual([])
     })
 
+    it('a field of a request that the server drops ends with exit code 4, and one that is nearly a known one is refused', async () => {
+      const { dashboardId, tileId, channels } = alertWith(ids.alert) ?? {}
+      const alert = { dashboardId, tileId, source: 'tile', threshold: 5, thresholdType: 'above', interval: '1h', channel: channels?.[0] }
+      for (const more of [{ detectionMode: 'anomaly' }, { groupBy: 'ServiceName' }]) {
+        const field = String(Object.keys(more)[0])
+        const { exitCode, document, reason } = await run('create-alert', { alert: JSON.stringify({ ...alert, ...more }) })
+        if (dialect === 'clickhouse-cloud' && field === 'detectionMode') {
+          expect([exitCode, reason]).toEqual([1, expect.stringContaining('alert:1:') && expect.stringContaining('is an unknown field')])
+          continue
+        }
+        expect([exitCode, document.dropped]).toEqual([4, [{ field, matters: true }]])
+        expect(reason).toContain(
+          `did not store ${field}. Its version might not have this yet: remove it, or upgrade the service. To delete`,
+        )
+        expect(reason).toContain(`run delete-alert with the id ${document.id}`)
+        const updated = await run('update-alert', { id: ids.alert, alert: JSON.stringify({ ...alert, threshold: 8, ...more }) })
+        expect([updated.exitCode, updated.document.dropped]).toEqual([4, [{ field, matters: true }]])
+      }
+      const sent = requests().length
+      const near = await run('create-alert', { alert: JSON.stringify({ ...alert, treshold: 5, threshold: undefined }) })
+      expect([near.exitCode, near.reason]).toEqual([2, expect.stringContaining('did you mean "threshold"?')])
+      expect(requests()).toHaveLength(sent)
+    })
+
     it('names the place of a value that the API would not take', async () => {
       const wrong = await run('create-alert', { alert: '{ dashboardId: x, tileId: y, threshold: 5, interval: 2h, nonsense: 1 }' })
       expect(wrong.reason).toContain('alert:1:54: interval: "2h" is not accepted')
-      expect(wrong.reason).toContain('"nonsense" is an unknown field')
     })
   })
 
@@ -142,6 +165,104 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('bodies of the API, %s',
       })
       expect(dashboardWith(ids.dashboard)?.tiles.find(({ id }) => id === ids.tile)).toMatchObject({ name: 'Other' })
       expect(alertWith(ids.alert)).toMatchObject({ tileId: ids.tile })
+    })
+
+    const [connectionId, logs, traces] = ['65f5e4a35eedc0de00000004', '65f5e4a35eedc0de00000005', '65f5e4a35eedc0de00000006']
+    const place = { x: 0, y: 0, w: 24, h: 3 }
+    const tile = (config: object, more: object = {}) => ({ name: 'A', ...place, config, ...more })
+    const heading = tile({ displayType: 'markdown', markdown: '# A' }, { name: '' })
+    const counted = { aggFn: 'count', where: 'c:d', whereLanguage: 'lucene' }
+    const line = { displayType: 'line', sourceId: logs, select: [counted] }
+    const rules = [{ operator: 'gt', value: 0, color: 'chart-error' }]
+    const sqlNumber = { displayType: 'number', configType: 'sql', connectionId, sqlTemplate: 'SELECT count() FROM default.otel_logs' }
+    const heatmap = {
+      ...{ displayType: 'heatmap', sourceId: traces, where: 'SpanKind:Server', whereLanguage: 'lucene' },
+      select: [{ valueExpression: 'Duration / 1e9', countExpression: 'count()', heatmapScaleType: 'log' }],
+    }
+    const bodyOf = (...tiles: readonly object[]) => JSON.stringify({ name: 'Pack', tags: ['shop'], tiles }, undefined, 1)
+    const created = (dashboard: string) => run('create-dashboard', { dashboard })
+    /** A gateway refuses what the product drops. */
+    const isCloud = dialect === 'clickhouse-cloud'
+
+    it('a request of the API is sent as it is, with tiles without a name, and with fields that the server leaves out as empty', async () => {
+      const { document } = await created(bodyOf(heading, tile(sqlNumber), tile(heatmap)))
+      expect(document).toMatchObject({ status: 'pass', dropped: [] })
+      const sent = emulator().requests.findLast(({ method }) => method === 'POST')?.body
+      expect(sent).toEqual({ name: 'Pack', tags: ['shop'], tiles: [heading, tile(sqlNumber), tile(heatmap)] })
+      const empty = { ...heatmap, select: [{ ...heatmap.select[0], where: '', whereLanguage: 'sql' }] }
+      if (!isCloud) expect((await created(bodyOf(tile(empty)))).document).toMatchObject({ status: 'pass', dropped: [] })
+    })
+
+    it('a field that only changes how a chart looks is a warning where the server drops it, and an update says so, too', async () => {
+      const body = bodyOf(heading, tile({ ...sqlNumber, colorRules: rules }, { name: 'Rejected' }))
+      const { document, reason } = await created(body)
+      if (isCloud) {
+        expect(reason).toContain("request body property can't be validated: tiles.1.config.colorRules")
+        const at = body.split('\n').findIndex((text) => text.includes('colorRules')) + 1
+        expect(reason).toContain(`dashboard:${at}:5: tiles["Rejected"].config: "colorRules" is an unknown field`)
+        return
+      }
+      const dropped = [{ field: 'tiles["Rejected"].config.colorRules', matters: false }]
+      expect(document).toMatchObject({ status: 'warn', dropped })
+      const updated = await run('update-dashboard', { id: String(document.id), dashboard: body })
+      expect(updated).toMatchObject({ exitCode: 0, document: { status: 'warn', dropped } })
+    })
+
+    const changed = {
+      'a where of a line chart': [{ ...line, where: 'a:b' }, 'where'],
+      'a condition of the web app': [{ ...line, select: [{ ...counted, aggCondition: 'a:b' }] }, 'select[0].aggCondition'],
+      'a field of a newer server': [{ ...line, newField: { deep: true } }, 'newField'],
+    } as const
+    it.each(Object.entries(changed))(
+      '%s that the server drops ends with exit code 4, and with what was created',
+      async (_, [config, field]) => {
+        for (const more of [{}, { id: '65f5e4a35eedc0de0000000e' }]) {
+          const { exitCode, document, reason } = await created(bodyOf(tile(config, more)))
+          if (isCloud) {
+            expect([exitCode, reason]).toEqual([1, expect.stringContaining(`"${field.replace(/.*\./, '')}" is an unknown field`)])
+            continue
+          }
+          expect([exitCode, document.dropped]).toEqual([4, [{ field: `tiles["A"].config.${field}`, matters: true }]])
+          expect(reason).toContain(`(${document.id}) was created, but the service did not store tiles["A"].config.${field}.`)
+          expect(reason).toContain(`To delete the dashboard, run delete-dashboard with the id ${document.id}`)
+          expect(dashboardWith(document.id)).toBeDefined()
+        }
+      },
+    )
+
+    it.each([
+      ['a misspelled field of a series', { ...line, select: [{ aggFn: 'count', where: 'a', wherelanguage: 'sql' }] }, 'whereLanguage'],
+      [
+        'a misspelled field beside an unknown one',
+        { ...line, where: 'b', select: [{ aggFn: 'count', wherelanguage: 'sql' }] },
+        'whereLanguage',
+      ],
+      ['a field with another name', { ...line, select: [{ aggFn: 'sum', field: 'Duration' }] }, 'valueExpression'],
+      ['a misspelled field of a chart', { ...line, gropBy: 'ServiceName' }, 'groupBy'],
+    ])('%s is refused before the write', async (_, config, meant) => {
+      for (const more of [{}, { id: '65f5e4a35eedc0de0000000e' }]) {
+        const { exitCode, reason } = await created(bodyOf(tile(config, more)))
+        expect([exitCode, reason]).toEqual([2, expect.stringContaining(`did you mean "${meant}"?`)])
+        expect(reason).toMatch(/dashboard:\d+:\d+: tiles\["A"\]/)
+      }
+      expect(requests()).toEqual([])
+    })
+
+    it('a document with a field that only files have, or without what the API requires, is in the form of files', async () => {
+      const { sourceId: _, ...bySource } = line
+      const documents: readonly object[] = [
+        { name: 'F', tiles: [tile({ ...bySource, source: 'Logs' }), { name: 'B', config: { displayType: 'markdown' } }] },
+        { name: 'F', tiles: [tile({ ...line, sourceId: { source: 'Logs' } })] },
+        { name: 'F', tiles: [tile(line)], filters: [{ name: 'Service', expression: 'ServiceName', sourceId: logs }] },
+        { name: 'F', tiles: [tile(line, { containerId: 'c' })], containers: [{ id: 'c', title: 'C' }] },
+        { name: 'F', rows: [{ tiles: [{ name: 'A', config: line }] }] },
+        { name: 'F', tiles: [{ ...tile(line), raw: {} }] },
+      ]
+      for (const one of documents) {
+        expect((await created(JSON.stringify(one))).document).toMatchObject({ status: 'pass' })
+        const wrong = await created(JSON.stringify({ ...one, nonsense: 1 }))
+        expect([wrong.exitCode, wrong.reason]).toEqual([2, expect.stringContaining('"nonsense" is an unknown field')])
+      }
     })
   })
 })

@@ -43,6 +43,38 @@ describe.each(['clickhouse-cloud'] as const)('dashboards on the %s dialect', (di
     expect(service().alerts.some(({ id }) => id === ids.alert)).toBe(false)
   })
 
+  it('refuses an update where an alert could be on one of two tiles, names both, and takes their ids', async () => {
+    const tile = (where: string, x: number, more: object = {}) => ({
+      ...{ name: 'E', x, y: 0, w: 12, h: 4, ...more },
+      config: { displayType: 'line', sourceId: '65f5e4a35eedc0de00000005', select: [{ aggFn: 'count', where, whereLanguage: 'lucene' }] },
+    })
+    for (const name of ['E', '']) {
+      const document = (...tiles: readonly object[]) => JSON.stringify({ name: 'Twins', tiles: tiles.map((one) => ({ ...one, name })) })
+      const { document: created } = await invoke({ operation: 'create-dashboard', dashboard: document(tile('a', 0), tile('b', 12)) })
+      const { id, tiles } = created.dashboard as { readonly id: string; readonly tiles: readonly { readonly id: string }[] }
+      const [first, second] = tiles.map((one) => one.id)
+      const channel = { type: 'webhook', webhookId: ids.webhook }
+      const alert = { dashboardId: id, tileId: second, source: 'tile', threshold: 5, thresholdType: 'above', interval: '1h', channel }
+      const { document: made } = await invoke({ operation: 'create-alert', alert: JSON.stringify(alert) })
+      const change = (...all: readonly object[]) => invoke({ operation: 'update-dashboard', id, dashboard: document(...all) })
+      const before = structuredClone(service())
+      const refused = await change(tile('d', 0), tile('c', 12))
+      expect([refused.exitCode, refused.reason]).toEqual([1, expect.stringContaining('tiles[0] (line) or tiles[1] (line)')])
+      expect(refused.reason).toContain(`no tile has its id ${second}`)
+      expect(refused.reason).toContain(String(made.id))
+      expect(service()).toEqual(before)
+      // One of them is as it was, so the other is the rest.
+      expect((await change(tile('b', 0), tile('c', 12))).document).toMatchObject({ changed: true, lostAlerts: [] })
+      expect((await change(tile('e', 0, { id: second }), tile('f', 12, { id: first }))).document).toMatchObject({ lostAlerts: [] })
+      const stored = service().dashboards.find((one) => one.id === id)?.tiles
+      expect(stored?.map((one) => [one.id, one.x])).toEqual([
+        [second, 0],
+        [first, 12],
+      ])
+      expect(service().alerts.find((one) => one.id === made.id)).toMatchObject({ tileId: second })
+    }
+  })
+
   it('names the alerts that are deleted with a dashboard', async () => {
     const alerts = tileAlerts().map(({ id, name }) => ({ id, name }))
     expect(alerts.length).toBeGreaterThan(1)

@@ -92,3 +92,29 @@ it.each([{ detectionMode: 'threshold' }, { detectionMode: null, anomalyConfig: n
       expect(serviceOf(emulator()).alerts.find((alert) => alert.id === id)).toMatchObject({ threshold: 78, newer: fields })
     }),
 )
+
+it('an alert in anomaly mode is listed as what it is, and its threshold is not', () =>
+  site(async (one) => {
+    await one.apply(files)
+    for (const fields of [{ detectionMode: 'anomaly' }, { anomalyConfig: { sensitivity: 2 } }]) {
+      const { id } = change(fields)
+      for (const ran of [await run('list-alerts', { select: 'name~Errors' }), await run('get-alert', { id })]) {
+        const shown = JSON.stringify(ran.blocks)
+        expect([shown.includes('anomaly on 5m'), shown.includes('≥ 1 over')]).toEqual([true, false])
+      }
+    }
+  }))
+
+it('a file that states the mode in raw declares the alert, and a change of it by a person is a difference', () =>
+  site(async (one) => {
+    await one.apply(files)
+    const raw = { detectionMode: 'anomaly', anomalyConfig: { sensitivity: 2 } }
+    const declared = { 'a.json': { dashboards: { shop }, alerts: { errors: { ...errors, raw } } } }
+    const { id } = change(raw)
+    expect(actions(await one.plan(declared))).toMatchObject({ errors: expect.not.stringMatching('held|create') })
+    await one.apply(declared)
+    expect(actions(await one.plan(declared))).toEqual({ shop: 'unchanged', errors: 'unchanged' })
+    change({ ...raw, detectionMode: 'other' })
+    const planned = await one.plan(declared)
+    expect(JSON.stringify(planned.objects.find((object) => object.id === id)?.fields)).toContain('detectionMode')
+  }))

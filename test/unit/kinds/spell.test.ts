@@ -116,9 +116,15 @@ describe('a dashboard in a file', () => {
 
     it('the tiles of a dashboard have a name, a place and a config, or fields in raw', () => {
       const cases: readonly [string, object, Partial<FileContext> | undefined, object][] = [
-        ['without a name is called by its place', { name: '' }, undefined, { name: 'Tile 1', config, raw: { name: '' } }],
-        ['without any name is called by its place', { name: null }, undefined, { name: 'Tile 1', config, raw: { name: '' } }],
-        ['without a name is called as the file calls it', { name: '' }, said(['t', 'Mine']), { name: 'Mine', config, raw: { name: '' } }],
+        ['has no name where it has none', { name: '' }, undefined, { name: undefined, config }],
+        ['has no name where it has null', { name: null }, undefined, { name: undefined, config }],
+        ['loses a name that it does not have any more', { name: '' }, said(['t', 'Mine']), { name: undefined, config }],
+        [
+          'keeps a name of files beside none in raw',
+          { name: '' },
+          { ...said(), spelled: { tiles: [{ name: 'Mine', ...place, raw: { name: '' } }] }, declared: { tiles: [tile('t', '')] } },
+          { name: 'Mine', config, raw: { name: '' } },
+        ],
         ['with a name is called by it, whatever the file says', { name: 'N' }, said(['t', 'Mine']), { config }],
         ['has in raw what it had there', { w: 6 }, said(['t', 'N', 'w']), { config, raw: { w: 6 } }],
         ['has unknown fields in raw', { kind: 'beta' }, said(['t', 'N', 'kind']), { config, raw: { kind: 'beta' } }],
@@ -152,8 +158,9 @@ describe('a dashboard in a file', () => {
       }
     })
 
-    it('the tiles of a dashboard are named by their number when they have no name', () => {
-      expect(tilesOf([tile('a', 'A'), tile('b', '')])).toMatchObject([{ name: 'A' }, { name: 'Tile 2' }])
+    it('the tiles of a dashboard have no name where they have none, or the one that a file has beside an empty name in raw', () => {
+      const [named, nameless] = tilesOf([tile('a', 'A'), tile('b', '')])
+      expect([(named as { readonly name?: string } | undefined)?.name, Object.keys(nameless ?? {})]).toEqual(['A', ['at', 'config']])
     })
   })
 

@@ -157,7 +157,7 @@ function explainLoss({ tileId, savedSearchId }: Alert, change: Change, lostTiles
   if (!tileId || savedSearchId === change.id) return { reason: `${kindLabels[change.kind]} "${name}" is deleted`, isHidden: false }
   const lost = lostTiles.find(({ tile }) => tile.id === tileId)
   if (lost === undefined) return { reason: `${hiddenTileOf(change)} is deleted by every update`, isHidden: true }
-  return { reason: `tile "${quote(String(lost.tile.name), 60)}" of dashboard "${name}" ${lost.reason}`, isHidden: false }
+  return { reason: `tile "${quote(lost.label, 60)}" of dashboard "${name}" ${lost.reason}`, isHidden: false }
 }
 
 const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote(name, 60)}" that the API does not list`

@@ -1,8 +1,8 @@
-import type { FieldChange } from '../../../kinds/compare.ts'
+import { explainDropped, type FieldChange } from '../../../kinds/compare.ts'
 import { checkRules, type KindIdentity } from '../../../kinds/kind.ts'
 import { addressOf } from '../../../kinds/kind-names.ts'
 import { labelOf } from '../../../kinds/kinds.ts'
-import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../../platform/core/diagnostics.ts'
 import { pluralOf, quote } from '../../../platform/core/text.ts'
 import { isTakeover } from '../change.ts'
 import type { Facts } from '../facts.ts'
@@ -30,6 +30,7 @@ export const checkObjects: Check = ({ steps, ofKinds }, facts) => {
       ...refuseNewerFields(step, facts),
       ...checkByKind(step, facts),
       ...refuseUnclearable(step),
+      ...warnAboutDropped(step),
       ...refuseUnadopted(step),
     ]),
   ])
@@ -59,6 +60,12 @@ function checkByKind({ kind, change, pair }: Step, { isWrite: isForWrite = false
   return (kind.check?.(desired, stored, use) ?? []).map(({ rule, message }) =>
     diagnosticOf(checkRules, rule, location, `${address}: ${message}`),
   )
+}
+
+function warnAboutDropped({ change }: Step): readonly Diagnostic[] {
+  if (!('dropped' in change) || change.dropped === undefined || change.location === undefined) return []
+  const message = `${addressOf(change)}: ${explainDropped(change.dropped)}. After an upgrade, the next change of the object in the file sends it`
+  return [exceptionalDiagnostic(checkRules, 'field-dropped', change.location, message)]
 }
 
 function refuseUnclearable({ change }: Step): readonly Diagnostic[] {

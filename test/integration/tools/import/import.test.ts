@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { demo, type RunSql, startEmulator } from '../../../../src/emulator/index.ts'
 import { createClient } from '../../../../src/index.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
+import { serviceOf } from '../../../support/emulator.ts'
 import { invokeText } from '../../../support/invoke.ts'
 import { runCliInside } from '../../../support/run-cli-inside.ts'
 
@@ -232,17 +233,14 @@ alerts:
           'is a monitor of Datadog',
         ],
         [{ title: 'CPU', layout_type: 'ordered', widgets: [{ id: 1 }] }, 'is a dashboard of Datadog'],
-        [
-          { name: 'A', tiles: [{ name: 'A', config: { displayType: 'markdown' } }] },
-          'is a dashboard for the API, which create-dashboard takes',
-        ],
+        [{ name: 'A', tiles: [{ name: 'A', config: { displayType: 'markdown' } }] }, 'is a single dashboard, which create-dashboard takes'],
         [{ alerts: { a: { name: 'A' } } }, 'is a file with declarations'],
         [{ spam: 1 }, 'has no groups of alert rules'],
       ],
       async (content, what) => {
         await writeFile(join(directory, 'other.json'), JSON.stringify(content))
         const { exitCode, stderr } = await importFile('other.json')
-        const accepted = 'import reads alert rules of Grafana, and dashboards of the web app'
+        const accepted = 'import reads alert rules of Grafana, and dashboards of the web app and in the form of the API'
         expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`other.json: ${what}; ${accepted}`)])
       },
     ))
@@ -266,7 +264,7 @@ describe('import of a dashboard of the web app', () => {
     await write('orders.json', exported({ where: 'ServiceName:orders' }))
     const alone = await runCliInside(['import', 'orders.json'], { directory })
     expect([alone.exitCode, alone.stderr]).toEqual([0, 'Wrote observability/orders.yml\n'])
-    expect(alone.stdout).toMatch(/1 dashboard of the web app: 0 exact, 1 changed$/m)
+    expect(alone.stdout).toMatch(/1 dashboard: 0 exact, 1 changed$/m)
     expect(alone.stdout).not.toContain('Wrote')
     expect(alone.stdout).toMatch(/Orders +changed +Errors +where ServiceName:orders is left out, so that rows without it count, too/)
     expect((await read('observability/orders.yml')).split('\n').slice(1).join('\n')).toBe(`dashboards:
@@ -281,7 +279,7 @@ describe('import of a dashboard of the web app', () => {
           select: [{ aggFn: count }]
 `)
     const both = await importFile('orders.json', 'rules.yml')
-    expect(both.stdout).toContain('1 dashboard of the web app and 2 rules of Grafana: 1 exact, 2 changed')
+    expect(both.stdout).toContain('1 dashboard and 2 rules of Grafana: 1 exact, 2 changed')
     const { exitCode, stdout } = await runCliInside(['validate', '--json'], { directory, env: { WATCHKEEPER_PROFILE: 'hyperdx' } })
     expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { objectCount: 4, errorCount: 0 }])
   })
@@ -338,6 +336,116 @@ describe('import of a dashboard of the web app', () => {
       expect(emulator.requests.filter(({ method }) => method !== 'GET')).toEqual([])
     } finally {
       await emulator.close()
+    }
+  })
+})
+
+describe('import of a dashboard in the form of the API', () => {
+  /** A template with placeholders for ids, as packs have them. */
+  const pack = (more: object = {}): string =>
+    JSON.stringify(
+      {
+        name: 'Orders overview',
+        tags: ['shop'],
+        tiles: [
+          { name: '', x: 0, y: 0, w: 24, h: 3, config: { displayType: 'markdown', markdown: '#### Rate' } },
+          {
+            ...{ name: 'Rejected', x: 0, y: 3, w: 6, h: 3 },
+            config: {
+              ...{ displayType: 'number', configType: 'sql', connectionId: '@CONNECTION_ID@' },
+              sqlTemplate: 'SELECT count() FROM {{LOGS_TABLE}}',
+              colorRules: [{ operator: 'gt', value: 0, color: 'chart-error' }],
+            },
+          },
+          {
+            ...{ name: 'Spread', x: 6, y: 3, w: 12, h: 6 },
+            config: {
+              ...{ displayType: 'heatmap', sourceId: '{{TRACES_SOURCE_ID}}', where: 'SpanKind:Server', whereLanguage: 'lucene' },
+              select: [{ valueExpression: 'Duration / 1e9', countExpression: 'count()', where: '', whereLanguage: 'lucene' }],
+            },
+          },
+        ],
+        filters: [{ type: 'QUERY_EXPRESSION', name: 'Service', expression: 'ServiceName', sourceId: '{{TRACES_SOURCE_ID}}' }],
+        ...more,
+      },
+      undefined,
+      1,
+    )
+
+  const write = (content: string): Promise<void> => writeFile(join(directory, 'pack.json'), content)
+  const run = (...more: readonly string[]) => runCliInside(['import', 'pack.json', ...more], { directory })
+  const names = ['--source', '{{TRACES_SOURCE_ID}}=Traces', '--connection', '@CONNECTION_ID@=Default']
+
+  it('leaves unknown fields out by name, gives sources and connections their names, and validates', async () => {
+    await write(pack().replace('{{LOGS_TABLE}}', 'otel_logs'))
+    const { exitCode, stdout } = await run(...names)
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('1 dashboard: 0 exact, 1 changed')])
+    expect(stdout.match(/is left out/g)).toHaveLength(1)
+    expect(stdout).toMatch(/Rejected +colorRules .* is left out: the API has no field for it/)
+    const file = await read('observability/orders-overview.yml')
+    for (const text of ['source: Traces', 'connection: Default', 'sqlTemplate: SELECT count() FROM otel_logs', 'where: SpanKind:Server'])
+      expect(file).toContain(text)
+    expect((await runCliInside(['validate'], { directory, env: { WATCHKEEPER_PROFILE: 'hyperdx' } })).exitCode).toBe(0)
+  })
+
+  it('names each placeholder that is left, with its line, and writes nothing', async () => {
+    await write(pack())
+    const { exitCode, stderr } = await run('--connection', '@CONNECTION_ID@=Default')
+    const placeOf = (text: string): string => {
+      const lines = pack().slice(0, pack().indexOf(text)).split('\n')
+      return `pack.json:${lines.length}:${(lines.at(-1)?.lastIndexOf('"') ?? 0) + 1}`
+    }
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(
+      `${placeOf('{{TRACES_SOURCE_ID}}')}: {{TRACES_SOURCE_ID}} (and 1 more place) is a placeholder; fill it in, or give --source '{{TRACES_SOURCE_ID}}=NAME'`,
+    )
+    expect(stderr).toContain(`${placeOf('{{LOGS_TABLE}}')}: {{LOGS_TABLE}} is a placeholder; fill it in\n`)
+    await expect(readdir(join(directory, 'observability'))).rejects.toThrow('ENOENT')
+  })
+
+  it('is stored by apply as create-dashboard stores the file, and a link keeps its own templates', async () => {
+    const emulator = await startEmulator({ dialect: 'hyperdx' })
+    onTestFinished(() => emulator.close())
+    const env = { WATCHKEEPER_PROFILE: 'hyperdx', WATCHKEEPER_API_URL: emulator.url, WATCHKEEPER_API_KEY: demo.apiKeySecret }
+    const [, traces] = ['log', 'trace'].map((kind) => serviceOf(emulator).sources.find((one) => one.kind === kind)?.id)
+    const linked = {
+      ...{ name: 'Linked', x: 0, y: 9, w: 12, h: 6 },
+      config: {
+        ...{ displayType: 'table', sourceId: traces, groupBy: 'ServiceName', select: [{ aggFn: 'count', whereLanguage: 'lucene' }] },
+        onClick: { type: 'external', urlTemplate: 'https://example.com/{{SERVICE}}' },
+      },
+    }
+    const tiles = [...JSON.parse(pack()).tiles.filter(({ name }: { name: string }) => name !== 'Rejected'), linked]
+    const text = pack({ tiles })
+    await write(text.replaceAll('{{TRACES_SOURCE_ID}}', String(traces)))
+    const created = await runCliInside(['create-dashboard', '--dashboard', 'pack.json'], { directory, env })
+    expect(created.exitCode).toBe(0)
+    await write(text)
+    expect([
+      (await run(...names)).exitCode,
+      (await runCliInside(['apply', '--project', 'a/b', '--yes'], { directory, env })).exitCode,
+    ]).toEqual([0, 0])
+    const [first, second] = serviceOf(emulator).dashboards.filter(({ name }) => name === 'Orders overview')
+    expect(second).toBeUndefined()
+    expect(first?.tiles).toHaveLength(3)
+    const plan = await runCliInside(['plan', '--project', 'a/b', '--json'], { directory, env })
+    expect(JSON.parse(plan.stdout)).toMatchObject({ status: 'pass', unchanged: 1, toCreate: 0, toUpdate: 0 })
+  })
+
+  it('validate, plan and an import of other forms say what it is, and which command takes it', async () => {
+    await mkdir(join(directory, 'observability'))
+    const path = join(directory, 'observability', 'pack.json')
+    for (const [content, what] of [
+      [
+        pack(),
+        'is a dashboard in the form of the API, which create-dashboard takes; translate it with: watchkeeper import observability/pack.json',
+      ],
+      ['{ name: A, tiles: [{ name: B }] }', 'is a single dashboard, which create-dashboard takes; give it a key under dashboards'],
+    ] as const) {
+      await writeFile(path, content)
+      const { exitCode, stdout } = await runCliInside(['validate'], { directory })
+      expect([exitCode, stdout]).toEqual([2, expect.stringContaining(what)])
+      expect(stdout).not.toContain('unknown field')
     }
   })
 })

@@ -38,16 +38,46 @@ describe('a tile of a changed dashboard', () => {
       ['New', 'Newer'],
     ],
     [
-      'has the same name as another and keeps the id of its content, else of its turn',
+      'has the same name as another and keeps the id of its content, and none where two could be the same tile',
       [tile('A', 0, shows('x')), tile('A', 4, shows('z')), tile('A', 8, shows('y')), tile('A', 12, shows('new'))],
       [known('1', 'A', 'y'), known('2', 'A', 'x'), known('3', 'A', 'old')],
-      ['A=2', 'A=3', 'A=1', 'A'],
+      ['A=2', 'A', 'A=1', 'A'],
     ],
     [
       'has the same name as one that goes, and keeps its id',
       [tile('A', 4, shows('y'))],
       [known('1', 'A', 'x'), known('2', 'A', 'y')],
       ['A=2'],
+    ],
+    [
+      'has the same name as another and keeps the id of the rest, once the other is found by its content',
+      [tile('A', 0, shows('y')), tile('A', 4, shows('new'))],
+      [known('1', 'A', 'old'), known('2', 'A', 'y')],
+      ['A=2', 'A=1'],
+    ],
+    [
+      'has the same name as another and keeps the id of its type, whatever it shows',
+      [tile('A', 0, { ...shows('b'), displayType: 'number' }), tile('A', 4, shows('a'))],
+      [known('1', 'A', 'x'), { ...tile('A', 0, { ...shows('y'), displayType: 'number' }), id: '2' }],
+      ['A=2', 'A=1'],
+    ],
+    [
+      'has the same name as another and no id where both show something else',
+      [tile('A', 0, shows('b')), tile('A', 4, shows('a'))],
+      [known('1', 'A', 'x'), known('2', 'A', 'y')],
+      ['A', 'A'],
+    ],
+    [
+      'without a name keeps the id of its content, else that of the only one of its type',
+      [tile('', 0, shows('y')), tile('', 4, shows('new')), tile('', 8, { ...shows('a'), displayType: 'number' })],
+      [known('1', '', 'x'), known('2', '', 'y'), { ...tile('', 0, { ...shows('z'), displayType: 'number' }), id: '3' }],
+      ['=2', '=1', '=3'],
+    ],
+    [
+      'without a name has no id where two of its type could be the same tile',
+      [tile('', 0, shows('b')), tile('', 4, shows('a'))],
+      [known('1', '', 'x'), known('2', '', 'y')],
+      ['', ''],
     ],
     [
       'is distinguished from another renamed one by what it shows',

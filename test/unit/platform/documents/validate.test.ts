@@ -18,7 +18,7 @@ describe('a diagnostic about a field', () => {
     ['thresholdtype: x', '6:5 alerts.a: "thresholdtype" is an unknown field; did you mean "thresholdType"?'],
     [
       'colour: red',
-      '6:5 alerts.a: "colour" is an unknown field; accepted: name, displayName, query, dashboard, tile, savedSearch, groupBy, threshold, thresholdMax, thresholdType, interval, scheduleOffsetMinutes, scheduleStartAt, numConsecutiveWindows, channel, channels, message, note, tags, adopt, previousKey',
+      '6:5 alerts.a: "colour" is an unknown field; accepted: name, displayName, query, dashboard, tile, savedSearch, groupBy, threshold, thresholdMax, thresholdType, interval, scheduleOffsetMinutes, scheduleStartAt, numConsecutiveWindows, channel, channels, message, note, tags, raw, adopt, previousKey',
     ],
     [
       'thresholdType: abov',

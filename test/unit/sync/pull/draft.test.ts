@@ -313,7 +313,7 @@ describe('explainUnwritable', () => {
         ['without a name', { tiles: [] }, /^name: is missing/],
         ['with an empty name', { ...dashboard, name: '' }, /^name: /],
         ['with tiles that are none', { ...dashboard, tiles: 5 }, /^tiles: /],
-        ['with a tile that is none', { ...dashboard, tiles: [{ x: 1, y: 1 }] }, /^tiles\S*name: /],
+        ['with a tile that is none', { ...dashboard, tiles: [{ x: -1, y: 1 }] }, /^tiles\S*x: /],
       ]
       for (const [name, fields, reason] of cases) {
         const found = explainUnwritable(fields as never, 'dashboard')
