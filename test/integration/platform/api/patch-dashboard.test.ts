@@ -129,6 +129,12 @@ it('asks for the tool once, and a server without it has none', async () => {
   expect(await session.api.hasPatchTool()).toBe(false)
 })
 
+it('does not know whether a server that is out of order has the tool', async () => {
+  const { session, emulator } = await open()
+  emulator.addFault({ match: { path: '/mcp' }, effect: { kind: 'status', status: 500 }, times: 100 })
+  await expect(session.api.hasPatchTool()).rejects.toMatchObject({ kind: 'server' })
+})
+
 it('knows which tiles the tool keeps', async () => {
   const { session, target, stored, line, patch } = await open()
   const connectionId = started?.store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)?.connections[0]?.id ?? ''
