@@ -35,11 +35,11 @@ export function misspelledFieldDiagnostics(
   schema: z.ZodType,
 ): readonly Diagnostic[] {
   const subject = { document, schema, base: [], value: document.value }
-  const issues = (error?.issues ?? []).flatMap((issue) => meantIssues(issue, subject))
+  const issues = (error?.issues ?? []).flatMap((issue) => meantIssues(issue, schema, document.value))
   return issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return []
     const keys = issue.keys.filter((key) => misspelledFields({ ...issue, keys: [key] }, subject).length > 0)
-    return keys.length === 0 ? [] : describe({ ...issue, keys }, subject)
+    return keys.length === 0 ? [] : describeProblem({ ...issue, keys }, subject)
   })
 }
 

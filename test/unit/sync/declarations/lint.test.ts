@@ -240,7 +240,9 @@ const cases: Readonly<Record<LintRule, Case>> = {
     fires: [
       [
         {
-          dashboard: { filters: [{ type: 'QUERY_EXPRESSION', name: 'service', expression: 'ServiceName', sourceId: 's', isVariableEnabled: true }] },
+          dashboard: {
+            filters: [{ type: 'QUERY_EXPRESSION', name: 'service', expression: 'ServiceName', sourceId: 's', isVariableEnabled: true }],
+          },
           tile: {
             config: {
               configType: 'sql',
