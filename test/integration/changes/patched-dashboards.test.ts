@@ -85,7 +85,7 @@ it('W17: an adoption writes only the marker, and every field that the API does n
     const fatal = { alerts: { fatal: { name: 'Fatal', dashboard: { name: 'By hand' }, tile: 'First', ...watching } } }
     Object.assign(files, { 'fatal.json': fatal })
     const planned = await one.plan(files)
-    expect(planned).toMatchObject({ toUpdate: 0, toAdopt: 1, diagnostics: [] })
+    expect(planned).toMatchObject({ toUpdate: 0, toAdopt: 1, diagnostics: [{ rule: 'implausible-alert' }] })
     expect(planned.objects[0]).not.toHaveProperty('rewrites')
     expect(outcomes(await one.apply(files))).toEqual({ 'by-hand': 'adopted', fatal: 'created' })
     expect(withoutTags(stored)).toEqual(before)

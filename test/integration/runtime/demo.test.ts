@@ -19,7 +19,7 @@ it('the demo of a self-hosted server shows alerts and dashboards as code, and wh
   expect(verdicts).toEqual([
     '✔ 8 checks passed',
     expect.stringMatching(/^✔ Backtest of 1 alert over 7 days until /),
-    '✔ 1 dashboard of the web app: 0 exact, 1 changed',
+    '✔ 1 dashboard: 0 exact, 1 changed',
     '✔ Plan for demo/shop (2 to create)',
     '✔ Applied to demo/shop (2 created)',
     '✔ No changes: everything matches the files',

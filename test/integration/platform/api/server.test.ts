@@ -291,7 +291,7 @@ describe('doctor', () => {
     expect(ran.document).toMatchObject({ status: 'pass', healthy: true, serverUrl: `${emulator().url}/api/v2` })
     expect((ran.document.checks as { name: string; detail: string }[]).map(({ name, detail }) => `${name}: ${detail}`)).toEqual([
       `server: HyperDX 2.36.0 answers at ${emulator().url}, and accepts the key of demo@shop.example`,
-      expect.stringMatching(/^dashboards: \d+ found, profile hyperdx$/),
+      expect.stringMatching(/^dashboards: \d+ found, profile hyperdx; the provisioner of the server overwrites /),
       expect.stringMatching(/^alerts: \d+ found$/),
       'sources: 4 found',
       expect.stringMatching(/^webhooks: \d+ found$/),

@@ -155,6 +155,7 @@ describe.each(dialects)('a query with profile %s', (dialect) => {
       ],
       rows: [{ one: 1, big: '18446744073709551615' }],
       elapsedMs: 1500,
+      rowsRead: 1,
     })
     expect(asked).toEqual([{ sql: 'SELECT 1', startMs, endMs }])
   })

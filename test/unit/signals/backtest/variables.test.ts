@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the server replaces the variables of a dashboard
 import { describe, expect, it } from 'vitest'
 import { comparedVariable, withoutVariables } from '../../../../src/signals/backtest/variables.ts'
 
