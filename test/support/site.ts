@@ -214,8 +214,11 @@ export function stateOf(emulator: Emulator): readonly string[] {
     ]),
   )
   const nameOf = (id: string | null): string | null => (id === null ? null : (names.get(id) ?? 'NOTHING'))
-  // Other references are found by their form.
-  const toText = (value: unknown): string => canonicalText(value).replace(/[0-9a-f]{24}/g, (id) => names.get(id) ?? id)
+  // Other references are found by their form. A base covers ids, which are others in every service.
+  const toText = (value: unknown): string =>
+    canonicalText(value)
+      .replace(/[0-9a-f]{24}/g, (id) => names.get(id) ?? id)
+      .replace(/\bwkb:2\.[0-9a-f]{10}/g, 'wkb:2')
   const without =
     (...fields: readonly string[]) =>
     (one: object): Fields =>
