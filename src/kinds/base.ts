@@ -97,9 +97,16 @@ export function withoutCommon(kind: KindWire, sides: BodyPair, common: CommonVal
  * server stores what the file declares.
  */
 export function outsideBase(kind: BasedKind, sides: BodyPair, fields: readonly FieldChange[]): readonly FieldChange[] {
-  const [before, after] = [sides.stored, sides.declared].map((body) => withoutDefaults(kind.basePart?.(body) ?? body, kind.schema))
-  const inside = new Set(diffFields(before, after).map(({ path }) => path))
-  return fields.filter(({ path }) => isReference(path) || !inside.has(path))
+  const [stored, declared] = [sides.stored, sides.declared].map((body) => withoutDefaults(kind.basePart?.(body) ?? body, kind.schema))
+  const inside = new Set(diffFields(stored, declared).map(({ path }) => path))
+  const places = Map.groupBy(fields, ({ path }) => path.replaceAll(/\[\d+\]/g, '[]'))
+  const valuesOf = (some: readonly unknown[]): string => canonicalText(some.map(canonicalText).toSorted())
+  // Some servers store lists in an order of their own.
+  const isOrder = ({ path }: FieldChange): boolean => {
+    const alike = places.get(path.replaceAll(/\[\d+\]/g, '[]')) ?? []
+    return path.endsWith(' (order)') || valuesOf(alike.map(({ before }) => before)) === valuesOf(alike.map(({ after }) => after))
+  }
+  return fields.filter((field) => !isOrder(field) && (isReference(field.path) || !inside.has(field.path)))
 }
 
 export const isSecret = ({ path }: FieldChange, { secretFields = [] }: KindWire): boolean =>

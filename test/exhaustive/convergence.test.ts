@@ -11,7 +11,7 @@ import { runs } from '../support/seeds.ts'
 import { startVariant } from '../support/server-variants.ts'
 import { service } from '../support/session.ts'
 import { shop } from '../support/shop-declaration.ts'
-import { afterPull, convergenceProblems, emptyPlan, type Site, type SiteFiles, unownedIn, withSite } from '../support/site.ts'
+import { afterPull, convergenceProblems, decided, emptyPlan, type Site, type SiteFiles, unownedIn, withSite } from '../support/site.ts'
 
 // Whatever is declared and whatever is there: apply makes the two the same, once, and touches nothing that is not its own.
 
@@ -104,9 +104,10 @@ describe.each(dialects)('%s', (dialect) => {
         ({ dashboardId }) => dashboardId !== store.dashboards.find(({ name }) => name === 'Checkout overview')?.id,
       )
       expect(store.alerts.length).toBeLessThan(before)
-      const applied = await site.apply({ 'a.json': content })
+      const files = await decided(site.plan, { 'a.json': content })
+      const applied = await site.apply(files)
       expect(applied.objects).toMatchObject([{ outcome: 'updated', notes: expect.arrayContaining(['adopts an unmanaged object']) }])
-      expect(await site.plan({ 'a.json': content })).toMatchObject(emptyPlan)
+      expect(await site.plan(files)).toMatchObject(emptyPlan)
     })
   })
 })

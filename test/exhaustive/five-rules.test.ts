@@ -117,7 +117,8 @@ function expectedOfMarked(state: State): string | undefined {
   const isInBoth = stored !== 6 && declared !== 6 && !isDecided
   const renamed = hasMarker('of another key') && isAdopted
   return firstOf([
-    [edit === 'removed', hasMarker('ours') || hasMarker('of another key') ? 'delete' : 'nothing'],
+    // A delete would take the alert with it, which no file declares.
+    [edit === 'removed', (hasMarker('ours') || hasMarker('of another key')) && subject.hasAlert !== true ? 'delete' : 'nothing'],
     [hasMarker('ours') && isEqual, declared === 6 ? 'unchanged' : 'mark'],
     [renamed && isEqual, 'adopt'],
     [(hasMarker('ours') || renamed) && isInBoth, 'held error'],

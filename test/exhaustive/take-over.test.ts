@@ -197,7 +197,8 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('W21: objects that other
       const planned = await this.#site.plan(this.files)
       const errors = [...applied.diagnostics, ...planned.diagnostics].filter(({ severity }) => severity === 'error')
       // What another project has taken over is for a person to decide, and no pull takes over anything before that.
-      const isOfOthers = ({ rule }: { readonly rule: string }): boolean => rule === 'owned-elsewhere' || rule === 'other-project'
+      const isOfOthers = ({ rule, message }: (typeof errors)[number]): boolean =>
+        rule === 'owned-elsewhere' || rule === 'other-project' || message.includes('the project other/project owns')
       const isUndecided = errors.some(isOfOthers)
       return errors.filter((one) => !isOfOthers(one) && !(isUndecided && one.rule === 'held')).map(({ message }) => message)
     }

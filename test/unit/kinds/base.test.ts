@@ -187,3 +187,29 @@ describe('a base', () => {
     expect(appliedOn(known).dashboard[0]?.tags.find(isBase)).toMatchInlineSnapshot(`"wkb:2.782f80a15b"`)
   })
 })
+
+describe('a server with an order of its own', () => {
+  it('stores the webhooks of an alert in it, which is no difference once the base has it, and a renamed webhook is one', () => {
+    const webhook = [
+      { id: 'a', name: 'oncall' },
+      { id: 'b', name: 'incidents' },
+    ]
+    const channels = ['oncall', 'incidents'].map((name) => ({ type: 'webhook', webhook: name }))
+    const { channel: _, ...errors } = declared.alerts.errors
+    const files = { dashboards: declared.dashboards, alerts: { errors: { ...errors, channels } } }
+    const plan = planOf(files, remoteStateWith({ webhook }))
+    const applied = afterApply(plan, remoteStateWith({ webhook }))
+    const desired = plan.changes.find(({ kind }) => kind === 'alert')?.desired ?? {}
+    const alert = applied.alert.map((one) => {
+      const turned = { ...one, channels: (one.channels as readonly Body[]).toReversed() }
+      return {
+        ...turned,
+        ...withBase(kinds.alert, kinds.alert.toBody(turned), { ...desired, dashboardId: one.dashboardId, tileId: one.tileId }),
+      }
+    })
+    const stored = remoteStateWith({ ...applied, alert })
+    expect(steps(planOf(files, stored))).toEqual(['dashboards.shop unchanged', 'alerts.errors unchanged'])
+    const renamed = remoteStateWith({ ...stored, webhook: [{ id: 'c', name: 'oncall' }, webhook[1] ?? {}] })
+    expect(steps(planOf(files, renamed))).toEqual(['dashboards.shop unchanged', 'alerts.errors update (references)'])
+  })
+})
