@@ -1,4 +1,4 @@
-// The commands of docs/workflows.md do what the text says, in both products.
+// The commands of docs/workflows.md and docs/ownership.md do what the text says, in both products.
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { runCli } from '../support/run-process.ts'
 
 const execFileAsync = promisify(execFile)
 
-const recipes = readFileSync(new URL('../../docs/workflows.md', import.meta.url), 'utf8')
+const recipes = ['workflows', 'ownership'].map((page) => readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8')).join('\n')
 
 const commandLine = new URL('../../npm/cli.js', import.meta.url).pathname
 
@@ -64,7 +64,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('with the profile %s', (
   /** Runs the commands of a recipe. Resolves to the verdicts of the reports. */
   async function follow(heading: string, directory: string): Promise<readonly string[]> {
     const commands = commandsOf(heading)
-    if (commands === '') throw new Error(`docs/workflows.md has no commands under "${heading}"`)
+    if (commands === '') throw new Error(`no commands under "${heading}"`)
     const { stdout } = await execFileAsync('bash', ['-euo', 'pipefail', '-c', commands], {
       cwd: directory,
       env: { ...settings(), PATH: `${join(directory, 'bin')}:${process.env.PATH}`, HOME: directory, NO_COLOR: '1' },
