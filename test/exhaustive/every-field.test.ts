@@ -35,8 +35,8 @@ it('the file uses every field', () => {
   const unused = [...new Set(schemaFields(schema))].filter((field) => !used.has(field))
   expect(unused.toSorted()).toEqual(
     [
-      // How an existing object is found, and whether all of it may be written.
-      ...['$schema', 'adopt', 'previousKey', 'previousName', 'rewrite'],
+      // How an existing object is found.
+      ...['$schema', 'adopt', 'previousKey', 'previousName'],
       // Secrets, which no file may hold.
       ...['url', 'headers', 'queryParams'],
       // Fields without a schema, and fields of channels that the product refuses.
