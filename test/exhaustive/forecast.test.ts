@@ -128,4 +128,4 @@ it('the 80% range of a forecast has the total in 75 to 90% of 800 simulated mont
   })
   expect(results.filter(({ covered, error }) => covered < 0.75 || covered > 0.9 || error > 0.03)).toEqual([])
   expect(results.filter(({ width, usualWidth }) => width > 1.15 * usualWidth)).toEqual([])
-})
+}, 600_000)
