@@ -165,7 +165,7 @@ function replaceOne(world: World, change: (one: StoredObject) => StoredObject): 
   world.service = remoteStateWith({ ...service, [subject.kind]: service[subject.kind].map((one) => (isOne(one) ? change(one) : one)) })
 }
 
-/** The object of these files, one more of its kind that nobody changes, and a saved search that alerts watch. */
+/** The object of these files, one more of its kind that stays as it is, and a saved search that alerts watch. */
 function filesOf({ subject, declared, adopt }: World): object {
   const section = sections[subject.kind]
   const { name: _, ...others } = subject.declare({ a: 2, b: 4, text: 6 })

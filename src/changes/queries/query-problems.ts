@@ -375,13 +375,13 @@ async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
         }
       }),
     )
-  const toldOf = new Set<string>()
+  const reportedMakers = new Set<string>()
   const diagnostics = alerts.flatMap(({ change }) => {
     const { problems = [], judgement } = found.get(change) ?? {}
     // The alerts of an SLO count the same events.
     const maker = isOfSlo(change) ? (makerOf(change) ?? '') : ''
-    const findings = toldOf.has(maker) ? [] : toFindings(change, judgement)
-    if (maker !== '' && findings.length > 0) toldOf.add(maker)
+    const findings = reportedMakers.has(maker) ? [] : toFindings(change, judgement)
+    if (maker !== '' && findings.length > 0) reportedMakers.add(maker)
     return [...problems, ...findings]
   })
   const facts = alerts.flatMap(({ change: { key, name }, change }): readonly AlertFact[] => {

@@ -1,5 +1,5 @@
 // Whether raw SQL bounds its time, asked of the database, because its text does not tell: an OR without brackets, one of two tables, or an end
-// that is only shown. Tried on ClickHouse 26.9 with 30 queries, of which 28 are told right; two read a table without a matching row.
+// that is only shown. Tried on ClickHouse 26.9 with 30 queries, of which 28 are judged correctly; two read a table without a matching row.
 
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'

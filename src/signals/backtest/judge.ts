@@ -105,13 +105,13 @@ export function judge(evidence: Evidence, silences: readonly (Silence | undefine
   const isAlways = windows.length > 0 && breaching >= always * windows.length
   const letterOf = (i: number): string => (series.length > 1 ? `${String.fromCodePoint(65 + i)}: ` : '')
   // Two series can lack the same term.
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const found = series.flatMap((one, i): readonly Finding[] => {
     const letter = letterOf(i)
     const silence = silences[i]
     const finding = silence && (one.item === undefined ? judgeSql(one, silence) : judgeSeries(one.item, one, silence, condition))
-    if (finding === undefined || told.has(finding.message)) return []
-    told.add(finding.message)
+    if (finding === undefined || reported.has(finding.message)) return []
+    reported.add(finding.message)
     if (one.divides !== true || silence?.week?.rows !== 0) return [{ ...finding, message: `${letter}${finding.message}` }]
     const name = letter === '' ? 'the series' : letter.slice(0, 1)
     return [warning(`${name}, which it divides by, has no row in 7 days (${finding.message}), so it has no value and never fires`)]

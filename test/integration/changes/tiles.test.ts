@@ -279,7 +279,7 @@ describe('tiles that share a name, or have none', () => {
       })
   })
 
-  it('an alert on a tile without a name is told to give it one', () =>
+  it('an alert on a tile without a name is an error that says to give it one', () =>
     site(async ({ plan }) => {
       const twins = { name: 'Twins', tiles: [nameless(tile('', 0, markdown)), nameless(tile('', 4))] }
       const said = JSON.stringify(errorsIn(await plan(files({ twins }, { one: { ...errors, dashboard: 'twins', tile: 'Errors' } }))))
