@@ -21,12 +21,12 @@ interface AppliedPlan {
   readonly outcomes: readonly Outcome[]
   /** Errors that show only after every request succeeded. */
   readonly diagnostics: readonly Diagnostic[]
-  /** All alerts after the writes; undefined where they were not listed again. */
+  /** After the writes; undefined where the alerts were not listed again. */
   readonly alerts: readonly StoredObject[] | undefined
   readonly stopped: StopReason | undefined
 }
 
-/** Applies the changes in the order of their dependencies, and independent ones at the same time. Each object has its own outcome. */
+/** In the order of the dependencies, and independent ones at the same time. Each object has its own outcome. */
 export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<AppliedPlan> {
   const { storedObjects, kinds } = options
   const concurrent = createConcurrentRuns({ ...options, lists: indexAll(storedObjects, kinds), listedAtMs: storedObjects.readAtMs })

@@ -1,5 +1,4 @@
-// The server deletes the alerts of a tile, dashboard or saved search together with it, without a warning. These checks come right before a write,
-// for alerts that did not exist when the plan was made.
+// These checks come right before a write, for alerts that did not exist when the plan was made.
 
 import type { Alert } from '../../kinds/alert/alert.ts'
 import { describeStored, type KindRules, listOf } from '../../kinds/kind.ts'
@@ -8,7 +7,7 @@ import type { List } from '../../platform/api/collection.ts'
 import type { Delete, Write } from '../decide/change.ts'
 import { describeUsers } from '../decide/guards/uses.ts'
 
-/** The reason against removing tiles: an alert on one of them that did not exist when the plan was made. Undefined without one. */
+/** Undefined without a reason against removing the tiles. */
 export function whyTilesStay({ stored, removes, patchedTileIds }: Write, { items, mayBeCut }: List<Alert>): string | undefined {
   if (mayBeCut) return incompleteList
   if (removes === undefined) return undefined
@@ -19,10 +18,9 @@ export function whyTilesStay({ stored, removes, patchedTileIds }: Write, { items
   return alert && `the alert ${describeStored(alert)} was added to a tile that the update deletes, and would be deleted with it`
 }
 
-/** Whether alerts can be on an object of the kind, or use it. */
 export const mayHoldAlerts = ({ removal, findUse }: KindRules): boolean => removal !== undefined || findUse !== undefined
 
-/** The reason against deleting an object: an alert that would be deleted with it, or that uses it. Undefined without one. */
+/** Undefined without a reason against it. */
 export function whyNotDeleted(change: Delete, { items, mayBeCut }: List<Alert>, kind: KindRules): string | undefined {
   if (!mayHoldAlerts(kind)) return undefined
   if (mayBeCut) return incompleteList

@@ -12,7 +12,6 @@ import { forEachByKind, maxConcurrentWrites, type WriteContext } from './write.t
 
 interface PruneOptions extends WriteContext {
   readonly deletes: readonly Delete[]
-  /** Errors after the writes: then nothing is deleted. */
   readonly diagnostics: readonly Diagnostic[]
   readonly state: ApplyState
   readonly write: (change: Change) => Promise<void>
@@ -45,7 +44,7 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
   await forEachByKind(deletes, (kind) => maxConcurrentWrites(kind, state, api), deleteOne)
 }
 
-/** The reason against deleting a twin: the object that should stay is gone, or is not managed any more. */
+/** Undefined where the object that should stay in place of a twin is there, and still managed. */
 async function missingPartner(
   change: Delete,
   { api, service, kinds }: Pick<WriteContext, 'api' | 'service' | 'kinds'>,

@@ -31,7 +31,7 @@ export async function reconcileUnknownCreates(changes: readonly (Create | Write)
   }
 }
 
-/** The server may still be working on an unanswered request, for as long as a request may take. */
+/** The server may still be working on an unanswered request. */
 async function readListsLater(unknown: readonly Pick<Outcome, 'change'>[], context: WriteContext): Promise<StoredIndexes | undefined> {
   const { api, clock, stop } = context
   if (api.remainingMs() <= requestTimeoutMs) return undefined
@@ -39,13 +39,12 @@ async function readListsLater(unknown: readonly Pick<Outcome, 'change'>[], conte
     await clock.sleep(requestTimeoutMs, stop)
     return await readStoredIndexes(new Set(unknown.map(({ change }) => change.kind)), context)
   } catch (thrown) {
-    // The outcomes stay unknown without the lists.
     if (thrown instanceof WatchkeeperError || stop.aborted) return undefined
     throw thrown
   }
 }
 
-/** Updates an outcome by what the list shows. `desired` has no pending ids. */
+/** `desired` has no pending ids. */
 export function reconcileOutcome(outcome: Outcome, list: StoredIndex, desired: Body, kind: KindIdentity & KindWire): Outcome {
   const { change } = outcome
   const found = findDesired(list, desired, kind)

@@ -25,7 +25,6 @@ export const baseRules = {
 
 interface Written {
   readonly changes: readonly (Create | Write)[]
-  /** Read after the writes. */
   readonly lists: StoredIndexes
   readonly answers: ReadonlyMap<Change, StoredObject>
 }
@@ -57,11 +56,10 @@ const report = ({ kind, key, location }: Change, rule: keyof typeof baseRules, m
 
 interface WrittenObject {
   readonly stored: StoredObject
-  /** What was sent, with its ownership marker. */
   readonly desired: Body
 }
 
-/** A change that another user made after the write must not be recorded as the server's, nor be overwritten by the second write. */
+/** A change of another user must not be recorded as the server's, nor be overwritten by the second write. */
 const isUnchangedSinceAnswer = (answer: StoredObject | undefined, stored: StoredObject, kind: KindWire): boolean =>
   answer === undefined || isSame(comparable(kind, kind.toBody(answer)), comparable(kind, kind.toBody(stored)))
 
@@ -96,7 +94,7 @@ const maxAttempts = 2
 /** Returns why that does not help, if it does not. */
 async function recordBase(change: Create | Write, { stored, desired }: WrittenObject, context: WriteContext): Promise<string | undefined> {
   const kind = context.kinds[change.kind]
-  // An object with an identity has no field for a marker, and the same write would store the same again.
+  // The same write would store the same again.
   if (kind.ownership === 'identity') return whyNotConverging(kind, desired, stored)
   let latest = stored
   for (let attempt = 0; attempt < maxAttempts; attempt++) {

@@ -21,7 +21,6 @@ export const verifyRules = {
   'not-verified': { severity: 'error', description: 'The written objects could not be read again.' },
 } as const satisfies Rules
 
-/** Says what is wrong although every request was answered well. The lists are those of the kinds that were written. */
 export async function verifyWrites(
   plan: Plan,
   context: WriteContext & { readonly repairCommand?: string | undefined },
@@ -70,7 +69,7 @@ function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, { state, k
 /** A server that is older than a field strips it and answers as if it had stored it. */
 function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject, kind: KindWire): readonly Diagnostic[] {
   const { change, stored: answer } = outcome
-  // A field that the answer still had was removed by another user since.
+  // Otherwise another user has removed it since.
   if (outcome.became === 'unknown' || answer === undefined) return []
   const [answered, kept] = [missingFields(desired, answer, kind), missingFields(desired, stored, kind)]
   const dropped = kept.filter(({ path }) => answered.some((field) => field.path === path))
@@ -79,7 +78,6 @@ function findDroppedFields(outcome: Outcome, desired: Body, stored: StoredObject
   return [diagnosticOf(checkRules, 'field-dropped', change.location ?? { file: 'apply' }, message)]
 }
 
-/** Objects that this run created and another one, too. `canPatch` is whether the server can patch dashboards. */
 export function findTwinsOfCreated(
   changes: readonly Change[],
   lists: StoredIndexes,

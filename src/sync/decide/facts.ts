@@ -1,5 +1,3 @@
-// What a plan is decided from: the files, the service, and the options of the run. Nothing of it changes while a plan is decided.
-
 import { declarationDigest } from '../../kinds/adopt.ts'
 import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
@@ -30,17 +28,14 @@ export interface PlanOptions {
   readonly repairDuplicates?: boolean
   readonly repairCommand?: string
   readonly pullCommand?: string
-  /** The file of the environment, which has the entries of `adopt`. */
+  /** It has the entries of `adopt`. */
   readonly environmentPath?: string | undefined
   readonly targetOptions?: string
-  /** Whether the plan updates dashboards and saved searches that need no change. */
   readonly rewrite?: boolean
-  /** Whether the server can patch dashboards. */
   readonly canPatch?: boolean
   readonly resendSecrets?: boolean
-  /** Whether the plan is for a run that writes, which needs the secrets of new objects. */
+  /** Whether new objects need their secrets. */
   readonly isWrite?: boolean
-  /** Secrets of this run. Without them, secrets are not compared. */
   readonly secret?: ReadSecret
 }
 
@@ -48,7 +43,6 @@ export interface OwnedObject extends MarkedObject {
   readonly kind: Kind
 }
 
-/** `prune` is what the run asks for; a draft may assume less. */
 export interface Facts extends Omit<PlanOptions, 'canPatch'> {
   readonly objects: readonly Declared[]
   readonly declaredNames: ReadonlyMap<string, string>
@@ -58,11 +52,10 @@ export interface Facts extends Omit<PlanOptions, 'canPatch'> {
   readonly directory: Directory
   tilesOf(dashboardId: string): readonly Body[]
   readonly owned: readonly OwnedObject[]
-  /** Whether this project owns anything in the service, so that an object can have lost its marker. */
   readonly ownsAnything: boolean
   /** Each kind behind those that its objects refer to. */
   readonly kindList: readonly Kind[]
-  /** Alerts are identified before the dashboards are drafted, and compared after that. */
+  /** Before the dashboards are drafted. They are compared after that. */
   readonly alerts: Identified<Declared<'alert'>>
 }
 

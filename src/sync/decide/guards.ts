@@ -22,7 +22,7 @@ export const guards: readonly Guard[] = [
   keepAlerts, // Alerts that the server would delete with what they watch.
 ]
 
-/** What is wrong with the steps then. In any order, which is that of their diagnostics. */
+/** In any order, which is that of their diagnostics. */
 export const checks: readonly Check[] = [keepOwners, checkObjects, checkUses, checkLimits]
 
 export const decideRules = {

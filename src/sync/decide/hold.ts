@@ -1,5 +1,3 @@
-// A declaration whose object is left as it is, because writing it could lose what a person made, with what a person can do about it.
-
 import { adoptedIds, toAdoptedId } from '../../kinds/adopt.ts'
 import { isSecret } from '../../kinds/base.ts'
 import { describeStored, type KindIdentity, type KindRules, type KindWire } from '../../kinds/kind.ts'
@@ -14,11 +12,9 @@ import type { Hold, Pair } from './identify.ts'
 
 interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'environmentPath' | 'targetOptions'> {
   readonly kind: KindIdentity & KindRules & KindWire
-  /** Whether the run fails. Otherwise only the service has changed since `pull`. */
   readonly isError: boolean
 }
 
-/** Holds the object of a declaration, or what would be created beside several that could be meant. */
 export function hold(change: Create | Update, pair: Pair, options: HoldOptions): Held {
   if (pair.hold !== undefined) {
     const { isAsApplied, ...why } = pair.hold
@@ -28,7 +24,7 @@ export function hold(change: Create | Update, pair: Pair, options: HoldOptions):
   return { ...held, remedies: held.madeFrom === undefined ? remediesInFile(held, pair, options) : [remedyForMade(held, options)] }
 }
 
-/** Holds a declaration that names what the service lacks, or has twice. If the file is as applied, this was renamed or deleted since. */
+/** If the file is as applied, what it names was renamed or deleted since. */
 export function holdUnresolved(change: Create | Update, unresolved: readonly Diagnostic[], isAsApplied: boolean): Held {
   const prefix = addressOf(change)
   const parts = unresolved.map(({ message }) =>
@@ -44,7 +40,6 @@ export function holdUnresolved(change: Create | Update, unresolved: readonly Dia
   return { ...holdBecause(change, false, { reason: since, remedies }), origin: 'service', at }
 }
 
-/** Holds what a write would do harm to, besides the object itself. */
 export const holdBecause = (change: Create | Update, isError: boolean, { reason, remedies }: Hold): Held => ({
   ...toHeld(change, { isError }),
   ...('origin' in change && { origin: change.origin }),
@@ -72,7 +67,7 @@ function explain(change: Create | Update, { declared, candidates = [] }: Pair, {
   return { fields, reason: `the unmanaged ${label} ${describeStored(stored)} differs (${paths})${unknown}` }
 }
 
-/** Whether a file has, or can have, the declaration. Files can spell out the dashboard with the queries of alerts. */
+/** Files can spell out the dashboard with the queries of alerts. */
 const isSpelledOut = (one: Pick<Held, 'madeFrom'>): boolean => one.madeFrom === undefined || isMadeForQueries(one)
 
 function remedyForMade(
@@ -117,14 +112,12 @@ function remediesInFile(
 /** YAML reads digits, with one `e` or without, as a number. */
 const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)
 
-/** Holds what no file declares: it is neither deleted nor released. */
 export const holdOrphan = ({ kind, key, name, id, stored, fields }: Delete | Release, { reason, remedies }: Hold): Held => ({
   ...{ kind, key, name, id, stored, fields, desired: stored, action: 'held', isError: true, notes: [] },
   reason,
   remedies,
 })
 
-/** Holds what waits for a held object. */
 export const holdFor = (change: Create | Update, pair: Pair | undefined, cause: Held, reason: string): Held => ({
   ...toHeld(change, { isError: pair === undefined || !isAsApplied(pair) }),
   reason,

@@ -23,24 +23,23 @@ import { withAlternatives, withDefaults } from './merge-fields.ts'
 import { parseRepairing, validFields } from './parse-object.ts'
 
 export interface SourceFile {
-  /** The path in messages. */
+  /** In messages. */
   readonly path: string
   readonly text: string
 }
 
 export interface Declarations {
   readonly objects: readonly Declared[]
-  /** Objects with errors: references to them are still valid. */
+  /** References to them are still valid. */
   readonly broken: readonly BrokenObject[]
-  /** SLOs whose dashboards and alerts are not among `objects` yet. */
+  /** Their dashboards and alerts are not among `objects` yet. */
   readonly slos: readonly SpelledSlo[]
   readonly incidents: readonly SpelledIncident[]
-  /** Files that could not be parsed. */
   readonly unread: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Rules that reading can break; references.ts and lint.ts have the others. */
+/** references.ts and lint.ts have the other rules. */
 export const readingRules = {
   ...documentRules,
   ...schemaRules,
@@ -48,7 +47,6 @@ export const readingRules = {
   ...instanceRules,
 } as const satisfies Rules
 
-/** Reads one file after the other, and then what they declare together. */
 export function createReader(variable: InterpolateOptions['variable'], environment?: NamedEnvironment) {
   const options = { variable, room: newRoom() }
   const combine = (read: readonly Declarations[]): Declarations => {
@@ -82,7 +80,7 @@ const merge = (parts: readonly Declarations[]): Declarations => ({
   diagnostics: parts.flatMap(({ diagnostics }) => diagnostics),
 })
 
-/** Replaces expressions in declared fields, which are at the path `base` of the document. Throws an InputError when they would become too large. */
+/** `base` is their path in the document. Throws an InputError when they would become too large. */
 function fillIn(document: ReadDocument, base: ValuePath, options: InterpolateOptions) {
   const spelled = valueAt(document.value, base)
   const schema = schemaAt(declarationsSchema, base, document.value)
@@ -104,7 +102,7 @@ function withoutConsequences(unset: readonly Diagnostic[], diagnostics: readonly
   return [...unset, ...diagnostics.filter((one) => !known.has(identify(one)))]
 }
 
-/** One diagnostic for all variables of a file that are not set, at the first of them. All are set in the same place. */
+/** All variables are set in the same place. */
 function mergeUnset(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const variableIn = ({ rule, message }: Diagnostic): string | undefined =>
     rule === 'variable' ? / is not set; set (\w+)$/.exec(message)?.[1] : undefined
@@ -170,7 +168,7 @@ const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] => (
 interface Defaults {
   /** The valid ones. */
   readonly fields: object
-  /** The fields that wrong defaults may have been meant for. An object without them may lack nothing. */
+  /** They may be what an object lacks. */
   readonly wrong: readonly string[]
 }
 

@@ -8,7 +8,7 @@ const alternatives = [
   [['sourceId'], ['source']],
 ] as const
 
-/** Merges whole fields. A field of the object removes the defaults that it is an alternative to. */
+/** A field of the object removes the defaults that it is an alternative to. */
 export function withDefaults(spelled: object, defaults: object): object {
   const displaced = alternatives.flatMap(([one, other]) => [
     ...(one.some((field) => Object.hasOwn(spelled, field)) ? other : []),

@@ -7,7 +7,6 @@ import type { ValuePath } from '../../platform/documents/document.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { neededFields } from '../../platform/documents/validate.ts'
 
-/** The fields of a wrong object that are valid by themselves. */
 export function validFields(kind: KindName, spelled: unknown): Body {
   const fields = Object.entries(fileSchemas[kind].shape).flatMap(([name, field]) => {
     const { data } = z.safeParse(field, ownValue(spelled, name))
@@ -18,14 +17,14 @@ export function validFields(kind: KindName, spelled: unknown): Body {
 
 interface Repaired {
   readonly errors: readonly z.ZodError[]
-  /** The object without the fields that have errors; undefined where too little is valid. */
+  /** Without the fields that have errors; undefined where too little is valid. */
   readonly parsed: ParsedObject | undefined
 }
 
 /** Some rules apply only to objects whose fields are valid by themselves. */
 const maxRounds = 3
 
-/** Parses an object. Where it has errors, parses the rest of it, too, so that all errors are reported at once. */
+/** Parses the rest of a wrong object, too, so that all errors are reported at once. */
 export function parseRepairing(kind: KindName, spelled: unknown): Repaired {
   let result = parseObject(kind, spelled)
   if ('parsed' in result) return { errors: [], parsed: result.parsed }
@@ -44,9 +43,7 @@ export function parseRepairing(kind: KindName, spelled: unknown): Repaired {
   return { errors, parsed: 'parsed' in result ? result.parsed : undefined }
 }
 
-/**
- * Whether an issue of a later round is about a field that is missing only because it was removed, or because its name was misspelled.
- */
+/** Whether the field is missing only because it was removed, or because its name was misspelled. */
 function isConsequence(issue: z.core.$ZodIssue, { spelled, rest }: { readonly spelled: unknown; readonly rest: unknown }): boolean {
   const { path } = issue
   const value = valueAt(rest, path)

@@ -3,12 +3,9 @@ import type { StoredObject } from '../../kinds/kind.ts'
 import type { ErrorKind } from '../../platform/core/errors.ts'
 import type { Action, Change } from '../decide/change.ts'
 
-// What became of a change.
-
-/** Outcomes of objects that are as planned. */
 export const successes = ['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released', 'held', 'unchanged'] as const
 
-/** Outcomes of objects that are not as planned, the most serious first. `unknown`: the request was sent, but its outcome is unknown. */
+/** The most serious first. `unknown`: the request was sent. */
 export const undone = ['unknown', 'failed', 'skipped'] as const
 
 export const outcomeKinds = [...successes, ...undone] as const
@@ -20,14 +17,10 @@ export interface Outcome {
   readonly became: OutcomeKind
   readonly id?: string | undefined
   readonly message?: string | undefined
-  /** The object was deleted to be created again, which failed. */
   readonly wasDeleted?: boolean
-  /** The service did not store its ownership marker. */
   readonly isUnmarked?: true
-  /** Another run created the object at the same time. */
   readonly isOfOtherRun?: true
   readonly errorKind?: ErrorKind | undefined
-  /** Fields that the server stored with another value than was sent. */
   readonly serverChanged?: readonly FieldChange[]
   readonly stored?: StoredObject | undefined
 }

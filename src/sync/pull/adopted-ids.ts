@@ -1,5 +1,3 @@
-// The bases that a pull writes into `adopt`: what the object and its declaration are like now. It counts before the base in a marker.
-
 import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../kinds/adopt.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
@@ -16,11 +14,10 @@ interface AdoptInput extends Pick<DraftInput, 'only' | 'texts'> {
   readonly kinds: Kinds
   readonly environment?: NamedEnvironment | undefined
   readonly declarations: DraftInput['declarations']
-  /** Files that are not written. */
   readonly links: readonly string[]
 }
 
-/** The draft with the entries of `adopt` that the verified files need. A digest alone is no reason for a pull request of a drift. */
+/** A digest alone is no reason for a pull request of a drift. */
 export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, input: AdoptInput): Draft {
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
   const earlier = new Map(input.declarations.objects.map((one) => [addressOf(one), one]))
@@ -32,7 +29,6 @@ export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, 
   })
   const { environment } = input
   if (environment !== undefined) {
-    // Other entries of a list are about other services.
     const newIn = ({ before, after }: Edit) => [after?.adopt].flat().find((entry) => ![before?.adopt].flat().includes(entry))
     const adoptions = edits.map(({ edit }) => ({ kind: edit.kind, key: edit.key, entry: String(newIn(edit)) }))
     const written = withAdoptions(draft, environment, adoptions)
@@ -53,7 +49,6 @@ export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, 
   return listUpdated({ ...draft, files: changed }, new Map(edited.flatMap(({ own }) => own.map((edit) => [addressOf(edit), edit]))))
 }
 
-/** An object with another entry in `adopt` is an updated one. */
 const listUpdated = (draft: Draft, edits: ReadonlyMap<string, Edit>): Draft => ({
   ...draft,
   objects: draft.objects.map((object) => {
@@ -77,13 +72,12 @@ function editOf(change: Change, { one, object, before: earlier }: Pulled, { kind
   if (madeFrom !== undefined || location.instance !== undefined || links.includes(location.file)) return undefined
   const isChanged = object.outcome === 'added' || object.outcome === 'updated'
   const isNamed = value.adopt === true || adoptedIds(value.adopt).some(({ id }) => id === stored.id)
-  // The base in the marker is older than the file now, which can get a change of its own before the next apply.
+  // The file is newer than the base in the marker, and can get a change of its own before the next apply.
   const isMarked = kind.readMarker(kind.toBody(stored)) !== undefined
   const isKept = object.outcome === 'unchanged' && isNamed && !isMarked && only !== 'drifted'
   if (isMarked ? object.outcome !== 'updated' : !isChanged && !isKept) return undefined
   const before = ownValue(spelled, 'adopt')
   const digest = declarationDigest(value)
-  // Only the name of a tile came into the file, and the rest of the service did not.
   const after = object.mayDiffer
     ? withDeclaredDigest(before, stored.id, earlier === undefined ? '' : declarationDigest(earlier.value), digest)
     : withAdoptedId(before, toAdoptedId(kind, stored, desired, digest))

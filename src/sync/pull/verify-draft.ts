@@ -10,7 +10,6 @@ import type { Declarations } from '../declarations/declarations.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
 import { type Draft, excludedAs, type PulledObject } from './draft.ts'
 
-/** The files of a draft, read and planned as if they were written. */
 export interface ReadDraft {
   readonly declarations: Pick<Declarations, 'objects'> & { readonly broken: readonly Placed[] }
   /** About the files only. */
@@ -20,10 +19,7 @@ export interface ReadDraft {
 
 type Placed = DeclaredKey & Partial<Pick<Declared, 'spelled'>>
 
-/**
- * Verifies that the files of a draft have no errors, and that `plan` would have nothing to do for its objects. Returns the objects to leave out
- * by `excludedAs`, with the reason. If a declaration that the draft does not edit becomes wrong, an edit is the reason, and is left out.
- */
+/** The objects to leave out by `excludedAs`, with the reason. An edit that breaks another declaration is left out. */
 export function verifyDraft({ objects }: Draft, { declarations, diagnostics, plan }: ReadDraft): ReadonlyMap<string, string> {
   const edited = new Map(objects.filter(({ isEdited }) => isEdited).map((object) => [addressOf(object), object]))
   const placed = [...declarations.objects, ...declarations.broken]
@@ -31,7 +27,6 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutHeld(one))
   const placedBy = new Map(placed.toReversed().map((one) => [addressOf(one), one]))
   const ownerOf = createOwnerOf(placed)
-  /** The first message about each object. */
   const messages = new Map(
     [...ofFiles, ...ofPlan].toReversed().flatMap(({ location, message }) => {
       const owner = ownerOf(location)
@@ -50,7 +45,6 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     // Errors that were there before the pull do not count.
     return (object.isEdited ? message : undefined) ?? describeDifference(change)
   }
-  /** The plan holds an alert that names its tile by id, and the service has neither of them. */
   const missingTiles = plan.changes.flatMap((change) => {
     const address = addressOf(change)
     if (!isHeld(change) || change.at === undefined || !change.reason.startsWith('tile: ')) return []
@@ -58,7 +52,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     if (!isMissing || !referencesOf(placedBy.get(address)).some((one) => edited.has(one))) return []
     return [{ message: `${address}.${change.reason}`, location: change.at }]
   })
-  /** Leaves out the edits that an object needs to stay as it is: of what it refers to, of its file, or all. */
+  /** Of what the object refers to, of its file, or all. */
   const editedByFile = Map.groupBy(edited.values(), ({ path }) => path)
   const leaveOutFor = (one: Placed | undefined, file: string, reason: string): readonly (readonly [string, string])[] => {
     const references = referencesOf(one).flatMap((address) => edited.get(address) ?? [])
@@ -93,7 +87,6 @@ function describeDifference(change: Change): string | undefined {
   return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
 }
 
-/** The objects that the declaration names by their keys. */
 function referencesOf(one: Placed | undefined): readonly string[] {
   if (one === undefined) return []
   return Object.entries<Schema>(fileSchemas[one.kind].shape).flatMap(([field, schema]) => {

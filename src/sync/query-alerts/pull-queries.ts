@@ -8,11 +8,10 @@ import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import type { NewObject } from '../pull/select.ts'
 
 export interface QueriesInFiles extends Required<Pick<FileContext, 'isForQueries'>> {
-  /** Whether the tile is the query of a new alert. */
   isQueryTile(tile: Body): boolean
 }
 
-/** What files have as queries: all tiles of dashboards that leave them to alerts, and these tiles. */
+/** All tiles of dashboards that leave them to alerts, and the tiles of new alerts. */
 export function queriesInFiles(
   objects: readonly Declared[],
   { keyOf }: Pick<FileContext, 'keyOf'>,
@@ -26,7 +25,7 @@ export function queriesInFiles(
   }
 }
 
-/** The tiles of new alerts that were applied as queries, where `spell` gives the fields that a file can have. */
+/** `spell` gives the fields that a file can have. */
 export function findQueryTiles(
   added: readonly NewObject[],
   { kinds, tilesOf }: Pick<FileContext, 'tilesOf'> & { readonly kinds: Kinds },
@@ -46,7 +45,6 @@ export function findQueryTiles(
   return new Set(added.filter(isQuery).map(({ stored }) => stored.tileId))
 }
 
-/** The stored and the declared body without the tiles that the file does not have. */
 export function withoutQueries(
   stored: Body,
   desired: Body,

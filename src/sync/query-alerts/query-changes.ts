@@ -8,7 +8,7 @@ import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld, type Plan } from '../decide/change.ts'
 import { isMadeForQueries, queriedKeys } from './query-alerts.ts'
 
-/** The changes as the files have the objects, by the planned ones. A dashboard that only queries of alerts need has none. */
+/** A dashboard that only queries of alerts need has none. */
 export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: readonly Declared[]): ReadonlyMap<Change, Change> {
   const queried = queriedKeys(objects)
   const dashboards = new Map(objects.filter(isOf('dashboard')).map((one) => [one.key, one]))
@@ -53,11 +53,11 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
   )
 }
 
-/** A dashboard that only queries of alerts need, unless somebody changed it apart from their tiles. */
+/** Unless somebody changed it apart from the tiles. */
 const isMachinery = (change: Exclude<Change, Delete | Held>, left = change.fields): boolean =>
   'madeFrom' in change && isMadeForQueries(change) && (change.action === 'create' || left.length === 0)
 
-/** The keys of alerts, by the paths of their tiles. A path has the stored name of a tile, or for a new tile the name in the file. */
+/** By the paths of their tiles: with the stored name, or for a new tile the name in the file. */
 function labelsOf({ desired, stored, keptTiles }: Change, queries: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const before = new Map(listOf(stored?.tiles).map(({ id, name }) => [id, name]))
   const tiles = withoutKept(listOf(desired?.tiles), keptTiles).flatMap(({ id, name }) => {
@@ -68,7 +68,7 @@ function labelsOf({ desired, stored, keptTiles }: Change, queries: ReadonlyMap<s
   return new Map(labels.map(([name, key]) => [`tiles[${JSON.stringify(name)}]`, key]))
 }
 
-/** Undefined for what no file has: the place of a tile, and the type of a new one. */
+/** Undefined for the place of a tile, and the type of a new one. */
 function pathInAlert(path: string, isAdded: boolean): string | undefined {
   const [field = '', first, ...rest] = path.split('.')
   if (field === 'name') return tileName
@@ -77,13 +77,12 @@ function pathInAlert(path: string, isAdded: boolean): string | undefined {
   return type.length === 0 ? undefined : ['query', ...type, ...rest].join('.')
 }
 
-/** The fields of a new alert that its query replaces in the report: its dashboard and tile are made for the query. */
+/** A new dashboard and tile are made for the query. */
 const watchedFields = ['source', 'dashboard', 'tile']
 
-/** The path in the alert for a tile that a person renamed, because the file has no tile. */
+/** The file has no tile. */
 const tileName = 'tile.name'
 
-/** The alert may be as declared, with another query on its tile. */
 function withQuery(change: Exclude<Change, Delete | Held>, query: readonly FieldChange[]): Change {
   const own = change.action === 'create' ? change.fields.filter(({ path }) => !watchedFields.includes(path)) : change.fields
   const isRenamed = own.some(({ path }) => path === 'name')

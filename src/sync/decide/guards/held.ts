@@ -56,10 +56,7 @@ const maxNamed = 3
 
 export const isAboutHeld = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule === ('held' satisfies keyof typeof heldRules)
 
-/**
- * Changes that need what a held object does not have: an object, a tile, or what an alert would count on one. `held` are the changes of the
- * kinds before.
- */
+/** `held` are the changes of the kinds before. */
 function holdDependents(steps: readonly Step[], held: readonly Held[], kinds: Kinds): readonly Step[] {
   if (held.length === 0) return steps
   const byAddress = new Map(held.map((one) => [addressOf(one), one]))
@@ -107,7 +104,6 @@ function differingPlaces({ id, desired, stored, fields }: Held | Update, kind: K
   return [...(fields.some(({ path }) => !/^(?:name|tags)(?!\w)/.test(path)) ? [id] : []), ...tiles.map((tile) => placeOfTile(id, tile.id))]
 }
 
-/** Holds the creates beside a held object: those of the name, or the place, that a held object without a marker has. */
 function holdBeside(steps: readonly Step[], kind: KindIdentity & KindWire): readonly Step[] {
   const unmarked = steps.flatMap(({ change }) => {
     const { stored } = change

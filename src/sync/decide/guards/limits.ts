@@ -16,7 +16,6 @@ export const limitRules = {
 
 const maxNamed = 3
 
-/** Refuses what would follow from an incomplete list, and more deletes than a person allows. */
 export const checkLimits: Check = ({ steps }, { storedObjects: { incompleteLists }, maxDeletes }) => {
   const changes = steps.map(({ change }) => change)
   const affected = keysOf<KindName>(incompleteLists).flatMap((kind): readonly Diagnostic[] => {

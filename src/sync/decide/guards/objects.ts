@@ -21,7 +21,6 @@ export const objectRules = {
   'cannot-clear': { severity: 'error', description: 'A field was removed from a file, but no update can clear it.' },
 } as const satisfies Rules
 
-/** Refuses what an object cannot have: fields that the server lacks, secrets that are not set. */
 export const checkObjects: Check = ({ steps, ofKinds }, facts) => {
   const byKind = Map.groupBy(steps, ({ kind }) => kind)
   const ofObjects = ofKinds.flatMap(({ kind, diagnostics }) => [
@@ -37,7 +36,7 @@ export const checkObjects: Check = ({ steps, ofKinds }, facts) => {
   return { diagnostics: [...ofObjects, ...facts.kindList.flatMap((kind) => noteServerDefaults(kind, steps))] }
 }
 
-/** Declared fields that the version of the service does not have. Without a stored object of the kind, nothing shows it. */
+/** Without a stored object of the kind, nothing shows which fields the service has. */
 function refuseNewerFields({ kind, change, pair }: Step, { indexes }: Facts): readonly Diagnostic[] {
   const declared = kind.newerFields?.filter((field) => change.desired?.[field] !== undefined) ?? []
   const { all } = indexes[kind.name]
@@ -50,7 +49,6 @@ function refuseNewerFields({ kind, change, pair }: Step, { indexes }: Facts): re
     })
 }
 
-/** What a kind says about a change of one of its objects. The update that removes a marker keeps the rest, as far as the API shows it. */
 function checkByKind({ kind, change, pair }: Step, { isWrite: isForWrite = false, resendSecrets = false }: Facts): readonly Diagnostic[] {
   const { action, desired, stored, key, name, location = { file: 'prune' } } = change
   const isReleased = action === 'release'
@@ -74,7 +72,7 @@ function refuseUnclearable({ change }: Step): readonly Diagnostic[] {
   return [diagnosticOf(objectRules, 'cannot-clear', change.location, message)]
 }
 
-/** Refuses to change an object that might not be ours: no marker shows who made it. A create that was interrupted is completed. */
+/** No marker shows who made the object. A create that was interrupted is completed. */
 function refuseUnadopted({ kind, change, pair }: Step): readonly Diagnostic[] {
   if (kind.ownership === 'marker' || change.action !== 'update' || pair === undefined) return []
   const { declared } = pair

@@ -7,7 +7,6 @@ import { planDelete, planRelease } from '../compare.ts'
 import { holdOrphan } from '../hold.ts'
 import type { Guard } from '../step.ts'
 
-/** Deletes the objects of the project that no file declares, and that this repository wrote, or removes their markers. */
 export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }, { repository }) => {
   if (!prune) return {}
   const own = repository?.name === undefined ? undefined : repositoryDigest(repository.name)
@@ -22,7 +21,6 @@ export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }, { repo
   return { steps: [...steps, ...ended], holds: new Map(holds) }
 }
 
-/** Of orphans with the same marker, it is not known which one is the copy. */
 function holdTwins(kind: KindIdentity & KindWire & KindFile, orphans: readonly MarkedObject[]) {
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike) => {
     if (alike.length < 2) return []

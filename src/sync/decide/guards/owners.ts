@@ -23,7 +23,6 @@ export const ownerRules = {
   },
 } as const satisfies Rules
 
-/** Whose the objects are: those of a renamed project, and of another repository. */
 export const keepOwners: Check = ({ steps }, facts) => {
   const renamed = refuseRenamedProject(steps, facts)
   // All else would follow from the name of the project.
@@ -34,7 +33,6 @@ export const keepOwners: Check = ({ steps }, facts) => {
   return { holds: holdOthers(steps, facts), diagnostics: warnWithoutRepository(facts) }
 }
 
-/** One error for all objects of a project that was most likely renamed. */
 function refuseRenamedProject(steps: readonly Step[], { project, previousOwner, indexes }: Facts): readonly Diagnostic[] {
   const objects = steps.flatMap(({ kind, pair }) => {
     const found = pair?.ownedByOtherProject

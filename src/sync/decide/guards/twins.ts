@@ -13,7 +13,6 @@ export const repairRules = {
   },
 } as const satisfies Rules
 
-/** Deletes the twins that a repair does not keep, or keeps them as unmanaged objects, and says how to repair those that it leaves. */
 export const repairTwins: Guard = ({ steps, ofKinds }, { kinds, storedObjects }) => {
   const all = ofKinds.flatMap(({ kind, twins }) => twins.map((twin) => ({ kind, twin })))
   const planned = new Set([...steps.map(({ change }) => change.id), ...all.map(({ twin }) => twin.stored.id)])
@@ -51,7 +50,6 @@ export const repairTwins: Guard = ({ steps, ofKinds }, { kinds, storedObjects })
 
 export const isAboutKept = ({ rule }: Diagnostic): boolean => rule === ('kept-duplicate' satisfies keyof typeof repairRules)
 
-/** What a person must do about a twin that stays, because nothing shows whether it differs. */
 function reportKept(kind: KindIdentity & KindFile & KindRules, { declared, kept, stored, action }: Twin): readonly Diagnostic[] {
   const why = whyNotCompared(kind)
   if (why === undefined) return []

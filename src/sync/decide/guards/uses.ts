@@ -8,7 +8,7 @@ export const useRules = {
   'still-used': { severity: 'error', description: 'The plan would delete or rename an object that an alert uses.' },
 } as const satisfies Rules
 
-/** Refuses to end what an alert uses, and could not use after the plan. The server checks only some of these uses. */
+/** The server checks only some of these uses. */
 export const checkUses: Check = ({ steps }, { storedObjects }) => {
   const ending = steps.flatMap(({ kind, change }) =>
     change.action !== 'create' && change.action !== 'held' && change.action !== 'unchanged' && kind.findUse ? [{ kind, change }] : [],
@@ -37,7 +37,7 @@ function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]
   })
 }
 
-/** The alerts that use the object before the change and could not use it after it, in words; undefined without any. */
+/** Undefined where no alert uses the object only before the change. */
 export function describeUsers(
   { stored, desired, id }: Write | Delete,
   alerts: readonly StoredObject[],
