@@ -4,8 +4,8 @@ import { counted, type Line, say, trusted, untrustedSentence } from '../../platf
 import { listFirst } from '../../platform/core/text.ts'
 import type { Verdict } from '../../platform/report/report.ts'
 import type { StopReason } from '../../sync/apply/apply-state.ts'
-import { isAboutHeld } from '../../sync/decide/guards/held.ts'
-import { type OutcomeKind, undone } from '../../sync/plan/outcome.ts'
+import { type OutcomeKind, undone } from '../../sync/decide/change.ts'
+import { isAboutHeld } from '../../sync/decide/hold.ts'
 import { judgeDiagnostics } from '../plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from '../plan/plan-result.ts'
 

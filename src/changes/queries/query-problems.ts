@@ -27,9 +27,18 @@ import { maxSeries } from '../../signals/backtest/series-api.ts'
 import { shareRequests } from '../../signals/backtest/share.ts'
 import { withoutVariables } from '../../signals/backtest/variables.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
-import { type Change, changesOf, countRequests, type Delete, declaredBy, isDelete, isDifference, isHeld } from '../../sync/decide/change.ts'
+import {
+  type Change,
+  changesOf,
+  countRequests,
+  type Delete,
+  declaredBy,
+  isDelete,
+  isDifference,
+  isHeld,
+  type Outcome,
+} from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
-import type { Outcome } from '../../sync/plan/outcome.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
 import { compareAlerts, desiredBody, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
 import {

@@ -5,8 +5,7 @@ import type { KindName } from '../../kinds/kind-names.ts'
 import { hasPendingId, type PendingId, replacePending } from '../../kinds/pending-id.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../../platform/core/errors.ts'
-import type { Change } from '../decide/change.ts'
-import { isSuccess, type Outcome } from '../plan/outcome.ts'
+import { type Change, isSuccess, type Outcome } from '../decide/change.ts'
 
 export const maxConsecutiveFailures = 5
 

@@ -1,25 +1,25 @@
-import { alertCollection } from '../../kinds/alert/alert.ts'
+import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
 import { withBase } from '../../kinds/base.ts'
 import { comparable, compareBodies, composeCreate, composeUpdate } from '../../kinds/compare.ts'
 import type { Dashboard } from '../../kinds/dashboard/dashboard-wire.ts'
 import { type DashboardPatch, patchDashboard } from '../../kinds/dashboard/patch-dashboard.ts'
-import { type Body, type Kind, type KindWire, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, describeStored, type Kind, type KindRules, type KindWire, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
+import { findLostAlerts } from '../../kinds/lost-alerts.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import type { ReadApi, WriteApi } from '../../platform/api/client.ts'
-import { countConcurrentWrites, type SendOptions } from '../../platform/api/collection.ts'
+import { countConcurrentWrites, type List, type SendOptions } from '../../platform/api/collection.ts'
 import type { Target } from '../../platform/api/path.ts'
 import type { Clock } from '../../platform/core/clock.ts'
 import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
-import { type Change, type Create, type Delete, isWrite, type Update, type Write } from '../decide/change.ts'
-import { isSuccess, successKinds } from '../plan/outcome.ts'
+import { type Change, type Create, type Delete, isSuccess, isWrite, successKinds, type Update, type Write } from '../decide/change.ts'
+import { describeUsers } from '../decide/guards/checks.ts'
 import { type ApplyState, failed, failedRecreation } from './apply-state.ts'
 import { type ConcurrentRuns, CreatedByOtherRunError } from './concurrent-runs.ts'
-import { whyTilesStay } from './protect-alerts.ts'
 
 export interface WriteContext {
   /** Undefined where updates send a GET instead of using the lists of the plan. */
@@ -282,3 +282,30 @@ async function remove(change: Update | Delete, context: WriteContext): Promise<u
   const check = (current: StoredObject): Promise<void> => demandUnchanged(change, current, context)
   await kinds[change.kind].collection.remove(api, service, change.id, { notAfter: state.stopSignal, check })
 }
+
+// These checks come right before a write, for alerts that did not exist when the plan was made.
+
+/** Undefined without a reason against removing the tiles. */
+export function whyTilesStay({ stored, removes, patchedTileIds }: Write, { items, mayBeCut }: List<Alert>): string | undefined {
+  if (mayBeCut) return incompleteList
+  if (removes === undefined) return undefined
+  const tiles = listOf(stored.tiles)
+  const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
+  const lost = findLostAlerts({ id: stored.id, tiles, tilesAfter, isPatch: patchedTileIds !== undefined }, items)
+  const alert = lost.find(({ id }) => !removes.alerts.includes(id))
+  return alert && `the alert ${describeStored(alert)} was added to a tile that the update deletes, and would be deleted with it`
+}
+
+export const mayHoldAlerts = ({ removal, findUse }: KindRules): boolean => removal !== undefined || findUse !== undefined
+
+/** Undefined without a reason against it. */
+export function whyNotDeleted(change: Delete, { items, mayBeCut }: List<Alert>, kind: KindRules): string | undefined {
+  if (!mayHoldAlerts(kind)) return undefined
+  if (mayBeCut) return incompleteList
+  if (kind.findUse !== undefined) return describeUsers(change, items, kind)
+  const removal = kind.removal?.(change.stored, undefined, false)
+  const [alert] = removal === undefined ? [] : findLostAlerts(removal, items)
+  return alert && `the alert ${describeStored(alert)} is on it and would be deleted with it`
+}
+
+const incompleteList = 'the list of alerts may be incomplete, because it is as long as a page'

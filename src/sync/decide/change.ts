@@ -3,6 +3,7 @@ import type { Body, KeptTiles, StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Declared } from '../../kinds/kinds.ts'
 import type { Diagnostic, Location } from '../../platform/core/diagnostics.ts'
+import type { ErrorKind } from '../../platform/core/errors.ts'
 import { createKeyIndex } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 
@@ -174,3 +175,43 @@ export function countRequests(changes: readonly Change[], usesLists: boolean): n
   const verified = new Set(writes.filter(({ action }) => action !== 'delete').map(({ kind }) => kind))
   return writes.reduce((sum, change) => sum + ofOne(change), verified.size)
 }
+
+export const successes = ['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released', 'held', 'unchanged'] as const
+
+/** The most serious first. `unknown`: the request was sent. */
+export const undone = ['unknown', 'failed', 'skipped'] as const
+
+export const outcomeKinds = [...successes, ...undone] as const
+
+export type OutcomeKind = (typeof outcomeKinds)[number]
+
+export interface Outcome {
+  readonly change: Change
+  readonly became: OutcomeKind
+  readonly id?: string | undefined
+  readonly message?: string | undefined
+  readonly wasDeleted?: boolean
+  readonly isUnmarked?: true
+  readonly isOfOtherRun?: true
+  readonly errorKind?: ErrorKind | undefined
+  readonly serverChanged?: readonly FieldChange[]
+  readonly stored?: StoredObject | undefined
+}
+
+export const successKinds: Readonly<Record<Action, OutcomeKind>> = {
+  create: 'created',
+  update: 'updated',
+  replace: 'replaced',
+  delete: 'deleted',
+  adopt: 'adopted',
+  mark: 'marked',
+  release: 'released',
+  held: 'held',
+  unchanged: 'unchanged',
+}
+
+export const isSuccess = ({ became }: Pick<Outcome, 'became'>): boolean => !undone.some((one) => one === became)
+
+/** Whether anything was written, as far as known. */
+export const isWritten = ({ became, wasDeleted = false }: Pick<Outcome, 'became' | 'wasDeleted'>): boolean =>
+  wasDeleted || (isSuccess({ became }) && became !== 'unchanged' && became !== 'held')

@@ -8,10 +8,9 @@ import type { Declarations } from '../declarations/declarations.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import type { Plan } from './change.ts'
 import { draftPlan } from './draft.ts'
-import { type Facts, gatherFacts, type PlanOptions } from './facts.ts'
+import { type Assumed, type Draft, type Facts, type Guard, gatherFacts, type PlanOptions } from './facts.ts'
 import { dependsOnPatches } from './guards/tile-writes.ts'
 import { checks, guards } from './guards.ts'
-import type { Assumed, Draft, Guard } from './step.ts'
 
 export type { PlanOptions } from './facts.ts'
 

@@ -12,11 +12,10 @@ import { indexStored } from '../plan/stored-objects.ts'
 import { assignTiles } from '../query-alerts/tile-owners.ts'
 import { type Create, type Held, isHeld, type Update } from './change.ts'
 import { planObject } from './compare.ts'
-import { type Facts, isAsApplied } from './facts.ts'
+import { type Assumed, type Draft, type Facts, isAsApplied } from './facts.ts'
 import { holdUnresolved } from './hold.ts'
 import { identifyObjects, type Pair } from './identify.ts'
 import { matchObjects } from './match.ts'
-import type { Assumed, Draft } from './step.ts'
 import { findTwins, type Twin } from './twins.ts'
 
 export function draftPlan(facts: Facts, assumed: Assumed): Draft {

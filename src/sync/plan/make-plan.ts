@@ -9,7 +9,7 @@ import type { Files } from '../../platform/operation/files.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Change, notesOf, type Plan } from '../decide/change.ts'
 import { type PlanOptions, planForServer } from '../decide/decide.ts'
-import { isAboutHeld } from '../decide/guards/held.ts'
+import { isAboutHeld } from '../decide/hold.ts'
 import {
   adviseOnEmpty,
   type FoundDeclarations,

@@ -11,10 +11,9 @@ import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../
 import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { quote } from '../../../platform/core/text.ts'
 import { type Change, changesOf, type Held, isHeld, isPlanned, isWrite, slotOf } from '../change.ts'
-import { isAsApplied } from '../facts.ts'
+import { type Assumed, type Guard, isAsApplied, type Step, type Verdict } from '../facts.ts'
 import { holdBecause, holdFor, holdOrphan } from '../hold.ts'
 import type { Hold } from '../identify.ts'
-import type { Assumed, Guard, Step, Verdict } from '../step.ts'
 
 export const alertProtectionRules = {
   'hidden-tile': {

@@ -11,11 +11,10 @@ import { isSame } from '../../../platform/core/equality.ts'
 import { spellInput, spellVariable } from '../../../platform/core/input-spelling.ts'
 import { firstOf, plural, quote } from '../../../platform/core/text.ts'
 import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, slotOf, type Write } from '../change.ts'
-import { isAsApplied } from '../facts.ts'
+import { type Guard, isAsApplied } from '../facts.ts'
 import { holdBecause } from '../hold.ts'
 import type { Hold } from '../identify.ts'
-import type { Guard } from '../step.ts'
-import { isAboutKept } from './twins.ts'
+import { isAboutKept } from './deletes.ts'
 
 export const tileWriteRules = {
   'rewrites-tiles': {
