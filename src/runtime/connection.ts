@@ -10,9 +10,7 @@ import type { Settings } from '../platform/operation/inputs.ts'
 import type { Scope } from '../platform/operation/operation.ts'
 import type { GivenSettings } from './settings.ts'
 
-/** Where a run sends its requests, and how. */
 export interface RunConnection extends Omit<ApiConnection, 'userAgent'> {
-  /** Whether the key travels without TLS. */
   readonly isUnencrypted: boolean
 }
 
@@ -26,7 +24,6 @@ interface ConnectionUse {
   readonly env: Variables
 }
 
-/** Determines the address, the key and the proxy of requests. */
 export function resolveConnection(settings: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
   const { values, names, sqlFunctions } = settings
   // What a connection needs is not known for a wrong profile.
@@ -72,7 +69,7 @@ interface ResolvedQueryEndpoint {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The query endpoints have an address and keys of their own. Without a key, no operation runs SQL. */
+/** Without a key of a query endpoint, no operation runs SQL. */
 function resolveQueryEndpoint({ values, names, diagnosticFor }: GivenSettings, proxy: ProxySettings): ResolvedQueryEndpoint {
   const { sqlKeyId, sqlKeySecret, sqlUrl = queryEndpointUrl, allowHttp = false, wakeService = false } = values
   const address = parseApiUrl(sqlUrl, allowHttp, proxy)
@@ -127,13 +124,13 @@ function checkSelfHosted({ names, diagnosticFor }: GivenSettings, env: Variables
   ]
 }
 
-/** Refuses the address of one endpoint, because paths are appended to that of the API. */
+/** Paths are appended to the address, so it must not be that of one endpoint. */
 function checkServerPath({ origin, pathname }: URL, { diagnosticFor }: GivenSettings): readonly Diagnostic[] {
   const [, base] = /^(.*\/api\/v2)\//.exec(pathname) ?? []
   return base === undefined ? [] : [diagnosticFor('apiUrl', `must end at /api/v2: set it to ${origin}${base}`)]
 }
 
-/** Reports a missing setting. A secret with another name than expected is an empty input in a job on GitHub. */
+/** A secret with another name than expected is an empty input in a job on GitHub. */
 const missing = (name: string, { GITHUB_ACTIONS: isJob }: Variables): Diagnostic =>
   missingInput(
     name,

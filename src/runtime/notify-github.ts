@@ -34,7 +34,7 @@ interface GitHubOutcome {
   readonly issueNumber?: number | undefined
 }
 
-/** Updates comment and issue. Load this file only for settings that ask for them: see `writesToGitHub`. */
+/** Load this file only for settings that ask for it: see `writesToGitHub`. */
 export async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
   const { comment = 'off', issue = 'off', commentLabel: label, prNumber, project, environment } = result.publishSettings
   const { env, secrets, startedAtMs, cancellation, note, linkTo, checkedOut } = context
@@ -108,7 +108,7 @@ function adviceOn({ error }: ResultDocument): SyncContent['advice'] {
   return empty.length > 0 || errorKinds[error.kind].cure !== undefined ? { empty } : undefined
 }
 
-/** The report. Its title says why a run with an error did not complete, because a list of problems only begins with their number. */
+/** The title says why a run with an error did not complete, because a list of problems only begins with their number. */
 const withCause = ({ blocks, cause, error }: PublishableResult): readonly Block[] =>
   error === undefined || error.kind === 'canceled'
     ? blocks
@@ -121,7 +121,7 @@ const withCause = ({ blocks, cause, error }: PublishableResult): readonly Block[
         return rest.length === 0 ? [] : [{ ...block, text: rest.join('\n') }]
       })
 
-/** An input that is part of the default label is wrong. A comment with another label would never be updated. */
+/** A comment with a label from a wrong input would never be updated. */
 function hasWrongLabelInput(result: PublishableResult) {
   const { error, document, publishSettings } = result
   const isEnvironment = ({ location: { file } }: Diagnostic): boolean => file.startsWith('environments/')
@@ -132,7 +132,7 @@ function hasWrongLabelInput(result: PublishableResult) {
   )
 }
 
-/** Whether one of these inputs is wrong: the input, its variable, or a line of the config file. */
+/** The input, its variable, or a line of the config file. */
 const isAbout = ({ error }: PublishableResult, inputs: readonly string[]) =>
   error instanceof InputError &&
   error.diagnostics.some(({ location: { file }, message }) =>

@@ -28,7 +28,6 @@ import {
 } from './settings.ts'
 import { checkVariables } from './variables.ts'
 
-/** A request that is complete and valid. */
 export interface RunInput {
   readonly name: OperationName
   readonly operation: Operation
@@ -40,7 +39,7 @@ export interface RunInput {
   readonly sqlFunctions: readonly string[]
   readonly previousOwner: PreviousOwner
   readonly environment: NamedEnvironment | undefined
-  /** Where each common setting that was given comes from: `input`, `environment`, or the config file's name. */
+  /** `input`, `environment`, or the name of the config file. */
   readonly sources: Readonly<Record<string, string>>
   readonly warnings: readonly string[]
   readonly organizationId: string
@@ -116,7 +115,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
   }
 }
 
-/** GitHub passes a secret or a variable that does not exist, and an input that is not set, as the same empty text. */
+/** GitHub passes a secret, a variable or an input that does not exist as the same empty text. */
 function explainEmpty(one: Diagnostic, { inputs, env, isAction = false }: RunRequest): Diagnostic {
   const name = one.location.file
   const variable = toEnvironmentName(name)
@@ -131,7 +130,7 @@ function explainEmpty(one: Diagnostic, { inputs, env, isAction = false }: RunReq
   return { ...one, message: one.message.replace(/^is missing(?: or empty)?/, state) }
 }
 
-/** The variable of the step that explains why an input is missing. The name of the secret that the workflow gives it is not known. */
+/** The name of the secret that the workflow gives the variable is not known. */
 export const emptyVariable = (message: string): string | undefined => /^is missing, because (\w+) is empty/.exec(message)?.[1]
 
 /** A config file that is not read may have the missing settings. */
@@ -140,7 +139,7 @@ async function adviseOnConfig(problems: readonly Diagnostic[], files: Files): Pr
   return above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
 }
 
-/** Refuses a format that the operation does not have or that was given twice, and two formats, or a format and the plan file, with one path. */
+/** Refuses unknown formats, a format twice, and two files with one path. */
 function checkReports(name: OperationName, { reports: own = {} }: Operation, { values, diagnosticFor }: GivenSettings, planFile: unknown) {
   const known: readonly string[] = [...new Set([...commonFormats, ...Object.keys(own)])]
   return (values.reports ?? []).flatMap(({ format, path }, i, all) => {
@@ -174,7 +173,7 @@ function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSett
 
 const readOnlyPlace = `read-only is set, as an option or as ${toEnvironmentName('read-only')}`
 
-/** What a read-only run does not do. Outside of the action, comment and issue have no effect. */
+/** Outside of the action, comment and issue have no effect. */
 function refuseWrites(
   name: OperationName,
   { effect }: Operation,

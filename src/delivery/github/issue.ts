@@ -6,7 +6,6 @@ import { isFailure, type SyncContext } from './content.ts'
 /** Label of every issue of this action. Removing it releases the issue. */
 const issueLabel = 'watchkeeper'
 
-/** What a run did with the state of the issue. */
 export type IssueTransition = 'opened' | 'closed' | 'none'
 
 export interface SyncedIssue {
@@ -14,7 +13,7 @@ export interface SyncedIssue {
   readonly number?: number
 }
 
-/** Opens, updates or closes the one issue of the label. Throws what the client throws. */
+/** Throws what the client throws. */
 export async function syncIssue(context: SyncContext): Promise<SyncedIssue> {
   const { deps, content } = context
   const found = await openIssues(context)

@@ -11,19 +11,17 @@ import { type IssueTransition, type SyncedIssue, syncIssue } from './issue.ts'
 import { defaultLimits, type Limits } from './requests.ts'
 import { readGitHubRun } from './run.ts'
 
-/** What a run writes, where, and as whom. */
 export interface NotifyOptions {
   readonly content: SyncContent
   readonly comment: 'off' | CommentMode
   readonly issue: 'off' | 'on-failure'
   readonly label: string | undefined
-  /** Environment, and service, organization or self-hosted server, for the default label. */
+  /** Environment, and service, organization or server, for the default label. */
   readonly target: string | undefined
-  /** The commit that is checked out, if it is known. */
   readonly checkedOut?: string | undefined
   readonly prNumber: number | undefined
   readonly token: string | undefined
-  /** Whether a token was given that cannot be one, so that there is none. */
+  /** A token was given that cannot be one. */
   readonly isTokenRejected?: boolean
   readonly redact: Redact
   readonly linkTo?: LinkTo
@@ -36,7 +34,6 @@ interface NotifyOutcome {
   readonly issueNumber: number | undefined
 }
 
-/** The process that writes to GitHub. */
 interface NotifyProcess {
   readonly env: Variables
   readonly deps: SendDeps
