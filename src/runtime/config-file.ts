@@ -60,13 +60,13 @@ export interface Config {
 }
 
 /** Problems become diagnostics; the valid settings are kept. */
-export function readConfig(text: string, file: string): Config {
+export function readConfig(text: string, file: string): Partial<Config> {
   // A file whose settings are all commented out is valid.
-  if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return withoutSettings([])
+  if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return {}
   const document = readDocument(text, file)
-  if ('diagnostics' in document) return withoutSettings(document.diagnostics)
+  if ('diagnostics' in document) return document
   const { value } = document
-  if (!isMapping(value)) return withoutSettings([inputDiagnosticAt(document.locationOf([]), 'must be a map of settings')])
+  if (!isMapping(value)) return { diagnostics: [inputDiagnosticAt(document.locationOf([]), 'must be a map of settings')] }
   const { rules, 'sql-functions': sqlFunctions, 'previous-project': project, 'previous-repository': repository, ...rest } = value
   const entries = Object.entries(rest)
   const lint = readKey(['rules', rules ?? {}], ruleSettingsSchema, document)
@@ -91,16 +91,6 @@ export function readConfig(text: string, file: string): Config {
     },
   }
 }
-
-const withoutSettings = (diagnostics: readonly Diagnostic[]) => ({
-  values: {},
-  inputs: {},
-  lintSettings: {},
-  sqlFunctions: [],
-  previousOwner: {},
-  diagnostics,
-  locationOf: () => undefined,
-})
 
 function readKey<S extends z.ZodType>([key, value]: readonly [key: string, value: unknown], schema: S, document: ReadDocument) {
   const parsed = schema.safeParse(value)

@@ -14,17 +14,7 @@ export interface RunConnection extends Omit<ApiConnection, 'userAgent'> {
   readonly isUnencrypted: boolean
 }
 
-interface ResolvedConnection {
-  readonly connection?: RunConnection
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-interface ConnectionUse {
-  readonly scope: Scope
-  readonly env: Variables
-}
-
-export function resolveConnection(settings: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
+export function resolveConnection(settings: GivenSettings, scope: Scope, env: Variables) {
   const { values, names, sqlFunctions } = settings
   // What a connection needs is not known for a wrong profile.
   if (scope === 'none' || values.profile === undefined) return { diagnostics: [] }
@@ -40,7 +30,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   const query = profile.isSelfHosted ? { diagnostics: [] } : resolveQueryEndpoint(settings, proxy.settings)
   const diagnostics = [
     ...query.diagnostics,
-    ...(profile.isSelfHosted ? checkSelfHosted(settings, env) : checkCloud(settings, { scope, env })),
+    ...(profile.isSelfHosted ? checkSelfHosted(settings, env) : checkCloud(settings, scope, env)),
     ...('problem' in address ? [refuseAddress(apiUrl, address.problem, settings)] : []),
     ...('url' in address && profile.isSelfHosted ? checkServerPath(address.url, settings) : []),
     ...proxy.diagnostics,
@@ -49,7 +39,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   const { url, isUnencrypted } = address
   // The address of a UI that passes requests on ends in /api, so that the path has it twice.
   if (profile.isSelfHosted && !url.pathname.endsWith('/api/v2')) url.pathname = `${url.pathname.replace(/\/$/, '')}/api/v2`
-  const connection = {
+  const connection: RunConnection = {
     baseUrl: url,
     isUnencrypted,
     profile,
@@ -64,13 +54,8 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   return { connection, diagnostics }
 }
 
-interface ResolvedQueryEndpoint {
-  readonly endpoint?: ApiConnection['queryEndpoint']
-  readonly diagnostics: readonly Diagnostic[]
-}
-
 /** Without a key of a query endpoint, no operation runs SQL. */
-function resolveQueryEndpoint({ values, names, diagnosticFor }: GivenSettings, proxy: ProxySettings): ResolvedQueryEndpoint {
+function resolveQueryEndpoint({ values, names, diagnosticFor }: GivenSettings, proxy: ProxySettings) {
   const { sqlKeyId, sqlKeySecret, sqlUrl = queryEndpointUrl, allowHttp = false, wakeService = false } = values
   const address = parseApiUrl(sqlUrl, allowHttp, proxy)
   const [given, other] = names.has('sqlKeyId') ? ['sql-key-id', 'sqlKeySecret'] : ['sql-key-secret', 'sqlKeyId']
@@ -89,7 +74,7 @@ function givenCredentials({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>,
   return apiKeyId === undefined || apiKeySecret === undefined ? undefined : { keyId: apiKeyId, keySecret: apiKeySecret }
 }
 
-function checkCloud({ names, diagnosticFor }: GivenSettings, { scope, env }: ConnectionUse): readonly Diagnostic[] {
+function checkCloud({ names, diagnosticFor }: GivenSettings, scope: Scope, env: Variables): readonly Diagnostic[] {
   const needsService = scope === 'service' || scope === 'service-or-server'
   const required = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(needsService ? ['serviceId'] : [])]
   if (names.has('apiKey'))

@@ -31,17 +31,11 @@ function decodeBoolean(text: string): boolean | string {
   return /^(?:false|False|FALSE)$/.test(text) ? false : text
 }
 
-interface ParsedFields<T extends z.ZodObject> {
-  readonly values: Partial<z.output<T>>
-  readonly names: ReadonlySet<string>
-  readonly diagnostics: readonly Diagnostic[]
-}
-
 /** The diagnostic is at the place of the value: an input, a variable, or a line of a file. `name` is in camelCase. */
 export type DiagnosticFor = (name: string, message: string) => Diagnostic
 
 /** Checks field by field, so that all problems are reported at once. */
-export function parseFields<T extends z.ZodObject>(schema: T, values: Values, diagnosticFor: DiagnosticFor): ParsedFields<T> {
+export function parseFields<T extends z.ZodObject>(schema: T, values: Values, diagnosticFor: DiagnosticFor) {
   const valid: Record<string, unknown> = {}
   const diagnostics: Diagnostic[] = []
   const shape: z.core.$ZodLooseShape = schema.shape

@@ -1,6 +1,5 @@
 import { isShared, type SyncContent } from '../delivery/github/content.ts'
 import { notify } from '../delivery/github/notify.ts'
-import type { StateChange } from '../delivery/notifications/message.ts'
 import { systemClock } from '../platform/core/clock.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { errorKinds, InputError } from '../platform/core/errors.ts'
@@ -27,17 +26,10 @@ interface NotifyContext {
   readonly checkedOut: string | undefined
 }
 
-interface GitHubOutcome {
-  readonly failures: readonly string[]
-  /** The issue is open while the state is failing. */
-  readonly change: StateChange
-  readonly issueNumber?: number | undefined
-}
-
 /** Load this file only for settings that ask for it: see `writesToGitHub`. */
-export async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
+export async function notifyGitHub(result: PublishableResult, context: NotifyContext): ReturnType<typeof notify> {
   const { comment = 'off', issue = 'off', commentLabel: label, prNumber, project, environment } = result.publishSettings
-  const { env, secrets, startedAtMs, cancellation, note, linkTo, checkedOut } = context
+  const { env, secrets, cancellation, note } = context
   if (cancellation.stop.aborted) return { failures: [], change: 'unknown' }
   if (label === undefined && hasWrongLabelInput(result)) {
     const wanted = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])].join(' and ')
@@ -46,7 +38,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
   }
   const { document, hasFailed, cause } = result
   const { operation, status, failureReason: reason } = document
-  const { failures, issueTransition, issueNumber } = await notify(
+  const outcome = await notify(
     {
       content: {
         operation,
@@ -64,29 +56,23 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
         advice: adviceOn(document),
         cause,
         blocks: withCause(result),
-        atMs: startedAtMs,
+        atMs: context.startedAtMs,
       },
       comment,
       issue,
       label,
-      target:
-        [result.publishSettings.environment, serviceOrServer(result.publishSettings)].filter((part) => part !== undefined).join(' / ') ||
-        undefined,
-      checkedOut,
+      target: [environment, serviceOrServer(result.publishSettings)].filter((part) => part !== undefined).join(' / ') || undefined,
+      checkedOut: context.checkedOut,
       prNumber,
       isTokenRejected: isAbout(result, ['github-token']),
       token: result.publishSettings.githubToken,
       redact: createRedact(secrets),
-      linkTo,
+      linkTo: context.linkTo,
     },
     { env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
   )
   // A user who cancels a run knows that it did not finish.
-  return {
-    failures: cancellation.stop.aborted ? [] : failures,
-    change: ({ opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const)[issueTransition],
-    issueNumber,
-  }
+  return cancellation.stop.aborted ? { ...outcome, failures: [] } : outcome
 }
 
 /** A plan that is saved is applied by another job, which cannot say that it was canceled. */

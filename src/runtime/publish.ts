@@ -5,6 +5,7 @@ import { isOperationName, operations } from '../operations.ts'
 import { systemClock } from '../platform/core/clock.ts'
 import { keepLatest } from '../platform/core/concurrency.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
+import { withoutUndefined } from '../platform/core/keys.ts'
 import { type Inline, trusted, untrusted } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
 import { createRedact } from '../platform/core/secrets.ts'
@@ -12,7 +13,7 @@ import { capitalize, listFirst, quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import type { Cancellation } from '../platform/http/cancellation.ts'
 import type { OutputFile } from '../platform/operation/files.ts'
-import type { ResultDocument, ResultError, RunResult } from '../platform/operation/result.ts'
+import type { ResultDocument, ResultError, RunResult, RunSubject } from '../platform/operation/result.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import { type LinkTo, renderMarkdown } from '../platform/report/markdown.ts'
 import { credentialsIn } from './credentials.ts'
@@ -52,12 +53,8 @@ export interface Surface extends Pick<RunDeps, 'confirm' | 'openGitHub'> {
   nextCommand?(error: ResultError): string | undefined
 }
 
-interface PublishedResult extends PublishableResult {
-  readonly warnings: number
-}
-
 /** The path of every run of the action and the command line: read input, run, verdict, report, publish. */
-export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface): Promise<PublishedResult> {
+export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface) {
   const { env, directory, cancellation, isAction = false } = surface
   const used: UsedFiles = new Set()
   const defaultFile = resultFilePath(undefined, surface, operation)
@@ -162,15 +159,10 @@ export async function sendMessage(result: PublishableResult, context: MessageCon
 }
 
 function errorInstead(result: RunResult, error: WatchkeeperError): RunResult {
-  const { operation, requestId, organizationId, serviceId, serverUrl } = result.document
-  const subject = {
-    ...(requestId !== undefined && { requestId }),
-    ...(organizationId !== undefined && { organizationId }),
-    ...(serviceId !== undefined && { serviceId }),
-    ...(serverUrl !== undefined && { serverUrl }),
-  }
+  const { requestId, organizationId, serviceId, serverUrl } = result.document
+  const subject = withoutUndefined({ requestId, organizationId, serviceId, serverUrl }) as RunSubject // It has no undefined values.
   const footers = result.blocks.filter(({ kind }) => kind === 'footer')
-  return toErrorResult(operation, error, subject, footers)
+  return toErrorResult(result.document.operation, error, subject, footers)
 }
 
 /** Files usually fail for the same reason, so more failures than this are not named. */

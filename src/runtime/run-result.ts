@@ -33,20 +33,9 @@ interface CompletedOperation {
   readonly startedAtMs: number
 }
 
-export async function toRunResult({
-  name,
-  operation,
-  input,
-  result,
-  resultForFiles,
-  verdict,
-  report,
-  isWarnOnly,
-  reports,
-  subject,
-  startedAtMs,
-}: CompletedOperation): Promise<RunResult> {
-  const isLenient = verdict.status === 'fail' && isWarnOnly
+export async function toRunResult(run: CompletedOperation): Promise<RunResult> {
+  const { name, operation, input, result, verdict, report, subject, startedAtMs } = run
+  const isLenient = verdict.status === 'fail' && run.isWarnOnly
   const status = isLenient ? 'warn' : verdict.status
   const described = describeVerdict(status, verdict, report.headline, isLenient)
   const failureReason = verdict.status === 'pass' ? '' : toPlainText(described.line)
@@ -64,7 +53,7 @@ export async function toRunResult({
       ),
     },
     blocks,
-    files: [...(operation.files?.(resultForFiles, input) ?? []), ...(await ownReports())],
+    files: [...(operation.files?.(run.resultForFiles, input) ?? []), ...(await ownReports())],
     annotations: report.annotations ?? [],
     cause: toCauseText(causeOfVerdict(verdict, diagnosticsOf(fields))),
     keyLines: () => operation.keyLines?.(result, input) ?? [],
@@ -74,7 +63,7 @@ export async function toRunResult({
   }
 
   async function ownReports(): Promise<readonly OutputFile[]> {
-    const written = reports.map(async ({ format, path }) => {
+    const written = run.reports.map(async ({ format, path }) => {
       const content = await operation.reports?.[format]?.(result, input, blocks)
       return content === undefined ? [] : [{ input: 'reports', path, content }]
     })

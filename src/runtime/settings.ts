@@ -5,7 +5,7 @@ import { quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import type { Shape } from '../platform/documents/schema.ts'
 import type { Files } from '../platform/operation/files.ts'
-import { fileInputs, type Settings, settingsSchema } from '../platform/operation/inputs.ts'
+import { fileInputs, settingsSchema } from '../platform/operation/inputs.ts'
 import type { NamedEnvironment } from '../platform/operation/operation.ts'
 import type { CommonTarget } from '../sync/declarations/environment.ts'
 import type { Config } from './config-file.ts'
@@ -99,12 +99,7 @@ function strictestReadOnly(given: readonly unknown[]): Values {
   return strictest === undefined ? {} : { readOnly: strictest }
 }
 
-interface LoadedEnvironment {
-  readonly environment?: NamedEnvironment | undefined
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-async function loadEnvironment(name: unknown, files: Files, common: CommonTarget): Promise<LoadedEnvironment> {
+async function loadEnvironment(name: unknown, files: Files, common: CommonTarget) {
   if (typeof name !== 'string') return { diagnostics: [] }
   try {
     // Most runs have no environment.
@@ -137,31 +132,26 @@ export function readVariables(shape: Shape, env: Variables): Values {
   return decodeAll(shape, Object.fromEntries(found.filter(([, text]) => text)))
 }
 
+const emptyConfig: Config = {
+  values: {},
+  inputs: {},
+  lintSettings: {},
+  sqlFunctions: [],
+  previousOwner: {},
+  diagnostics: [],
+  locationOf: () => undefined,
+}
+
 async function loadConfig(path: string, isRequired: boolean, readConfigFile: RunRequest['readConfigFile']): Promise<Config> {
-  const empty: Config = {
-    values: {},
-    inputs: {},
-    lintSettings: {},
-    sqlFunctions: [],
-    previousOwner: {},
-    diagnostics: [],
-    locationOf: () => undefined,
-  }
   try {
     const text = await readConfigFile(path, isRequired)
-    if (text === undefined) return empty
+    if (text === undefined) return emptyConfig
     const { readConfig } = await import('./config-file.ts')
-    return readConfig(text, path)
+    return { ...emptyConfig, ...readConfig(text, path) }
   } catch (thrown) {
-    if (thrown instanceof InputError) return { ...empty, diagnostics: thrown.diagnostics }
+    if (thrown instanceof InputError) return { ...emptyConfig, diagnostics: thrown.diagnostics }
     throw thrown
   }
 }
 
-export interface GivenSettings {
-  readonly values: Partial<Settings>
-  readonly inputs: Values
-  readonly names: ReadonlySet<string>
-  readonly sqlFunctions: readonly string[]
-  readonly diagnosticFor: DiagnosticFor
-}
+export type GivenSettings = Awaited<ReturnType<typeof readSettings>>
