@@ -14,8 +14,7 @@ import { isMapping, keysOf } from '../../platform/core/keys.ts'
 import { didYouMean } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
-import { sqlInLucene } from '../../signals/backtest/terms.ts'
-import { comparedVariable } from '../../signals/backtest/variables.ts'
+import { comparedVariable, sqlInLucene } from '../../signals/backtest/terms.ts'
 
 interface Rule {
   readonly severity: Severity
