@@ -1,13 +1,13 @@
 // The base of an object: what it and its declaration were when they last agreed, as two digests in its marker, or in `adopt`. The base names
 // a difference between the two, and never hides one that a person made. docs/ownership.md has the reasons.
-import type * as z from 'zod'
+import * as z from 'zod'
 import { oncePer } from '../platform/core/concurrency.ts'
 import { digestOfText } from '../platform/core/digest.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
 import { type FormWalk, formOf, isServerDefault, mapForms, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { type BodyPair, comparable, diffFields, type FieldChange, managedPart, partnerIn, withoutDefaults } from './compare.ts'
 import type { Body, KindIdentity, KindWire, StoredObject } from './kind.ts'
-import { canonicalText } from './marker.ts'
+import { canonicalText, digestOf } from './marker.ts'
 
 type BasedKind = KindIdentity & KindWire
 
@@ -36,7 +36,7 @@ export const withBase = (kind: BasedKind, body: Body, desired: Body, base = base
   kind.readMarker(body) === undefined ? body : kind.withBase(body, base)
 
 /** The stored object in `adopt`. The marker is a part of it, so that the entry counts until the next write of the object. */
-export const entryBaseOf = (kind: BasedKind, stored: StoredObject, desired: Body): string =>
+const entryBaseOf = (kind: BasedKind, stored: StoredObject, desired: Body): string =>
   baseText([coveredAsDeclared(kind, kind.toBody(stored), desired), markerText(kind, stored)])
 
 function markerText(kind: BasedKind, stored: StoredObject): string | undefined {
@@ -194,4 +194,65 @@ const cutting: FormWalk<readonly FieldPath[]> = {
     const ends = new Set(paths.flatMap((path) => (path.length === 1 ? path : [])))
     return Object.fromEntries(Object.keys(map).flatMap((key) => (ends.has(key) ? [] : [[key, inner(key)]])))
   },
+}
+
+// What `adopt` says: which existing object a declaration is about, and what both of them were when `pull` wrote them down.
+
+// A word that a person may write for `true` is not an id.
+const reference = /^(?!(?:yes|no|on|off)$)([\w.~-]{1,128})(?:@(\d{1,2}\.[0-9a-f]{10})\.([0-9a-f]{6}|files))?$/
+
+const adoptedId = z.string().regex(reference, 'must be an id, or what pull or a message wrote')
+
+/** Which existing object a file is about. The ids of several services make a list. */
+export const adopt = z
+  .union([z.literal(true), adoptedId, z.array(adoptedId).min(1).max(20)])
+  .optional()
+  .meta({
+    description:
+      'The existing object to manage: its id, or `true` for the one with this name. `pull` adds what the object was like, so that `apply` overwrites no later change.',
+    accepts: 'true, an id, or a list with an id for each service',
+    isLocal: true,
+  })
+
+/** An entry of `adopt`: an id, and perhaps a base. An id alone says which object is meant, and nothing about its values. */
+export interface AdoptedId {
+  readonly id: string
+  /** The stored half of the base (see `entryBaseOf`). */
+  readonly base?: string
+  /** The digest of the declaration, or `files` where a person decided that the file counts. */
+  readonly declared?: string
+}
+
+/** The entries of `adopt`, in the order of the file. */
+export const adoptedIds = (value: z.output<typeof adopt> | false): readonly AdoptedId[] =>
+  [value ?? []].flat().flatMap((one): readonly AdoptedId[] => {
+    const [, id, base, declared] = (typeof one === 'string' ? reference.exec(one) : undefined) ?? []
+    if (id === undefined) return []
+    return [base === undefined || declared === undefined ? { id } : { id, base, declared }]
+  })
+
+/** The entry of `adopt` for an object as it is now. */
+export const toAdoptedId = (kind: KindIdentity & KindWire, stored: StoredObject, desired: Body, declared: string): string =>
+  `${stored.id}@${entryBaseOf(kind, stored, desired)}.${declared}`
+
+/** Replaces the digest `before` of the declaration by `after`, in the entry of `adopt` for this id. An entry with another digest stays. */
+export function withDeclaredDigest(value: unknown, id: string, before: string, after: string): unknown {
+  const replace = (text: unknown): unknown =>
+    typeof text === 'string' && text.startsWith(`${id}@`) && text.endsWith(`.${before}`) ? `${text.slice(0, -before.length)}${after}` : text
+  return Array.isArray(value) ? value.map(replace) : replace(value)
+}
+
+/** The value of `adopt` with this entry in place of the one for the same id. Entries of other services stay. */
+export function withAdoptedId(value: unknown, entry: string): unknown {
+  const idOf = (text: unknown): string => String(text).split('@', 1)[0] ?? ''
+  const entries: readonly unknown[] = [value].flat().filter((one) => typeof one === 'string')
+  const index = entries.findIndex((one) => idOf(one) === idOf(entry))
+  const after = index < 0 ? [...entries, entry] : entries.with(index, entry)
+  return after.length > 1 || Array.isArray(value) ? after : entry
+}
+
+/** Digest of a declaration without the fields that only help to find an existing object. Markers have it, too. */
+export function declarationDigest(value: Body): string {
+  const { adopt: _, id: __, previousKey: ___, ...fields } = value
+  return digestOf(fields)
 }

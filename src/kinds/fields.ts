@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ownValue } from '../platform/documents/schema.ts'
-import { adopt } from './adopt.ts'
+import { adopt } from './base.ts'
 import { keyForm, keyGrammar } from './marker.ts'
 
 /** The object with this key in these files, or an existing one. */

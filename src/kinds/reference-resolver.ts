@@ -4,9 +4,8 @@ import { quote } from '../platform/core/text.ts'
 import { ownValue } from '../platform/documents/schema.ts'
 import { tilesNamed } from './alert-query/query-tiles.ts'
 import { adviseTileName, explainTypeWithoutAlerts, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
-import type { Lookup, Named, ReferableKind } from './directory.ts'
+import { type Lookup, type Named, PendingId, type ReferableKind } from './directory.ts'
 import type { AlertTarget, Body, DeclaredObject, FileContext, ResolveContext } from './kind.ts'
-import { PendingId } from './pending-id.ts'
 
 export const nameRules = {
   'unknown-name': { severity: 'error', description: 'A reference names an object that the service does not have.' },

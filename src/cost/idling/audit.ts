@@ -5,7 +5,7 @@ import { keysOf } from '../../platform/core/keys.ts'
 import { mean } from '../../platform/core/statistics.ts'
 import { plural } from '../../platform/core/text.ts'
 import { formatDuration } from '../../platform/report/format.ts'
-import { type AuditRule, auditRules } from './audit-rules.ts'
+import { type AuditRule, auditRules } from './audit-result.ts'
 import { dailyCompute, profileOf, type Usage } from './facts.ts'
 import {
   type AuditOptions,
@@ -19,9 +19,8 @@ import {
   type UnratedFinding,
   unusedDays,
 } from './findings.ts'
-import { intersect, lengthMs } from './intervals.ts'
 import { monthDays } from './price.ts'
-import { type Reason, reasons, type ServiceProfile } from './profile.ts'
+import { intersect, lengthMs, type Reason, reasons, type ServiceProfile } from './profile.ts'
 
 interface Unchecked {
   /** Trusted. */

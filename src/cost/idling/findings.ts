@@ -8,13 +8,11 @@ import { mean } from '../../platform/core/statistics.ts'
 import { plural } from '../../platform/core/text.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import type { BudgetScope } from '../usage/budgets-file.ts'
-import { recordsInScope } from '../usage/scope.ts'
-import type { AuditRule } from './audit-rules.ts'
+import { recordsInScope } from '../usage/records.ts'
+import type { AuditRule } from './audit-result.ts'
 import type { CostFacts, ReadFailure, Usage } from './facts.ts'
-import { lengthMs } from './intervals.ts'
-import { coverageOf, monthDays, sleepsThroughAlerts } from './price.ts'
-import { type DailyCompute, minDays, type Reason, reasons, type ServiceProfile } from './profile.ts'
-import { runningAlert, scheduleOf } from './schedules.ts'
+import { coverageOf, monthDays, runningAlert, scheduleOf, sleepsThroughAlerts } from './price.ts'
+import { type DailyCompute, lengthMs, minDays, type Reason, reasons, type ServiceProfile } from './profile.ts'
 
 /** What a finding costs, in credits a month of 30 days. */
 export type CostEstimate =

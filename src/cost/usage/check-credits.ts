@@ -3,12 +3,23 @@ import { addDays, type Day, dayOf } from '../../platform/core/dates.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
 import { type Context, defineOperation } from '../../platform/operation/operation.ts'
-import { type CreditBalance, type CreditBalances, readCreditBalances, totalOfBalances, usableBalances } from './credit-balances.ts'
-import { type CreditForecast, forecastCredits, latestFinalDays } from './credit-forecast.ts'
+import {
+  type CreditBalance,
+  type CreditBalances,
+  type CreditForecast,
+  creditsDetails,
+  creditsInput,
+  creditsOutput,
+  creditsRunOutDay,
+  forecastCredits,
+  latestFinalDays,
+  readCreditBalances,
+  totalOfBalances,
+  usableBalances,
+} from './credits.ts'
 import { judgeCredits, reportCredits } from './credits-report.ts'
-import { creditsDetails, creditsInput, creditsOutput, creditsRunOutDay } from './credits-schemas.ts'
-import { isRounding } from './data-quality.ts'
 import { whyNotTrusted } from './phrases.ts'
+import { isRounding } from './records.ts'
 import { maxWindowDays, readUsageCost } from './usage-api.ts'
 
 export const checkCredits = defineOperation({

@@ -7,9 +7,15 @@ import type { Part } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
 import { type Reason, type Report, type Verdict, verdictOf } from '../../platform/report/report.ts'
 import { facts, shown, table } from '../../platform/report/table.ts'
-import { type CreditBalance, totalOfBalances, usableBalances } from './credit-balances.ts'
-import { horizonDays } from './credit-forecast.ts'
-import type { Credits, CreditsInput, Estimated } from './credits-schemas.ts'
+import {
+  type CreditBalance,
+  type Credits,
+  type CreditsInput,
+  type Estimated,
+  horizonDays,
+  totalOfBalances,
+  usableBalances,
+} from './credits.ts'
 import { amountWords, unitWords, withPrice } from './phrases.ts'
 
 /** Whether more credits or a lower use would help. */

@@ -3,9 +3,9 @@ import { addDays, countDays, type Day, eachDay, endOfMonth, weekdayOf } from '..
 import { type Decimal, fromEstimate, largest, sum, zero } from '../../platform/core/decimal.ts'
 import { mean, median, spread } from '../../platform/core/statistics.ts'
 import { estimate } from './amounts.ts'
-import type { DayTotal } from './daily-usage.ts'
 import { lastCompleteDay } from './data-quality.ts'
 import { type CurrentPeriod, date, dayOn } from './periods.ts'
+import type { DayTotal } from './readings.ts'
 
 export type Forecast = z.output<ReturnType<typeof forecastSchema>>
 

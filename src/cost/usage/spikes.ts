@@ -3,9 +3,9 @@ import { type Day, weekdayOf } from '../../platform/core/dates.ts'
 import { fromEstimate } from '../../platform/core/decimal.ts'
 import { median, spread } from '../../platform/core/statistics.ts'
 import { estimate, exactAmount } from './amounts.ts'
-import type { DayTotal } from './daily-usage.ts'
 import { deviations, minRise, monthlyRise } from './forecast.ts'
 import { date, historyDays } from './periods.ts'
+import type { DayTotal } from './readings.ts'
 import { createTally, entityKey, entityLabel, metricsOf, type Tally, type UsageRecord } from './records.ts'
 
 type Spike = z.output<ReturnType<typeof spikeSchema>>

@@ -13,14 +13,11 @@ import { choice, grouped, integer, noted, onMissingInput, variable } from '../..
 import { defineOperation, type Given } from '../../platform/operation/operation.ts'
 import { selectInput } from '../../platform/operation/select.ts'
 import { amountInput, budgetsInput, creditPriceInput } from './amounts.ts'
-import { findBudgetStep } from './budget-steps.ts'
-import { type BudgetOutcome, checkLimit, judgeBudgets, runOutDay } from './budgets.ts'
+import { type BudgetOutcome, checkLimit, findBudgetStep, judgeBudgets, runOutDay } from './budgets.ts'
 import type { Budget } from './budgets-file.ts'
 import { comparedPeriod, compareUsage, comparisonIssue, comparisons, increaseInput } from './comparison.ts'
-import { knownDays, lastDayWithAllRecords, totalByDay, withoutGaps } from './daily-usage.ts'
 import { type DataQualityIssue, findDataQualityIssues } from './data-quality.ts'
 import { daysWithForecast, forecastSpend } from './forecast.ts'
-import { groupByEntity, groupByMetric } from './groups.ts'
 import {
   type CurrentPeriod,
   choosePeriod,
@@ -32,8 +29,17 @@ import {
   periodNames,
 } from './periods.ts'
 import { describeIssue } from './phrases.ts'
-import { allReadings, findHistoryFailure, type Readings, readUsage } from './readings.ts'
-import { provisionalOf } from './records.ts'
+import {
+  allReadings,
+  findHistoryFailure,
+  knownDays,
+  lastDayWithAllRecords,
+  type Readings,
+  readUsage,
+  totalByDay,
+  withoutGaps,
+} from './readings.ts'
+import { groupByEntity, groupByMetric, provisionalOf } from './records.ts'
 import { judgeUsage, reportUsage, usageLines } from './report.ts'
 import { gateModes, toUsageDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
 import { findSpikes, minBaselineDays } from './spikes.ts'

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { toTokens } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
-import { chartFields, sqlChartFields, written } from '../dashboard/tile-schema.ts'
+import { chartFields, sqlChartFields, written } from '../dashboard/dashboard.ts'
 import { withOneConnection, withOneSource } from '../fields.ts'
 import type { Body } from '../kind.ts'
 

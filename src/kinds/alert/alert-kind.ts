@@ -5,9 +5,11 @@ import { isSame } from '../../platform/core/equality.ts'
 import { getById, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { describeQuery, queryDashboardKey } from '../alert-query/alert-query.ts'
-import { spellQuery, withoutQueriesOfOthers } from '../alert-query/spell-query.ts'
-import { comparable, withoutEmpty } from '../compare.ts'
-import { clearing, encode, fieldsLeftToService, wireSchema } from '../derive.ts'
+import { comparable, withoutDefaults, withoutEmpty } from '../compare.ts'
+import { builtConfig, writtenConfig } from '../dashboard/dashboard.ts'
+import { effectiveTile } from '../dashboard/tile-ids.ts'
+import { clearing, encode, fieldsLeftToService, spellFields, uniqueNameOf, wireSchema, withPlainNumbers } from '../derive.ts'
+import { PendingId } from '../directory.ts'
 import {
   type Body,
   type DeclaredObject,
@@ -20,10 +22,8 @@ import {
   watchedPlaceOf,
 } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
-import { textMarkers, withoutMarkerTags, withoutTextMarker, withQueryTile } from '../marker.ts'
-import { PendingId } from '../pending-id.ts'
+import { type StoredMarker, textMarkers, withoutMarkerTags, withoutTextMarker, withQueryTile } from '../marker.ts'
 import { createReferenceResolver } from '../reference-resolver.ts'
-import { uniqueNameOf, withPlainNumbers } from '../spell.ts'
 import {
   alertCollection,
   alertSources,
@@ -246,3 +246,33 @@ const withoutWebhookService = ({ webhookService: _, ...channel }: Body): Body =>
 const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel
 
 const isSameTarget = (a: Body, b: Body): boolean => a.type === b.type && a.webhookId === b.webhookId
+
+// How a file spells an alert that is on the tile of its query. The file has no such tile.
+
+/**
+ * The context of an alert of a project that is on the tile of a person. A new file does not name a dashboard for queries by its key, because the
+ * dashboard that files declare under the key does not have this tile.
+ */
+function withoutQueriesOfOthers(context: FileContext, marker: StoredMarker | undefined, { tileId }: Body): FileContext {
+  if (marker === undefined || marker.queryTile === tileId) return context
+  return {
+    ...context,
+    isForQueries: () => false,
+    keyOf: (kind, id) => (context.spelled === undefined && context.isForQueries?.(id) ? undefined : context.keyOf(kind, id)),
+  }
+}
+
+const chart = z.union([builtConfig, writtenConfig])
+
+/** The query of an alert as its file has it. Undefined for an alert without one; its `query` is undefined where the tile is unknown. */
+function spellQuery({ dashboardId, tileId }: Body, context: FileContext): { readonly query: Body | undefined } | undefined {
+  const spelled = ownValue(context.spelled, 'query')
+  if (spelled === undefined && (context.spelled !== undefined || !context.isForQueries?.(dashboardId, tileId))) return undefined
+  const tile = context.tilesOf(dashboardId).find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
+  const value = tile && effectiveTile(tile).config
+  if (!isMapping(value)) return { query: undefined }
+  const inFile = { ...(isMapping(spelled) && spelled), sqlTemplate: ownValue(spelled, 'sql') }
+  const config = spellFields({ value, normalized: withoutDefaults(value, chart), spelled: inFile }, chart, context)
+  const { configType: _, displayType: __, sqlTemplate: sql, ...fields } = config
+  return { query: { ...(sql !== undefined && { sql }), ...fields } }
+}

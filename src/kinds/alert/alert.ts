@@ -5,12 +5,11 @@ import { isEmpty, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 
 import { alertQuery } from '../alert-query/alert-query.ts'
-import { raw } from '../dashboard/tile-schema.ts'
+import { raw } from '../dashboard/dashboard.ts'
 import { adoption, byKey, nameDescription, word } from '../fields.ts'
 import { type Body, type StoredObject, withoutServerFields } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
-import { executionErrorSchema } from './evaluation.ts'
-import { alertIntervals } from './schedule.ts'
+import { alertIntervals, executionErrorSchema } from './schedule.ts'
 
 export const alertSources = ['tile', 'saved_search'] as const
 export const alertStates = ['ALERT', 'OK', 'INSUFFICIENT_DATA', 'DISABLED', 'PENDING'] as const

@@ -2,9 +2,9 @@
 import type * as z from 'zod'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { comparable } from '../compare.ts'
+import { spellFields, withPlainNumbers } from '../derive.ts'
 import { type Body, type FileContext, itemId, type KindWire, listOf } from '../kind.ts'
 import { canonicalText, withoutMarkerTags } from '../marker.ts'
-import { spellFields, withPlainNumbers } from '../spell.ts'
 import { declaredDashboard } from './dashboard.ts'
 import { containerIdOf, expandDashboard, tileInFile } from './dashboard-file.ts'
 

@@ -4,8 +4,8 @@ import { isEmpty, isMapping } from '../../platform/core/keys.ts'
 import { managedPart, withoutDefaults } from '../compare.ts'
 import type { Body } from '../kind.ts'
 import { canonicalText } from '../marker.ts'
+import { builtConfig, writtenConfig } from './dashboard.ts'
 import { displayTypeOf } from './dashboard-wire.ts'
-import { builtConfig, writtenConfig } from './tile-schema.ts'
 
 export const byId = (a: Body, b: Body): number => (String(a.id ?? a.name) < String(b.id ?? b.name) ? -1 : 1)
 

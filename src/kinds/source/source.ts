@@ -5,6 +5,7 @@ import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { encode, wireSchema } from '../derive.ts'
+import { PendingId } from '../directory.ts'
 import { connectionField } from '../fields.ts'
 import {
   type Body,
@@ -17,7 +18,6 @@ import {
 } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
 import { noMarkers } from '../marker.ts'
-import { PendingId } from '../pending-id.ts'
 import { createReferenceResolver, spellConnection } from '../reference-resolver.ts'
 import { sourceCollection } from './source-wire.ts'
 

@@ -1,6 +1,6 @@
 // What a plan is decided from: the files, the service, and the options of the run. Nothing of it changes while a plan is decided.
 
-import { declarationDigest } from '../../kinds/adopt.ts'
+import { declarationDigest } from '../../kinds/base.ts'
 import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'

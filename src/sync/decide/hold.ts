@@ -1,7 +1,6 @@
 // A declaration whose object is left as it is, because writing it could lose what a person made, with what a person can do about it.
 
-import { adoptedIds, toAdoptedId } from '../../kinds/adopt.ts'
-import { isSecret } from '../../kinds/base.ts'
+import { adoptedIds, isSecret, toAdoptedId } from '../../kinds/base.ts'
 import { describeStored, type KindIdentity, type KindRules, type KindWire } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'

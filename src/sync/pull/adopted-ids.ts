@@ -1,6 +1,6 @@
 // The bases that a pull writes into `adopt`: what the object and its declaration are like now. It counts before the base in a marker.
 
-import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../kinds/adopt.ts'
+import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../kinds/base.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import type { Declared, Kinds } from '../../kinds/kinds.ts'

@@ -8,9 +8,8 @@ import type { SqlColumn, SqlRow } from '../../platform/api/sql.ts'
 import { hourMs } from '../../platform/core/durations.ts'
 import { kindOfType, toRefusal } from '../../signals/backtest/read-windows.ts'
 import { expandTemplate, refuse, renderWindow, UnusableSql, windowColumn } from '../../signals/backtest/window-sql.ts'
-import { grafanaTexts } from './macros.ts'
 import type { Reduction } from './shape.ts'
-import { translateTime } from './time.ts'
+import { grafanaTexts, translateTime } from './time.ts'
 import type { Translated } from './translate.ts'
 
 export const queryComparisonSchema = z.object({

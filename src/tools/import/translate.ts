@@ -9,21 +9,21 @@ import { refuseSql } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
 import { isBreach } from '../../signals/backtest/evaluate.ts'
 import { expandTemplate, refuse, renderAlone, UnusableSql } from '../../signals/backtest/window-sql.ts'
-import { type RuleCondition, readCondition } from './condition.ts'
 import {
   formatSeconds,
   type GrafanaQuery,
   type GrafanaRule,
   isGiven,
   querySchema,
+  type RuleCondition,
   type RuleInFile,
+  readCondition,
   ruleSchema,
   textOrEmpty,
   toSeconds,
 } from './grafana-file.ts'
-import { alertTexts } from './macros.ts'
 import { type AlertSql, toAlertSql } from './shape.ts'
-import { translateTime } from './time.ts'
+import { alertTexts, translateTime } from './time.ts'
 
 /** What the person who imports decides, by the names in Grafana. */
 export interface ImportChoices {

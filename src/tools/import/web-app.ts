@@ -2,11 +2,9 @@
 // from hyperdxio/hyperdx 2.36: packages/common-utils/src/types.ts, and the conversions of the external API in packages/api.
 import * as z from 'zod'
 import { alertFromApi, declaredAlert, unknownFormOf } from '../../kinds/alert/alert.ts'
-import { declaredDashboard } from '../../kinds/dashboard/dashboard.ts'
-import { isApiDashboard } from '../../kinds/dashboard/dashboard-file.ts'
+import { builtConfig, declaredDashboard, writtenConfig } from '../../kinds/dashboard/dashboard.ts'
+import { isApiDashboard, isWebAppDashboard } from '../../kinds/dashboard/dashboard-file.ts'
 import { explainTypeWithoutAlerts, toDashboardBody, typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
-import { builtConfig, writtenConfig } from '../../kinds/dashboard/tile-schema.ts'
-import { isWebAppDashboard } from '../../kinds/dashboard/web-app-file.ts'
 import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
 import { isEmpty, isMapping, mapItems, withoutUndefined } from '../../platform/core/keys.ts'

@@ -1,17 +1,126 @@
 import * as z from 'zod'
+import { ApiError } from '../../platform/api/api-error.ts'
+import type { ReadApi } from '../../platform/api/client.ts'
+import { path } from '../../platform/api/path.ts'
+import { readOne } from '../../platform/api/wire.ts'
 import { addDays, type Day } from '../../platform/core/dates.ts'
-import { fromEstimate } from '../../platform/core/decimal.ts'
+import { type Decimal, fromEstimate, parseAmount, sum, toDecimal } from '../../platform/core/decimal.ts'
+import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { mean } from '../../platform/core/statistics.ts'
-import { estimate } from './amounts.ts'
-import type { CreditBalance } from './credit-balances.ts'
-import type { DayTotal } from './daily-usage.ts'
+import { integer } from '../../platform/operation/inputs.ts'
+import { amount, creditPriceInput, creditPriceSchema, estimate, exactAmount } from './amounts.ts'
 import { lastCompleteDay } from './data-quality.ts'
 import { eightyPercent, learnRhythm } from './forecast.ts'
 import { date, dayOn } from './periods.ts'
+import type { DayTotal } from './readings.ts'
 import { totalOf, type UsageRecord } from './records.ts'
 
+/** `other`: a type that this version does not know. */
+const creditTypes = ['prepaid', 'trial', 'other'] as const
+
+const balanceSchema = () =>
+  z.object({
+    id: z.string().optional(),
+    type: z.enum(creditTypes),
+    state: z.enum(['active', 'not-started', 'expired'] as const),
+    remaining: amount.describe('Remaining credits.'),
+    granted: amount.optional().describe('Credits at the start, where the API has them.'),
+    startsAt: z.string().optional().describe('ISO 8601 in UTC.'),
+    expiresAt: z.string().optional().describe('ISO 8601 in UTC. Absent for credits that never expire.'),
+  })
+
+/** Credits that were granted together and expire together. */
+export type CreditBalance = z.output<ReturnType<typeof balanceSchema>>
+
+export interface CreditBalances {
+  readonly balances: readonly CreditBalance[]
+  /** The API's own total of all balances that can be used, of every type. */
+  readonly total: Decimal | undefined
+}
+
+export const credits = z.unknown().transform((value, context): Decimal => {
+  // The document has numbers. Other figures of money in the API are texts.
+  const decimal = typeof value === 'string' ? parseAmount(value) : toDecimal(value)
+  if (decimal !== undefined) return decimal
+  context.addIssue({ code: 'custom', message: value === undefined ? 'is missing' : 'is not a finite number' })
+  return z.NEVER
+})
+
+/** A day is midnight UTC. Without a zone, a time is in UTC. */
+const creditInstant = z.string().transform((text, context): string => {
+  const isWithoutZone = text.includes('T') && !/(?:[zZ]|[+-]\d{2}:?\d{2})$/.test(text)
+  const ms = Date.parse(isWithoutZone ? `${text}Z` : text)
+  if (!Number.isNaN(ms)) return new Date(ms).toISOString()
+  context.addIssue({ code: 'custom', message: 'is not a date and time' })
+  return z.NEVER
+})
+
+// The endpoint is beta. Only what a figure depends on is required: a wrong amount or date would be a wrong figure.
+export const balance = z.object({
+  id: z.string().optional().catch(undefined),
+  type: z
+    .string()
+    .transform((type) => creditTypes.find((known) => known === type.toLowerCase()) ?? 'other')
+    .catch('other'),
+  remainingCredits: credits,
+  totalAmount: credits.optional().catch(undefined),
+  startDate: creditInstant.nullish(),
+  expirationDate: creditInstant.nullish(),
+})
+
+const answer = z.object({ totalRemainingCredits: credits.optional().catch(undefined), balances: z.array(balance) })
+
+/**
+ * The credit balances of the organization, in the order of the answer. Source: the vendor's API reference, "Get organization active credit
+ * balances". Throws an ApiError of kind `permission` that names the missing permission.
+ */
+export async function readCreditBalances(api: ReadApi, organizationId: string, nowMs: number): Promise<CreditBalances> {
+  try {
+    const { balances, totalRemainingCredits } = await api.read({
+      request: { method: 'GET', path: path`/v1/organizations/${organizationId}/creditBalances` },
+      read: readOne(answer),
+      about: { noun: 'credit balances', permission: 'credits' },
+    })
+    return {
+      total: totalRemainingCredits,
+      balances: balances.map(({ id, type, remainingCredits, totalAmount, startDate, expirationDate }) => ({
+        id,
+        type,
+        state: stateAt(nowMs, startDate, expirationDate),
+        remaining: remainingCredits,
+        granted: totalAmount,
+        startsAt: startDate ?? undefined,
+        expiresAt: expirationDate ?? undefined,
+      })),
+    }
+  } catch (thrown) {
+    throw explainAbsence(thrown)
+  }
+}
+
+function stateAt(nowMs: number, start: string | null | undefined, expiration: string | null | undefined): CreditBalance['state'] {
+  if (start && Date.parse(start) > nowMs) return 'not-started'
+  return expiration && Date.parse(expiration) <= nowMs ? 'expired' : 'active'
+}
+
+/** A server without the endpoint answers 404. The advice for other paths is to check the address, which would be wrong here. */
+function explainAbsence(thrown: unknown): unknown {
+  if (!(thrown instanceof ApiError) || thrown.status !== 404 || thrown.missing === 'organization') return thrown
+  const request = thrown.message.split('\n').at(-1) ?? ''
+  return new WatchkeeperError(
+    'not-served',
+    `The API has no credit balances at this address. The endpoint is beta, so it may be absent or have moved. Check api-url, and look for a newer version of Watchkeeper.\n${request}`,
+  )
+}
+
+export const totalOfBalances = (balances: readonly CreditBalance[]): Decimal => sum(balances.map(({ remaining }) => remaining))
+
+/** Credits of a type that can be used now. */
+export const usableBalances = (balances: readonly CreditBalance[], type: CreditBalance['type']): readonly CreditBalance[] =>
+  balances.filter((balance) => balance.type === type && balance.state === 'active' && balance.remaining.gt(0))
+
 /** `not-estimable`: too few final days, or records that cannot be trusted. */
-export function creditForecastSchema() {
+function creditForecastSchema() {
   const range = (what: string) => ({
     low: estimate(`Lower end of the 80% range of ${what}.`),
     high: estimate(`Upper end of the 80% range of ${what}.`),
@@ -169,3 +278,41 @@ function simulate(
 
 /** Rounding of floating point numbers is not a lack of credits. */
 const tiny = 1e-9
+
+export const creditsInput = z.strictObject({
+  minDaysLeft: integer('Fails when the prepaid credits are expected to last for fewer days than this.', 1, horizonDays).optional(),
+  creditPrice: creditPriceInput,
+})
+
+export type CreditsInput = z.output<typeof creditsInput>
+
+export const creditsOutput = z.object({
+  remainingCredits: exactAmount('Prepaid credits that remain and can be used now. Absent without prepaid credits.').optional(),
+  daysLeft: z
+    .int()
+    .optional()
+    .describe('Whole days after today that the prepaid credits are expected to last. Absent without an estimate.'),
+})
+
+export const creditsDetails = () =>
+  z.object({
+    trialCredits: exactAmount('Trial credits that remain and can be used now. Absent without trial credits.').optional(),
+    creditsPerDay: estimate('Mean use of a day, from final days.').optional(),
+    creditsRunOutOn: dayOn('The first day without enough prepaid credits, an estimate. Absent without one.').optional(),
+    expiringCredits: estimate('Prepaid credits that are expected to expire unused.').optional(),
+    checkedAt: z.string().describe('The time of the check, ISO 8601 in UTC.'),
+    creditUnit: z.string().describe('Unit of all amounts.'),
+    today: dayOn('The day of the check.'),
+    balances: z.array(balanceSchema()).describe('All balances of the answer.'),
+    apiTotal: exactAmount("The API's own total of all balances that can be used, where it differs from their sum.").optional(),
+    forecast: creditForecastSchema().optional().describe('Absent without prepaid credits.'),
+    creditPrice: creditPriceSchema().optional().describe('The price of one credit, as given.'),
+  })
+
+export type Credits = z.output<typeof creditsOutput> & z.output<ReturnType<typeof creditsDetails>>
+
+/** Undefined for credits that last for longer than any estimate makes sense. */
+export const creditsRunOutDay = ({ daysLeft, course }: Estimated): Day | undefined =>
+  daysLeft.expected >= horizonDays ? undefined : course.at(-1)?.date
+
+export type Estimated = Extract<CreditForecast, { status: 'estimated' }>
