@@ -25,7 +25,6 @@ export interface BodyPair {
   readonly declaredAsSent: Body
 }
 
-/** Prepares a comparison of the desired body with the stored object. */
 export function sidesOf(kind: KindWire, desired: Body, stored: StoredObject): BodyPair {
   const body = kind.toBody(stored)
   const declared = kind.withStoredIds(desired, body)
@@ -37,7 +36,6 @@ export function sidesOf(kind: KindWire, desired: Body, stored: StoredObject): Bo
   }
 }
 
-/** Both sides without empty fields and the server's defaults. */
 export function compareBodies(kind: KindWire, desired: Body, stored: StoredObject): { readonly before: Body; readonly after: Body } {
   const sides = sidesOf(kind, desired, stored)
   return { before: withoutDefaults(sides.stored, kind.schema), after: withoutDefaults(sides.declared, kind.schema) }
@@ -151,7 +149,6 @@ export interface FieldChange {
   readonly after?: unknown
 }
 
-/** The differences between two values, field by field, in the order of a review. */
 export function diffFields(before: unknown, after: unknown, path = ''): readonly FieldChange[] {
   if (isSame(before, after)) return []
   if (isListOfMaps(before) && isListOfMaps(after)) return diffLists(before, after, path)
@@ -165,7 +162,6 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }]
 }
 
-/** The declared fields that the stored object lacks. */
 export function missingFields(desired: Body, stored: StoredObject, kind: KindWire): readonly FieldChange[] {
   const { before, after } = compareBodies(kind, desired, stored)
   // An item may be compared with another one if the server trims names or reorders a list. The field is then elsewhere in the list.
@@ -190,7 +186,6 @@ export function addedFields(value: unknown, path = ''): readonly FieldChange[] {
 const removedFields = (value: unknown, path: string): readonly FieldChange[] =>
   addedFields(value, path).map(({ path: inner, after }) => ({ path: inner, before: after }))
 
-/** Items are matched by id, or by position where they have none. */
 function diffLists(before: readonly unknown[], after: readonly unknown[], path: string): readonly FieldChange[] {
   const left = new Map(before.map((item, i) => [keyOf(item, i), item]))
   const changes = after.flatMap((item, i) => {
@@ -206,7 +201,6 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
   return [...changes, ...removed, ...diffOrder(before, after, path)]
 }
 
-/** Compares the order of the items that are in both lists. */
 function diffOrder(before: readonly unknown[], after: readonly unknown[], path: string): readonly FieldChange[] {
   const [keysBefore, keysAfter] = [before.map(keyOf), after.map(keyOf)]
   const commonBefore = keysBefore.filter((key) => keysAfter.includes(key))
