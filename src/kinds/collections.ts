@@ -20,7 +20,6 @@ export const collections = {
   source: sourceCollection,
 } as const satisfies Record<KindName, unknown>
 
-/** An object of a kind, as the API returns it. */
 export type Stored<K extends KindName> = (typeof collections)[K] extends Collection<infer T, Body> ? T : never
 
 /** The objects of each kind that a service has. */
@@ -61,7 +60,6 @@ interface FoundNames {
   readonly failure: string | undefined
 }
 
-/** The kinds that an alert watches. */
 const watchedKinds: readonly KindName[] = ['dashboard', 'savedSearch']
 
 /**

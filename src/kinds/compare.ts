@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { isSame } from '../platform/core/equality.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
@@ -44,20 +43,19 @@ export function compareBodies(kind: KindWire, desired: Body, stored: StoredObjec
 /** The form in which bodies are compared: without markers, empty fields and the server's defaults. */
 export const comparable = (kind: KindWire, body: Body): Body => withoutDefaults(kind.canonical(body), kind.schema)
 
-export const composeCreate = (kind: KindWire, desired: Body): Body => withFinalMarker(kind, withWrittenDefaults(desired, kind.schema))
-
-const withFinalMarker = (kind: KindWire, body: Body): Body => kind.completeMarker?.(body) ?? body
+export function composeCreate(kind: KindWire, desired: Body): Body {
+  const body = withWrittenDefaults(desired, kind.schema)
+  return kind.completeMarker?.(body) ?? body
+}
 
 /** The whole body of an update: the declared fields over the stored ones, and the values that clear removed fields. */
 export function composeUpdate(kind: KindWire, desired: Body, stored: StoredObject): Body {
   const body = kind.toBody(stored)
   const declared = kind.withStoredIds(desired, body)
-  const cleared = Object.keys(body).filter((key) => isManaged(kind, key) && !Object.hasOwn(declared, key) && isClearable(kind, key))
-  const clearing = cleared.filter((key) => kind.clearsBy[key] !== undefined).map((key) => [key, kind.clearsBy[key]] as const)
-  return withFinalMarker(
-    kind,
-    withWrittenDefaults({ ...overlay(declared, body, kind.schema), ...Object.fromEntries(clearing) }, kind.schema),
-  )
+  const isCleared = (key: string): boolean =>
+    isInForm(kind.schema, key) && !Object.hasOwn(declared, key) && kind.clearsBy[key] !== undefined
+  const clearing = mapFields(Object.keys(body).filter(isCleared), (key) => kind.clearsBy[key])
+  return composeCreate(kind, { ...overlay(declared, body, kind.schema), ...clearing })
 }
 
 /** Throws kind `conflict` when an object has changed while a person was asked. */
@@ -70,12 +68,8 @@ export function requireUnchanged(kind: KindIdentity & KindWire, shown: StoredObj
 /** Fields that should be removed, and that no update can clear. */
 export function findUnclearable(kind: KindWire, stored: Body, desired: Body): readonly string[] {
   const declared = kind.withStoredIds(desired, stored)
-  return Object.keys(stored).filter((key) => !Object.hasOwn(declared, key) && !isClearable(kind, key))
+  return Object.keys(stored).filter((key) => !Object.hasOwn(declared, key) && !Object.hasOwn(kind.clearsBy, key))
 }
-
-const isManaged = ({ schema }: KindWire, key: string): boolean => schema instanceof z.ZodObject && Object.hasOwn(schema.shape, key)
-
-const isClearable = ({ clearsBy }: KindWire, key: string): boolean => Object.hasOwn(clearsBy, key)
 
 /** Drops fields that are empty, have no meaning or have the server's default for their place. Keeps all items of lists. */
 export const withoutDefaults = (value: Body, schema: Schema | undefined): Body => mapForms(value, schema, dropping, undefined)

@@ -40,7 +40,6 @@ export interface Named {
   readonly kind?: string | null | undefined
 }
 
-/** The objects of the service that can be found by name. */
 type DirectoryLists = Readonly<Partial<Record<Exclude<ReferableKind, 'dashboard'>, readonly Named[] | undefined>>> & {
   readonly dashboard?: readonly (Named & { readonly tiles: readonly Named[] })[]
 }
@@ -70,7 +69,6 @@ export interface Directory {
 
 const labels: Readonly<Record<ReferableKind, string>> = { ...kindLabels, connection: 'connection' }
 
-/** Indexes the objects of the service by name and by id. */
 export function createDirectory(lists: DirectoryLists): Directory {
   const { dashboard = [], savedSearch = [], source = [], webhook = [], connection = [] } = lists
   const tiles = dashboard.flatMap(({ id, tiles: own }) =>

@@ -14,7 +14,6 @@ import { displayTypeOf, tileLabel, typeWithoutAlerts } from './dashboard/dashboa
 import { nameAndContentOf } from './dashboard/tile-ids.ts'
 import { type Body, describeStored, storedLabelOf, type TargetRemoval, watchedNames, withWatchedNames } from './kind.ts'
 
-/** The alerts that the server deletes with a write. */
 export function findLostAlerts(removal: TargetRemoval, alerts: readonly Alert[]): readonly Alert[] {
   const { id, tiles, tilesAfter, isPatch } = removal
   const listed = new Set(tiles.map((tile) => tile.id))
@@ -56,7 +55,6 @@ export interface LostTile {
   readonly isUnclear?: boolean
 }
 
-/** The listed tiles whose alerts an update deletes. */
 export function findLostTiles(before: readonly Body[], after: readonly Body[]): readonly LostTile[] {
   const kept = new Map(after.map((tile) => [tile.id, tile]))
   const ids = new Set(before.map(({ id }) => id))

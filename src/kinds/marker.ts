@@ -249,7 +249,10 @@ export const textMarkers = (field: string) =>
     readMarker: (body: MarkedBody) => readTextMarker(body[field]),
     withMarker: (body: MarkedBody, marker: OwnershipMarker) => ({ ...body, [field]: withTextMarker(body[field], marker) }),
     withoutMarker: (body: MarkedBody) => ({ ...body, [field]: withoutTextMarker(body[field]) }),
-    withBase: (body: MarkedBody, base: string) => ({ ...body, [field]: changeMarker(textOf(body[field]), (marker) => `${marker.replace(/ wkb:\S+/, '')} wkb:${base}`) }),
+    withBase: (body: MarkedBody, base: string) => ({
+      ...body,
+      [field]: changeMarker(textOf(body[field]), (marker) => `${marker.replace(/ wkb:\S+/, '')} wkb:${base}`),
+    }),
   }) as const
 
 /** The marker of an alert is in its note, or in its message where the server has no notes. */

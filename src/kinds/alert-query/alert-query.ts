@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../platform/core/keys.ts'
 import { toTokens } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
 import { chartFields, sqlChartFields, written } from '../dashboard/dashboard.ts'
-import { withOneConnection, withOneSource } from '../fields.ts'
+import { refuseField, withOneConnection, withOneSource } from '../fields.ts'
 import type { Body } from '../kind.ts'
 
 /** The key of the dashboard with the queries of alerts that name none. A file may declare it, for another name. */
@@ -14,7 +14,7 @@ const { configType: _, sqlTemplate, ...sqlFields } = written
 
 const builtQuery = withOneSource(z.strictObject({ ...chartFields.line, ...chartFields.number }))
   .superRefine((query, context) => {
-    for (const [path, message] of refuseChart(query)) refuse(context, path, message)
+    for (const [path, message] of refuseChart(query)) refuseField(context, path, message)
   })
   .meta({ id: 'alertChart' })
 
@@ -31,18 +31,15 @@ const sqlQuery = withOneConnection(
 )
   .superRefine((query, context) => {
     const reason = refuseAlertSql(query.sql, query)
-    if (reason !== undefined) refuse(context, ['sql'], reason)
+    if (reason !== undefined) refuseField(context, ['sql'], reason)
     for (const [path, message] of refuseOtherCharts(query, sqlChartFields, (condition) => `SQL ${condition} the interval`))
-      refuse(context, path, message)
+      refuseField(context, path, message)
   })
   .meta({ id: 'alertSql', aliases: { sqlTemplate: 'sql', query: 'sql' } })
 
 export const alertQuery = z.union([builtQuery, sqlQuery])
 
 export type AlertQuery = z.output<typeof alertQuery>
-
-const refuse = (context: z.RefinementCtx, path: readonly PropertyKey[], message: string): void =>
-  context.addIssue({ code: 'custom', path: [...path], message, params: { isComplete: true } })
 
 type Refused = readonly [path: readonly PropertyKey[], message: string]
 
@@ -69,7 +66,6 @@ function refuseChart(query: z.output<typeof builtQuery>): readonly Refused[] {
   return [...items, ...refuseOtherCharts(query, chartFields, (condition) => `a query ${condition} groupBy or asRatio`)]
 }
 
-/** Fields of the type that the query does not have. */
 const refuseOtherCharts = (
   query: AlertQuery,
   { number, line }: { readonly number: object; readonly line: object },
@@ -135,7 +131,6 @@ export function toTileConfig(query: AlertQuery): Body {
   return { configType: 'sql', displayType, sqlTemplate: sql, ...fields }
 }
 
-/** The path in a query for a path in the configuration of its tile. */
 export const toQueryPath = (path: readonly PropertyKey[]): readonly PropertyKey[] =>
   path.flatMap((key, i) => (i > 0 ? [key] : key === 'sqlTemplate' ? ['sql'] : key === 'displayType' || key === 'configType' ? [] : [key]))
 

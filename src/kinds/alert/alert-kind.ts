@@ -23,7 +23,6 @@ import {
 } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
 import { type StoredMarker, textMarkers, withoutMarkerTags, withoutTextMarker, withQueryTile } from '../marker.ts'
-import { createReferenceResolver } from '../reference-resolver.ts'
 import {
   alertCollection,
   alertSources,
@@ -38,16 +37,16 @@ import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpul
 
 /** The body of a request for a declared alert. Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
 function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext, definition: z.ZodObject): ResolvedDeclaration {
-  const references = createReferenceResolver(declared, context)
-  const { name, channels, raw, ...fields } = encode(definition, declared.value, references)
-  const body = {
+  const { body, diagnostics } = encode(definition, declared, context)
+  const { name, channels, raw, ...fields } = body
+  const whole = {
     name,
     source: declared.value.savedSearch === undefined ? 'tile' : 'saved_search',
     ...fields,
     ...(Array.isArray(channels) && (channels.length === 1 ? { channel: channels[0] } : { channels })),
     ...(isMapping(raw) && raw),
   }
-  return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), diagnostics: references.diagnostics }
+  return { body: Object.fromEntries(Object.entries(whole).filter(([, value]) => value != null)), diagnostics }
 }
 
 /** The kind of alerts. The profile decides what an update keeps; the time decides which starts have no effect. */

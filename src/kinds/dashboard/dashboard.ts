@@ -4,6 +4,7 @@ import {
   connectionField,
   declaredTags,
   nameDescription,
+  refuseField,
   sourceFields,
   sourceReference,
   withOneConnection,
@@ -72,7 +73,6 @@ const languageOf = (beside: string) => language.optional().meta({ serverDefault:
 
 const whereLanguage = languageOf('where')
 
-/** Words of other tools for aggregate functions. */
 const otherAggregates: Readonly<Record<string, string>> = {
   ...Object.fromEntries([50, 90, 95, 99].map((percent) => [`p${percent}`, `quantile, with level: ${percent / 100}`])),
   median: 'quantile, with level: 0.5',
@@ -100,8 +100,7 @@ const select = z
     numberFormat: numberFormat.optional(),
   })
   .superRefine(({ aggFn, valueExpression, level }, context) => {
-    const refuse = (field: string, message: string): void =>
-      context.addIssue({ code: 'custom', path: [field], message, params: { isComplete: true } })
+    const refuse = (field: string, message: string): void => refuseField(context, [field], message)
     if (aggFn === 'count' && valueExpression) refuse('valueExpression', 'must not be given for aggFn count')
     if (aggFn !== 'count' && !valueExpression) refuse('valueExpression', `is required for aggFn ${aggFn}`)
     if (level !== undefined && aggFn !== 'quantile') refuse('level', 'is for aggFn quantile only')
@@ -174,7 +173,6 @@ const ranked = { groupBy: sql.optional(), orderBy: sql.optional(), limit: z.int(
 
 const timeSeries = { ...sourced, select: several, groupBy: sql.optional(), ...combined, ...limited }
 
-/** The charts that alerts can be on, for tiles and for queries of alerts. */
 export const chartFields = {
   number: {
     ...sourced,
@@ -202,7 +200,6 @@ const heatmapFields = {
 // Other charts have an aggregation in its place.
 const heatmapSelect = z.strictObject(heatmapFields).meta({ accepts: Object.keys(heatmapFields).join(', ') })
 
-/** Charts that the web app's builder makes. */
 export const builtConfig = z
   .discriminatedUnion('displayType', [
     showSource('line', chartFields.line),
@@ -236,13 +233,11 @@ export const written = {
   numberFormat: numberFormat.optional(),
 }
 
-/** The fields of charts of a query in SQL, without the query. */
 export const sqlChartFields = { number: { color: color.optional() }, line: { ...asLine, ...limited } } as const
 
 const showSql = <const Name extends string, Shape extends z.ZodRawShape>(displayType: Name, shape: Shape) =>
   withOneConnection(show(displayType, { ...written, ...shape }))
 
-/** Charts of a query in SQL. */
 export const writtenConfig = z
   .discriminatedUnion('displayType', [
     showSql('line', sqlChartFields.line),

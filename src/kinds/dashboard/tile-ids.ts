@@ -35,7 +35,6 @@ export function withFilterIds(desired: readonly Body[], before: readonly Body[])
   return desired.map((filter) => ({ ...filter, id: ids.get(filter) ?? filter.id ?? digestOfText(String(filter.name), 24) }))
 }
 
-/** The key of an item; undefined for one that is not paired by it. */
 type KeyOf = (item: Body) => unknown
 
 /**
@@ -67,7 +66,6 @@ const nameOf = ({ name }: Body): unknown => (name === '' ? undefined : name)
 
 const nameAndTypeOf = (tile: Body): unknown => `${String(trimmedNameOf(tile))}\n${String(displayTypeOf(tile))}`
 
-/** Two tiles may have the same name. */
 export const nameAndContentOf = (tile: Body): unknown => `${String(tile.name)}\n${contentOf(tile)}`
 
 /** Some servers trim names. */

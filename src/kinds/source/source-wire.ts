@@ -25,7 +25,7 @@ export const connectionSchema = z.object({ id: wireId, name: nameOrEmpty })
 
 export type Connection = z.output<typeof connectionSchema>
 
-/** The requests for connections, which only a self-hosted server lists. */
+/** Only a self-hosted server lists them. */
 export const connectionCollection = defineCollection<Connection>({
   name: 'connections',
   noun: 'connection',

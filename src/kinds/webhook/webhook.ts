@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { createSalt } from '../../platform/core/digest.ts'
-import { isEmpty, isMapping } from '../../platform/core/keys.ts'
+import { isEmpty, isMapping, mapItems, withoutUndefined } from '../../platform/core/keys.ts'
 import { secretPrefix } from '../../platform/core/names.ts'
 import { minSecretLength } from '../../platform/core/secrets.ts'
 import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { withoutEmpty } from '../compare.ts'
-import { adoption, nameDescription } from '../fields.ts'
+import { adoption, nameDescription, refuseField } from '../fields.ts'
 import {
   type Body,
   type DeclaredObject,
@@ -21,23 +21,11 @@ import {
 } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
 import { readTextMarker, readTextSecrets, textMarkers, withoutTextMarker, withTextSecrets } from '../marker.ts'
-import {
-  describeSecrets,
-  digestOfSecret,
-  HiddenValue,
-  plainText,
-  type ReadSecret,
-  SecretValue,
-  StoredSecret,
-  secretsIn,
-  secretVariable,
-} from '../secret.ts'
+import { describeSecrets, digestOfSecret, HiddenValue, plainText, SecretValue, StoredSecret, secretsIn, secretVariable } from '../secret.ts'
 import { toWebhookBody, webhookCollection } from './webhook-wire.ts'
 
 /** The services that the API can write. The cloud lists more. */
 const webhookServices = ['slack', 'incidentio', 'generic'] as const
-
-type Service = (typeof webhookServices)[number]
 
 const variable = z.string().regex(secretVariable)
 
@@ -90,13 +78,7 @@ const slackFields = ['headersFrom', 'queryParamsFrom', 'body'] as const
 export const webhookInFile = declaredWebhook.superRefine((webhook, context) => {
   if (webhook.service !== 'slack') return
   for (const field of slackFields)
-    if (webhook[field] !== undefined)
-      context.addIssue({
-        code: 'custom',
-        path: [field],
-        message: 'is not supported by a webhook of the service slack',
-        params: { isComplete: true },
-      })
+    if (webhook[field] !== undefined) refuseField(context, [field], 'is not supported by a webhook of the service slack')
 })
 
 const webhookBody = z.strictObject({
@@ -123,25 +105,16 @@ function hiddenInFile({ service, description }: StoredObject): readonly string[]
   return Object.keys(digests).map((field) => (field === 'body' ? field : `${field}From`))
 }
 
-const toSecrets = (names: Readonly<Record<string, string>>, secret: ReadSecret): Body =>
-  Object.fromEntries(Object.entries(names).map(([field, name]) => [field, new SecretValue(name, secret(name))]))
-
 /** Translates a declared webhook into the API's names, with the secrets that this run knows. */
-function resolveWebhook({ value }: DeclaredObject<DeclaredWebhook>, { secret }: Pick<ResolveContext, 'secret'>): ResolvedDeclaration {
+function resolveWebhook({ value }: DeclaredObject<DeclaredWebhook>, { secret }: ResolveContext): ResolvedDeclaration {
   const { name, service, urlFrom, headersFrom, queryParamsFrom, description, body } = value
-  const fields = {
-    name,
-    service,
-    url: new SecretValue(urlFrom, secret(urlFrom)),
-    ...(headersFrom && Object.keys(headersFrom).length > 0 && { headers: toSecrets(headersFrom, secret) }),
-    ...(queryParamsFrom && Object.keys(queryParamsFrom).length > 0 && { queryParams: toSecrets(queryParamsFrom, secret) }),
-    ...(description !== undefined && { description }),
-    ...(body !== undefined && { body }),
-  }
-  return { body: fields, diagnostics: [] }
+  const toSecret = (variable: string) => new SecretValue(variable, secret(variable))
+  const [headers, queryParams] = [headersFrom, queryParamsFrom].map((names) =>
+    isEmpty(names) ? undefined : mapItems(names, (one) => toSecret(String(one))),
+  )
+  return { body: withoutUndefined({ name, service, url: toSecret(urlFrom), headers, queryParams, description, body }), diagnostics: [] }
 }
 
-/** The stored webhook, with a hidden value for each field whose digest is in the marker. */
 function toBody(stored: StoredObject): Body {
   const shown = toWebhookBody(stored)
   const secrets = readTextSecrets(shown.description)
@@ -175,7 +148,6 @@ const comparedPart = (stored: Body, declared: Body): Body =>
     }),
   )
 
-/** Adds the digests of what the API will not answer. */
 function completeMarker(body: Body): Body {
   const text = body.description
   // A webhook that loses its marker loses the digests, too.
@@ -184,16 +156,13 @@ function completeMarker(body: Body): Body {
   const kept = given.map((field) => body[field]).find((value) => value instanceof HiddenValue)
   const salt = kept instanceof HiddenValue ? kept.salt : createSalt()
   const digestFor = (value: unknown): string => (value instanceof HiddenValue ? value.digest : digestOfSecret(plainText(value), salt))
+  const isSlack = body.service === 'slack'
+  const digests = isSlack ? {} : Object.fromEntries(given.map((field) => [field, digestFor(body[field])]))
   // The server refuses them for Slack, also in order to clear them. It drops them when the service changes.
   const { headers: _, queryParams: __, body: ___, ...ofSlack } = body
-  if (body.service === 'slack') return { ...ofSlack, description: withTextSecrets(text, { salt, digests: {} }) }
-  return {
-    ...body,
-    description: withTextSecrets(text, { salt, digests: Object.fromEntries(given.map((field) => [field, digestFor(body[field])])) }),
-  }
+  return { ...(isSlack ? ofSlack : body), description: withTextSecrets(text, { salt, digests }) }
 }
 
-/** What this run cannot do without a secret. */
 function check(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly KindIssue[] {
   const storedBody = stored === undefined ? undefined : toBody(stored)
   const all = secretFields.flatMap((field) => secretsIn(desired[field]))
@@ -203,9 +172,7 @@ function check(desired: Body, stored: StoredObject | undefined, use: SecretUse):
   const unset = [...new Set(all.filter(({ isSet }) => !isSet).map(({ variable: name }) => name))]
   const clearsBody = use.isAdopted && hiddenFields(storedBody?.service).includes('body') && desired.body === undefined
   return [
-    ...short.map(({ variable: name }) =>
-      error(`the value of ${name} has fewer than ${minSecretLength} characters, so the log could not mask it`),
-    ),
+    ...short.map((one) => error(`the value of ${one.variable} has fewer than ${minSecretLength} characters, so the log could not mask it`)),
     ...(isAddress ? [] : [error(`the value of ${url.variable} is not an http or https address`)]),
     ...(clearsBody
       ? [error('add body: the API does not show the body of a webhook for incident.io, and adopting it without one would clear it')]
@@ -221,9 +188,9 @@ const error = (message: string): KindIssue => ({ rule: 'missing-secret', message
 
 function reviewUnset(names: readonly string[], desired: Body, stored: Body | undefined, { isWrite, resends }: SecretUse): KindIssue {
   const list = names.join(', ')
-  const notSet = `${list} ${names.length === 1 ? 'is' : 'are'} not set`
-  if (stored === undefined && !isWrite)
-    return { rule: 'secret-not-compared', message: `${notSet}; apply needs ${names.length === 1 ? 'it' : 'them'}` }
+  const [is, it] = names.length === 1 ? ['is', 'it'] : ['are', 'them']
+  const notSet = `${list} ${is} not set`
+  if (stored === undefined && !isWrite) return { rule: 'secret-not-compared', message: `${notSet}; apply needs ${it}` }
   if (stored === undefined || resends) return error(`${notSet}, so the secret cannot be sent; set ${list}`)
   const moves = stored.service !== desired.service || (isKnownToRun(desired.url) && !isEqual(stored.url, desired.url))
   if (moves && !isKnownToRun([desired.headers, desired.queryParams]))
@@ -237,8 +204,7 @@ const mention = /(?:^|\s)@webhook-([\w.{}@-]+)/g
 function findUse({ id, name = '' }: StoredObject, alert: Body): string | undefined {
   const { channel, channels, message } = alert
   const all = [channel, ...listOf(channels)]
-  if (all.some((one) => typeof one === 'object' && one !== null && 'webhookId' in one && one.webhookId === id))
-    return 'sends its notifications to it'
+  if (all.some((one) => ownValue(one, 'webhookId') === id)) return 'sends its notifications to it'
   const mentioned = typeof message === 'string' ? [...message.matchAll(mention)].map(([, target = '']) => target) : []
   return mentioned.some((target) => target === id || (name ?? '').startsWith(target)) ? 'mentions it in its message' : undefined
 }
@@ -246,7 +212,7 @@ function findUse({ id, name = '' }: StoredObject, alert: Body): string | undefin
 /** Secrets are the variables that the file names. A new file gets the name of one for the URL. */
 function toFile(body: Body, { key, spelled }: FileContext): Body {
   const inFile = (field: keyof DeclaredWebhook): unknown => ownValue(spelled, field)
-  const fields = {
+  return withoutUndefined({
     name: body.name,
     service: body.service,
     urlFrom: inFile('urlFrom') ?? `${secretPrefix}${key.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_URL`,
@@ -254,8 +220,7 @@ function toFile(body: Body, { key, spelled }: FileContext): Body {
     queryParamsFrom: inFile('queryParamsFrom'),
     description: withoutTextMarker(body.description).trimEnd() || undefined,
     body: body.body instanceof HiddenValue ? inFile('body') : body.body,
-  }
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  })
 }
 
 export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
@@ -271,7 +236,7 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   resolve: resolveWebhook,
   summarize: ({ service, url }) => `${String(service)}, URL from ${url instanceof SecretValue ? url.variable : 'the service'}`,
   explainUndeclarable: ({ service }) =>
-    webhookServices.some((known: Service) => known === service)
+    webhookServices.some((known) => known === service)
       ? undefined
       : `files cannot declare a webhook of the service ${quote(String(service), 40)}`,
   explainHidden(webhook) {
@@ -332,7 +297,6 @@ const token = /"[^"]*"|'[^']*'|\[[^\]]*\]|[()=|]|[^\s()=|"']+/g
 
 const literal = /^(?:["']|-?\d|(?:true|false|null|undefined)$)/
 
-/** The names that a template uses. What does not compile is not explained. */
 export function namesInBody(template: string): NamesInBody {
   const names = { variables: new Set<string>(), helpers: new Set<string>() }
   for (const [, inner = ''] of template.matchAll(mustache)) {
