@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { auditServices } from '../../src/cost/idling/audit.ts'
+import { auditServices } from '../../src/cost/idling/audit-costs.ts'
 import { type AlertPrice, type AlertSchedule, priceAlerts } from '../../src/cost/idling/price.ts'
 import { profileService, readTimeline, type ServiceProfile } from '../../src/cost/idling/profile.ts'
 import { totalOf } from '../../src/cost/usage/records.ts'

@@ -62,6 +62,26 @@ function firstAbove(days: readonly DayTotal[], limit: Decimal) {
   })?.date
 }
 
+interface Ahead {
+  readonly period: CurrentPeriod
+  /** Usage of each known day of the period and of its history. */
+  readonly known: ReadonlyMap<Day, Decimal>
+  readonly history: History
+  /** The records that count. */
+  readonly records: readonly UsageRecord[]
+  readonly limit: Decimal | undefined
+  readonly today: Day
+}
+
+/** The usage of each day of the period, its forecast where it has future days, and the day on which usage exceeds the limit. */
+export function lookAhead({ period, known, history, records, limit, today }: Ahead) {
+  const hasHistory = findHistoryFailure(history, period) === undefined
+  const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
+  const recorded = totalByDay(records, period)
+  const expected = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : recorded
+  return { forecast, recorded, runsOutOn: limit && runOutDay({ recorded, expected, today }, limit) }
+}
+
 type BudgetIssue = z.output<ReturnType<typeof budgetIssueSchema>>
 
 function budgetIssueSchema() {
@@ -79,7 +99,6 @@ function budgetIssueSchema() {
 
 export type BudgetOutcome = z.output<ReturnType<typeof budgetOutcomeSchema>>
 
-/** The outcome of one budget. */
 export const budgetOutcomeSchema = () =>
   z.object({
     name: z.string(),
@@ -133,13 +152,10 @@ function judgeFileBudget(budget: Budget, options: JudgeOptions, everything: read
     [...inScope, ...recordsInScope(recordsOf(history.readings), scope, everything)],
     lastDayWithAllRecords(readings, today),
   )
-  const hasHistory = findHistoryFailure(history, period) === undefined
-  const expected = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
-  const recorded = totalByDay(records, period)
-  const days = { recorded, expected: expected?.status === 'expected' ? daysWithForecast(expected, known, period) : recorded, today }
+  const { forecast, recorded, runsOutOn } = lookAhead({ period, known, history, records, limit, today })
   const { status: limitStatus, usedPercent } = checkLimit(used, limit, warnAbove)
-  const isForecastAbove = judgesForecast && expected?.status === 'expected' && expected.total.gt(limit)
-  const isForecastMissing = judgesForecast && expected?.status === 'unavailable' && limitStatus !== 'exceeded'
+  const isForecastAbove = judgesForecast && forecast?.status === 'expected' && forecast.total.gt(limit)
+  const isForecastMissing = judgesForecast && forecast?.status === 'unavailable' && limitStatus !== 'exceeded'
   const issue = findIssue(budget, options, { ...own, everything, inScope })
   const status = worstOf(limitStatus, isForecastAbove || isForecastMissing, issue?.level)
   const isWaived = status === 'fail' && waiver !== undefined
@@ -156,11 +172,11 @@ function judgeFileBudget(budget: Budget, options: JudgeOptions, everything: read
     provisional: provisionalOf(records),
     limitStatus,
     budgetStep: findBudgetStep({ days: recorded, records, period, limit, today }),
-    forecast: expected,
+    forecast,
     judgesForecast,
     isForecastAbove,
     isForecastMissing,
-    runsOutOn: runOutDay(days, limit),
+    runsOutOn,
     waiver,
     isWaived,
     dataQualityIssue: issue,
@@ -170,7 +186,6 @@ function judgeFileBudget(budget: Budget, options: JudgeOptions, everything: read
 interface BudgetReadings {
   readonly read: readonly UsageReading[]
   readonly history: History
-  /** Tags without any usage, where other tags have some. */
   readonly unusedTags: readonly string[]
 }
 
@@ -260,8 +275,7 @@ export function findBudgetStep({ days, records, period, limit, today }: StepInpu
   if (reachedOn === undefined) return undefined
   const usedBefore = sum(days.filter(({ date }) => date < reachedOn).map(({ total }) => total))
   const used = sum(days.filter(({ date }) => date <= reachedOn).map(({ total }) => total))
-  const percent = [100, 90, 75, 50].find((step) => isAtLeast(used, limit, step))
-  return percent === undefined || isAtLeast(usedBefore, limit, percent) ? undefined : { percent, reachedOn, used }
+  const isAtLeast = (amount: Decimal, step: number): boolean => amount.times(100).gte(limit.times(step))
+  const percent = [100, 90, 75, 50].find((step) => isAtLeast(used, step))
+  return percent === undefined || isAtLeast(usedBefore, percent) ? undefined : { percent, reachedOn, used }
 }
-
-const isAtLeast = (used: Decimal, limit: Decimal, percent: number) => used.times(100).gte(limit.times(percent))

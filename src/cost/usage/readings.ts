@@ -4,7 +4,7 @@ import { type Decimal, zero } from '../../platform/core/decimal.ts'
 import { toFailure, WatchkeeperError } from '../../platform/core/errors.ts'
 import { findIssues, lastCompleteDay } from './data-quality.ts'
 import { type CurrentPeriod, daysBeside, hasDaysAhead, historyBefore, isOverlapping, isWithin, type Period } from './periods.ts'
-import { createTally, totalOf, type UsageReading, type UsageRecord } from './records.ts'
+import { tallyDays, totalOf, type UsageReading, type UsageRecord } from './records.ts'
 import { addAnswers, cutIntoWindows, onlyUnit, readUsageCost } from './usage-api.ts'
 
 /** All usage that a run reads. */
@@ -201,11 +201,7 @@ export interface DayTotal {
 
 /** One entry for each day of the period, in order, with or without usage. */
 export function totalByDay(records: readonly UsageRecord[], period: Period) {
-  const [totals, provisional] = [createTally<Day>(), createTally<Day>()]
-  for (const { date, total, locked } of records) {
-    totals.add(date, total)
-    if (!locked) provisional.add(date, total)
-  }
+  const { totals, provisional } = tallyDays(records)
   return [...eachDay(period.from, period.to)].map((date) => ({ date, total: totals.of(date), provisional: provisional.of(date) }))
 }
 
@@ -232,8 +228,7 @@ export function knownDays(
 ): ReadonlyMap<Day, Decimal> {
   const block = blockAround(period, readings)
   const days = new Set(readings.flatMap(({ records }) => records.map(({ date }) => date)))
-  const totals = createTally<Day>()
-  for (const { date, total } of counted) totals.add(date, total)
+  const { totals } = tallyDays(counted)
   const all = [...eachDay(block.from, block.to)]
   const first = readings.some(({ isFiltered }) => isFiltered) ? all.find((day) => days.has(day)) : undefined
   const isKnown = (day: Day): boolean => days.has(day) || (first !== undefined && day > first && day <= lastComplete)

@@ -4,6 +4,7 @@ import { keysOf } from '../../platform/core/keys.ts'
 import { nearestName } from '../../platform/core/names.ts'
 import { amount, exactAmount } from './amounts.ts'
 import type { BudgetScope } from './budgets-file.ts'
+import { type Day } from '../../platform/core/dates.ts'
 import { date, type Period } from './periods.ts'
 
 export type UsageRecord = z.output<ReturnType<typeof usageRecordSchema>>
@@ -34,15 +35,16 @@ export interface UsageReading {
 /** Identity of the entity: names can change and repeat. */
 export const entityKey = ({ entityType, entityId, entityName }: Entity): string => `${entityType}\n${entityId || entityName}`
 
-interface Entity {
-  readonly entityType: string
-  readonly entityId: string
-  readonly entityName: string
-}
+type Entity = Readonly<Record<'entityType' | 'entityId' | 'entityName', string>>
 
-/** Name of the entity for people. */
-export const entityLabel = ({ entityName, entityId }: { readonly entityName: string; readonly entityId: string }): string =>
-  entityName || entityId || 'unnamed'
+/** The entity of a record in results: its name for people, id and type. */
+export const entityOf = ({ entityId, entityType, ...record }: UsageRecord) => ({
+  entityName: entityLabel({ entityId, ...record }),
+  entityId,
+  entityType,
+})
+
+export const entityLabel = ({ entityName, entityId }: Omit<Entity, 'entityType'>): string => entityName || entityId || 'unnamed'
 
 /** Names entities where several are shown: with the type or the id, if others have the same name. */
 export function createLabels(records: readonly Entity[]): (entity: Entity, isTypeShown?: boolean) => string {
@@ -65,7 +67,6 @@ export function warehouseNames(records: readonly UsageRecord[]): (record: UsageR
 
 export const totalOf = (records: readonly UsageRecord[]): Decimal => sum(records.map(({ total }) => total))
 
-/** The provisional part of the total: its records can still change. */
 export const provisionalOf = (records: readonly UsageRecord[]): Decimal => totalOf(records.filter(({ locked }) => !locked))
 
 /** The part of a record's total that no metric covers. */
@@ -96,6 +97,23 @@ export function createTally<Key = string>(): Tally<Key> {
   }
 }
 
+/** Sums of all records, and of the provisional ones, by the keys of their amounts. */
+export function tallyRecords<Key>(
+  records: readonly UsageRecord[],
+  amountsOf: (record: UsageRecord) => readonly (readonly [Key, Decimal])[],
+): Readonly<Record<'totals' | 'provisional', Tally<Key>>> {
+  const [totals, provisional] = [createTally<Key>(), createTally<Key>()]
+  for (const record of records)
+    for (const [key, amount] of amountsOf(record)) {
+      totals.add(key, amount)
+      if (!record.locked) provisional.add(key, amount)
+    }
+  return { totals, provisional }
+}
+
+/** Usage by day. */
+export const tallyDays = (records: readonly UsageRecord[]) => tallyRecords<Day>(records, ({ date, total }) => [[date, total]])
+
 type UsageGroup = z.output<ReturnType<typeof groupSchema>>
 
 export const groupSchema = () =>
@@ -109,23 +127,18 @@ export const groupSchema = () =>
 
 /** Largest first. */
 export function groupByEntity(records: readonly UsageRecord[]): UsageGroup[] {
-  const [totals, provisional] = [createTally(), createTally()]
+  const { totals, provisional } = tallyRecords(records, (record) => [[entityKey(record), record.total]])
   // The newest record gives the name, because entities can be renamed.
   const newest = new Map<string, UsageRecord>()
   for (const record of records) {
     const key = entityKey(record)
-    totals.add(key, record.total)
-    if (!record.locked) provisional.add(key, record.total)
     const known = newest.get(key)
     if (known === undefined || known.date < record.date) newest.set(key, record)
   }
-  const groups = [...newest].map(([key, record]) => ({
-    name: entityLabel(record),
-    entityId: record.entityId,
-    entityType: record.entityType,
-    total: totals.of(key),
-    provisional: provisional.of(key),
-  }))
+  const groups = [...newest].map(([key, record]) => {
+    const { entityName: name, ...entity } = entityOf(record)
+    return { name, ...entity, total: totals.of(key), provisional: provisional.of(key) }
+  })
   return groups.sort(largestFirst)
 }
 
@@ -133,13 +146,7 @@ const largestFirst = (a: UsageGroup, b: UsageGroup) => b.total.cmp(a.total) || (
 
 /** Largest first, without metrics whose total is zero. */
 export function groupByMetric(records: readonly UsageRecord[]): UsageGroup[] {
-  const [totals, provisional] = [createTally(), createTally()]
-  for (const record of records) {
-    for (const [name, amount] of metricsOf(record)) {
-      totals.add(name, amount)
-      if (!record.locked) provisional.add(name, amount)
-    }
-  }
+  const { totals, provisional } = tallyRecords(records, metricsOf)
   return totals
     .entries()
     .map(([name, total]) => ({ name, total, provisional: provisional.of(name) }))
@@ -204,7 +211,7 @@ export function unmatchedNames(
 
 function countMetrics(record: UsageRecord, wanted: readonly string[] | undefined): readonly UsageRecord[] {
   if (wanted === undefined) return [record]
-  const counted: readonly (readonly [string, Decimal])[] = metricsOf(record).filter(([name]) => wanted.includes(name))
+  const counted = metricsOf(record).filter(([name]) => wanted.includes(name))
   if (counted.length === 0) return []
   return [{ ...record, total: sum(counted.map(([, amount]) => amount)), metrics: Object.fromEntries(counted) }]
 }
@@ -218,7 +225,7 @@ export function hasDistinctMetrics(records: readonly UsageRecord[], wanted: read
   const rests = records.map(({ total, metrics }) => total.minus(sum(Object.values(metrics))))
   const unclear = wanted.includes(otherMetric) ? rests.filter((rest) => rest.lt(zero)) : rests
   const amount = sum(unclear.map((rest) => rest.abs()))
-  return [sum(records.map(({ total }) => total)), limit].every((whole) => isRounding(amount, whole))
+  return [totalOf(records), limit].every((whole) => isRounding(amount, whole))
 }
 
 /** The API rounds records, metrics and totals separately: a difference of 0.01% of the total, or a millionth, is rounding. */

@@ -13,16 +13,14 @@ import { choice, grouped, integer, noted, onMissingInput, variable } from '../..
 import { defineOperation, type Given } from '../../platform/operation/operation.ts'
 import { selectInput } from '../../platform/operation/select.ts'
 import { amountInput, budgetsInput, creditPriceInput } from './amounts.ts'
-import { type BudgetOutcome, checkLimit, findBudgetStep, judgeBudgets, runOutDay } from './budgets.ts'
+import { type BudgetOutcome, checkLimit, lookAhead, findBudgetStep, judgeBudgets } from './budgets.ts'
 import type { Budget } from './budgets-file.ts'
 import { comparedPeriod, compareUsage, comparisonIssue, comparisons, increaseInput } from './comparison.ts'
 import { type DataQualityIssue, findDataQualityIssues } from './data-quality.ts'
-import { daysWithForecast, forecastSpend } from './forecast.ts'
 import {
   type CurrentPeriod,
   choosePeriod,
   daysIn,
-  hasDaysAhead,
   isBillingCycle,
   mayHaveDaysAhead,
   periodInput,
@@ -36,7 +34,7 @@ import {
   lastDayWithAllRecords,
   type Readings,
   readUsage,
-  totalByDay,
+  
   withoutGaps,
 } from './readings.ts'
 import { groupByEntity, groupByMetric, provisionalOf } from './records.ts'
@@ -139,7 +137,6 @@ export const usageCost = defineOperation({
   toDocument: toUsageDocument,
 })
 
-// Few runs need them.
 const exports = () => import('./exports.ts')
 
 function checkUsageInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
@@ -216,7 +213,6 @@ interface Analysis {
   readonly input: UsageInput
 }
 
-/** Makes every judgment. Verdict, report and exports only show the results. */
 function analyze(analysis: Analysis): UsageResult {
   const { organizationId, services, readings, period, today, budgets, input } = analysis
   const { main, previous } = readings
@@ -229,7 +225,6 @@ function analyze(analysis: Analysis): UsageResult {
   const overTime = analyzeDays(analysis)
   const failure = findHistoryFailure(readings.history, period)
   const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
-  const byDay = totalByDay(main.records, period)
   const compared = compareDays(analysis)
   return {
     organizationId,
@@ -250,7 +245,7 @@ function analyze(analysis: Analysis): UsageResult {
     clipped: typeof input.period === 'object' && period.end !== period.to,
     budgetStatus,
     warnBudget,
-    budgetStep: budget && findBudgetStep({ days: byDay, records: main.records, period, limit: budget, today }),
+    budgetStep: budget && findBudgetStep({ days: overTime.byDay, records: main.records, period, limit: budget, today }),
     forecastBudget,
     // Usage above the budget needs no forecast.
     forecastBudgetExceeded: forecastBudget !== undefined && (judged.gt(forecastBudget) || expected?.gt(forecastBudget) === true),
@@ -268,7 +263,6 @@ function analyze(analysis: Analysis): UsageResult {
     dataQualityIssues: [...issuesOf(readings, today, input), ...compared.issues],
     creditPrice,
     cost: creditPrice && main.grandTotal.times(creditPrice.amount),
-    byDay,
     byEntity: groupByEntity(main.records),
     byMetric: groupByMetric(main.records),
     records: [...main.records],
@@ -285,21 +279,19 @@ function anyExceeded(main: readonly UsageResult['budgetStatus'][], budgets: read
 }
 
 function analyzeDays({ readings, period, today, input }: Analysis) {
-  const { budget } = input
-  const { main } = readings
   const read = [...allReadings(readings), ...readings.history.readings]
   const records = read.flatMap((reading) => reading.records)
   const known = knownDays(period, read, records, lastDayWithAllRecords(readings, today))
-  const hasHistory = findHistoryFailure(readings.history, period) === undefined
-  const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
-  const recorded = totalByDay(main.records, period)
-  const expected = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : recorded
-  const runsOutOn = budget && runOutDay({ recorded, expected, today }, budget)
+  const { forecast, recorded, runsOutOn } = lookAhead({
+    ...{ period, known, history: readings.history, today },
+    ...{ records: readings.main.records, limit: input.budget },
+  })
   const history = withoutGaps(known, period)
   const spikeDays = history.slice(minBaselineDays).filter(({ date }) => date >= period.from).length
   return {
     forecast,
     runsOutOn,
+    byDay: recorded,
     spikes: spikeDays === 0 ? [] : findSpikes(records, history, period.from),
     spikeDays,
   }
