@@ -42,14 +42,14 @@ export const checkCredits = defineOperation({
     const prepaid = usableBalances(balances, 'prepaid')
     const trial = usableBalances(balances, 'trial')
     const forecast = prepaid.length === 0 ? undefined : forecastFrom(prepaid, usage, nowMs)
-    const isEstimated = forecast?.status === 'estimated'
+    const estimated = forecast?.status === 'estimated' ? forecast : undefined
     return {
       remainingCredits: prepaid.length === 0 ? undefined : totalOfBalances(prepaid),
       trialCredits: trial.length === 0 ? undefined : totalOfBalances(trial),
-      creditsPerDay: isEstimated ? forecast.perDay.expected : undefined,
-      daysLeft: isEstimated ? forecast.daysLeft.expected : undefined,
-      creditsRunOutOn: isEstimated ? creditsRunOutDay(forecast) : undefined,
-      expiringCredits: isEstimated ? forecast.expiring.expected : undefined,
+      creditsPerDay: estimated?.perDay.expected,
+      daysLeft: estimated?.daysLeft.expected,
+      creditsRunOutOn: estimated && creditsRunOutDay(estimated),
+      expiringCredits: estimated?.expiring.expected,
       checkedAt: new Date(nowMs).toISOString(),
       creditUnit: 'failure' in usage ? 'credits' : usage.unit,
       today,

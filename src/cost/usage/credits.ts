@@ -29,7 +29,6 @@ const balanceSchema = () =>
     expiresAt: z.string().optional().describe('ISO 8601 in UTC. Absent for credits that never expire.'),
   })
 
-/** Credits that were granted together and expire together. */
 export type CreditBalance = z.output<ReturnType<typeof balanceSchema>>
 
 export interface CreditBalances {
@@ -115,7 +114,6 @@ function explainAbsence(thrown: unknown): unknown {
 
 export const totalOfBalances = (balances: readonly CreditBalance[]): Decimal => sum(balances.map(({ remaining }) => remaining))
 
-/** Credits of a type that can be used now. */
 export const usableBalances = (balances: readonly CreditBalance[], type: CreditBalance['type']): readonly CreditBalance[] =>
   balances.filter((balance) => balance.type === type && balance.state === 'active' && balance.remaining.gt(0))
 
@@ -190,11 +188,9 @@ export function forecastCredits(
     return { status: 'not-estimable', reason: `there ${count} of usage in a row, and an estimate needs ${minFinalDays}` }
   }
   const use = learnUse(finalDays)
-  const [expected, low, high] = ([0, -1, 1] as const).map((side) =>
-    simulate(balances, (days) => use.total(days, side), { today, restOfToday }),
-  )
-  if (expected === undefined || low === undefined || high === undefined) throw new Error('there are three courses')
-  const spent = (side: -1 | 0 | 1) => fromEstimate(use.perDay(side))
+  const simulateSide = (side: RangeSide) => simulate(balances, (days) => use.total(days, side), today, restOfToday)
+  const [expected, low, high] = [simulateSide(0), simulateSide(-1), simulateSide(1)]
+  const spent = (side: RangeSide) => fromEstimate(use.perDay(side))
   return {
     status: 'estimated',
     fromDate: first.date,
@@ -208,14 +204,11 @@ export function forecastCredits(
   }
 }
 
-interface Use {
-  /** Total use of the next days: -1 is the lower end of the 80% range, 1 the upper end. */
-  total(days: number, side: -1 | 0 | 1): number
-  perDay(side: -1 | 0 | 1): number
-}
+/** -1 is the lower end of the 80% range, 1 the upper end. */
+type RangeSide = -1 | 0 | 1
 
 /** An error of the mean affects all days. The range is at least 1/n of the use for n known days. */
-function learnUse(days: readonly DayTotal[]): Use {
+function learnUse(days: readonly DayTotal[]) {
   const values = days.map(({ total }) => Number(total))
   const level = mean(values)
   const { inflation } = learnRhythm(days.map(({ date }, i) => ({ day: date, value: values[i] ?? 0 })))
@@ -224,25 +217,14 @@ function learnUse(days: readonly DayTotal[]): Use {
     Math.max(eightyPercent * Math.sqrt(variance * days + (variance / values.length) * days ** 2), (level * days) / values.length)
   const levelMargin = Math.max(eightyPercent * Math.sqrt(variance / values.length), level / values.length)
   return {
-    total: (days, side) => (days === 0 ? 0 : Math.max(0, level * days + side * marginOf(days))),
-    perDay: (side) => Math.max(0, level + side * levelMargin),
+    /** Total use of the next days. */
+    total: (days: number, side: RangeSide): number => (days === 0 ? 0 : Math.max(0, level * days + side * marginOf(days))),
+    perDay: (side: RangeSide): number => Math.max(0, level + side * levelMargin),
   }
 }
 
-interface Course {
-  readonly daysLeft: number
-  readonly lost: number
-  /** Lost credits of each balance. */
-  readonly losses: readonly number[]
-  /** Credits at the end of today, tomorrow, and so on, until none are left. */
-  readonly course: readonly number[]
-}
-
-function simulate(
-  balances: readonly CreditBalance[],
-  totalUse: (days: number) => number,
-  { today, restOfToday }: { readonly today: Day; readonly restOfToday: number },
-): Course {
+/** `losses`: the lost credits of each balance. `course`: the credits at the end of today, tomorrow, and so on, until none are left. */
+function simulate(balances: readonly CreditBalance[], totalUse: (days: number) => number, today: Day, restOfToday: number) {
   const left = balances
     .map((balance, index) => ({
       index,
@@ -253,7 +235,7 @@ function simulate(
   const losses = balances.map(() => 0)
   const remaining = (): number => left.reduce((all, { credits }) => all + credits, 0)
   const course: number[] = []
-  const end = (daysLeft: number): Course => ({ daysLeft, losses, lost: losses.reduce((all, one) => all + one, 0), course })
+  const end = (daysLeft: number) => ({ daysLeft, losses, lost: losses.reduce((all, one) => all + one, 0), course })
   for (let [ahead, used] = [0, 0]; ahead <= horizonDays; ahead++) {
     // A balance that expires during a day does not count on that day.
     const endOfDay = Date.parse(addDays(today, ahead + 1))

@@ -12,7 +12,6 @@ export type IssueLevel = (typeof issueLevels)[number]
 
 export type DataQualityIssue = z.output<ReturnType<typeof dataQualityIssueSchema>>
 
-/** A reason to distrust the figures. */
 export function dataQualityIssueSchema() {
   const level = z.enum(issueLevels)
   const span = { fromDate: date, toDate: date }

@@ -185,7 +185,7 @@ const addNumbers = (values: readonly number[]) => values.reduce((sum, one) => su
 const squares = (values: readonly number[]) => addNumbers(values.map((one) => one ** 2))
 
 /** The seven days around a day, or the first or last seven. */
-const weekAround = <Value>(values: readonly Value[], i: number): readonly Value[] => {
+export const weekAround = <Value>(values: readonly Value[], i: number): readonly Value[] => {
   const start = Math.max(0, Math.min(i - 3, values.length - 7))
   return values.slice(start, start + 7)
 }
@@ -247,10 +247,7 @@ function monthlyUsage(days: readonly JudgedDay[], limit: number) {
 /** Days until the end of the month, the day included. */
 const daysLeft = (day: Day) => countDays(day, endOfMonth(day))
 
-interface MonthlyUsage {
-  readonly usual: number
-  readonly range: number
-}
+type MonthlyUsage = Readonly<Record<'usual' | 'range', number>>
 
 /** The most that the usage of a day is expected to be above other days, because it came in each of the last months. */
 export function monthlyRise(before: readonly DayTotal[], day: Day): number {
@@ -365,11 +362,10 @@ function weekdayFactors(days: readonly DayValue[]): ReadonlyMap<number, number> 
   const inner = new Map<number, number[]>()
   const outer = new Map<number, number[]>()
   for (const [i, { day, value }] of days.entries()) {
-    const start = Math.min(Math.max(0, i - 3), days.length - 7)
-    const week = days.slice(start, start + 7).map((one) => one.value)
+    const week = weekAround(days, i).map(amountOf)
     const middle = median(week) || mean(week)
     if (middle <= 0 || spikes.has(day)) continue
-    const ratios = start === i - 3 ? inner : outer
+    const ratios = i >= 3 && i + 3 < days.length ? inner : outer
     ratios.set(weekdayOf(day), [...(ratios.get(weekdayOf(day)) ?? []), value / middle])
   }
   return new Map([...outer, ...inner].map(([weekday, values]) => [weekday, median(values)]))

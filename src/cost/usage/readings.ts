@@ -43,7 +43,6 @@ interface HistoryFailure {
   readonly cause: string | ReturnType<typeof findIssues>[number]
 }
 
-/** Why the days before the period are not completely known. Undefined when they are. */
 export function findHistoryFailure({ failures }: History, period: CurrentPeriod): HistoryFailure | undefined {
   const days = historyBefore(period)
   return failures.find((failure) => isOverlapping(failure.period, days))
@@ -132,13 +131,10 @@ export function joinPeriods(needed: readonly Period[], history: readonly Period[
   for (const period of [...needed, ...history].toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
     const one = needed.includes(period) ? { needed: [period], history: [] } : { needed: [], history: [period] }
     const last = groups.at(-1)
-    const days = last && { from: last.days.from, to: period.to }
-    if (
-      last !== undefined &&
-      days !== undefined &&
-      addDays(last.days.to, 1) === period.from &&
-      cutIntoWindows(days).length < cutIntoWindows(last.days).length + cutIntoWindows(period).length
-    )
+    const days = { from: last?.days.from ?? period.from, to: period.to }
+    const requestsFor = (some: Period): number => cutIntoWindows(some).length
+    const isNext = last !== undefined && addDays(last.days.to, 1) === period.from
+    if (isNext && requestsFor(days) < requestsFor(last.days) + requestsFor(period))
       groups[groups.length - 1] = { days, needed: [...last.needed, ...one.needed], history: [...last.history, ...one.history] }
     else groups.push({ days: period, ...one })
   }
@@ -246,7 +242,6 @@ export function lastDayWithAllRecords(readings: Readings, today: Day): Day {
   return days.toSorted().at(-1) ?? addDays(reading.period.from, -1)
 }
 
-/** Every day from the first known one to the end of the period. */
 export function withoutGaps(known: ReadonlyMap<Day, Decimal>, { to }: Period): readonly DayTotal[] {
   const [first] = known.keys()
   return first === undefined ? [] : [...eachDay(first, to)].map((date) => ({ date, total: known.get(date) ?? zero }))

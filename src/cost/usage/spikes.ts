@@ -3,7 +3,7 @@ import { type Day, weekdayOf } from '../../platform/core/dates.ts'
 import { fromEstimate } from '../../platform/core/decimal.ts'
 import { median, spread } from '../../platform/core/statistics.ts'
 import { estimate, exactAmount } from './amounts.ts'
-import { deviations, minRise, monthlyRise } from './forecast.ts'
+import { deviations, minRise, monthlyRise, weekAround } from './forecast.ts'
 import { date, historyDays } from './periods.ts'
 import type { DayTotal } from './readings.ts'
 import { createTally, entityKey, entityOf, metricsOf, type Tally, tallyDays, type UsageRecord } from './records.ts'
@@ -127,8 +127,7 @@ function usualBefore(before: readonly WeekdayValue[], weekday: number): { readon
 function shareOfWeek(before: readonly WeekdayValue[], weekday: number) {
   const shares = before.flatMap((one, i) => {
     if (one.weekday !== weekday) return []
-    const start = Math.min(Math.max(0, i - 3), before.length - 7)
-    const middle = median(before.slice(start, start + 7).map(({ value }) => value))
+    const middle = median(weekAround(before, i).map(({ value }) => value))
     return middle > 0 ? one.value / middle : []
   })
   return shares.sort((a, b) => a - b)[shares.length >> 1] ?? 0
