@@ -14,7 +14,7 @@ type BasedKind = KindIdentity & KindWire
 /** The number of the way in which the digest of a stored object is made. It goes up when any stored object gets another digest. */
 const baseFormat = 2
 
-const baseText = (value: unknown): string => `${baseFormat}.${digestOfText(canonicalText(value), 10)}`
+const baseText = (value: unknown) => `${baseFormat}.${digestOfText(canonicalText(value), 10)}`
 
 /** What a base covers of a body (see `basePart`). */
 function covered(kind: BasedKind, body: Body, declared: Body | undefined): Body {
@@ -36,10 +36,10 @@ export const withBase = (kind: BasedKind, body: Body, desired: Body, base = base
   kind.readMarker(body) === undefined ? body : kind.withBase(body, base)
 
 /** The stored object in `adopt`. The marker is a part of it, so that the entry counts until the next write of the object. */
-const entryBaseOf = (kind: BasedKind, stored: StoredObject, desired: Body): string =>
+const entryBaseOf = (kind: BasedKind, stored: StoredObject, desired: Body) =>
   baseText([coveredAsDeclared(kind, kind.toBody(stored), desired), markerText(kind, stored)])
 
-function markerText(kind: BasedKind, stored: StoredObject): string | undefined {
+function markerText(kind: BasedKind, stored: StoredObject) {
   const marker = kind.readMarker(kind.toBody(stored))
   return marker && `${marker.token} ${marker.digest} ${marker.base ?? ''}`
 }
@@ -62,7 +62,7 @@ export function isAsBase(base: string | undefined, { kind, stored, desired, comm
   const body = kind.toBody(stored)
   const declared = kind.withStoredIds(desired, body)
   const marker = isEntry ? markerText(kind, stored) : undefined
-  const isBase = (one: Body, by: Body | undefined): boolean =>
+  const isBase = (one: Body, by: Body | undefined) =>
     base === baseText(isEntry ? [covered(kind, one, by), marker] : covered(kind, one, by))
   const added = Map.groupBy(undeclaredFields({ stored: body, declared, declaredAsSent: declared }, kind.schema), ({ place }) => place)
   const groups: readonly (readonly FieldPath[])[] = [
@@ -98,11 +98,11 @@ export function withoutCommon(kind: KindWire, sides: BodyPair, common: CommonVal
 export function outsideBase(kind: BasedKind, sides: BodyPair, fields: readonly FieldChange[]): readonly FieldChange[] {
   const [stored, declared] = [sides.stored, sides.declared].map((body) => withoutDefaults(kind.basePart?.(body) ?? body, kind.schema))
   const inside = new Set(diffFields(stored, declared).map(({ path }) => path))
-  const placeOf = ({ path }: FieldChange): string => path.replaceAll(/\[\d+\]/g, '[]')
+  const placeOf = ({ path }: FieldChange) => path.replaceAll(/\[\d+\]/g, '[]')
   const places = Map.groupBy(fields, placeOf)
-  const valuesOf = (some: readonly unknown[]): string => canonicalText(some.map(canonicalText).toSorted())
+  const valuesOf = (some: readonly unknown[]) => canonicalText(some.map(canonicalText).toSorted())
   // Some servers store lists in an order of their own.
-  const isOrder = (field: FieldChange): boolean => {
+  const isOrder = (field: FieldChange) => {
     const alike = places.get(placeOf(field)) ?? []
     return field.path.endsWith(' (order)') || valuesOf(alike.map(({ before }) => before)) === valuesOf(alike.map(({ after }) => after))
   }
@@ -241,7 +241,7 @@ export function withDeclaredDigest(value: unknown, id: string, before: string, a
 
 /** The value of `adopt` with this entry in place of the one for the same id. Entries of other services stay. */
 export function withAdoptedId(value: unknown, entry: string): unknown {
-  const idOf = (text: unknown): string => String(text).split('@', 1)[0] ?? ''
+  const idOf = (text: unknown) => String(text).split('@', 1)[0] ?? ''
   const entries: readonly unknown[] = [value].flat().filter((one) => typeof one === 'string')
   const index = entries.findIndex((one) => idOf(one) === idOf(entry))
   const after = index < 0 ? [...entries, entry] : entries.with(index, entry)

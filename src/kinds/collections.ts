@@ -44,7 +44,7 @@ export async function listKinds<K extends KindName>(
   }
 }
 
-const isMissing = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.status === 404
+const isMissing = (thrown: unknown) => thrown instanceof ApiError && thrown.status === 404
 
 /** A gateway may have some of the lists. Without any, the address or an id is wrong, as the error says. */
 function explainMissing(thrown: unknown, kinds: readonly KindName[], lists: readonly PromiseSettledResult<unknown>[]): unknown {

@@ -52,7 +52,7 @@ export function composeCreate(kind: KindWire, desired: Body): Body {
 export function composeUpdate(kind: KindWire, desired: Body, stored: StoredObject): Body {
   const body = kind.toBody(stored)
   const declared = kind.withStoredIds(desired, body)
-  const isCleared = (key: string): boolean =>
+  const isCleared = (key: string) =>
     isInForm(kind.schema, key) && !Object.hasOwn(declared, key) && kind.clearsBy[key] !== undefined
   const clearing = mapFields(Object.keys(body).filter(isCleared), (key) => kind.clearsBy[key])
   return composeCreate(kind, { ...overlay(declared, body, kind.schema), ...clearing })
@@ -107,7 +107,7 @@ const managing: FormWalk<unknown> = {
   into: partnerIn,
   map({ map, form, schema, beside: declared, inner }) {
     if (form === undefined || formOf(schema, declared ?? map) !== form) return map
-    const isManaged = (key: string): boolean => isInForm(form, key) || (isMapping(declared) && Object.hasOwn(declared, key)) || key === 'id'
+    const isManaged = (key: string) => isInForm(form, key) || (isMapping(declared) && Object.hasOwn(declared, key)) || key === 'id'
     return mapFields(Object.keys(map).filter(isManaged), inner)
   },
 }
@@ -119,7 +119,7 @@ const overlaying: FormWalk<unknown> = {
   into: partnerIn,
   map({ map, form, schema, beside: stored, inner }) {
     if (form === undefined || !isMapping(stored) || formOf(schema, stored) !== form) return map
-    const isKept = (key: string): boolean => !isInForm(form, key) || (isUnused(form, key, map) && isUnused(form, key, stored))
+    const isKept = (key: string) => !isInForm(form, key) || (isUnused(form, key, map) && isUnused(form, key, stored))
     const unmanaged = Object.entries(stored).filter(([key]) => isKept(key) && !Object.hasOwn(map, key))
     return { ...Object.fromEntries(unmanaged), ...mapFields(Object.keys(map), inner) }
   },
@@ -164,7 +164,7 @@ export function missingFields(desired: Body, stored: StoredObject, kind: KindWir
 }
 
 /** `tiles["A"].config.select[0].alias` → `tiles[].config.select[].alias`. */
-const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|[^\]"]*)\]/g, '[]')
+const withoutItems = (path: string) => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|[^\]"]*)\]/g, '[]')
 
 export const explainDropped = (fields: readonly FieldChange[]): string =>
   `the service did not store ${fields.map(({ path }) => path).join(', ')}. Its version might not have it yet: remove it from the file, or upgrade the service`
@@ -206,9 +206,9 @@ function diffOrder(before: readonly unknown[], after: readonly unknown[], path: 
 
 const isListOfMaps = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.every(isMapping)
 
-const isContainer = (value: unknown): boolean => isMapping(value) || (isListOfMaps(value) && value.length > 0)
+const isContainer = (value: unknown) => isMapping(value) || (isListOfMaps(value) && value.length > 0)
 
-const joinPath = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`)
+const joinPath = (path: string, key: string) => (path === '' ? key : `${path}.${key}`)
 
 const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ?? index
 
@@ -220,7 +220,7 @@ function withoutName(item: unknown): unknown {
 }
 
 /** A list may be sorted, so that an item without a name has its type and place rather than its index. */
-function labelOfItem(item: unknown, index: number): string {
+function labelOfItem(item: unknown, index: number) {
   const label = ownValue(item, 'name') || ownValue(item, 'title')
   const type = ownValue(ownValue(item, 'config'), 'displayType')
   if (typeof label === 'string') return JSON.stringify(label)

@@ -49,7 +49,7 @@ const encoding = ({ idOf }: ReferenceResolver): FormWalk<readonly PropertyKey[]>
     if (form === undefined) return map
     const metas = metasOf(form)
     const body: Record<string, unknown> = {}
-    const refer = (name: string, reference: Reference, spelled: unknown): void => {
+    const refer = (name: string, reference: Reference, spelled: unknown) => {
       const at = [...path, name]
       const one = (item: unknown, i?: number) => idOf(reference, item, i === undefined ? at : [...at, i], { file: map, body })
       body[reference.wire] = Array.isArray(spelled) ? spelled.map(one) : one(spelled)
@@ -133,7 +133,7 @@ const spelling = (context: FileContext): FormWalk<Spelling> => ({
       return [name, inner(name)]
     }
     // Comparisons ignore it. A new object has it in its file, and another one only if the file has it already.
-    const isKept = (name: string, { serverDefault } = metaOf(form.shape[name])): boolean =>
+    const isKept = (name: string, { serverDefault } = metaOf(form.shape[name])) =>
       isUnused(form, name, map) && map[name] !== serverDefault && (spelled === undefined || ownValue(spelled, name) !== undefined)
     return Object.fromEntries(
       Object.keys(form.shape)
@@ -265,7 +265,7 @@ function createReferenceResolver(declared: DeclaredObject, context: ResolveConte
   function ofKind(reference: KindReference, spelled: unknown, path: readonly PropertyKey[]): unknown {
     const { to, by } = reference
     const name = by === 'name' && typeof spelled === 'string' ? spelled : (ownValue(spelled, 'name') ?? ownValue(spelled, to))
-    const fits = (one: Named): boolean => reference.sourceType === undefined || one.kind === reference.sourceType
+    const fits = (one: Named) => reference.sourceType === undefined || one.kind === reference.sourceType
     if (typeof name === 'string') return found(directory.byName(to, name, fits), path)
     const id = by === 'id' ? spelled : ownValue(spelled, 'id')
     if (typeof id === 'string') return byId(reference, id, path)

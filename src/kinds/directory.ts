@@ -90,7 +90,7 @@ function toDirectory(indexed: Indexed): Directory {
   const indexes = new Map(Object.entries(all).map(([kind, things]) => [kind, toIndex(things, unnamed)]))
   // Thousands of objects may refer to the same missing name.
   const messages = new Map<string, string>()
-  const missing = (kind: ReferableKind, name: string): string => {
+  const missing = (kind: ReferableKind, name: string) => {
     const message = messages.get(`${kind} ${name}`) ?? describeMissing(kind, name, all[kind])
     messages.set(`${kind} ${name}`, message)
     return message
@@ -125,7 +125,7 @@ const toIndex = (things: readonly Named[], unnamed: ReadonlySet<Named>) => ({
   ids: new Set<unknown>(things.map(({ id }) => id)),
 })
 
-function describeMissing(kind: ReferableKind, name: string, things: readonly Named[]): string {
+function describeMissing(kind: ReferableKind, name: string, things: readonly Named[]) {
   const known = things.flatMap((thing) => thing.name || [])
   const few = known.length > 0 && known.length <= 8 ? `; existing names: ${known.map((one) => quote(one, 40)).join(', ')}` : ''
   return `no ${labels[kind]} is named "${quote(name, 60)}"${didYouMean(name, known) || few}`

@@ -50,7 +50,7 @@ export const withOneConnection = <Schema extends z.ZodType>(schema: Schema): Sch
     params: { isComplete: true },
   })
 
-const hasField = (fields: unknown, name: keyof typeof sourceFields): boolean => ownValue(fields, name) !== undefined
+const hasField = (fields: unknown, name: keyof typeof sourceFields) => ownValue(fields, name) !== undefined
 
 /** Requires one of the two fields. Both together are an error also where other fields have errors. */
 export const withOneSource = <Schema extends z.ZodType>(schema: Schema): Schema =>

@@ -78,7 +78,7 @@ const markerText = /watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([
 /** The repository, in a part of a text's marker or in a tag. Another letter marks an adopted object. */
 const originGrammar = /^wk([ra]):([0-9a-f]{10}|-)$/
 
-const originOf = ({ repository = '-', isAdopted = false }: OwnershipMarker): readonly string[] =>
+const originOf = ({ repository = '-', isAdopted = false }: OwnershipMarker) =>
   repository === '-' && !isAdopted ? [] : [`wk${isAdopted ? 'a' : 'r'}:${repository}`]
 
 /** The stored half of the base, in a part of a text's marker or in a tag. */
@@ -98,10 +98,10 @@ function findMarker(text: string, pattern: RegExp) {
   return match && { match, above: text.slice(0, match.index), below: text.slice(match.index + match[0].length) }
 }
 
-const lastLineOf = (text: string): string => text.slice(text.lastIndexOf('\n') + 1)
+const lastLineOf = (text: string) => text.slice(text.lastIndexOf('\n') + 1)
 
 /** The text without its marker of this form. Text above, below and beside it stays. */
-function withoutForm(text: string, form: RegExp): string {
+function withoutForm(text: string, form: RegExp) {
   const found = findMarker(text, form)
   if (found === undefined) return text
   const { above, below } = found
@@ -122,12 +122,12 @@ export function withTextMarker(text: unknown, marker: OwnershipMarker): string {
   return withLine(text, [`watchkeeper: ${project} ${key} ${digest}`, ...originOf(marker), ...tile].join(' '))
 }
 
-function withLine(text: unknown, line: string): string {
+function withLine(text: unknown, line: string) {
   const own = withoutTextMarker(text)
   return own === '' ? line : `${own}\n\n${line}`
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
 export const withoutTextMarker = (text: unknown): string => [snapshotText, secretsText, markerText].reduce(withoutForm, textOf(text))
 
@@ -139,7 +139,7 @@ export function readTextMarker(text: unknown): StoredMarker | undefined {
   return { project, projectName: project, key, digest, token: textStyle.token(project, key), ...readParts(parts.split(' ')), queryTile }
 }
 
-function changeMarker(text: string, change: (marker: string) => string): string {
+function changeMarker(text: string, change: (marker: string) => string) {
   const found = findMarker(text, markerText)
   return found === undefined ? text : `${found.above}${change(found.match[0])}${found.below}`
 }
@@ -184,12 +184,12 @@ export function withTextSecrets(text: string, { salt, digests }: SecretsMarker):
 }
 
 /** The tags of a marker besides the first, which is full, and a tag of earlier versions. */
-const isMarkerPart = (tag: unknown): boolean =>
+const isMarkerPart = (tag: unknown) =>
   typeof tag === 'string' && (originGrammar.test(tag) || baseGrammar.test(tag) || /^wks\d{1,3}:[0-9a-f]{20}$/.test(tag))
 
 export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isMarkerPart(tag)
 
-const listTags = (tags: unknown): readonly string[] =>
+const listTags = (tags: unknown) =>
   Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : []
 
 export const withoutMarkerTags = (tags: unknown): readonly string[] => [...new Set(listTags(tags).filter((tag) => !isMarkerTag(tag)))]
@@ -197,9 +197,9 @@ export const withoutMarkerTags = (tags: unknown): readonly string[] => [...new S
 // 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for the digest.
 const ownershipTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a-f]{6})$/
 
-const shortKey = (key: string): string => (key.length <= 15 ? key : `#${digestOfText(key, 10)}`)
+const shortKey = (key: string) => (key.length <= 15 ? key : `#${digestOfText(key, 10)}`)
 
-const isOwnershipTag = (tag: unknown): boolean => typeof tag === 'string' && ownershipTag.test(tag)
+const isOwnershipTag = (tag: unknown) => typeof tag === 'string' && ownershipTag.test(tag)
 
 /** Markers in tags contain a hash of the project, and of a key of more than 15 characters. */
 export const tagStyle: MarkerStyle = {

@@ -117,7 +117,7 @@ export const storedUrlsOf = (webhooks: readonly Body[]): readonly string[] =>
 /** The body of a request: with the text of every secret, and without values that the service has and this run does not know. */
 export function revealSecrets(value: unknown): unknown {
   if (value instanceof SecretValue || value instanceof StoredSecret) return value.reveal()
-  const isKnown = ([, item]: [string, unknown]): boolean => !(item instanceof HiddenValue)
+  const isKnown = ([, item]: [string, unknown]) => !(item instanceof HiddenValue)
   return mapItems(isMapping(value) ? Object.fromEntries(Object.entries(value).filter(isKnown)) : value, revealSecrets)
 }
 

@@ -3,27 +3,49 @@ import { alertCollection } from '../../kinds/alert/alert.ts'
 import { readWatchedNames } from '../../kinds/collections.ts'
 import { sourceCollection } from '../../kinds/source/source-wire.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
-import { type ListedService, drillTag, hasTag, isOfDrill } from '../../platform/api/services.ts'
+import { drillTag, hasTag, isOfDrill, type ListedService } from '../../platform/api/services.ts'
 import { dayOf } from '../../platform/core/dates.ts'
 import { type Decimal, fromEstimate } from '../../platform/core/decimal.ts'
 import { type LintSettings, type Severity, severities } from '../../platform/core/diagnostics.ts'
+import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
 import { keysOf } from '../../platform/core/keys.ts'
+import { mean } from '../../platform/core/statistics.ts'
+import { plural } from '../../platform/core/text.ts'
 import type { Files } from '../../platform/operation/files.ts'
 import { lines, noted, variable } from '../../platform/operation/inputs.ts'
 import { defineOperation, noFields } from '../../platform/operation/operation.ts'
+import { formatDuration } from '../../platform/report/format.ts'
 import { amountInput, budgetsInput } from '../usage/amounts.ts'
 import { resolvePeriod } from '../usage/periods.ts'
 import { findingLines, judgeAudit, reportAudit } from './audit-report.ts'
 import { type AuditResult, type AuditRule, auditDetails, auditRules } from './audit-result.ts'
-import { type CostFacts, type ReadFailure, type Usage, dailyCompute, hasUnknownTarget, profileOf, readCostFacts, sharesWarehouse } from './facts.ts'
-import { type AuditOptions, type AuditSubject, type Finding, type ServiceAlerts, type ServiceRule, type UnratedFinding, findStoppedWarehouses, goneStates, maySleep, serviceLabelOf, serviceRules, unusedDays } from './findings.ts'
-import { intersect, lengthMs, reasons } from './profile.ts'
-import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
-import { mean } from '../../platform/core/statistics.ts'
-import { plural } from '../../platform/core/text.ts'
-import { formatDuration } from '../../platform/report/format.ts'
+import {
+  type CostFacts,
+  dailyCompute,
+  hasUnknownTarget,
+  profileOf,
+  type ReadFailure,
+  readCostFacts,
+  sharesWarehouse,
+  type Usage,
+} from './facts.ts'
+import {
+  type AuditOptions,
+  type AuditSubject,
+  type Finding,
+  findStoppedWarehouses,
+  goneStates,
+  maySleep,
+  type ServiceAlerts,
+  type ServiceRule,
+  serviceLabelOf,
+  serviceRules,
+  type UnratedFinding,
+  unusedDays,
+} from './findings.ts'
 import { monthDays } from './price.ts'
+import { intersect, lengthMs, reasons } from './profile.ts'
 
 const ruleSeverities = [...severities, 'off'] as const
 
@@ -130,7 +152,7 @@ function toResult(
   { nowMs, usage }: CostFacts,
 ): AuditResult {
   const savings = sumSavings(findings)
-  const count = (severity: Finding['severity']): number => findings.filter((one) => one.severity === severity).length
+  const count = (severity: Finding['severity']) => findings.filter((one) => one.severity === severity).length
   return {
     findingCount: findings.length,
     errorCount: count('error'),
@@ -160,7 +182,7 @@ function toResult(
   }
 }
 
-function idlingOf({ idleScaling, idleTimeoutMinutes }: ListedService): string {
+function idlingOf({ idleScaling, idleTimeoutMinutes }: ListedService) {
   if (idleScaling !== true) return idleScaling === undefined ? 'unknown' : 'off'
   return idleTimeoutMinutes === undefined ? '' : `after ${formatDuration(idleTimeoutMinutes * minuteMs)}`
 }
@@ -240,7 +262,7 @@ function tooFewDays(usage: Usage) {
 
 function listUnchecked({ facts, alerts, budgets, settings }: AuditOptions, services: readonly ListedService[]): readonly Unchecked[] {
   const { activities, usage } = facts
-  const isOn = (rule: AuditRule): boolean => (settings[rule] ?? auditRules[rule].severity) !== 'off'
+  const isOn = (rule: AuditRule) => (settings[rule] ?? auditRules[rule].severity) !== 'off'
   const failed = (what: string, reason: string, service?: ListedService): Unchecked => ({
     what,
     reason,

@@ -15,9 +15,7 @@ import { coverageOf, monthDays, runningAlert, scheduleOf, sleepsThroughAlerts } 
 import { type DailyCompute, lengthMs, minDays, type Reason, reasons, type ServiceProfile } from './profile.ts'
 
 /** Credits of a month of 30 days, or why there is no number. */
-export type CostEstimate =
-  | { readonly low: number; readonly high: number }
-  | { readonly reason: string }
+export type CostEstimate = { readonly low: number; readonly high: number } | { readonly reason: string }
 
 interface ServiceFinding {
   /** What was found, without the full stop. Trusted. */
@@ -80,130 +78,130 @@ export interface AuditSubject extends AuditOptions {
 export type ServiceRule = Exclude<AuditRule, 'stopped-warehouse'>
 
 export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) => ServiceFinding | undefined>> = {
-'idling-off'({ service, alwaysOn, monthlyCompute, facts }) {
-  if (service.idleScaling !== false || alwaysOn || isStopped(service)) return undefined
-  const estimate: CostEstimate =
-    monthlyCompute === undefined
-      ? { reason: reasons['failure' in facts.usage ? 'no-usage' : 'no-compute'] }
-      : { low: 0, high: monthlyCompute }
-  return {
-    evidence: 'Idling is off, so the service is billed for every hour, whether or not it is queried',
-    estimate,
-    command: scaleCommand(service.id, '--idle-scaling true --idle-timeout-minutes 15'),
-    advice:
-      'Refreshable materialized views and S3Queue stop while a service sleeps, and the first query waits for its start. List services that need them in always-on.',
-  }
-},
+  'idling-off'({ service, alwaysOn, monthlyCompute, facts }) {
+    if (service.idleScaling !== false || alwaysOn || isStopped(service)) return undefined
+    const estimate: CostEstimate =
+      monthlyCompute === undefined
+        ? { reason: reasons['failure' in facts.usage ? 'no-usage' : 'no-compute'] }
+        : { low: 0, high: monthlyCompute }
+    return {
+      evidence: 'Idling is off, so the service is billed for every hour, whether or not it is queried',
+      estimate,
+      command: scaleCommand(service.id, '--idle-scaling true --idle-timeout-minutes 15'),
+      advice:
+        'Refreshable materialized views and S3Queue stop while a service sleeps, and the first query waits for its start. List services that need them in always-on.',
+    }
+  },
 
-'open-to-scanners'(subject) {
-  const { service, profile } = subject
-  const open = (service.ipAccessList ?? []).map(({ source }) => source).filter((source) => ['0.0.0.0/0', '::/0'].includes(source))
-  if (!isIdler(subject) || open.length === 0) return undefined
-  const high = typeof profile === 'string' ? undefined : shortWakesOf(profile)
-  return {
-    evidence: 'Any address may connect, and scanners of the internet wake such services',
-    ...(typeof profile === 'string' && { estimate: { reason: reasons[profile] } }),
-    // A service that other queries keep awake has no awake times of its own for scanners.
-    ...(high !== undefined && high > 0 && { estimate: { low: 0, high } }),
-    command: updateCommand(service.id, `--add-ip-allow YOUR_CIDR ${open.map((source) => `--remove-ip-allow ${source}`).join(' ')}`),
-    advice: 'Add the addresses of your clients before you remove the open entry.',
-  }
-},
+  'open-to-scanners'(subject) {
+    const { service, profile } = subject
+    const open = (service.ipAccessList ?? []).map(({ source }) => source).filter((source) => ['0.0.0.0/0', '::/0'].includes(source))
+    if (!isIdler(subject) || open.length === 0) return undefined
+    const high = typeof profile === 'string' ? undefined : shortWakesOf(profile)
+    return {
+      evidence: 'Any address may connect, and scanners of the internet wake such services',
+      ...(typeof profile === 'string' && { estimate: { reason: reasons[profile] } }),
+      // A service that other queries keep awake has no awake times of its own for scanners.
+      ...(high !== undefined && high > 0 && { estimate: { low: 0, high } }),
+      command: updateCommand(service.id, `--add-ip-allow YOUR_CIDR ${open.map((source) => `--remove-ip-allow ${source}`).join(' ')}`),
+      advice: 'Add the addresses of your clients before you remove the open entry.',
+    }
+  },
 
-'rarely-sleeps'(subject) {
-  const { service, profile, ownAlerts, monthlyCompute = 0 } = subject
-  const evidence = isIdler(subject)
-    ? (neverSeenAsleep(subject) ??
-      (typeof profile === 'string' || profile.awakeShare < oftenAwake
-        ? undefined
-        : `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}`))
-    : undefined
-  if (evidence === undefined) return undefined
-  const hasFrequentAlert = ownAlerts.some((alert) => (scheduleOf(alert)?.intervalMs ?? dayMs) <= minTimeoutMs)
-  return {
-    evidence: `${evidence}, although it may sleep`,
-    estimate: { low: 0, high: typeof profile === 'string' ? monthlyCompute : costOfAwake(profile) },
-    // A shorter timeout does not help where alerts are evaluated as often.
-    ...((service.idleTimeoutMinutes ?? 0) > 5 && !hasFrequentAlert && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
-    advice:
-      'To see who keeps it awake, group system.query_log by http_user_agent and user. Queries of alerts have the user agent hyperdx-alerts.',
-  }
-},
+  'rarely-sleeps'(subject) {
+    const { service, profile, ownAlerts, monthlyCompute = 0 } = subject
+    const evidence = isIdler(subject)
+      ? (neverSeenAsleep(subject) ??
+        (typeof profile === 'string' || profile.awakeShare < oftenAwake
+          ? undefined
+          : `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}`))
+      : undefined
+    if (evidence === undefined) return undefined
+    const hasFrequentAlert = ownAlerts.some((alert) => (scheduleOf(alert)?.intervalMs ?? dayMs) <= minTimeoutMs)
+    return {
+      evidence: `${evidence}, although it may sleep`,
+      estimate: { low: 0, high: typeof profile === 'string' ? monthlyCompute : costOfAwake(profile) },
+      // A shorter timeout does not help where alerts are evaluated as often.
+      ...((service.idleTimeoutMinutes ?? 0) > 5 && !hasFrequentAlert && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
+      advice:
+        'To see who keeps it awake, group system.query_log by http_user_agent and user. Queries of alerts have the user agent hyperdx-alerts.',
+    }
+  },
 
-'alert-prevents-idling'(subject) {
-  if (!isIdler(subject)) return undefined
-  const { service, profile, ownAlerts, isTargetUnknown, facts } = subject
-  const timeoutMs = (service.idleTimeoutMinutes ?? 0) * minuteMs
-  const scheduled = ownAlerts.flatMap((alert) => {
-    const schedule = scheduleOf(alert)
-    return schedule === undefined ? [] : [{ alert, schedule }]
-  })
-  // A service with unknown awake times is awake at least as long as its alerts keep it awake.
-  const day = { fromMs: 0, toMs: dayMs }
-  const coveredBy = coverageOf(typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days, timeoutMs)
-  const frequent = scheduled.filter((one) => (startMsOf(one.alert) ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= minCovered)
-  if (frequent.length === 0) return undefined
-  const schedules = frequent.map(({ schedule }) => schedule)
-  const shortestMs = Math.min(...schedules.map((schedule) => schedule.intervalMs))
-  const longer = alertIntervals.find((name) => intervalMs[name] > Math.max(timeoutMs, shortestMs))
-  const estimate = (): CostEstimate => {
-    if (typeof profile === 'string') return { reason: reasons[profile] }
-    if (isTargetUnknown) return { reason: reasons['target-unknown'] }
-    if (sleepsThroughAlerts(profile, ownAlerts.flatMap(runningAlert))) return { reason: reasons['alerts-do-not-wake'] }
-    const others = scheduled.filter((one) => !frequent.includes(one)).map(({ schedule }) => schedule)
-    const onlyTheirs = [profile.timeoutMs.low, profile.timeoutMs.high]
-      .map((ms) => coverageOf(profile.days, ms))
-      .map((shareOf) => shareOf([...others, ...schedules]) - shareOf(others))
-    return { low: 0, high: Math.max(...onlyTheirs) * costOfAwake(profile) }
-  }
-  const whole = typeof profile === 'string' ? 'the time' : 'the awake time'
-  return {
-    evidence: `With the idle timeout of ${formatDuration(timeoutMs)}, evaluations of ${plural(frequent.length, 'alert')} cover ${percent(coveredBy(schedules))} of ${whole}`,
-    names: frequent.map(({ alert }) => storedLabelOf(alert) || alert.id),
-    estimate: estimate(),
-    ...(Math.min(shortestMs, timeoutMs) > minTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
-    advice: `${longer === undefined ? 'Longer intervals let' : `An interval of ${longer} or longer lets`} the service sleep longer. Change the interval in the file of the alert, or in the settings of the alert in ClickStack. Activities do not say who woke the service, so the saving may be less.`,
-  }
-},
+  'alert-prevents-idling'(subject) {
+    if (!isIdler(subject)) return undefined
+    const { service, profile, ownAlerts, isTargetUnknown, facts } = subject
+    const timeoutMs = (service.idleTimeoutMinutes ?? 0) * minuteMs
+    const scheduled = ownAlerts.flatMap((alert) => {
+      const schedule = scheduleOf(alert)
+      return schedule === undefined ? [] : [{ alert, schedule }]
+    })
+    // A service with unknown awake times is awake at least as long as its alerts keep it awake.
+    const day = { fromMs: 0, toMs: dayMs }
+    const coveredBy = coverageOf(typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days, timeoutMs)
+    const frequent = scheduled.filter((one) => (startMsOf(one.alert) ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= minCovered)
+    if (frequent.length === 0) return undefined
+    const schedules = frequent.map(({ schedule }) => schedule)
+    const shortestMs = Math.min(...schedules.map((schedule) => schedule.intervalMs))
+    const longer = alertIntervals.find((name) => intervalMs[name] > Math.max(timeoutMs, shortestMs))
+    const estimate = (): CostEstimate => {
+      if (typeof profile === 'string') return { reason: reasons[profile] }
+      if (isTargetUnknown) return { reason: reasons['target-unknown'] }
+      if (sleepsThroughAlerts(profile, ownAlerts.flatMap(runningAlert))) return { reason: reasons['alerts-do-not-wake'] }
+      const others = scheduled.filter((one) => !frequent.includes(one)).map(({ schedule }) => schedule)
+      const onlyTheirs = [profile.timeoutMs.low, profile.timeoutMs.high]
+        .map((ms) => coverageOf(profile.days, ms))
+        .map((shareOf) => shareOf([...others, ...schedules]) - shareOf(others))
+      return { low: 0, high: Math.max(...onlyTheirs) * costOfAwake(profile) }
+    }
+    const whole = typeof profile === 'string' ? 'the time' : 'the awake time'
+    return {
+      evidence: `With the idle timeout of ${formatDuration(timeoutMs)}, evaluations of ${plural(frequent.length, 'alert')} cover ${percent(coveredBy(schedules))} of ${whole}`,
+      names: frequent.map(({ alert }) => storedLabelOf(alert) || alert.id),
+      estimate: estimate(),
+      ...(Math.min(shortestMs, timeoutMs) > minTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
+      advice: `${longer === undefined ? 'Longer intervals let' : `An interval of ${longer} or longer lets`} the service sleep longer. Change the interval in the file of the alert, or in the settings of the alert in ClickStack. Activities do not say who woke the service, so the saving may be less.`,
+    }
+  },
 
-'unused-service'({ service, compute, facts }) {
-  const since = compute.filter(({ isFinal }) => isFinal).at(-unusedDays)?.day
-  // Usage that is not final yet is use, too, and a service that is younger than the days had no chance.
-  if ('failure' in facts.usage || since === undefined || compute.some(({ day, credits }) => day >= since && credits > 0)) return undefined
-  if (Date.parse(service.createdAt ?? '') > Date.parse(since)) return undefined
-  const inWarehouse = facts.services.filter(({ dataWarehouseId }) => dataWarehouseId === service.dataWarehouseId)
-  // A warehouse whose services are all stopped is a finding of its own.
-  if (inWarehouse.every(isStopped)) return undefined
-  const storage = inWarehouse.length === 1 ? storageOf(facts.usage, service.dataWarehouseId) : undefined
-  return {
-    about: `storage ${service.dataWarehouseId}`,
-    evidence: `No compute usage on the last ${plural(unusedDays, 'final day')}`,
-    ...(storage !== undefined && { estimate: storage }),
-    command: `clickhousectl cloud service delete ${service.id}`,
-    advice: 'A deleted service and its data cannot be restored. Keep a backup or an export if you may need them.',
-  }
-},
+  'unused-service'({ service, compute, facts }) {
+    const since = compute.filter(({ isFinal }) => isFinal).at(-unusedDays)?.day
+    // Usage that is not final yet is use, too, and a service that is younger than the days had no chance.
+    if ('failure' in facts.usage || since === undefined || compute.some(({ day, credits }) => day >= since && credits > 0)) return undefined
+    if (Date.parse(service.createdAt ?? '') > Date.parse(since)) return undefined
+    const inWarehouse = facts.services.filter(({ dataWarehouseId }) => dataWarehouseId === service.dataWarehouseId)
+    // A warehouse whose services are all stopped is a finding of its own.
+    if (inWarehouse.every(isStopped)) return undefined
+    const storage = inWarehouse.length === 1 ? storageOf(facts.usage, service.dataWarehouseId) : undefined
+    return {
+      about: `storage ${service.dataWarehouseId}`,
+      evidence: `No compute usage on the last ${plural(unusedDays, 'final day')}`,
+      ...(storage !== undefined && { estimate: storage }),
+      command: `clickhousectl cloud service delete ${service.id}`,
+      advice: 'A deleted service and its data cannot be restored. Keep a backup or an export if you may need them.',
+    }
+  },
 
-'no-budget'({ service, budgets, facts }) {
-  if (budgets === undefined || 'failure' in facts.usage) return undefined
-  const { records } = facts.usage
-  const own = records.filter((record) => (record.serviceId ?? record.entityId) === service.id && !record.total.eq(0))
-  if (own.length === 0 || budgets.some(({ scope }) => coversAny(scope, own, records, service))) return undefined
-  return {
-    about: `budget ${service.id}`,
-    evidence: 'No budget of the budgets file counts the usage of this service',
-    advice: 'Add a budget whose scope has the service, or a budget without a scope.',
-  }
-},
+  'no-budget'({ service, budgets, facts }) {
+    if (budgets === undefined || 'failure' in facts.usage) return undefined
+    const { records } = facts.usage
+    const own = records.filter((record) => (record.serviceId ?? record.entityId) === service.id && !record.total.eq(0))
+    if (own.length === 0 || budgets.some(({ scope }) => coversAny(scope, own, records, service))) return undefined
+    return {
+      about: `budget ${service.id}`,
+      evidence: 'No budget of the budgets file counts the usage of this service',
+      advice: 'Add a budget whose scope has the service, or a budget without a scope.',
+    }
+  },
 
-'no-tags'({ service }) {
-  if (service.tags?.length !== 0) return undefined
-  return {
-    about: `tags ${service.id}`,
-    evidence: 'The service has no tags, so that its usage cannot be counted by team or environment',
-    command: updateCommand(service.id, '--add-tag team=YOUR_TEAM'),
-  }
-},
+  'no-tags'({ service }) {
+    if (service.tags?.length !== 0) return undefined
+    return {
+      about: `tags ${service.id}`,
+      evidence: 'The service has no tags, so that its usage cannot be counted by team or environment',
+      command: updateCommand(service.id, '--add-tag team=YOUR_TEAM'),
+    }
+  },
 }
 
 /** Whether a service may sleep, and is not meant to be awake all the time. */

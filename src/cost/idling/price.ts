@@ -40,7 +40,7 @@ export function priceAlerts(options: PriceOptions): AlertPrice {
   const sums = [timeoutMs.low, timeoutMs.high].map((ms) => compareSums(options, ms))
   // Evaluations with a longer timeout leave less time to add, so that neither is always the smaller one.
   const [fewer = [], more = []] = sums.map(({ added }) => added).toSorted((a, b) => mean(a) - mean(b))
-  const credits = (minutes: number, rateOfHour: number): number => (minutes / 60) * monthDays * rateOfHour
+  const credits = (minutes: number, rateOfHour: number) => (minutes / 60) * monthDays * rateOfHour
   const meanRate = (rate.low + rate.mean) / 2
   return {
     added: {
@@ -70,7 +70,7 @@ function compareSums({ profile: { days }, others, changes }: PriceOptions, timeo
   const [keptBefore, keptAfter] = [onlyKept(without), onlyKept(withChanges)]
   return {
     added: asleep.map((ofDay) => sumMinutes(difference.map((one, i) => one * (ofDay[i] ?? 0)))),
-    shareOf: ({ before, after }: ScheduleChange): number => keptAfter(after) - keptBefore(before),
+    shareOf: ({ before, after }: ScheduleChange) => keptAfter(after) - keptBefore(before),
   }
 }
 

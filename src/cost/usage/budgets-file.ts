@@ -33,7 +33,7 @@ const maxTags = 20
 const oneOrMore = (item: z.ZodString, max: number) =>
   z
     .union([item, z.array(item).min(1).max(max)])
-    .transform((given): readonly string[] => [given].flat())
+    .transform((given) => [given].flat())
     .optional()
 
 const namesIn = (description: string) => oneOrMore(scopeWord, 100).meta({ description, accepts: 'a text, or a list of texts' })
@@ -72,20 +72,21 @@ const waiver = z
       'Turns a failure of the budget into a warning up to and including a day. Every report shows the waiver and its reason. An expired waiver is an error.',
   })
 
-const entry = z.strictObject({
-  name: z.string().min(1).max(128).meta({ description: 'Name of the budget in reports.', accepts: 'a text of at most 128 characters' }),
-  limit: amountInput('Limit for the period. The limit is strict: the gate fails above it (>), and an equal amount passes.'),
-  warn: warnLevel.optional(),
-  period: periodOfBudget.optional(),
-  scope: scope.optional(),
-  waiver: waiver.optional(),
-  forecast: flag('The budget also fails when the forecast for the whole period is above the limit.').default(false),
-})
-.refine(({ limit, warn }) => warn === undefined || !('amount' in warn) || warn.amount.lte(limit), {
-  path: ['warn'],
-  message: 'is above the limit',
-  params: { isComplete: true },
-})
+const entry = z
+  .strictObject({
+    name: z.string().min(1).max(128).meta({ description: 'Name of the budget in reports.', accepts: 'a text of at most 128 characters' }),
+    limit: amountInput('Limit for the period. The limit is strict: the gate fails above it (>), and an equal amount passes.'),
+    warn: warnLevel.optional(),
+    period: periodOfBudget.optional(),
+    scope: scope.optional(),
+    waiver: waiver.optional(),
+    forecast: flag('The budget also fails when the forecast for the whole period is above the limit.').default(false),
+  })
+  .refine(({ limit, warn }) => warn === undefined || !('amount' in warn) || warn.amount.lte(limit), {
+    path: ['warn'],
+    message: 'is above the limit',
+    params: { isComplete: true },
+  })
 
 const budgetList = z
   .array(entry)

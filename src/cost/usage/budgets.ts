@@ -192,7 +192,7 @@ interface BudgetReadings {
 function readingsFor({ tag: tags }: BudgetScope, readings: Readings): BudgetReadings {
   if (tags === undefined) return { read: allReadings(readings), history: readings.history, unusedTags: [] }
   const all = tags.flatMap((tag) => readings.tagged.get(tag) ?? [])
-  const hasUsage = (tag: string): boolean => {
+  const hasUsage = (tag: string) => {
     const { readings: read = [], history } = readings.tagged.get(tag) ?? {}
     return recordsOf([...read, ...(history?.readings ?? [])]).length > 0
   }
@@ -275,7 +275,7 @@ export function findBudgetStep({ days, records, period, limit, today }: StepInpu
   if (reachedOn === undefined) return undefined
   const usedBefore = sum(days.filter(({ date }) => date < reachedOn).map(({ total }) => total))
   const used = sum(days.filter(({ date }) => date <= reachedOn).map(({ total }) => total))
-  const isAtLeast = (amount: Decimal, step: number): boolean => amount.times(100).gte(limit.times(step))
+  const isAtLeast = (amount: Decimal, step: number) => amount.times(100).gte(limit.times(step))
   const percent = [100, 90, 75, 50].find((step) => isAtLeast(used, step))
   return percent === undefined || isAtLeast(usedBefore, percent) ? undefined : { percent, reachedOn, used }
 }

@@ -157,7 +157,7 @@ function completeDays(
     return other !== undefined && isWithin(other, previous.period) ? [[day, other] as const] : []
   })
   const [before, after] = [completeDaysOf(previous), completeDaysOf(main)]
-  const isDropped = ([day, other]: readonly [Day, Day]): boolean => !after.has(day) || !before.has(other)
+  const isDropped = ([day, other]: readonly [Day, Day]) => !after.has(day) || !before.has(other)
   const dropped = counterparts.filter(isDropped)
   if (dropped.length === counterparts.length) return { before: [], after: [] }
   const [droppedAfter, droppedBefore] = [new Set(dropped.map(([day]) => day)), new Set(dropped.map(([, other]) => other))]

@@ -96,7 +96,7 @@ function durationWords(daysLeft: number, { creditsRunOutOn, today }: Credits) {
 
 function creditFacts(result: Credits): Part {
   const { remainingCredits, trialCredits, creditUnit, forecast, creditPrice, creditsRunOutOn, today, checkedAt } = result
-  const withMoney = (value: Decimal): string => withPrice(value, creditUnit, creditPrice)
+  const withMoney = (value: Decimal) => withPrice(value, creditUnit, creditPrice)
   const estimated = forecast?.status === 'estimated' ? forecast : undefined
   return facts({
     'Prepaid credits': shown(remainingCredits, withMoney) ?? trusted('none'),
@@ -159,7 +159,7 @@ function balanceTable({ balances, forecast, creditUnit, today }: Credits): Part 
   const prepaid = usableBalances(balances, 'prepaid')
   const lostOf = (balance: CreditBalance): Decimal =>
     sum(losses.filter((one) => prepaid[one.balance] === balance).map(({ expected }) => expected))
-  const dayOfIso = (iso: string): string => formatShortDay(dayOf(Date.parse(iso)), today)
+  const dayOfIso = (iso: string) => formatShortDay(dayOf(Date.parse(iso)), today)
   return table('Balances', balances, {
     Type: ({ type }) => trusted(type),
     State: ({ state }) => trusted(({ active: 'in use', 'not-started': 'not started', expired: 'expired' } as const)[state]),

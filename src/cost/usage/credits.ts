@@ -46,7 +46,7 @@ export const credits = z.unknown().transform((value, context): Decimal => {
 })
 
 /** A day is midnight UTC. Without a zone, a time is in UTC. */
-const creditInstant = z.string().transform((text, context): string => {
+const creditInstant = z.string().transform((text, context) => {
   const isWithoutZone = text.includes('T') && !/(?:[zZ]|[+-]\d{2}:?\d{2})$/.test(text)
   const ms = Date.parse(isWithoutZone ? `${text}Z` : text)
   if (!Number.isNaN(ms)) return new Date(ms).toISOString()
@@ -162,7 +162,7 @@ const maxFinalDays = 28
 /** Records are final when the API has locked them. The latest days without a gap, in whole weeks, so that each weekday has the same weight. */
 export function latestFinalDays(records: readonly UsageRecord[], today: Day): readonly DayTotal[] {
   const byDay = Map.groupBy(records, (record) => record.date)
-  const isFinal = (day: Day): boolean => byDay.get(day)?.every(({ locked }) => locked) === true
+  const isFinal = (day: Day) => byDay.get(day)?.every(({ locked }) => locked) === true
   const last = [...byDay.keys()]
     .filter((day) => day <= lastCompleteDay(today) && isFinal(day))
     .toSorted()
@@ -213,13 +213,13 @@ function learnUse(days: readonly DayTotal[]) {
   const level = mean(values)
   const { inflation } = learnRhythm(days.map(({ date }, i) => ({ day: date, value: values[i] ?? 0 })))
   const variance = (inflation * values.reduce((all, value) => all + (value - level) ** 2, 0)) / Math.max(1, values.length - 1)
-  const marginOf = (days: number): number =>
+  const marginOf = (days: number) =>
     Math.max(eightyPercent * Math.sqrt(variance * days + (variance / values.length) * days ** 2), (level * days) / values.length)
   const levelMargin = Math.max(eightyPercent * Math.sqrt(variance / values.length), level / values.length)
   return {
     /** Total use of the next days. */
-    total: (days: number, side: RangeSide): number => (days === 0 ? 0 : Math.max(0, level * days + side * marginOf(days))),
-    perDay: (side: RangeSide): number => Math.max(0, level + side * levelMargin),
+    total: (days: number, side: RangeSide) => (days === 0 ? 0 : Math.max(0, level * days + side * marginOf(days))),
+    perDay: (side: RangeSide) => Math.max(0, level + side * levelMargin),
   }
 }
 
@@ -233,7 +233,7 @@ function simulate(balances: readonly CreditBalance[], totalUse: (days: number) =
     }))
     .toSorted((a, b) => a.expiresMs - b.expiresMs)
   const losses = balances.map(() => 0)
-  const remaining = (): number => left.reduce((all, { credits }) => all + credits, 0)
+  const remaining = () => left.reduce((all, { credits }) => all + credits, 0)
   const course: number[] = []
   const end = (daysLeft: number) => ({ daysLeft, losses, lost: losses.reduce((all, one) => all + one, 0), course })
   for (let [ahead, used] = [0, 0]; ahead <= horizonDays; ahead++) {

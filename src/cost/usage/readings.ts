@@ -71,7 +71,7 @@ export async function readUsage(api: ReadApi, organizationId: string, options: R
     const readings = all.flatMap((one) => one.readings)
     for (const { unit } of readings) units.add(unit)
     // Amounts in different units cannot be added up. Earlier usage may have another unit.
-    const isKnown = ({ unit }: UnitReading): boolean => units.has(unit)
+    const isKnown = ({ unit }: UnitReading) => units.has(unit)
     const history = all.flatMap((one) => one.history)
     const failures = history.filter((one) => !isKnown(one)).map((one) => ({ period: one.period, cause: `The unit is ${one.unit}.` }))
     // Days that a limit needs, too, are as reliable for a forecast as other days.
@@ -132,7 +132,7 @@ export function joinPeriods(needed: readonly Period[], history: readonly Period[
     const one = needed.includes(period) ? { needed: [period], history: [] } : { needed: [], history: [period] }
     const last = groups.at(-1)
     const days = { from: last?.days.from ?? period.from, to: period.to }
-    const requestsFor = (some: Period): number => cutIntoWindows(some).length
+    const requestsFor = (some: Period) => cutIntoWindows(some).length
     const isNext = last !== undefined && addDays(last.days.to, 1) === period.from
     if (isNext && requestsFor(days) < requestsFor(last.days) + requestsFor(period))
       groups[groups.length - 1] = { days, needed: [...last.needed, ...one.needed], history: [...last.history, ...one.history] }
@@ -227,7 +227,7 @@ export function knownDays(
   const { totals } = tallyDays(counted)
   const all = [...eachDay(block.from, block.to)]
   const first = readings.some(({ isFiltered }) => isFiltered) ? all.find((day) => days.has(day)) : undefined
-  const isKnown = (day: Day): boolean => days.has(day) || (first !== undefined && day > first && day <= lastComplete)
+  const isKnown = (day: Day) => days.has(day) || (first !== undefined && day > first && day <= lastComplete)
   return new Map(all.filter(isKnown).map((day) => [day, totals.of(day)]))
 }
 

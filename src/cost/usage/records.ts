@@ -1,10 +1,10 @@
 import * as z from 'zod'
+import type { Day } from '../../platform/core/dates.ts'
 import { type Decimal, sum, zero } from '../../platform/core/decimal.ts'
 import { keysOf } from '../../platform/core/keys.ts'
 import { nearestName } from '../../platform/core/names.ts'
 import { amount, exactAmount } from './amounts.ts'
 import type { BudgetScope } from './budgets-file.ts'
-import { type Day } from '../../platform/core/dates.ts'
 import { date, type Period } from './periods.ts'
 
 export type UsageRecord = z.output<ReturnType<typeof usageRecordSchema>>

@@ -240,7 +240,7 @@ function usageHeadline(result: UsageResult) {
 function usageFacts(result: UsageResult): Part {
   const { unit, creditPrice, budget, budgetStatus, provisionalCredits, grandTotalCredits: used, warnBudget, comparison } = result
   const { days, fromDate, toDate, forecast, forecastBudget, runsOutOn, gate, budgetUsedPercent } = result
-  const amount = (value: Decimal): string => amountWords(value, unit)
+  const amount = (value: Decimal) => amountWords(value, unit)
   const share = budgetUsedPercent === undefined ? '' : ` (${formatPercent(budgetUsedPercent)})`
   const money =
     budget === undefined || creditPrice === undefined
@@ -378,7 +378,7 @@ type NamedEntity = { readonly [Key in 'name' | 'entityName' | 'entityId' | 'enti
 
 function entityLabels({ records, otherRecords }: UsageResult) {
   const labelOf = createLabels([...otherRecords, ...records])
-  return ({ name = '', entityName = name, entityId = '', entityType = '' }: NamedEntity, isTypeShown?: boolean): string =>
+  return ({ name = '', entityName = name, entityId = '', entityType = '' }: NamedEntity, isTypeShown?: boolean) =>
     labelOf({ entityName, entityId, entityType }, isTypeShown)
 }
 
@@ -406,10 +406,12 @@ function aroundSpikes<Row extends { readonly spike: Day; readonly at: string }>(
 ): Part {
   const title = `${what} on the day of a spike or the day before`
   if (found?.length === 0) return [trusted(`No ${title.toLowerCase()}.`)]
-  return found && [
-    table(title, found, { Spike: ({ spike }) => trusted(formatDay(spike)), Time: ({ at }) => trusted(formatMoment(at)), ...columns }),
-    say`They happened at the same time. They need not be the cause.`,
-  ]
+  return (
+    found && [
+      table(title, found, { Spike: ({ spike }) => trusted(formatDay(spike)), Time: ({ at }) => trusted(formatMoment(at)), ...columns }),
+      say`They happened at the same time. They need not be the cause.`,
+    ]
+  )
 }
 
 function groupTables(result: UsageResult): Part {

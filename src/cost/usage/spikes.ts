@@ -36,10 +36,10 @@ const atSpike = <Shape extends z.ZodRawShape>(shape: Shape) =>
 /** What changed at the time of spikes. It is a coincidence: the API does not know the cause of usage. */
 export const spikeContextSchema = () =>
   atSpike({
-      change: z.string(),
-      serviceName: z.string().optional(),
-      actorType: z.string().optional().describe('`user`, `support`, `system` or `api`. Never a person.'),
-    })
+    change: z.string(),
+    serviceName: z.string().optional(),
+    actorType: z.string().optional().describe('`user`, `support`, `system` or `api`. Never a person.'),
+  })
 
 /** What was deployed at the time of spikes, as far as the workflow's repository knows. */
 export const spikeDeploymentsSchema = () =>
@@ -71,7 +71,7 @@ export function findSpikes(records: readonly UsageRecord[], days: readonly DayTo
       return mayRise ? spikesOf('entity', own, ownDays, from) : []
     })
     .filter(({ total, usual }) => Number(total) >= Math.max(minEntityFactor * Number(usual), Number(usual) + smallest))
-  const isExplained = ({ date, driver }: Spike): boolean =>
+  const isExplained = ({ date, driver }: Spike) =>
     ofAll.some((one) => one.date === date && entityKey(one.driver) === entityKey(driver))
   return [...ofAll, ...ofEntities.filter((one) => !isExplained(one))]
 }

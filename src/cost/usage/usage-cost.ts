@@ -13,30 +13,13 @@ import { choice, grouped, integer, noted, onMissingInput, variable } from '../..
 import { defineOperation, type Given } from '../../platform/operation/operation.ts'
 import { selectInput } from '../../platform/operation/select.ts'
 import { amountInput, budgetsInput, creditPriceInput } from './amounts.ts'
-import { type BudgetOutcome, checkLimit, lookAhead, findBudgetStep, judgeBudgets } from './budgets.ts'
+import { type BudgetOutcome, checkLimit, findBudgetStep, judgeBudgets, lookAhead } from './budgets.ts'
 import type { Budget } from './budgets-file.ts'
 import { comparedPeriod, compareUsage, comparisonIssue, comparisons, increaseInput } from './comparison.ts'
 import { type DataQualityIssue, findDataQualityIssues } from './data-quality.ts'
-import {
-  type CurrentPeriod,
-  choosePeriod,
-  daysIn,
-  isBillingCycle,
-  mayHaveDaysAhead,
-  periodInput,
-  periodNames,
-} from './periods.ts'
+import { type CurrentPeriod, choosePeriod, daysIn, isBillingCycle, mayHaveDaysAhead, periodInput, periodNames } from './periods.ts'
 import { describeIssue } from './phrases.ts'
-import {
-  allReadings,
-  findHistoryFailure,
-  knownDays,
-  lastDayWithAllRecords,
-  type Readings,
-  readUsage,
-  
-  withoutGaps,
-} from './readings.ts'
+import { allReadings, findHistoryFailure, knownDays, lastDayWithAllRecords, type Readings, readUsage, withoutGaps } from './readings.ts'
 import { groupByEntity, groupByMetric, provisionalOf } from './records.ts'
 import { judgeUsage, reportUsage, usageLines } from './report.ts'
 import { gateModes, toUsageDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'

@@ -79,7 +79,7 @@ const refuseOtherCharts = (
 
 const parameter = /^\{\s*(\w+)\s*:/
 
-const usesInterval = (tokens: readonly string[]): boolean =>
+const usesInterval = (tokens: readonly string[]) =>
   tokens.some(
     (token) => /^\$__(?:timeInterval|timeInterval_ms|interval_s)$/.test(token) || /^\{\s*interval(?:Milli)?[sS]econds\s*:/.test(token),
   )
@@ -92,7 +92,7 @@ const macros = [
 ]
 
 /** Why the alert task cannot evaluate the SQL; undefined where it may. */
-function refuseAlertSql(sql: string, { source, sourceId }: z.output<typeof sqlQuery>): string | undefined {
+function refuseAlertSql(sql: string, { source, sourceId }: z.output<typeof sqlQuery>) {
   const tokens = toTokens(sql).filter((token) => token.trim() !== '' && !token.startsWith('--') && !token.startsWith('/*'))
   const [first = ''] = tokens
   if (!/^(?:select|with|\()$/i.test(first)) return 'is not a SELECT'
@@ -107,7 +107,7 @@ function refuseAlertSql(sql: string, { source, sourceId }: z.output<typeof sqlQu
     : undefined
 }
 
-function isGroupedNumber(tokens: readonly string[]): boolean {
+function isGroupedNumber(tokens: readonly string[]) {
   if (usesInterval(tokens)) return false
   let depth = 0
   const outer = tokens.filter((token) => {
@@ -116,7 +116,7 @@ function isGroupedNumber(tokens: readonly string[]): boolean {
     if (token === '(') depth += 1
     return isOuter
   })
-  const indexOf = (word: string): number => outer.findLastIndex((token) => token.toLowerCase() === word)
+  const indexOf = (word: string) => outer.findLastIndex((token) => token.toLowerCase() === word)
   return indexOf('group') >= 0 && indexOf('limit') < indexOf('group')
 }
 

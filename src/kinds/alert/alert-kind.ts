@@ -144,7 +144,7 @@ function spellAlert(body: Body, context: FileContext, definition: z.ZodObject): 
 }
 
 /** Whether a file needs no value: it declares none, or the server would make the same one of what a new alert watches. */
-function isLeftOut(field: string, alert: Body, { spelled, directory }: FileContext): boolean {
+function isLeftOut(field: string, alert: Body, { spelled, directory }: FileContext) {
   if (spelled !== undefined) return ownValue(spelled, field) === undefined
   const { source, savedSearchId, dashboardId, tileId, name } = alert
   const [kind, id] = source === 'saved_search' ? (['savedSearch', savedSearchId] as const) : (['dashboard', dashboardId] as const)
@@ -186,7 +186,7 @@ function spellTile(dashboardId: unknown, tileId: unknown, { spelled, tilesOf }: 
 }
 
 /** `Errors on Checkout ≥ 5 in 5m, 2 times in a row → webhook oncall`. */
-function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: Pick<DeclaredAlert, 'query'>): string {
+function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: Pick<DeclaredAlert, 'query'>) {
   const { savedSearchId, dashboardId, tileId, groupBy, numConsecutiveWindows: repeats } = body
   const place = watchedPlaceOf({ dashboardId, tileId })
   // A reference that means nothing is as the file spells it, and a place of it has no name.
@@ -244,7 +244,7 @@ const withoutWebhookService = ({ webhookService: _, ...channel }: Body): Body =>
 /** A field that a file could declare, and does not, is removed. */
 const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel
 
-const isSameTarget = (a: Body, b: Body): boolean => a.type === b.type && a.webhookId === b.webhookId
+const isSameTarget = (a: Body, b: Body) => a.type === b.type && a.webhookId === b.webhookId
 
 // How a file spells an alert that is on the tile of its query. The file has no such tile.
 

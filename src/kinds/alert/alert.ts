@@ -56,7 +56,7 @@ export function describeThreshold({ thresholdType, threshold, thresholdMax }: Th
 type Condition = Threshold & Readonly<Partial<Record<'interval' | 'detectionMode' | 'anomalyConfig', unknown>>>
 
 /** How a server newer than HyperDX 2.36 finds what is wrong, where it compares no threshold: `anomaly`. */
-const modeOf = ({ detectionMode, anomalyConfig }: Condition): string | undefined =>
+const modeOf = ({ detectionMode, anomalyConfig }: Condition) =>
   detectionMode != null && detectionMode !== 'threshold' ? String(detectionMode) : isEmpty(anomalyConfig) ? undefined : 'anomaly'
 
 /** `≥ 5 over 5m`, `between 5 and 9 in 5m`, `anomaly on 5m`. */

@@ -97,7 +97,7 @@ export function carryOverStart(desired: Body, stored: Body, nowMs: number): Body
 export function withoutHarmlessStart(stored: Body, declared: Body, nowMs: number): Body {
   if (startMsOf(stored) === undefined) return stored
   if (!Object.hasOwn(carryOverStart(declared, stored, nowMs), 'scheduleStartAt')) return omitStart(stored)
-  const isHarmless = ({ scheduleStartAt }: Body): boolean => {
+  const isHarmless = ({ scheduleStartAt }: Body) => {
     const body = { interval: declared.interval, scheduleStartAt }
     return isAtBorder(body) && (startMsOf(body) ?? 0) <= nowMs
   }

@@ -74,7 +74,7 @@ export const wholeDashboard = dashboardInFile.superRefine(({ tiles, rows }, cont
 const onlyInFiles: ReadonlySet<string> = new Set('source appliesToSources connection at rows raw adopt previousKey'.split(' '))
 
 /** Whether a document has a field that only files have, at its place. A request may also leave out what files do not require. */
-function isOfFiles(document: Body, isAnswer: boolean): boolean {
+function isOfFiles(document: Body, isAnswer: boolean) {
   let isFound = false
   const map: FormWalk<undefined>['map'] = ({ map, form, inner }) => {
     for (const [key, field] of Object.entries<Schema>(form?.shape ?? {})) {
@@ -107,7 +107,7 @@ export const declaresNoTiles = (spelled: unknown): boolean =>
 
 type Refuse = (path: readonly PropertyKey[], message: string, needs?: readonly string[]) => void
 
-function checkRows(rows: readonly z.output<typeof row>[], refuse: Refuse): void {
+function checkRows(rows: readonly z.output<typeof row>[], refuse: Refuse) {
   const ids = new Map<string, string>()
   for (const [i, row] of rows.entries()) {
     checkTilesOfRow(row, i, refuse)
@@ -123,7 +123,7 @@ function checkRows(rows: readonly z.output<typeof row>[], refuse: Refuse): void 
   }
 }
 
-function checkTilesOfRow({ tiles }: z.output<typeof row>, i: number, refuse: Refuse): void {
+function checkTilesOfRow({ tiles }: z.output<typeof row>, i: number, refuse: Refuse) {
   for (const [j, tile] of tiles.entries()) {
     const path = ['rows', i, 'tiles', j]
     checkTile(tile, path, refuse)
@@ -132,7 +132,7 @@ function checkTilesOfRow({ tiles }: z.output<typeof row>, i: number, refuse: Ref
   }
 }
 
-function checkTile(tile: TileInFile, path: readonly PropertyKey[], refuse: Refuse): void {
+function checkTile(tile: TileInFile, path: readonly PropertyKey[], refuse: Refuse) {
   const given = (['x', 'y', 'w', 'h'] as const).filter((field) => tile[field] !== undefined)
   if (tile.at !== undefined && given.length > 0) refuse([...path, 'at'], `cannot be combined with ${given.join(', ')}`)
   if ((tile.x === undefined) !== (tile.y === undefined))
@@ -200,7 +200,7 @@ function withPlace({ at: _, ...tile }: TileInFile, place: Place = { x: 0, y: 0, 
 /** Whether a document is an export of the web app, a template, or a file of the provisioner. Their tiles have names and sources in their charts. */
 export function isWebAppDashboard(document: unknown): boolean {
   if (!isMapping(document) || !Array.isArray(document.tiles)) return false
-  const isOfWebApp = ({ name, config }: Body): boolean =>
+  const isOfWebApp = ({ name, config }: Body) =>
     name === undefined && isMapping(config) && ['name', 'where', 'select', 'sqlTemplate'].some((field) => Object.hasOwn(config, field))
   return typeof document.version === 'string' || listOf(document.tiles).some((tile) => isMapping(tile) && isOfWebApp(tile))
 }
@@ -223,5 +223,5 @@ export function describeDashboardFile(document: unknown, path: string): string |
 /** `name` is the path of a file, or of an input. */
 export const describeWebAppFile = (name: string): string => `is a dashboard of the web app; ${translateWith(name)}`
 
-const translateWith = (name: string): string =>
+const translateWith = (name: string) =>
   `translate it with: watchkeeper import ${/\.(?:ya?ml|json)$/.test(name) ? shellQuote(quote(name)) : 'FILE'}`

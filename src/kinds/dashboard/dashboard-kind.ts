@@ -20,7 +20,7 @@ function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: 
 }
 
 /** `Errors (stacked bar, Traces)`, `tiles[2] (number, SQL)`. A file can leave the chart out, or its type. */
-function describeTile({ name, config }: Body, index: number, nameOf: (id: unknown) => string): string {
+function describeTile({ name, config }: Body, index: number, nameOf: (id: unknown) => string) {
   const { displayType, configType, sourceId }: Body = isMapping(config) ? config : {}
   const data = configType === 'sql' ? 'SQL' : sourceId === undefined ? undefined : nameOf(sourceId)
   const parts = [displayType === undefined ? undefined : String(displayType).replaceAll('_', ' '), data].filter(

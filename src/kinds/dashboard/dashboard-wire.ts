@@ -44,7 +44,7 @@ function withMetricValues(tile: Body): Body {
   return { ...tile, config: { ...config, select } }
 }
 
-const lacksMetricValue = ({ aggFn, metricName, metricType, valueExpression }: Body): boolean =>
+const lacksMetricValue = ({ aggFn, metricName, metricType, valueExpression }: Body) =>
   Boolean(metricName) && Boolean(metricType) && aggFn !== 'count' && valueExpression === ''
 
 export const dashboardCollection = defineCollection<Dashboard, Body>({

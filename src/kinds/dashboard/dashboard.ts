@@ -100,7 +100,7 @@ const select = z
     numberFormat: numberFormat.optional(),
   })
   .superRefine(({ aggFn, valueExpression, level }, context) => {
-    const refuse = (field: string, message: string): void => refuseField(context, [field], message)
+    const refuse = (field: string, message: string) => refuseField(context, [field], message)
     if (aggFn === 'count' && valueExpression) refuse('valueExpression', 'must not be given for aggFn count')
     if (aggFn !== 'count' && !valueExpression) refuse('valueExpression', `is required for aggFn ${aggFn}`)
     if (level !== undefined && aggFn !== 'quantile') refuse('level', 'is for aggFn quantile only')

@@ -30,7 +30,7 @@ const sizes: Readonly<Record<string, Pick<Place, 'w' | 'h'>>> = {
 const defaultSize = (displayType: unknown): Pick<Place, 'w' | 'h'> =>
   (typeof displayType === 'string' && Object.hasOwn(sizes, displayType) ? sizes[displayType] : undefined) ?? chartSize
 
-const overlaps = (a: Place, b: Place): boolean => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
+const overlaps = (a: Place, b: Place) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
 
 export const isInGrid = ({ x, w }: Place): boolean => x + w <= gridColumns
 

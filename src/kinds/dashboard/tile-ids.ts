@@ -23,7 +23,7 @@ export function effectiveTile(tile: Body): Body {
  */
 export function withTileIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
   const [names, others] = [Map.groupBy(desired, nameOf), Map.groupBy(before, nameOf)]
-  const isShared = (name: unknown): boolean => name === undefined || [names, others].some((all) => (all.get(name)?.length ?? 0) > 1)
+  const isShared = (name: unknown) => name === undefined || [names, others].some((all) => (all.get(name)?.length ?? 0) > 1)
   const sharedNameAndContentOf = (tile: Body): unknown => (isShared(nameOf(tile)) ? nameAndContentOf(tile) : undefined)
   const ids = pair(desired, before, [idOf, sharedNameAndContentOf], [nameOf, trimmedNameOf, nameAndTypeOf, contentOf])
   return desired.map((tile) => (ids.has(tile) ? { ...tile, id: ids.get(tile) } : tile))
@@ -74,5 +74,5 @@ const trimmedNameOf = ({ name }: Body): unknown => (typeof name === 'string' && 
 const chart = z.union([builtConfig, writtenConfig])
 
 /** The content that files can declare, as text. Fields that the server adds do not make it another tile. */
-const contentOf = ({ config }: Body): string =>
+const contentOf = ({ config }: Body) =>
   canonicalText(isMapping(config) ? withoutDefaults(managedPart(config, undefined, chart), chart) : config)

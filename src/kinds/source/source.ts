@@ -223,7 +223,7 @@ export const undocumentedInCloud: Readonly<Record<SourceType, readonly Field[]>>
 }
 
 /** HyperDX appends settings to queries, without escapes. A text could be SQL, or name a file. */
-const isPlainSetting = ({ setting, value }: NonNullable<DeclaredSource['querySettings']>[number]): boolean =>
+const isPlainSetting = ({ setting, value }: NonNullable<DeclaredSource['querySettings']>[number]) =>
   /^[A-Za-z_]\w*$/.test(setting) && /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(value)
 
 const ofSomeKinds = new Set(Object.values(fieldsByKind).flatMap((fields) => [...fields.required, ...fields.optional]))
@@ -231,7 +231,7 @@ const ofSomeKinds = new Set(Object.values(fieldsByKind).flatMap((fields) => [...
 /** A source of a file: with all fields that its kind needs, and no others. */
 export const sourceInFile = declaredSource.superRefine((source, context) => {
   const { required: needed, optional } = fieldsByKind[source.kind]
-  const demand = (...path: string[]): void =>
+  const demand = (...path: string[]) =>
     context.addIssue({ code: 'custom', path, message: `a source of the kind ${source.kind} needs it` })
   for (const field of needed) if (source[field] === undefined) demand(field)
   if (source.kind !== 'metric' && !source.from.tableName) demand('from', 'tableName')
@@ -254,7 +254,7 @@ function resolveSource(declared: DeclaredObject<DeclaredSource>, context: Resolv
 }
 
 /** `log source of default.otel_logs`. */
-function summarizeSource({ kind, from }: Body): string {
+function summarizeSource({ kind, from }: Body) {
   const { databaseName, tableName } = isMapping(from) ? from : {}
   return `${String(kind)} source of ${[databaseName, tableName].filter(Boolean).join('.')}`
 }

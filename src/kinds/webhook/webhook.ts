@@ -94,11 +94,11 @@ const webhookBody = z.strictObject({
 const secretFields: readonly string[] = ['url', 'headers', 'queryParams']
 
 /** Fields that the API does not answer. For incident.io, the body is one of them. */
-const hiddenFields = (service: unknown): readonly string[] =>
+const hiddenFields = (service: unknown) =>
   service === 'incidentio' ? ['headers', 'queryParams', 'body'] : ['headers', 'queryParams']
 
 /** The fields of a file that pull cannot write. What a webhook without our marker has is unknown, and only a body would be lost. */
-function hiddenInFile({ service, description }: StoredObject): readonly string[] {
+function hiddenInFile({ service, description }: StoredObject) {
   if (typeof description !== 'string' || readTextMarker(description) === undefined)
     return service === 'incidentio' ? ['adopt: true', 'body'] : []
   const digests = readTextSecrets(description)?.digests ?? {}
@@ -123,7 +123,7 @@ function toBody(stored: StoredObject): Body {
   return { ...Object.fromEntries(hidden), ...shown }
 }
 
-const isKnownToRun = (value: unknown): boolean => secretsIn(value).every(({ isSet }) => isSet)
+const isKnownToRun = (value: unknown) => secretsIn(value).every(({ isSet }) => isSet)
 
 /** Repeats what this run does not know: the stored URL, and headers that the server keeps. */
 function withStoredIds(desired: Body, stored: Body): Body {
@@ -132,7 +132,7 @@ function withStoredIds(desired: Body, stored: Body): Body {
   return { ...Object.fromEntries(Object.entries(desired).filter(([field]) => !unknown.includes(field))), ...kept }
 }
 
-const isEqual = (stored: unknown, declared: unknown): boolean => {
+const isEqual = (stored: unknown, declared: unknown) => {
   if (stored === declared) return true
   if (stored instanceof HiddenValue) return declared !== undefined && stored.equals(declared)
   const isKnownText = declared instanceof StoredSecret || (declared instanceof SecretValue && declared.isSet)
@@ -155,7 +155,7 @@ function completeMarker(body: Body): Body {
   const given = hiddenFields(body.service).filter((field) => body[field] !== undefined && !(isMapping(body[field]) && isEmpty(body[field])))
   const kept = given.map((field) => body[field]).find((value) => value instanceof HiddenValue)
   const salt = kept instanceof HiddenValue ? kept.salt : createSalt()
-  const digestFor = (value: unknown): string => (value instanceof HiddenValue ? value.digest : digestOfSecret(plainText(value), salt))
+  const digestFor = (value: unknown) => (value instanceof HiddenValue ? value.digest : digestOfSecret(plainText(value), salt))
   const isSlack = body.service === 'slack'
   const digests = isSlack ? {} : Object.fromEntries(given.map((field) => [field, digestFor(body[field])]))
   // The server refuses them for Slack, also in order to clear them. It drops them when the service changes.
@@ -201,7 +201,7 @@ function reviewUnset(names: readonly string[], desired: Body, stored: Body | und
 const mention = /(?:^|\s)@webhook-([\w.{}@-]+)/g
 
 /** How an alert uses the webhook; undefined where it does not. The server finds a mention by the id or by the beginning of the name. */
-function findUse({ id, name = '' }: StoredObject, alert: Body): string | undefined {
+function findUse({ id, name = '' }: StoredObject, alert: Body) {
   const { channel, channels, message } = alert
   const all = [channel, ...listOf(channels)]
   if (all.some((one) => ownValue(one, 'webhookId') === id)) return 'sends its notifications to it'
@@ -306,7 +306,7 @@ export function namesInBody(template: string): NamesInBody {
   return names
 }
 
-function collect(tokens: readonly string[], { variables, helpers }: { variables: Set<string>; helpers: Set<string> }): void {
+function collect(tokens: readonly string[], { variables, helpers }: { variables: Set<string>; helpers: Set<string> }) {
   for (const [i, one] of tokens.entries()) {
     const [before, after] = [tokens[i - 1], tokens[i + 1]]
     if (one === 'as' && after === '|') return
@@ -318,7 +318,7 @@ function collect(tokens: readonly string[], { variables, helpers }: { variables:
 }
 
 /** `title.length` and `this.title` are about `title`. */
-function addVariable(path: string, variables: Set<string>): void {
+function addVariable(path: string, variables: Set<string>) {
   const [name = ''] = path.replace(/^(?:(?:this|\.\.?)[./])+/, '').split(/[./]/)
   if (!/^(?:this|@.*|)$/.test(name)) variables.add(name.replace(/^\[|\]$/g, ''))
 }

@@ -192,7 +192,7 @@ async function checkAlerts(service: Target, { api, profile, clock }: DoctorConte
   const kind = createAlertKind(profile, nowMs)
   const owned = alerts.filter((alert) => kind.readMarker(kind.toBody(alert)) !== undefined)
   const managed = await readWatchedNames(api, service, owned)
-  const explainEach = (explain: (alert: Alert) => string | undefined): readonly string[] =>
+  const explainEach = (explain: (alert: Alert) => string | undefined) =>
     managed.flatMap((alert) => {
       const reason = explain(alert)
       return reason === undefined ? [] : [`${describeStored(alert)}: ${reason}`]

@@ -69,16 +69,16 @@ const accepted = 'import reads alert rules of Grafana, and dashboards of the web
 
 const noRules = `has no groups of alert rules; ${accepted}. Export rules in Grafana at Alerting, Alert rules, Export rules, or from /api/v1/provisioning/alert-rules/export`
 
-const has = (value: unknown, ...fields: readonly string[]): boolean => isMapping(value) && fields.every((field) => !isEmpty(value[field]))
+const has = (value: unknown, ...fields: readonly string[]) => isMapping(value) && fields.every((field) => !isEmpty(value[field]))
 
-const some = (list: unknown, test: (item: unknown) => boolean): boolean => Array.isArray(list) && list.some(test)
+const some = (list: unknown, test: (item: unknown) => boolean) => Array.isArray(list) && list.some(test)
 
 const slosPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/slos.md'
 
 /** What a file of another tool is. */
-function describeOther(root: Readonly<Record<string, unknown>>): string | undefined {
+function describeOther(root: Readonly<Record<string, unknown>>) {
   const { kind, groups, spec, dashboard = root } = root
-  const isRule = (rule: unknown): boolean => has(rule, 'expr') && !has(rule, 'data')
+  const isRule = (rule: unknown) => has(rule, 'expr') && !has(rule, 'data')
   if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
     return 'a rule file of Prometheus'
   if (has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements')) return 'a dashboard of Grafana'
@@ -103,9 +103,9 @@ interface ImportedFile {
 const placeholder = /\{\{[A-Z][A-Z0-9_]*\}\}/g
 
 /** Throws an InputError for the placeholders of a dashboard, each with its first place. */
-function refusePlaceholders(document: ReadDocument, named: ReadonlySet<string>): void {
+function refusePlaceholders(document: ReadDocument, named: ReadonlySet<string>) {
   const places = new Map<string, ValuePath[]>()
-  const visit = (value: unknown, path: ValuePath): void => {
+  const visit = (value: unknown, path: ValuePath) => {
     const found = typeof value === 'string' && !named.has(value) && !path.includes('onClick') ? (value.match(placeholder) ?? []) : []
     for (const name of new Set(found)) places.set(name, [...(places.get(name) ?? []), path])
     mapItems(value, (item, key) => visit(item, [...path, key]))
@@ -204,7 +204,7 @@ export interface RuleCondition {
 type Model = Readonly<Record<string, unknown>>
 
 /** Whether an entry of `data` is an expression, and not a query of a data source. */
-const isExpression = ({ datasourceUid, model }: { readonly datasourceUid?: unknown; readonly model?: unknown }): boolean =>
+const isExpression = ({ datasourceUid, model }: { readonly datasourceUid?: unknown; readonly model?: unknown }) =>
   /^(?:__expr__|-100)$/.test(String(datasourceUid ?? '')) ||
   (isMapping(model) && isMapping(model.datasource) && model.datasource.type === '__expr__')
 
@@ -284,13 +284,13 @@ function refuseExpression({ refId, model }: GrafanaQuery): never {
   return refuse(`the expression ${what}. Write it in the SQL of one query`)
 }
 
-const typeOf = (value: unknown): string => (isMapping(value) ? textOrEmpty(value.type) : '')
+const typeOf = (value: unknown) => (isMapping(value) ? textOrEmpty(value.type) : '')
 
 const paramsOf = (value: unknown): readonly unknown[] => (isMapping(value) && Array.isArray(value.params) ? value.params : [])
 
-function describeClassic({ evaluator, query, reducer, operator }: Model): string {
-  const paramsIn = (value: unknown): string => JSON.stringify(paramsOf(value)).slice(1, -1)
+function describeClassic({ evaluator, query, reducer, operator }: Model) {
+  const paramsIn = (value: unknown) => JSON.stringify(paramsOf(value)).slice(1, -1)
   return quote(`${typeOf(operator)} ${typeOf(reducer)}(${paramsIn(query)}) ${typeOf(evaluator)} ${paramsIn(evaluator)}`.trim(), 120)
 }
 
-const describe = (value: unknown): string => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), 120)
+const describe = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), 120)
