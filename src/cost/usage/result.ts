@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Decimal, isDecimal } from '../../platform/core/decimal.ts'
 import { amount, creditPriceSchema, estimate, exactAmount, percent } from './amounts.ts'
 import { budgetOutcomeSchema, budgetStepSchema, limitStatuses } from './budgets.ts'
-import { comparisonSchema, writeIncrease } from './comparison.ts'
+import { comparisonSchema, type UsageComparison, writeIncrease } from './comparison.ts'
 import { dataQualityIssueSchema } from './data-quality.ts'
 import { forecastSchema } from './forecast.ts'
 import { date, dayOn } from './periods.ts'
@@ -109,12 +109,24 @@ export const usageDetails = () =>
 /** The single source of the result's types, its document and the schema of the document. */
 export const usageResultSchema = () => z.object({ ...usageOutput.shape, ...usageDetails().shape })
 
-/** The result as JSON values: what `usageResultSchema` encodes. Percentages have two decimals. */
+/** The result as JSON values: what `usageResultSchema` encodes. */
 export function toUsageDocument(result: UsageResult): z.input<ReturnType<typeof usageResultSchema>> {
-  const { comparison } = result
-  const maxIncrease = comparison?.maxIncrease && writeIncrease(comparison.maxIncrease)
-  return { ...toTexts(result), comparison: comparison && { ...toTexts(comparison), maxIncrease } }
+  const { budgetUsedPercent, comparison, budgets } = result
+  return {
+    ...toTexts(result),
+    budgetUsedPercent: writePercent(budgetUsedPercent),
+    comparison: comparison && writeComparison(comparison),
+    budgets: budgets.map((budget) => ({ ...toTexts(budget), usedPercent: writePercent(budget.usedPercent) })),
+  }
 }
+
+function writeComparison(comparison: UsageComparison): z.input<ReturnType<typeof comparisonSchema>> {
+  const maxIncrease = comparison.maxIncrease && writeIncrease(comparison.maxIncrease)
+  if (comparison.status === 'no-complete-days') return { ...comparison, maxIncrease }
+  return { ...toTexts(comparison), maxIncrease, changePercent: writePercent(comparison.changePercent) }
+}
+
+const writePercent = (percent: Decimal | undefined) => percent?.toFixed(2)
 
 /** Values with decimals as text. */
 type Texts<T> = T extends string
@@ -130,12 +142,9 @@ type Texts<T> = T extends string
 function toTexts<T>(value: T): Texts<T>
 function toTexts(value: unknown): unknown {
   if (isDecimal(value)) return value.toFixed()
-  if (Array.isArray(value)) return value.map((item: unknown) => toTexts(item))
+  if (Array.isArray(value)) return value.map(toTexts)
   if (typeof value !== 'object' || value === null) return value
   const texts: Record<string, unknown> = { ...value }
-  for (const key in texts) {
-    const inner = texts[key]
-    if (typeof inner === 'object') texts[key] = isDecimal(inner) && key.endsWith('Percent') ? inner.toFixed(2) : toTexts(inner)
-  }
+  for (const key in texts) if (typeof texts[key] === 'object') texts[key] = toTexts(texts[key])
   return texts
 }
