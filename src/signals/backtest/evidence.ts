@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { StoredObject } from '../../kinds/kind.ts'
-import { tableOfSource } from '../../kinds/source/source-sql.ts'
+import { tableOfSource } from '../../kinds/source/source-wire.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
 import { dayMs, hourMs } from '../../platform/core/durations.ts'

@@ -2,11 +2,10 @@
 
 import { findCommonValues } from '../../kinds/base.ts'
 import { type BodyPair, sidesOf } from '../../kinds/compare.ts'
-import type { Planned } from '../../kinds/directory.ts'
+import { PendingId, type Planned, replacePending } from '../../kinds/directory.ts'
 import { type AlertTarget, type Body, type Kind, type KindWire, listOf, type ResolveContext, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { PendingId, replacePending } from '../../kinds/pending-id.ts'
 import { once } from '../../platform/core/concurrency.ts'
 import { indexStored } from '../plan/stored-objects.ts'
 import { assignTiles } from '../query-alerts/tile-owners.ts'

@@ -1,7 +1,7 @@
 // Finds the stored object of a declared one by what identifies it: its marker or identity, the previous one, that of a previous project, and
 // an id in the file, in this order.
 
-import { adoptedIds } from '../../kinds/adopt.ts'
+import { adoptedIds } from '../../kinds/base.ts'
 import { type Body, describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, previousKeyOf } from '../../kinds/kinds.ts'

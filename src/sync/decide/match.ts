@@ -1,8 +1,7 @@
 // Finds what a declaration that nothing identifies could be about: an object of its name, or for an alert without one, in its place. Nothing is
 // ever created beside such an object, and only an equal one is the same.
 
-import { adoptedIds, declarationDigest } from '../../kinds/adopt.ts'
-import { diffSides } from '../../kinds/base.ts'
+import { adoptedIds, declarationDigest, diffSides } from '../../kinds/base.ts'
 import { sidesOf } from '../../kinds/compare.ts'
 import { type Body, describeStored, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'

@@ -2,8 +2,7 @@
 // in the web app. A repair keeps one of the twins. It deletes another one only if the API shows that nothing is lost with it, and otherwise
 // removes its marker, or leaves it where no write keeps what the API hides.
 
-import { declarationDigest } from '../../kinds/adopt.ts'
-import { diffSides, isAsBase } from '../../kinds/base.ts'
+import { declarationDigest, diffSides, isAsBase } from '../../kinds/base.ts'
 import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
 import {
   type Body,

@@ -2,7 +2,7 @@
 // parts of tiles that someone else made, and an alert on such a tile may then count something else. Some servers can patch a dashboard: a
 // patch leaves every tile as it is stored that it does not name.
 
-import { toAdoptedId } from '../../../kinds/adopt.ts'
+import { toAdoptedId } from '../../../kinds/base.ts'
 import { compareBodies, composeUpdate, withWrittenDefaults } from '../../../kinds/compare.ts'
 import { canPatchTile } from '../../../kinds/dashboard/patch-dashboard.ts'
 import { type Body, describeStored, type KindIdentity, type KindWire, listOf, type StoredObject } from '../../../kinds/kind.ts'
