@@ -171,8 +171,8 @@ export interface Tile {
   w: number
   h: number
   config: JsonObject
-  containerId?: string
-  tabId?: string
+  containerId?: string | undefined
+  tabId?: string | undefined
 }
 
 export interface DashboardFilter extends JsonObject {

@@ -88,8 +88,10 @@ export function createCloudGateway(settings: Settings): Gateway {
     if (route === undefined || !(route.resource !== 'connections' && route.resource !== 'charts')) return undefined
     authorize(context, match, identity, 'control-plane:service:manage-clickstack-api')
     const service = requireService(toPlatformCall(context, match, request))
-    const hasBody = method === 'POST' || method === 'PUT'
-    const body = hasBody ? requireDocumented(requireObject(request), settings, method, path) : undefined
+    const body = method === 'POST' || method === 'PUT' ? requireObject(request) : undefined
+    const undocumented = body && findUndocumented(body, method, route.resource, settings.variant.acceptsField ?? (() => false))
+    // Ids included: terraform-provider-clickhouse PR#654.
+    if (undocumented !== undefined) throw badRequest(`request body property can't be validated: ${undocumented}`)
     const response = callProduct({ context, service, route, method, query: queryFieldsOf(request.path), body })
     return toResourceResponse(context.ids, response)
   }
@@ -248,19 +250,6 @@ function requireObject(request: HttpRequest): JsonObject {
   if (value === undefined) throw badRequest('request body is not valid JSON')
   if (!isJsonObject(value)) throw badRequest('request body must be an object')
   return value
-}
-
-/** The gateway rejects fields that the vendor's OpenAPI document does not have, ids included: terraform-provider-clickhouse PR#654. */
-function requireDocumented(body: JsonObject, { variant }: Settings, method: string, path: string): JsonObject {
-  const [resource = '', last] = path.split('/')
-  const undocumented = findUndocumented(body, {
-    method,
-    resource,
-    isValidation: last === 'validate',
-    acceptsField: variant.acceptsField ?? (() => false),
-  })
-  if (undocumented !== undefined) throw badRequest(`request body property can't be validated: ${undocumented}`)
-  return body
 }
 
 function toResourceResponse(ids: Ids, { status, body, total }: ProductResponse): HttpResponse {

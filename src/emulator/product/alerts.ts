@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/v3'
 import { dayMs } from '../../platform/core/durations.ts'
 import type { Alert, JsonObject, Service, Tile } from '../store.ts'
-import { addIssue, badRequest, findById, isObjectId, notFound, nowOf, requireById, toObjectId, validate } from './request.ts'
-import { routesOf } from './resource.ts'
+import { addIssue, badRequest, findById, isObjectId, notFound, requireById, routesOf, stampOf, toObjectId } from './request.ts'
 import { isUsableOverTime } from './sql-template.ts'
 
 export const minutesOf = { '1m': 1, '5m': 5, '15m': 15, '30m': 30, '1h': 60, '6h': 360, '12h': 720, '1d': 1440 } as const
@@ -63,23 +62,21 @@ const onAnything = (nowMs: number) =>
 /** The names of the fields that a body can have. */
 export const alertFields: readonly string[] = [onAnything(0), onSavedSearch, tileTarget].flatMap(({ shape }) => Object.keys(shape))
 
+type AnyAlert = z.output<ReturnType<typeof onAnything>>
+
 const createAlertSchema = (nowMs: number) =>
-  onAnything(nowMs).and(onSavedSearch.or(tileTarget)).superRefine(demandChannels).superRefine(checkSchedule).superRefine(checkRange)
+  onAnything(nowMs)
+    .and(onSavedSearch.or(tileTarget))
+    .superRefine((body, context) => {
+      const problem = findChannelProblem(body)
+      if (problem !== undefined) addIssue(context, problem, ['channels'])
+    })
+    .superRefine(checkSchedule)
+    .superRefine(checkRange)
 
 export type AlertBody = z.output<ReturnType<typeof createAlertSchema>>
 
-function demandChannels(
-  {
-    channel: single,
-    channels: list,
-  }: { readonly channel?: WebhookChannel | undefined; readonly channels?: readonly WebhookChannel[] | undefined },
-  context: z.RefinementCtx,
-) {
-  const problem = findChannelProblem(single, list)
-  if (problem !== undefined) addIssue(context, problem, ['channels'])
-}
-
-function findChannelProblem(single: WebhookChannel | undefined, list: readonly WebhookChannel[] | undefined) {
+function findChannelProblem({ channel: single, channels: list }: AnyAlert) {
   if (single === undefined && list === undefined) return 'Provide either "channel" or "channels"'
   if (single !== undefined && list !== undefined && !isDeepStrictEqual(single, list[0]))
     return 'When both "channel" and "channels" are provided, "channel" must match the first entry of "channels"'
@@ -87,18 +84,7 @@ function findChannelProblem(single: WebhookChannel | undefined, list: readonly W
   return isRepeated ? 'Duplicate notification channels are not allowed' : undefined
 }
 
-function checkSchedule(
-  {
-    interval,
-    scheduleOffsetMinutes = 0,
-    scheduleStartAt,
-  }: {
-    readonly interval: AlertInterval
-    readonly scheduleOffsetMinutes?: number | undefined
-    readonly scheduleStartAt?: string | null | undefined
-  },
-  context: z.RefinementCtx,
-) {
+function checkSchedule({ interval, scheduleOffsetMinutes = 0, scheduleStartAt }: AnyAlert, context: z.RefinementCtx) {
   const minutes = minutesOf[interval]
   const path = ['scheduleOffsetMinutes']
   if (scheduleStartAt != null && scheduleOffsetMinutes > 0)
@@ -107,14 +93,7 @@ function checkSchedule(
     addIssue(context, `scheduleOffsetMinutes must be less than ${minutes} minute${minutes === 1 ? '' : 's'}`, path)
 }
 
-function checkRange(
-  {
-    thresholdType: type,
-    threshold,
-    thresholdMax,
-  }: { readonly thresholdType: string; readonly threshold: number; readonly thresholdMax?: number | undefined },
-  context: z.RefinementCtx,
-) {
+function checkRange({ thresholdType: type, threshold, thresholdMax }: AnyAlert, context: z.RefinementCtx) {
   if (type !== 'between' && type !== 'not_between') return
   if (thresholdMax === undefined) addIssue(context, 'thresholdMax is required for between/not_between threshold types', ['thresholdMax'])
   else if (thresholdMax < threshold) addIssue(context, 'thresholdMax must be greater than or equal to threshold', ['thresholdMax'])
@@ -124,23 +103,15 @@ function checkRange(
  * An update replaces the alert, but keeps thresholdMax, scheduleStartAt and scheduleOffsetMinutes when the body leaves them out. References
  * are checked before the alert itself is looked up.
  */
-export const alerts = routesOf<Alert>({
+export const alerts = routesOf<Alert, AlertBody>({
   name: 'alerts',
   itemsOf: (service) => service.alerts,
   toView: toAlertView,
   missing: () => notFound('Alert not found'),
-  create(request) {
-    const { service, ids } = request
-    const body = validate(request, { body: createAlertSchema(request.nowMs) })
-    demandTargets(service, body)
-    const at = nowOf(request)
-    return { id: ids.objectId(), teamId: service.teamId, ...toFields(body), state: 'OK', createdAt: at, updatedAt: at }
-  },
-  update(request, find) {
-    const body = validate(request, { body: createAlertSchema(request.nowMs), hasId: true })
-    demandTargets(request.service, body)
-    return Object.assign(find(), toFields(body), { updatedAt: nowOf(request) })
-  },
+  schema: ({ nowMs }) => createAlertSchema(nowMs),
+  check: demandTargets,
+  write: (request, body, existing) =>
+    Object.assign(existing ?? { teamId: request.service.teamId, state: 'OK' as const }, toFields(body), stampOf(request, existing)),
 })
 
 function demandTargets(service: Service, body: AlertBody) {

@@ -74,7 +74,7 @@ const retentionDays = 30
 
 /** Errors of charts are `{error}`, not `{message}`. */
 export function querySeries(request: ProductRequest): ProductResponse {
-  const body = validate(request, { body: schema })
+  const body = validate(request, schema)
   try {
     return ok(computeSeries(body, request.service.sources, storedAt(request.nowMs)))
   } catch (cause) {
