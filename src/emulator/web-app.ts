@@ -1,4 +1,4 @@
-import type { EmulatorContext } from './context.ts'
+import type { EmulatorContext } from './options.ts'
 import { demo } from './shop/demo.ts'
 import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Store, type Tile } from './store.ts'
 

@@ -1,16 +1,6 @@
 import { parseJsonOrUndefined } from '../../platform/core/json.ts'
-import type { EmulatorContext } from '../context.ts'
-import {
-  type HttpRequest,
-  type HttpResponse,
-  htmlType,
-  jsonResponse,
-  noRouteResponse,
-  pathnameOf,
-  queryFieldsOf,
-  textResponse,
-} from '../http.ts'
-import type { Settings } from '../options.ts'
+import { type HttpRequest, type HttpResponse, htmlType, jsonResponse, noRouteResponse, pathnameOf, textResponse } from '../http.ts'
+import type { EmulatorContext, Settings } from '../options.ts'
 import { callTool, isRpcMessage } from '../product/mcp.ts'
 import { findRoute } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
@@ -83,8 +73,7 @@ function handle(settings: Settings, context: EmulatorContext, request: HttpReque
   if (decoded.includes(undefined)) return jsonResponse(400, { message: genericMessage })
   const route = findRoute(method, [resource.toLowerCase(), ...decoded].join('/'))
   if (route === undefined) return noRoute
-  const query = queryFieldsOf(request.path)
-  return toResponse(callProduct({ context, service: checkoutOf(context), route, method, query, body: parsed.body }))
+  return toResponse(callProduct(context, checkoutOf(context), route, { ...request, method, ...parsed }))
 }
 
 /** The tools of the product. Its own limit of 600 requests a minute is out of reach here. */
