@@ -11,9 +11,9 @@ import { createResponseWriter, type HttpResponse, headersOf, readRequest } from 
 import { createContext, type EmulatorOptions, type ServerVariant } from './options.ts'
 import { runAlertTask } from './product/alert-task.ts'
 import { type Restore, restoreBackup } from './restore.ts'
-import type { Dashboard, Service, Store } from './store.ts'
+import { demo } from './shop/demo.ts'
+import { type Dashboard, findService, type Service, type Store } from './store.ts'
 import {
-  findService,
   findStored,
   type ReadTexts,
   readInWebApp,
@@ -86,10 +86,10 @@ export async function startVariantOf(options: EmulatorOptions, variant: ServerVa
     addFault: faults.add,
     restoreBackup: (restore) => restoreBackup(context, restore),
     clearFaults: faults.clear,
-    saveInWebApp: (dashboard, serviceId) => saveInWebApp(context, dashboard, serviceId),
-    saveAgainInWebApp: (dashboardId, serviceId) => saveAgainInWebApp(findStored(store, dashboardId, serviceId)),
-    readInWebApp: (dashboardId, preferred, serviceId) => readInWebApp(findStored(store, dashboardId, serviceId), preferred),
-    runAlertTask: (nowMs, serviceId) => runAlertTask(findService(store, serviceId), nowMs),
+    saveInWebApp: (dashboard, serviceId = checkout) => saveInWebApp(context, dashboard, serviceId),
+    saveAgainInWebApp: (dashboardId, serviceId = checkout) => saveAgainInWebApp(findStored(store, dashboardId, serviceId)),
+    readInWebApp: (dashboardId, preferred, serviceId = checkout) => readInWebApp(findStored(store, dashboardId, serviceId), preferred),
+    runAlertTask: (nowMs, serviceId = checkout) => runAlertTask(findService(store, serviceId), nowMs),
     reset,
     async close() {
       lifetime.abort()
@@ -103,6 +103,7 @@ export async function startVariantOf(options: EmulatorOptions, variant: ServerVa
 }
 
 const host = '127.0.0.1'
+const { checkout } = demo.services
 
 type WritableLog = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] }
 

@@ -1,6 +1,5 @@
 import type { EmulatorContext } from './options.ts'
-import { demo } from './shop/demo.ts'
-import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Store, type Tile } from './store.ts'
+import { type Dashboard, type DashboardFilter, findService, isJsonObject, type JsonObject, type Store, type Tile } from './store.ts'
 
 // What the web app of the product does with stored dashboards: it saves them, and reads a stored text in a language.
 
@@ -15,7 +14,7 @@ export type WebAppDashboard = Partial<Omit<Dashboard, 'tiles' | 'filters'>> & {
 export function saveInWebApp(
   { store, ids }: EmulatorContext,
   { tiles, filters = [], ...dashboard }: WebAppDashboard,
-  serviceId?: string,
+  serviceId: string,
 ): Dashboard {
   const service = findService(store, serviceId)
   const saved: Dashboard = {
@@ -33,13 +32,7 @@ export function saveInWebApp(
   return saved
 }
 
-export function findService({ organizations }: Store, serviceId: string = demo.services.checkout): Service {
-  const service = organizations.flatMap(({ services }) => services).find(({ id }) => id === serviceId)
-  if (service === undefined) throw new Error(`service ${serviceId} does not exist`)
-  return service
-}
-
-export function findStored(store: Store, dashboardId: string, serviceId?: string): Dashboard {
+export function findStored(store: Store, dashboardId: string, serviceId: string): Dashboard {
   const dashboard = findService(store, serviceId).dashboards.find(({ id }) => id === dashboardId)
   if (dashboard === undefined) throw new Error(`dashboard ${dashboardId} does not exist`)
   return dashboard

@@ -44,7 +44,7 @@ export function createCloudGateway(settings: Settings): Gateway {
     const { ids } = context
     const [pathname, { key }] = [pathnameOf(request.path), identity]
     try {
-      // Any key may ask about itself.
+      // Any key may ask about itself: "Resolve the caller identity" in the vendor's API reference of October 2026, without an example.
       if (request.method === 'GET' && pathname === '/v1/whoami' && key !== undefined)
         return toEnvelope(ids, { actorType: 'key', organizationId: key.organizationId, ...toKeyView(key) })
       return (
@@ -110,7 +110,7 @@ export function createCloudGateway(settings: Settings): Gateway {
  */
 function handleQuery(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse | undefined {
   const param = request.method === 'POST' ? matchPath(queryPattern, request.path) : undefined
-  if (param === undefined || context.settings.dialect !== 'clickhouse-cloud') return undefined
+  if (param === undefined) return undefined
   if (identity.key === undefined)
     throw new GatewayError(401, 'UNAUTHORIZED', 'the API key is not listed in the query endpoint of the service')
   const services = context.store.organizations.flatMap((organization) => organization.services)

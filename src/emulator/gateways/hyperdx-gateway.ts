@@ -6,7 +6,7 @@ import { findRoute } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
 import { UnsupportedQuery } from '../product/sql.ts'
 import { demo } from '../shop/demo.ts'
-import { isJsonObject, type Service } from '../store.ts'
+import { findService, isJsonObject } from '../store.ts'
 import { callProduct, type Gateway, type Identity, isUsable, toSqlContext } from './gateway.ts'
 
 const maxBodyBytes = 32 * 1024 * 1024
@@ -139,12 +139,7 @@ function parseBody({ text, headers, isTooLarge }: HttpRequest): { readonly body:
 }
 
 /** An installation has one team: here the demo's checkout service. */
-function checkoutOf({ store }: EmulatorContext): Service {
-  const services = store.organizations.flatMap((organization) => organization.services)
-  const found = services.find(({ id }) => id === demo.services.checkout)
-  if (found === undefined) throw new Error('the store has no checkout service')
-  return found
-}
+const checkoutOf = ({ store }: EmulatorContext) => findService(store, demo.services.checkout)
 
 function toResponse({ status, body, text, total }: ProductResponse): HttpResponse {
   if (text !== undefined) return textResponse(status, text)
