@@ -1,15 +1,15 @@
-import { findServices, isOfDrill, type ListedService } from '../platform/api/services.ts'
-import { type Diagnostic, missingInput } from '../platform/core/diagnostics.ts'
-import { inputError } from '../platform/core/errors.ts'
+import { isUuid } from '../platform/api/path.ts'
+import { findServices, isOfDrill, type ListedService, listServices } from '../platform/api/services.ts'
+import { type Diagnostic, inputDiagnostic, missingInput } from '../platform/core/diagnostics.ts'
+import { InputError, inputError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
+import { didYouMean } from '../platform/core/names.ts'
 import { quote } from '../platform/core/text.ts'
-import { defineOperation, type Given } from '../platform/operation/operation.ts'
+import { type Context, defineOperation, type Given } from '../platform/operation/operation.ts'
 import { byWorst } from './backup-rules.ts'
 import { judgeChecks, needsNames, reportChecks } from './backups-report.ts'
-import { backupsDetails, backupsInput, backupsOutput } from './backups-schemas.ts'
 import { comparePolicies, findUnknownService, judgeAllRestores, needConfiguration, policiesOf, readAllRestores } from './policy.ts'
-import { resolveServices } from './resolve-services.ts'
-import { checkService, readServices } from './service-check.ts'
+import { backupsDetails, backupsInput, backupsOutput, checkService, readServices } from './service-check.ts'
 
 export const checkBackups = defineOperation({
   title: 'Backups',
@@ -111,3 +111,32 @@ const requireServices = ({ names, hasServiceId }: Given<typeof backupsInput>): r
           `is missing: set ${spellInput('service-id')}, the variable WATCHKEEPER_SERVICE_ID, or ${spellInput('services')}`,
         ),
       ]
+
+/**
+ * Reads the list of services only when `given` has a name, or the caller needs it. Throws an InputError for every name that is unknown or
+ * ambiguous, and an ApiError when the list cannot be read.
+ */
+async function resolveServices({ api, organizationId }: Context<'read', 'organization'>, given: readonly string[], needsList: boolean) {
+  if (given.every(isUuid) && !needsList) return { ids: [...new Set(given)], listed: undefined }
+  const listed = await listServices(api, organizationId)
+  const found = given.map((one) => (isUuid(one) ? one : findByName(one, listed)))
+  const diagnostics = found.filter((one) => typeof one !== 'string')
+  if (diagnostics.length > 0) throw new InputError(diagnostics)
+  const ids = found.filter((one) => typeof one === 'string')
+  return { ids: [...new Set(ids)], listed }
+}
+
+function findByName(name: string, listed: readonly ListedService[]): string | Diagnostic {
+  const [first, ...others] = listed.filter((one) => one.name === name).map(({ id }) => id)
+  const shown = `"${quote(name, 80)}"`
+  if (first === undefined) {
+    const suggestion = didYouMean(
+      name,
+      listed.map((one) => one.name),
+    )
+    return inputDiagnostic('services', `no service has the id or name ${shown}${suggestion}`)
+  }
+  if (others.length === 0) return first
+  const ids = [first, ...others].slice(0, 5).join(', ')
+  return inputDiagnostic('services', `${shown} is the name of ${others.length + 1} services. Use an id instead: ${ids}`)
+}

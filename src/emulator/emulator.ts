@@ -12,18 +12,10 @@ import { createContext, type EmulatorOptions, type ServerVariant } from './optio
 import { runAlertTask } from './product/alert-task.ts'
 import { type Restore, restoreBackup } from './restore.ts'
 import { demo } from './shop/demo.ts'
-import { type Dashboard, findService, type Service, type Store } from './store.ts'
-import {
-  findStored,
-  type ReadTexts,
-  readInWebApp,
-  type SaveAnswer,
-  saveAgainInWebApp,
-  saveInWebApp,
-  type WebAppDashboard,
-} from './web-app.ts'
+import { findService, type Service, type Store } from './store.ts'
+import { createWebApp, type WebApp } from './web-app.ts'
 
-export interface Emulator {
+export interface Emulator extends WebApp {
   /** `http://127.0.0.1:PORT`, without a slash at the end. */
   readonly url: string
   /** Every request received, in order. Requests that control the emulator are left out. */
@@ -35,15 +27,6 @@ export interface Emulator {
   clearFaults(): void
   /** Creates a service from a backup, with the data of that time. Throws for an unknown service or backup. */
   restoreBackup(restore: Restore): Service
-  /**
-   * Stores a dashboard as the web app does: nothing is validated, and it may hold what the API does not show, such as PromQL tiles.
-   * The default service is the demo's `checkout`. Returns the stored dashboard.
-   */
-  saveInWebApp(dashboard: WebAppDashboard, serviceId?: string): Dashboard
-  /** Saves a stored dashboard again as the web app does after any edit: it sends everything back, and its server validates it. */
-  saveAgainInWebApp(dashboardId: string, serviceId?: string): SaveAnswer
-  /** The texts of a stored dashboard in the languages in which the web app opens them for a user who prefers this one. */
-  readInWebApp(dashboardId: string, preferred: 'sql' | 'lucene', serviceId?: string): ReadTexts
   /**
    * Evaluates the alerts of a service as the server's alert task does, for their last whole windows before this time, in milliseconds. The
    * results are `state` and `executionErrors` of each alert. Raw SQL and formulas are not evaluated.
@@ -86,10 +69,8 @@ export async function startVariantOf(options: EmulatorOptions, variant: ServerVa
     addFault: faults.add,
     restoreBackup: (restore) => restoreBackup(context, restore),
     clearFaults: faults.clear,
-    saveInWebApp: (dashboard, serviceId = checkout) => saveInWebApp(context, dashboard, serviceId),
-    saveAgainInWebApp: (dashboardId, serviceId = checkout) => saveAgainInWebApp(findStored(store, dashboardId, serviceId)),
-    readInWebApp: (dashboardId, preferred, serviceId = checkout) => readInWebApp(findStored(store, dashboardId, serviceId), preferred),
-    runAlertTask: (nowMs, serviceId = checkout) => runAlertTask(findService(store, serviceId), nowMs),
+    ...createWebApp(context),
+    runAlertTask: (nowMs, serviceId = demo.services.checkout) => runAlertTask(findService(store, serviceId), nowMs),
     reset,
     async close() {
       lifetime.abort()
@@ -103,7 +84,6 @@ export async function startVariantOf(options: EmulatorOptions, variant: ServerVa
 }
 
 const host = '127.0.0.1'
-const { checkout } = demo.services
 
 type WritableLog = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] }
 

@@ -283,7 +283,9 @@ function readSql(where: string, kind: TelemetryKind): readonly Matcher[] {
     const bare = given.trim()
     if (/^1\s*=\s*1$/.test(bare)) return () => true
     const [, field = '', operator = '', number, list = ''] =
-      /^(\w+)\s*(?:([<>]=?|!?=)\s*(\d+(?:\.\d+)?(?:e\d+)?)|(=|!=|<>|(?:NOT\s+)?IN)\s*(\(?\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\)?))$/i.exec(bare) ?? []
+      /^(\w+)\s*(?:([<>]=?|!?=)\s*(\d+(?:\.\d+)?(?:e\d+)?)|(=|!=|<>|(?:NOT\s+)?IN)\s*(\(?\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\)?))$/i.exec(
+        bare,
+      ) ?? []
     if (field === '') throw unsupported(where)
     const column = knownColumn(field, kind)
     if (number !== undefined) return (row: TelemetryRow) => numberChecks[operator]?.(Number(row[column]), Number(number)) ?? false

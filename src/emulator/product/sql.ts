@@ -198,11 +198,7 @@ const burnRateShape = new RegExp(
   ].join('\n'),
 )
 
-function answerBurnRate(
-  { group, good, where, least, multiplier, divisor, short, long }: ShapeGroups,
-  count: Count,
-  { endMs }: SqlRequest,
-) {
+function answerBurnRate({ group, good, where, least, multiplier, divisor, short, long }: ShapeGroups, count: Count, { endMs }: SqlRequest) {
   const counted = count({ conditions: eventsOf(where, good), granularity: '5m', startTime: endMs - Number(long), endTime: endMs - 1 })
   const sumOf = (rows: readonly Counted[], column: number): number => rows.reduce((sum, { counts }) => sum + (counts[column] ?? 0), 0)
   const rateOf = (rows: readonly Counted[]): number =>
@@ -243,11 +239,7 @@ function answerCounts({ start = '', groupName, step = '', counts: given = '' }: 
 const listed = String.raw`topK\(\d+\)\(substring\(toString\(\w+\), 1, 100\)\)|countIf\(isNotNull\(toFloat64OrNull\(toString\(\w+\)\)\)\)`
 
 const valuesShape = new RegExp(
-  [
-    `^SELECT (?<values>(?:${listed}) AS c0(?:, (?:${listed}) AS c\\d+)*)`,
-    tableForm,
-    String.raw`WHERE \w+ >= .*$`,
-  ].join('\n'),
+  [`^SELECT (?<values>(?:${listed}) AS c0(?:, (?:${listed}) AS c\\d+)*)`, tableForm, String.raw`WHERE \w+ >= .*$`].join('\n'),
 )
 
 /** Frequent values of columns, and how many rows have a number in one. */
