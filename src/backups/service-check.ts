@@ -199,12 +199,7 @@ function chooseLimit(
     const defaultReason = absentKinds.has(configuration.error.kind) ? 'no-configuration' : 'unreadable'
     return { hours: defaultLimitHours, source: 'default', defaultReason }
   }
-  const { backupPeriodInHours, backupRetentionPeriodInHours, backupStartTime } = configuration.value
-  const configured = {
-    periodHours: backupPeriodInHours ?? undefined,
-    retentionHours: backupRetentionPeriodInHours ?? undefined,
-    startTime: backupStartTime || undefined,
-  }
+  const configured = configuredOf(configuration.value)
   const periodHours = effectivePeriodHours(configuration.value)
   const typicalHours = computeTypicalDurationMs(known.filter(isSuccessful)) / hourMs
   const hours = periodHours === undefined ? undefined : deriveLimitHours(periodHours, typicalHours)
@@ -212,6 +207,12 @@ function chooseLimit(
     ? { hours: defaultLimitHours, source: 'default', defaultReason: 'no-period', ...configured }
     : { hours, source: 'configuration', ...configured }
 }
+
+export const configuredOf = ({ backupPeriodInHours, backupRetentionPeriodInHours, backupStartTime }: BackupConfiguration) => ({
+  periodHours: backupPeriodInHours ?? undefined,
+  retentionHours: backupRetentionPeriodInHours ?? undefined,
+  startTime: backupStartTime || undefined,
+})
 
 /** The vendor's documentation says that a start time resets the period to 24 hours. The server also accepts one with 48 hours. */
 export function effectivePeriodHours({ backupPeriodInHours, backupStartTime }: BackupConfiguration): number | undefined {

@@ -9,7 +9,7 @@ import { createRateLimiter, type Gateway, type RateLimiter } from './gateways/ga
 import { createHyperdxGateway } from './gateways/hyperdx-gateway.ts'
 import { createResponseWriter, type HttpResponse, headersOf, readRequest } from './http.ts'
 import { createContext, type EmulatorOptions, type ServerVariant } from './options.ts'
-import { runAlertTask } from './product/alert-task.ts'
+import { runAlertTask } from './product/alerts.ts'
 import { type Restore, restoreBackup } from './restore.ts'
 import { demo } from './shop/demo.ts'
 import { findService, type Service, type Store } from './store.ts'
