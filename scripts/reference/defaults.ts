@@ -75,6 +75,7 @@ const evidence: Readonly<Record<string, Evidence>> = {
   'savedSearches.filters[].type': { stored: '`sql`', readers: 'web app: needs a type' },
   'alerts.thresholdType': { stored: 'the server refuses the write', readers: 'alert task: needs a type' },
   'alerts.scheduleOffsetMinutes': { stored: nothing, readers: 'alert task: 0' },
+  'alerts.numConsecutiveWindows': { stored: nothing, readers: 'alert task: 1' },
 }
 
 /** Every default of the file schemas, each field once for each place. */

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { oncePer } from '../platform/core/concurrency.ts'
 import { digestOfText } from '../platform/core/digest.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
-import { type FormWalk, formOf, isServerDefault, mapForms, ownValue, type Schema } from '../platform/documents/schema.ts'
+import { type FormWalk, formOf, isServerDefault, mapForms, ownValue } from '../platform/documents/schema.ts'
 import { type BodyPair, comparable, diffFields, type FieldChange, managedPart, partnerIn, withoutDefaults } from './compare.ts'
 import type { Body, KindIdentity, KindWire, StoredObject } from './kind.ts'
 import { canonicalText, digestOf } from './marker.ts'
@@ -63,7 +63,7 @@ export function isAsBase(base: string | undefined, { kind, stored, desired, comm
   const declared = kind.withStoredIds(desired, body)
   const marker = isEntry ? markerText(kind, stored) : undefined
   const isBase = (one: Body, by: Body | undefined) => base === baseText(isEntry ? [covered(kind, one, by), marker] : covered(kind, one, by))
-  const added = Map.groupBy(undeclaredFields({ stored: body, declared, declaredAsSent: declared }, kind.schema), ({ place }) => place)
+  const added = Map.groupBy(undeclaredFields({ stored: body, declared, declaredAsSent: declared }, kind), ({ place }) => place)
   const groups: readonly (readonly FieldPath[])[] = [
     ...(kind.newerFields ?? []).map((field) => [[field]]),
     ...[...added].flatMap(([place, fields]) => (common.has(place) ? [fields.map(({ path }) => path)] : [])),
@@ -85,7 +85,7 @@ export const diffSides = ({ schema }: KindWire, { stored, declared }: BodyPair):
 
 /** The differences without what the server fills in everywhere, and what it fills in. */
 export function withoutCommon(kind: KindWire, sides: BodyPair, common: CommonValues) {
-  const paths = undeclaredFields(sides, kind.schema).flatMap((one) => (!one.isKnownDefault && common.has(one.place) ? [one.path] : []))
+  const paths = undeclaredFields(sides, kind).flatMap((one) => (!one.isKnownDefault && common.has(one.place) ? [one.path] : []))
   const stored = withoutFields(sides.stored, paths)
   return { fields: diffSides(kind, { ...sides, stored }), newDefaults: paths.length === 0 ? [] : diffFields(sides.stored, stored) }
 }
@@ -119,14 +119,14 @@ export const isReference = (path: string): boolean =>
 
 /**
  * The places at which all objects have the same undeclared value: the server fills it in, and not a person. A change by hand to a single
- * object looks the same.
+ * object looks the same. What an update clears by a value is never filled in.
  */
 export type CommonValues = ReadonlySet<string>
 
 const minObjects = 2
 
 export function findCommonValues(kind: KindWire, all: readonly BodyPair[]): CommonValues {
-  const fields = all.flatMap((sides) => undeclaredFields(sides, kind.schema))
+  const fields = all.flatMap((sides) => undeclaredFields(sides, kind))
   const common = new Set<string>()
   for (const [place, values] of Map.groupBy(fields, (field) => field.place)) {
     const texts = new Set(values.map(({ value, isKnownDefault }) => (isEmpty(value) || isKnownDefault ? '' : canonicalText(value))))
@@ -153,7 +153,7 @@ interface Beside {
   readonly path: FieldPath
 }
 
-function undeclaredFields({ stored, declared, declaredAsSent }: BodyPair, schema: Schema): readonly UndeclaredField[] {
+function undeclaredFields({ stored, declared, declaredAsSent }: BodyPair, { schema, clearsBy }: KindWire): readonly UndeclaredField[] {
   const found: UndeclaredField[] = []
   const walk: FormWalk<Beside> = {
     into: (beside, key, item) => ({
@@ -166,8 +166,8 @@ function undeclaredFields({ stored, declared, declaredAsSent }: BodyPair, schema
       if (form === undefined || !isMapping(wanted) || formOf(own, wanted) !== form) return map
       for (const key of Object.keys(form.shape)) {
         if (!isEmpty(wanted[key])) inner(key)
-        // A field that a file declares as empty must stay empty.
-        else if (ownValue(whole, key) === undefined) {
+        // A field that a file declares as empty must stay empty, and what an update clears is not filled in.
+        else if (ownValue(whole, key) === undefined && (path.length > 0 || clearsBy[key] === undefined)) {
           const value = ownValue(map, key)
           found.push({ place: `${idOfForm(form)}.${key}`, path: [...path, key], value, isKnownDefault: isServerDefault(form, key, value) })
         }

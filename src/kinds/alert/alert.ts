@@ -246,7 +246,7 @@ export const declaredAlert = z
       .int()
       .min(1)
       .nullish()
-      .meta({ description: 'Number of consecutive intervals that must violate the threshold.', clear: null }),
+      .meta({ description: 'Number of consecutive intervals that must violate the threshold.', clear: null, serverDefault: 1 }),
     channel: channel.optional().meta({ description: 'Where the alert sends its notifications.' }),
     channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several channels, instead of channel.' }),
     message: word(maxTextLength).nullable().optional().meta({ description: 'Text of the notification.', clear: null }),

@@ -90,6 +90,19 @@ describe('an object that a user changed', () => {
     expect(fieldsOf(plan, 'dashboards.shop')).toContain('tiles["B"].config.seriesLimit: 3 → –')
   })
 
+  it('an object that a user changed is a difference where two alerts got the same value of a field that apply clears', () => {
+    const two = { ...declared, alerts: { ...declared.alerts, slow: { ...declared.alerts.errors, name: 'Slow', tile: 'B' } } }
+    const applied = afterApply(planOf(two))
+    for (const changed of [{ numConsecutiveWindows: 3 }, { message: 'Look here' }]) {
+      const storedObjects = remoteStateWith({ ...applied, alert: applied.alert.map((one) => ({ ...one, ...changed })) })
+      expect(steps(planOf(two, storedObjects)), Object.keys(changed)[0]).toEqual(
+        expect.arrayContaining(['alerts.errors update (service)', 'alerts.slow update (service)']),
+      )
+    }
+    const storedObjects = remoteStateWith({ ...applied, alert: applied.alert.map((one) => ({ ...one, numConsecutiveWindows: 1 })) })
+    expect(steps(planOf(two, storedObjects))).toEqual(expect.arrayContaining(['alerts.errors unchanged', 'alerts.slow unchanged']))
+  })
+
   it('an object that a user changed is a difference where the only object of its kind has a new value', () => {
     const one = { dashboards: { shop: { name: 'Shop', tiles: [tile('A')] } } }
     const storedObjects = filled(afterApply(planOf(one)), (config) => ({ ...config, seriesLimit: 3 }))
