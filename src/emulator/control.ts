@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
 import { type FaultQueue, faultSchema } from './faults.ts'
-import { type HttpRequest, type HttpResponse, isJsonType, jsonResponse, pathnameOf } from './http.ts'
+import { type HttpRequest, type HttpResponse, isJsonType, jsonResponse, pathnameOf, StatusError } from './http.ts'
 import type { EmulatorContext } from './options.ts'
 import { restoreBackup, restoreSchema } from './restore.ts'
 
@@ -31,14 +31,7 @@ const controlPath = '/_emulator'
 
 export const isControl = (path: string): boolean => pathnameOf(path) === controlPath || path.startsWith(`${controlPath}/`)
 
-class ControlError extends Error {
-  readonly status: number
-
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
-}
+class ControlError extends StatusError {}
 
 export function handleControl(control: ControlContext, request: HttpRequest): HttpResponse {
   const name = `${request.method} ${pathnameOf(request.path).replace(/\/$/, '')}`

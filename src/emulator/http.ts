@@ -12,6 +12,15 @@ export interface HttpRequest {
   readonly isTooLarge: boolean
 }
 
+/** An answer that is not a success. */
+export class StatusError extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
 /** A list is a header that is sent several times. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 

@@ -1,7 +1,7 @@
 import { createIds, type Ids } from './deterministic.ts'
 import type { ProductRequest, ProductResponse } from './product/request.ts'
 import type { RunSql } from './product/sql.ts'
-import { createEmpty, shopMaker } from './shop/shop.ts'
+import { shopMaker } from './shop/shop.ts'
 import type { Store } from './store.ts'
 
 /** A fixed window: `limit` requests per key in every `windowMs`. */
@@ -88,7 +88,7 @@ export function createContext(options: EmulatorOptions, variant: ServerVariant):
   const ids = createIds()
   // Demo data depends on the time of the start. A later reset restores the same data, not data for a later day.
   const startedAtMs = settings.now()
-  const createStore = settings.data === 'shop' ? shopMaker(ids, startedAtMs) : (): Store => createEmpty(ids, startedAtMs)
+  const createStore = shopMaker(ids, startedAtMs, settings.data === 'empty')
   const store = createStore()
   return {
     settings,

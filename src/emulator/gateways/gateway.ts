@@ -1,5 +1,5 @@
 import type { Ids } from '../deterministic.ts'
-import { type Headers, type HttpRequest, type HttpResponse, queryFieldsOf } from '../http.ts'
+import { type Headers, type HttpRequest, type HttpResponse, queryFieldsOf, StatusError } from '../http.ts'
 import type { EmulatorContext, RateLimit } from '../options.ts'
 import { handleRoute, type Route } from '../product/product.ts'
 import type { ProductRequest, ProductResponse } from '../product/request.ts'
@@ -33,14 +33,10 @@ export const isUsable = ({ state, expireAt }: ApiKey, nowMs: number): boolean =>
   state === 'enabled' && (expireAt === null || Date.parse(expireAt) > nowMs)
 
 /** A request that the gateway rejects itself. */
-export class GatewayError extends Error {
-  override readonly name = 'GatewayError'
-  readonly status: number
+export class GatewayError extends StatusError {
   readonly code: string
-
   constructor(status: number, code: string, message: string) {
-    super(message)
-    this.status = status
+    super(status, message)
     this.code = code
   }
 }

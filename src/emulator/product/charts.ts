@@ -1,5 +1,6 @@
 import * as z from 'zod/v3'
 import { dayMs, minuteMs } from '../../platform/core/durations.ts'
+import { StatusError } from '../http.ts'
 import type { JsonObject, Source } from '../store.ts'
 import { findById, objectId, ok, type ProductRequest, type ProductResponse, validate } from './request.ts'
 import { selectTelemetry, type TelemetryKind, type TelemetryRow, telemetryKinds, visitTelemetry } from './telemetry.ts'
@@ -61,13 +62,7 @@ export type ChartRequest = z.output<typeof schema>
 type SeriesInput = z.output<typeof series>
 
 /** An answer that is not 200. */
-export class ChartError extends Error {
-  readonly status: number
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
-}
+export class ChartError extends StatusError {}
 
 /** How long the demo keeps its telemetry. As in the product, whose tables have a partition for each day, whole days are deleted. */
 const retentionDays = 30

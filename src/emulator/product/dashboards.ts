@@ -91,12 +91,7 @@ const bodyFields = {
   containers: z.array(container).max(50).optional(),
 }
 
-interface CrossFields {
-  readonly savedQuery?: string | null | undefined
-  readonly savedQueryLanguage?: string | null | undefined
-  readonly containers?: readonly z.output<typeof container>[] | undefined
-  readonly filters?: readonly FilterBody[] | undefined
-}
+type CrossFields = z.output<z.ZodObject<typeof bodyFields>> & { readonly filters?: readonly FilterBody[] | undefined }
 
 function checkCrossFields({ savedQuery, savedQueryLanguage, containers = [], filters = [] }: CrossFields, context: z.RefinementCtx) {
   if (savedQuery != null && savedQueryLanguage === null)

@@ -85,43 +85,31 @@ function countGroups(tables: readonly Table[], found: TableGroups, nowMs: number
   const ageAt = toAge(limit === undefined ? key : whereKey)
   if (ageAt === undefined || (where !== undefined && list === undefined)) return undefined
   const listed = list === undefined ? undefined : new Set(list.split(', '))
-  const toGroup = limit === undefined ? (age: string) => age : toHashGroup(BigInt(limit))
-  const groups = new Map<string, RowGroup>()
+  const toGroup = (age: string, hashed: bigint): string =>
+    limit === undefined ? age : hashed <= BigInt(limit) ? `(1,${hashed})` : `(0,${hashed % 1024n})`
+  const groups = new Map<
+    string,
+    { readonly hashes: Set<bigint>; readonly sum: bigint } & Readonly<Record<'rows' | 'newestMs' | 'stepMs', number>>
+  >()
   for (const [rowMs, value] of table.rows ?? rowsUntil(table, nowMs)) {
     const timeMs = time === '0' ? 0 : rowMs
     const age = ageAt(timeMs)
     if (listed !== undefined && !listed.has(age)) continue
     const hashed = hash === '0' ? 0n : rowHash(rowMs, value)
     const of = toGroup(age, hashed)
-    groups.set(of, addRow(groups.get(of), timeMs, hashed))
+    const group = groups.get(of) ?? { rows: 0, sum: 0n, newestMs: 0, stepMs: 24 * hourMs, hashes: new Set() }
+    groups.set(of, {
+      rows: group.rows + 1,
+      sum: group.sum + hashed,
+      newestMs: Math.max(group.newestMs, timeMs),
+      stepMs: [24 * hourMs, hourMs, 60_000, 1000].find((step) => step <= group.stepMs && timeMs % step === 0) ?? 1,
+      hashes: group.hashes.add(hashed),
+    })
   }
   const answers = [...groups].map(([of, { rows, sum, newestMs, stepMs, hashes }]) =>
     [of, rows, BigInt.asUintN(64, sum), hashes.size, newestMs, stepMs].map(String),
   )
   return { rows: [{ total: String([...groups.values()].reduce((sum, { rows }) => sum + rows, 0)), groups: answers }] }
-}
-
-const toHashGroup =
-  (limit: bigint) =>
-  (_: string, hash: bigint): string =>
-    hash <= limit ? `(1,${hash})` : `(0,${hash % 1024n})`
-
-interface RowGroup {
-  rows: number
-  sum: bigint
-  newestMs: number
-  stepMs: number
-  readonly hashes: Set<bigint>
-}
-
-function addRow(group: RowGroup | undefined, timeMs: number, hash: bigint): RowGroup {
-  const added = group ?? { rows: 0, sum: 0n, newestMs: 0, stepMs: 24 * hourMs, hashes: new Set() }
-  added.rows += 1
-  added.sum += hash
-  added.newestMs = Math.max(added.newestMs, timeMs)
-  added.stepMs = [24 * hourMs, hourMs, 60_000, 1000].find((step) => step <= added.stepMs && timeMs % step === 0) ?? 1
-  added.hashes.add(hash)
-  return added
 }
 
 const ages = /^multiIf\(isNull\(__t\) OR __t > (\d+), -2, __t > (\d+), if\(__t > (\d+) AND __t <= (\d+), -3, -4\), \d+ - __t < (\d+), -1, /

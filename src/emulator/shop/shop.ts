@@ -6,7 +6,6 @@ import {
   type Activity,
   type ApiKey,
   type Backup,
-  type Connection,
   type CreditBalance,
   type Permission,
   permissions,
@@ -22,50 +21,28 @@ import { createAlerts, createDashboards, createSavedSearches } from './shop-dash
 
 const daysBefore = (atMs: number, days: number) => new Date(atMs - days * dayMs).toISOString()
 
-/** Makes a small shop with three services in one warehouse, for the start and for each reset. All have one history, which takes longest. */
-export function shopMaker(ids: Ids, atMs: number): () => Store {
-  const usage = createUsage(atMs)
-  const activities = createActivities(atMs)
+/**
+ * Makes a small shop with three services in one warehouse, for the start and for each reset. All have one history, which takes longest. The
+ * services of an empty shop have only a connection.
+ */
+export function shopMaker(ids: Ids, atMs: number, isEmpty: boolean): () => Store {
+  const usage = isEmpty ? [] : createUsage(atMs)
+  const activities = isEmpty ? [] : createActivities(atMs)
   return () => {
     const demoIds = createDemoIds(ids)
-    const store = createOrganization(demoIds, atMs)
-    for (const organization of store.organizations) {
-      for (const service of organization.services) fillService(service, demoIds, atMs)
-      organization.creditBalances = createCreditBalances(demoIds, atMs)
-      organization.usage = usage
-      organization.activities = [...activities]
+    const services = keysOf<ServiceName>(demo.services).map((name) => createService(demoIds, name, atMs))
+    for (const service of services) fillService(service, demoIds, atMs, isEmpty)
+    const creditBalances = isEmpty ? [] : createCreditBalances(demoIds, atMs)
+    const about = { id: demo.organizationId, name: 'Demo shop', createdAt: daysBefore(atMs, 400) }
+    return {
+      organizations: [{ ...about, services, usage, activities: [...activities], creditBalances }],
+      keys: [
+        createKey('admin', { id: demo.apiKeyId, secret: demo.apiKeySecret }, permissions),
+        createKey('billing', demo.keys.billing, ['control-plane:organization:view', 'control-plane:organization:view-billing']),
+        createKey('observability', demo.keys.observability, ['control-plane:service:manage-clickstack-api']),
+        { ...createKey('disabled', demo.keys.disabled, permissions), state: 'disabled' },
+      ],
     }
-    return store
-  }
-}
-
-/** The organization, services and keys of the shop, whose services have only a connection. */
-export function createEmpty(ids: Ids, atMs: number): Store {
-  const demoIds = createDemoIds(ids)
-  const store = createOrganization(demoIds, atMs)
-  for (const service of store.organizations.flatMap(({ services }) => services))
-    service.connections = [createConnection(demoIds, service.name as ServiceName, atMs)] // The shop has only these.
-  return store
-}
-
-function createOrganization(ids: DemoIds, atMs: number): Store {
-  const organization = {
-    id: demo.organizationId,
-    name: 'Demo shop',
-    createdAt: daysBefore(atMs, 400),
-    services: [createService(ids, 'checkout', atMs), createService(ids, 'catalog', atMs), createService(ids, 'search', atMs)],
-    usage: [],
-    activities: [],
-    creditBalances: [],
-  }
-  return {
-    organizations: [organization],
-    keys: [
-      createKey('admin', { id: demo.apiKeyId, secret: demo.apiKeySecret }, permissions),
-      createKey('billing', demo.keys.billing, ['control-plane:organization:view', 'control-plane:organization:view-billing']),
-      createKey('observability', demo.keys.observability, ['control-plane:service:manage-clickstack-api']),
-      { ...createKey('disabled', demo.keys.disabled, permissions), state: 'disabled' },
-    ],
   }
 }
 
@@ -82,25 +59,25 @@ function createService(ids: DemoIds, name: ServiceName, atMs: number): Service {
     tags: [{ key: 'team', value: name }, { key: 'importance', value: isPrimary ? 'critical' : 'normal' }, { key: 'shop' }],
     createdAt: daysBefore(atMs, 400),
     teamId: ids.objectId(),
-    connections: [],
-    dashboards: [],
-    alerts: [],
-    sources: [],
-    webhooks: [],
-    savedSearches: [],
-    backups: [],
     backupConfiguration: { backupPeriodInHours: 24, backupRetentionPeriodInHours: 240 },
-    tables: [],
+    ...{ connections: [], dashboards: [], alerts: [], sources: [], webhooks: [], savedSearches: [], backups: [], tables: [] },
   }
 }
 
-function fillService(service: Service, ids: DemoIds, atMs: number) {
+function fillService(service: Service, ids: DemoIds, atMs: number, isEmpty: boolean) {
   const name = service.name as ServiceName // The shop has only these.
-  const connection = createConnection(ids, name, atMs)
+  const [at, connectedAt] = [daysBefore(atMs, 120), daysBefore(atMs, 300)]
+  const connection = {
+    id: ids.objectId(),
+    name: 'Default',
+    host: `https://${name}.clickhouse.example:8443`,
+    username: 'otel',
+    createdAt: connectedAt,
+    updatedAt: connectedAt,
+  }
   service.connections = [connection]
+  if (isEmpty) return
   service.sources = createSources(ids, name, connection.id)
-  const at = daysBefore(atMs, 120)
-  const urls = hookUrls(name)
   const create = (name: string, kind: string, url: string, description: string): Webhook => ({
     id: ids.objectId(),
     name,
@@ -111,9 +88,23 @@ function fillService(service: Service, ids: DemoIds, atMs: number) {
     updatedAt: at,
   })
   service.webhooks = [
-    create('oncall', 'slack', urls.oncall, `On-call channel of the ${name} team`),
-    create('incidents', 'incidentio', urls.incidents, 'Opens an incident'),
-    { ...create('audit', 'generic', urls.audit, 'Keeps every notification'), body: '{"text":"{{title}}"}' },
+    // Fake URLs that look like secrets, as in the real API.
+    create(
+      'oncall',
+      'slack',
+      `https://hooks.slack.com/services/T0DEMO000/B0DEMO000/opens-nothing-${name}`,
+      `On-call channel of the ${name} team`,
+    ),
+    create(
+      'incidents',
+      'incidentio',
+      `https://api.incidents.example/v2/alert_events/http/demo-${name}?token=opens-nothing`,
+      'Opens an incident',
+    ),
+    {
+      ...create('audit', 'generic', `https://audit.example/hooks/opens-nothing-${name}`, 'Keeps every notification'),
+      body: '{"text":"{{title}}"}',
+    },
   ]
   service.dashboards = createDashboards(ids, name, service.sources)
   service.savedSearches = createSavedSearches(ids, service, atMs)
@@ -130,18 +121,6 @@ const createKey = (name: string, pair: { readonly id: string; readonly secret: s
   expireAt: null,
   permissions: [...granted],
 })
-
-function createConnection(ids: DemoIds, service: ServiceName, atMs: number): Connection {
-  const at = daysBefore(atMs, 300)
-  return {
-    id: ids.objectId(),
-    name: 'Default',
-    host: `https://${service}.clickhouse.example:8443`,
-    username: 'otel',
-    createdAt: at,
-    updatedAt: at,
-  }
-}
 
 function createSources(ids: DemoIds, service: ServiceName, connection: string): Source[] {
   const from = (tableName: string) => ({ databaseName: `${service}_otel`, tableName })
@@ -206,13 +185,6 @@ function createSources(ids: DemoIds, service: ServiceName, connection: string): 
     })
   return sources
 }
-
-/** Fake URLs that look like secrets, as in the real API. */
-const hookUrls = (service: ServiceName) => ({
-  oncall: `https://hooks.slack.com/services/T0DEMO000/B0DEMO000/opens-nothing-${service}`,
-  incidents: `https://api.incidents.example/v2/alert_events/http/demo-${service}?token=opens-nothing`,
-  audit: `https://audit.example/hooks/opens-nothing-${service}`,
-})
 
 // Amounts depend on entity and date only, except for the spike and for the part of today that has passed.
 
