@@ -77,13 +77,7 @@ const states: ReadonlyMap<string, BackupState> = new Map([
 ])
 
 /** Some APIs report no status. Their backups are successful once they have an end. */
-export function classifyBackup({
-  status,
-  finishedMs,
-}: {
-  readonly status: string | undefined
-  readonly finishedMs: number | undefined
-}): BackupState {
+export function classifyBackup({ status, finishedMs }: BackupTimes): BackupState {
   if (status === undefined) return finishedMs === undefined ? 'unknown' : 'successful'
   return states.get(status) ?? 'unknown'
 }

@@ -3,7 +3,7 @@ import { isUuid } from '../platform/api/path.ts'
 import { findServices, hasTag, isOfDrill, type ListedService, listServices } from '../platform/api/services.ts'
 import { type Diagnostic, inputDiagnostic, missingInput } from '../platform/core/diagnostics.ts'
 import { dayMs, hourMs } from '../platform/core/durations.ts'
-import { InputError, inputError } from '../platform/core/errors.ts'
+import { InputError, inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
 import { isMapping, keysOf } from '../platform/core/keys.ts'
@@ -54,11 +54,13 @@ export const checkBackups = defineOperation({
     )
     const unknown = findUnknownService(policies, resolved.listed ?? [])
     if (unknown !== undefined) throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this name or id`)
-    const needsConfiguration = maxAgeHours === undefined || needConfiguration(policies)
-    const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), { needsConfiguration })
+    const needsConfiguration =
+      maxAgeHours === undefined ||
+      policies.some((policy) => keysOf<keyof typeof options>(options).some((name) => policy[name] !== undefined))
+    const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), needsConfiguration)
     const dated =
       resolved.listed ??
-      (read.some(({ backups }) => 'value' in backups && backups.value.length === 0)
+      (read.some(({ backups }) => Array.isArray(backups) && backups.length === 0)
         ? await findServices(api, organizationId, true)
         : undefined)
     // The time is read after the answers: a backup that finished while others were read must not be dated in the future.
@@ -183,14 +185,10 @@ const findUnknownService = (policies: readonly Policy[], listed: readonly Listed
 const policiesOf = (policies: readonly ProvenPolicy[], service: ListedService) =>
   policies.filter(({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)))
 
-/** Whether the policies are compared with the backup configuration. */
-const needConfiguration = (policies: readonly Policy[]) =>
-  policies.some((policy) => keysOf<keyof typeof options>(options).some((name) => policy[name] !== undefined))
-
 /** All policies about the service must hold. */
 function comparePolicies(own: readonly Policy[], { serviceId, configuration, backups }: ServiceBackups, scope: Scope, isNew: boolean) {
   const { maxAgeHours, organizationId, nowMs } = scope
-  const value = configuration !== undefined && 'value' in configuration ? configuration.value : {}
+  const value = configuration === undefined || configuration instanceof WatchkeeperError ? {} : configuration
   const configured = { ...configuredOf(value), periodHours: effectivePeriodHours(value) }
   const changes = new Map(
     own.flatMap((policy) =>
@@ -201,7 +199,8 @@ function comparePolicies(own: readonly Policy[], { serviceId, configuration, bac
       }),
     ),
   )
-  const ownBuckets = 'value' in backups ? backups.value.filter(({ bucket }) => bucket?.bucketPath || bucket?.containerName) : []
+  const listed = backups instanceof WatchkeeperError ? [] : backups
+  const ownBuckets = listed.filter(({ bucket }) => bucket?.bucketPath || bucket?.containerName)
   const copies = ownBuckets.map(toKnownBackup).filter(isSuccessful)
   const copyMs = Math.max(...copies.flatMap(({ startedMs }) => startedMs ?? []))
   // The service makes these backups every day, whatever the period of its others is.

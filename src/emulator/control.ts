@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { parseJsonOrUndefined } from '../platform/core/json.ts'
 import { type FaultQueue, faultSchema } from './faults.ts'
-import { type HttpRequest, type HttpResponse, isJsonType, jsonResponse, pathnameOf, StatusError } from './http.ts'
+import { badRequest, GatewayError, notFound, requireJson } from './gateways/gateway.ts'
+import { type HttpRequest, type HttpResponse, jsonResponse, pathnameOf } from './http.ts'
 import type { EmulatorContext } from './options.ts'
 import { restoreBackup, restoreSchema } from './restore.ts'
 
@@ -31,17 +31,15 @@ const controlPath = '/_emulator'
 
 export const isControl = (path: string): boolean => pathnameOf(path) === controlPath || path.startsWith(`${controlPath}/`)
 
-class ControlError extends StatusError {}
-
 export function handleControl(control: ControlContext, request: HttpRequest): HttpResponse {
   const name = `${request.method} ${pathnameOf(request.path).replace(/\/$/, '')}`
   try {
     const handle = handlers[name]
-    if (handle === undefined) throw new ControlError(404, `NOT_FOUND: unknown control request ${name}`)
+    if (handle === undefined) throw notFound(`unknown control request ${name}`)
     return jsonResponse(200, handle(control, request))
   } catch (cause) {
-    if (!(cause instanceof ControlError)) throw cause
-    return jsonResponse(cause.status, { status: cause.status, error: cause.message })
+    if (!(cause instanceof GatewayError)) throw cause
+    return jsonResponse(cause.status, { status: cause.status, error: `${cause.code}: ${cause.message}` })
   }
 }
 
@@ -64,10 +62,7 @@ const handlers: Readonly<Record<string, (control: ControlContext, request: HttpR
 }
 
 function parseControl<S extends z.ZodType>(schema: S, request: HttpRequest): z.output<S> {
-  if (!isJsonType(request)) throw new ControlError(400, 'BAD_REQUEST: request body must be sent as application/json')
-  const value = parseJsonOrUndefined(request.text)
-  if (value === undefined) throw new ControlError(400, 'BAD_REQUEST: request body is not valid JSON')
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(requireJson(request))
   if (parsed.success) return parsed.data
-  throw new ControlError(400, `BAD_REQUEST: ${z.prettifyError(parsed.error)}`)
+  throw badRequest(z.prettifyError(parsed.error))
 }

@@ -65,8 +65,6 @@ export function queryFieldsOf(path: string): Readonly<Record<string, string | re
   )
 }
 
-export const isJsonType = ({ headers }: HttpRequest): boolean => /^application\/json\b/i.test(headers['content-type'] ?? '')
-
 export const jsonType = 'application/json; charset=utf-8'
 
 export const htmlType = 'text/html; charset=utf-8'

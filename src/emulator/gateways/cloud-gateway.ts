@@ -1,11 +1,10 @@
 import { addDays, countDays, dayOf, isDay } from '../../platform/core/dates.ts'
-import { type ExactNumber, parseJsonOrUndefined } from '../../platform/core/json.ts'
+import type { ExactNumber } from '../../platform/core/json.ts'
 import type { Ids } from '../deterministic.ts'
 import {
   type Headers,
   type HttpRequest,
   type HttpResponse,
-  isJsonType,
   jsonResponse,
   noRouteResponse,
   pathnameOf,
@@ -28,7 +27,7 @@ import {
   type UsageRecord,
 } from '../store.ts'
 import { findUndocumented } from './documented-fields.ts'
-import { badRequest, callProduct, type Gateway, GatewayError, type Identity, isUsable, notFound, toSqlContext } from './gateway.ts'
+import { badRequest, callProduct, type Gateway, GatewayError, type Identity, isUsable, notFound, requireJson, toSqlContext } from './gateway.ts'
 
 const maxCloudBody = 5 * 1024 * 1024
 
@@ -216,10 +215,7 @@ function toPlatformCall({ store, settings }: EmulatorContext, { path }: HttpRequ
 
 function requireObject(request: HttpRequest): JsonObject {
   if (request.isTooLarge) throw new GatewayError(413, 'PAYLOAD_TOO_LARGE', `request body is larger than ${maxCloudBody} bytes`)
-  // The specification declares only this type for bodies.
-  if (!isJsonType(request)) throw badRequest('request body must be sent as application/json')
-  const value = parseJsonOrUndefined(request.text)
-  if (value === undefined) throw badRequest('request body is not valid JSON')
+  const value = requireJson(request)
   if (!isJsonObject(value)) throw badRequest('request body must be an object')
   return value
 }
@@ -308,15 +304,12 @@ function getCreditBalances({ organization, nowMs }: PlatformCall): unknown {
     .filter(isActive)
     .toSorted((a, b) => Date.parse(a.expirationDate) - Date.parse(b.expirationDate))
   return {
-    totalRemainingCredits: toCredits(sumMicro(active.map(({ totalMicro, spentMicro }) => totalMicro - spentMicro))),
-    balances: active.map(({ totalMicro, spentMicro, id, type, startDate, expirationDate }) => ({
-      id,
-      type,
-      remainingCredits: toCredits(BigInt(totalMicro - spentMicro)),
-      totalAmount: toCredits(BigInt(totalMicro)),
-      amountSpent: toCredits(BigInt(spentMicro)),
-      startDate,
-      expirationDate,
+    totalRemainingCredits: toCredits(active.map(({ totalMicro, spentMicro }) => totalMicro - spentMicro)),
+    balances: active.map(({ totalMicro, spentMicro, ...balance }) => ({
+      ...balance,
+      remainingCredits: toCredits([totalMicro - spentMicro]),
+      totalAmount: toCredits([totalMicro]),
+      amountSpent: toCredits([spentMicro]),
     })),
   }
 }
@@ -335,7 +328,7 @@ function getUsageCost({ organization, query, nowMs }: PlatformCall): unknown {
     .filter((record) => isTagged(organization, record, filters))
   const views = records.map((record) => toUsageView(record, firstOpenDay))
   return {
-    grandTotalCHC: toCredits(sumMicro(records.flatMap(({ micro }) => Object.values(micro)))),
+    grandTotalCHC: toCredits(records.flatMap(({ micro }) => Object.values(micro))),
     // An older copy of the documentation shows one record here instead of a list (clickhousectl#27).
     costs: views,
   }
@@ -377,16 +370,15 @@ function toUsageView(record: UsageRecord, firstOpenDay: string): JsonObject {
   const { micro, locked, ...fields } = record
   return {
     ...fields,
-    metrics: Object.fromEntries(Object.entries(micro).map(([name, amount]) => [`${name}CHC`, toCredits(BigInt(amount))])),
-    totalCHC: toCredits(sumMicro(Object.values(micro))),
+    metrics: Object.fromEntries(Object.entries(micro).map(([name, amount]) => [`${name}CHC`, toCredits([amount])])),
+    totalCHC: toCredits(Object.values(micro)),
     locked: locked ?? record.date < firstOpenDay,
   }
 }
 
-const sumMicro = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + BigInt(amount), 0n)
-
-/** Millionths of a credit as an exact decimal, without a float in between: 1250000 → 1.25, 3 → 0.000003. */
-function toCredits(micro: bigint): ExactNumber {
+/** A sum of millionths of a credit as an exact decimal, without a float in between: 1250000 → 1.25, 3 → 0.000003. */
+function toCredits(amounts: readonly number[]): ExactNumber {
+  const micro = amounts.reduce((total, amount) => total + BigInt(amount), 0n)
   const sign = micro < 0n ? '-' : ''
   const digits = (micro < 0n ? -micro : micro).toString().padStart(7, '0')
   const fraction = digits.slice(-6).replace(/0+$/, '')

@@ -1,3 +1,4 @@
+import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import type { Ids } from '../deterministic.ts'
 import { type Headers, type HttpRequest, type HttpResponse, queryFieldsOf, StatusError } from '../http.ts'
 import type { EmulatorContext, RateLimit } from '../options.ts'
@@ -44,6 +45,14 @@ export class GatewayError extends StatusError {
 export const badRequest = (message: string): GatewayError => new GatewayError(400, 'BAD_REQUEST', message)
 
 export const notFound = (message: string): GatewayError => new GatewayError(404, 'NOT_FOUND', message)
+
+/** The body of a request. The specification declares only this type. */
+export function requireJson({ text, headers }: HttpRequest): unknown {
+  if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) throw badRequest('request body must be sent as application/json')
+  const value = parseJsonOrUndefined(text)
+  if (value === undefined) throw badRequest('request body is not valid JSON')
+  return value
+}
 
 /** Passes a request on to the product. */
 export function callProduct(
