@@ -10,7 +10,7 @@ import { isMapping, keysOf } from '../platform/core/keys.ts'
 import { didYouMean } from '../platform/core/names.ts'
 import { plural, quote } from '../platform/core/text.ts'
 import type { Files } from '../platform/operation/files.ts'
-import { type Context, defineOperation, type Given } from '../platform/operation/operation.ts'
+import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { formatAgo, formatDuration } from '../platform/report/format.ts'
 import { byWorst, clockSkewMs, computeTypicalDurationMs, defaultLimitHours, deriveLimitHours } from './backup-rules.ts'
 import { toKnownBackup } from './backups.ts'
@@ -38,7 +38,10 @@ export const checkBackups = defineOperation({
   output: backupsOutput,
   details: backupsDetails,
   example: { maxAgeHours: 26, checks: 'backups.yml' },
-  check: (given) => requireServices(given),
+  check: ({ names, hasServiceId }) => {
+    const hint = `is missing: set ${spellInput('service-id')}, the variable WATCHKEEPER_SERVICE_ID, or ${spellInput('services')}`
+    return names.has('services') || hasServiceId ? [] : [missingInput('service-id', hint)]
+  },
   async run(context, { maxAgeHours, services, checks }) {
     const { api, organizationId, service, clock, files } = context
     // The YAML parser takes longer to load than the rest of a run without a file.
@@ -52,7 +55,9 @@ export const checkBackups = defineOperation({
       given,
       policies.some(({ services: own, tag }) => own !== undefined || tag !== undefined),
     )
-    const unknown = findUnknownService(policies, resolved.listed ?? [])
+    // A misspelled name would leave a policy without a service.
+    const named = policies.flatMap(({ services: own = [] }) => own)
+    const unknown = named.find((name) => !resolved.listed?.some((one) => isNameOf(one)(name)))
     if (unknown !== undefined) throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this name or id`)
     const needsConfiguration =
       maxAgeHours === undefined ||
@@ -72,7 +77,7 @@ export const checkBackups = defineOperation({
       const own = policiesOf(proven, service)
       const ratios = own.flatMap(({ minSizeRatio }) => minSizeRatio ?? [])
       const minSizeRatio = ratios.length === 0 ? undefined : Math.max(...ratios)
-      const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs, createdMs: createdMsOf(service) })
+      const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs, createdMs: Date.parse(service.createdAt ?? '') })
       const { problems: differences, correction } = comparePolicies(own, one, scope, check.firstBackupDueAt !== undefined)
       const { restoredMs, problems: missing } = judgeAllRestores(own, one.serviceId, nowMs)
       const isLeftOut = policies.length > 0 && own.length === 0
@@ -92,16 +97,16 @@ export const checkBackups = defineOperation({
     const listed = dated ?? (needsNames(judged) ? await findServices(api, organizationId) : [])
     const kept = withoutDrills(resolved.ids, listed)
     const names = new Map(listed.map(({ id, name }) => [id, name || undefined]))
-    const named = judged
+    const checked = judged
       .filter(({ serviceId }) => kept.includes(serviceId))
       .map((check) => ({ ...check, name: names.get(check.serviceId) }))
-    const [worst] = named.toSorted(byWorst)
+    const [worst] = checked.toSorted(byWorst)
     if (worst === undefined) throw inputError('services', 'are all services of restore drills, which have no backups of their own')
     return {
       ...worst.backup,
       checkedAt: new Date(nowMs).toISOString(),
       worstServiceId: worst.serviceId,
-      services: named,
+      services: checked,
       ...(leftOutFiles.length > 0 && { leftOutFiles }),
       drills: resolved.ids.filter((id) => !kept.includes(id)).map((id) => names.get(id) ?? id),
     }
@@ -110,25 +115,9 @@ export const checkBackups = defineOperation({
   report: reportChecks,
 })
 
-/** Undefined where the API does not say when the service was created. */
-function createdMsOf({ createdAt = '' }: ListedService) {
-  const createdMs = Date.parse(createdAt)
-  return Number.isNaN(createdMs) ? undefined : createdMs
-}
-
 /** Services of restore drills are deleted soon, so no one needs their backups. */
 const withoutDrills = (ids: readonly string[], listed: readonly ListedService[] = []) =>
   ids.filter((id) => !listed.some((one) => one.id === id && isOfDrill(one)))
-
-const requireServices = ({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] =>
-  names.has('services') || hasServiceId
-    ? []
-    : [
-        missingInput(
-          'service-id',
-          `is missing: set ${spellInput('service-id')}, the variable WATCHKEEPER_SERVICE_ID, or ${spellInput('services')}`,
-        ),
-      ]
 
 /**
  * Reads the list of services only when `given` has a name, or the caller needs it. Throws an InputError for every name that is unknown or
@@ -177,10 +166,6 @@ const isNameOf =
   ({ id, name }: ListedService) =>
   (given: string): boolean =>
     given === name || given.toLowerCase() === id
-
-/** A service of a policy that does not exist: a misspelled name would leave the policy without a service. */
-const findUnknownService = (policies: readonly Policy[], listed: readonly ListedService[]) =>
-  policies.flatMap(({ services = [] }) => services).find((given) => !listed.some((one) => isNameOf(one)(given)))
 
 const policiesOf = (policies: readonly ProvenPolicy[], service: ListedService) =>
   policies.filter(({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)))

@@ -166,7 +166,8 @@ interface CheckOptions {
   readonly maxAgeHours: number | undefined
   readonly minSizeRatio: number | undefined
   readonly nowMs: number
-  readonly createdMs: number | undefined
+  /** NaN where the API does not say it. */
+  readonly createdMs: number
 }
 
 const maxListedBackups = 10

@@ -1,8 +1,7 @@
-import { createIds, type Ids } from './deterministic.ts'
+import { createIds } from './deterministic.ts'
 import type { ProductRequest, ProductResponse } from './product/request.ts'
 import type { RunSql } from './product/sql.ts'
 import { shopMaker } from './shop/shop.ts'
-import type { Store } from './store.ts'
 
 /** A fixed window: `limit` requests per key in every `windowMs`. */
 export interface RateLimit {
@@ -75,15 +74,9 @@ function toSettings({ dialect = 'clickhouse-cloud', rateLimit, ...options }: Emu
 /** The options with the defaults of the dialect filled in. */
 export type Settings = ReturnType<typeof toSettings>
 
-export interface EmulatorContext {
-  readonly settings: Settings
-  readonly store: Store
-  readonly ids: Ids
-  /** Restores ids and data. The store stays the same object. */
-  reset(): void
-}
+export type EmulatorContext = ReturnType<typeof createContext>
 
-export function createContext(options: EmulatorOptions, variant: ServerVariant): EmulatorContext {
+export function createContext(options: EmulatorOptions, variant: ServerVariant) {
   const settings = toSettings(options, variant)
   const ids = createIds()
   // Demo data depends on the time of the start. A later reset restores the same data, not data for a later day.
@@ -94,7 +87,8 @@ export function createContext(options: EmulatorOptions, variant: ServerVariant):
     settings,
     store,
     ids,
-    reset() {
+    /** Restores ids and data. The store stays the same object. */
+    reset(): void {
       ids.reset()
       Object.assign(store, createStore())
     },

@@ -1,15 +1,7 @@
 import { addDays, countDays, dayOf, isDay } from '../../platform/core/dates.ts'
 import type { ExactNumber } from '../../platform/core/json.ts'
 import type { Ids } from '../deterministic.ts'
-import {
-  type Headers,
-  type HttpRequest,
-  type HttpResponse,
-  jsonResponse,
-  noRouteResponse,
-  pathnameOf,
-  queryOf,
-} from '../http.ts'
+import { type Headers, type HttpRequest, type HttpResponse, jsonResponse, noRouteResponse, pathnameOf, queryOf } from '../http.ts'
 import type { EmulatorContext, Settings } from '../options.ts'
 import { findRoute } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
@@ -27,7 +19,17 @@ import {
   type UsageRecord,
 } from '../store.ts'
 import { findUndocumented } from './documented-fields.ts'
-import { badRequest, callProduct, type Gateway, GatewayError, type Identity, isUsable, notFound, requireJson, toSqlContext } from './gateway.ts'
+import {
+  badRequest,
+  callProduct,
+  type Gateway,
+  GatewayError,
+  type Identity,
+  identify,
+  notFound,
+  requireJson,
+  toSqlContext,
+} from './gateway.ts'
 
 const maxCloudBody = 5 * 1024 * 1024
 
@@ -182,15 +184,10 @@ function requireService({ organization, param }: PlatformCall): Service {
   return found
 }
 
-function identifyPair({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
-  if (authorization === undefined) return { credentials: 'absent', keyId: '' }
-  const pair = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
-  const text = pair === undefined ? '' : Buffer.from(pair, 'base64').toString()
-  const colon = text.indexOf(':')
-  const keyId = colon === -1 ? '' : text.slice(0, colon)
-  const key = store.keys.find(({ id, secret }) => id === keyId && secret === text.slice(colon + 1))
-  if (colon === -1 || key === undefined || !isUsable(key, settings.now())) return { credentials: 'wrong', keyId }
-  return { credentials: 'valid', keyId, key }
+function identifyPair(context: EmulatorContext, authorization: string | undefined): Identity {
+  const pair = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization ?? '')?.[1] ?? ''
+  const [, keyId, own] = /^([^:]*):(.*)$/s.exec(Buffer.from(pair, 'base64').toString()) ?? []
+  return identify(context, authorization, keyId, ({ id, secret }) => id === keyId && secret === own)
 }
 
 function authorize({ key, credentials }: Identity, permission: Permission): ApiKey {

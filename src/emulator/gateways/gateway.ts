@@ -30,8 +30,19 @@ export interface Identity {
   readonly key?: ApiKey
 }
 
-export const isUsable = ({ state, expireAt }: ApiKey, nowMs: number): boolean =>
-  state === 'enabled' && (expireAt === null || Date.parse(expireAt) > nowMs)
+/** Whose key a request has. Without a `keyId`, it has none in the form of the gateway. */
+export function identify(
+  { store, settings }: EmulatorContext,
+  authorization: string | undefined,
+  keyId: string | undefined,
+  isMeant: (key: ApiKey) => boolean,
+): Identity {
+  const isUsable = ({ state, expireAt }: ApiKey): boolean =>
+    state === 'enabled' && (expireAt === null || Date.parse(expireAt) > settings.now())
+  const key = keyId === undefined ? undefined : store.keys.find((one) => isMeant(one) && isUsable(one))
+  const credentials = authorization === undefined ? 'absent' : key === undefined ? 'wrong' : 'valid'
+  return { credentials, keyId: keyId ?? '', ...(key && { key }) }
+}
 
 /** A request that the gateway rejects itself. */
 export class GatewayError extends StatusError {

@@ -7,7 +7,7 @@ import type { ProductResponse } from '../product/request.ts'
 import { UnsupportedQuery } from '../product/sql.ts'
 import { demo } from '../shop/demo.ts'
 import { findService, isJsonObject } from '../store.ts'
-import { callProduct, type Gateway, type Identity, isUsable, toSqlContext } from './gateway.ts'
+import { callProduct, type Gateway, type Identity, identify, toSqlContext } from './gateway.ts'
 
 const maxBodyBytes = 32 * 1024 * 1024
 
@@ -17,7 +17,10 @@ const resources = ['alerts', 'charts', 'connections', 'dashboards', 'saved-searc
 export function createHyperdxGateway(settings: Settings): Gateway {
   return {
     maxBodyBytes,
-    identify: identifyBearer,
+    identify(context, authorization) {
+      const secret = authorization?.split('Bearer ')[1] || undefined
+      return identify(context, authorization, secret, (key) => key.secret === secret)
+    },
     // A body that cannot be parsed is rejected before it is counted.
     isLimited: (request) => resources.includes(toSegments(request.path)?.[0]?.toLowerCase() ?? '') && !('rejection' in parseBody(request)),
     // Headers without a policy, and in whole seconds.
@@ -36,13 +39,6 @@ export function createHyperdxGateway(settings: Settings): Gateway {
     toError: (_ids, status, _code, message) => jsonResponse(status, { message }),
     toResult: (_ids, result) => jsonResponse(200, { data: result }),
   }
-}
-
-function identifyBearer({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
-  const secret = authorization?.split('Bearer ')[1]
-  if (!secret) return { credentials: authorization === undefined ? 'absent' : 'wrong', keyId: '' }
-  const key = store.keys.find((one) => one.secret === secret && isUsable(one, settings.now()))
-  return key === undefined ? { credentials: 'wrong', keyId: secret } : { credentials: 'valid', keyId: secret, key }
 }
 
 function handle(settings: Settings, context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse {

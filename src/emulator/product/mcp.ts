@@ -70,21 +70,14 @@ function runQuery({ connectionId, sql, startTime, endTime }: z.output<typeof que
     return toolError(JSON.stringify([{ code: 'custom', message: 'Invalid ObjectId', path: ['config', 'connectionId'] }], null, 2))
   if (!context.service.connections.some((one) => one.id === connectionId))
     return toolError(`Connection not found: ${connectionId}. Call clickstack_list_sources to discover available connection IDs.`)
-  const result = evaluateSql({ sql, startMs, endMs }, context)
-  return 'error' in result
-    ? toolError(
-        result.error.startsWith('Unknown expression identifier')
-          ? `${result.error}\n\nHINT: Call clickstack_describe_source to discover available columns and map attribute keys before retrying.`
-          : result.error,
-      )
-    : toContent(toJsonFormat(result))
-}
-
-const toolError = (text: string) => ({ content: [{ type: 'text', text }], isError: true })
-
-function toContent(result: JsonObject): JsonObject {
-  const isTrimmed = JSON.stringify(result).length > maxResultLength
-  const answer = {
+  const evaluated = evaluateSql({ sql, startMs, endMs }, context)
+  if ('error' in evaluated) {
+    const hint = '\n\nHINT: Call clickstack_describe_source to discover available columns and map attribute keys before retrying.'
+    return toolError(evaluated.error + (evaluated.error.startsWith('Unknown expression identifier') ? hint : ''))
+  }
+  const result = toJsonFormat(evaluated)
+  const isTrimmed = jsonLength(result) > maxResultLength
+  return textAnswer({
     result: isTrimmed ? trimObject(result, maxResultLength) : result,
     ...(isTrimmed && { note: 'Result was trimmed for context size. Narrow the time range or add filters to reduce data.' }),
     ...(result.rows === 0 && {
@@ -92,9 +85,10 @@ function toContent(result: JsonObject): JsonObject {
         'No data found in the queried time range. Try setting startTime to a wider window (e.g. 24 hours ago) or check that filters match existing data.',
       ],
     }),
-  }
-  return textAnswer(answer)
+  })
 }
+
+const toolError = (text: string) => ({ content: [{ type: 'text', text }], isError: true })
 
 const textAnswer = (answer: JsonObject) => ({ content: [{ type: 'text', text: JSON.stringify(answer, null, 2) }] })
 

@@ -125,7 +125,9 @@ const createKey = (name: string, pair: { readonly id: string; readonly secret: s
 function createSources(ids: DemoIds, service: ServiceName, connection: string): Source[] {
   const from = (tableName: string) => ({ databaseName: `${service}_otel`, tableName })
   const [logs, traces, metrics] = [ids.objectId(), ids.objectId(), ids.objectId()]
-  const resource = { serviceNameExpression: 'ServiceName', resourceAttributesExpression: 'ResourceAttributes' }
+  /** Expressions that are the columns of their names. */
+  const columns = (names: string) =>
+    Object.fromEntries(names.split(' ').map((name) => [`${name.charAt(0).toLowerCase()}${name.slice(1)}Expression`, name]))
   const sources: Source[] = [
     {
       id: logs,
@@ -135,9 +137,7 @@ function createSources(ids: DemoIds, service: ServiceName, connection: string): 
       from: from('otel_logs'),
       defaultTableSelectExpression: 'Timestamp, ServiceName, SeverityText, Body',
       timestampValueExpression: 'TimestampTime',
-      ...resource,
-      severityTextExpression: 'SeverityText',
-      bodyExpression: 'Body',
+      ...columns('ServiceName ResourceAttributes SeverityText Body'),
       // A field that was never set may be an empty text: terraform-provider-clickhouse PR#659.
       displayedTimestampValueExpression: '',
       traceSourceId: traces,
@@ -151,14 +151,8 @@ function createSources(ids: DemoIds, service: ServiceName, connection: string): 
       from: from('otel_traces'),
       defaultTableSelectExpression: 'Timestamp, ServiceName, SpanName, Duration',
       timestampValueExpression: 'Timestamp',
-      durationExpression: 'Duration',
       durationPrecision: 9,
-      traceIdExpression: 'TraceId',
-      spanIdExpression: 'SpanId',
-      parentSpanIdExpression: 'ParentSpanId',
-      spanNameExpression: 'SpanName',
-      spanKindExpression: 'SpanKind',
-      ...resource,
+      ...columns('Duration TraceId SpanId ParentSpanId SpanName SpanKind ServiceName ResourceAttributes'),
       logSourceId: logs,
       metricSourceId: metrics,
     },
@@ -170,7 +164,7 @@ function createSources(ids: DemoIds, service: ServiceName, connection: string): 
       from: from(''),
       metricTables: { gauge: 'otel_metrics_gauge', sum: 'otel_metrics_sum', histogram: 'otel_metrics_histogram' },
       timestampValueExpression: 'TimeUnix',
-      resourceAttributesExpression: 'ResourceAttributes',
+      ...columns('ResourceAttributes'),
       logSourceId: logs,
     },
   ]
