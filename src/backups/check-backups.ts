@@ -79,7 +79,7 @@ export const checkBackups = defineOperation({
       const minSizeRatio = ratios.length === 0 ? undefined : Math.max(...ratios)
       const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs, createdMs: Date.parse(service.createdAt ?? '') })
       const { problems: differences, correction } = comparePolicies(own, one, scope, check.firstBackupDueAt !== undefined)
-      const { restoredMs, problems: missing } = judgeAllRestores(own, one.serviceId, nowMs)
+      const { restoredMs, problems: missing } = judgeRestores(own, one.serviceId, nowMs)
       const isLeftOut = policies.length > 0 && own.length === 0
       const problems = [...(isLeftOut ? ['no policy of the file is about it'] : []), ...differences, ...missing]
       return {
@@ -89,7 +89,7 @@ export const checkBackups = defineOperation({
         correction,
         ...(minSizeRatio !== undefined && { minSizeRatio }),
         ...(missing.length > 0 && { needsRestore: true as const }),
-        ...(restoredMs !== undefined && { restoredAt: new Date(restoredMs).toISOString() }),
+        ...(restoredMs > 0 && { restoredAt: new Date(restoredMs).toISOString() }),
       }
     })
     const leftOutFiles = [...new Set(proven.flatMap(({ restores }) => restores?.leftOut ?? []))]
@@ -264,34 +264,29 @@ function readEvidence(text: string, { organizationId, nowMs }: Scope) {
 const isVerified = ({ status, restoreStatus }: Evidence) => status !== 'fail' && restoreStatus === 'verified'
 
 /** Why the restores are not enough for the policies, without full stops, and when the last one was verified. */
-function judgeAllRestores(own: readonly ProvenPolicy[], serviceId: string, nowMs: number) {
-  const judged = own.flatMap(({ restores, requireRestoreDays: days }) =>
-    restores === undefined || days === undefined ? [] : [judgeRestores(restores, serviceId, days, nowMs)],
-  )
-  const times = judged.flatMap(({ restoredMs }) => restoredMs ?? [])
+function judgeRestores(own: readonly ProvenPolicy[], serviceId: string, nowMs: number) {
+  const judged = own.flatMap(({ restores, requireRestoreDays: days }) => {
+    if (restores === undefined || days === undefined) return []
+    const ofService = restores.results.filter(({ originalId }) => originalId === serviceId)
+    const restoredMs = Math.max(...ofService.filter(isVerified).map(({ backupStartedAt }) => Date.parse(backupStartedAt)))
+    const others = new Set(restores.results.map(({ originalId }) => originalId)).size
+    const only = others === 0 ? '' : `, only of ${plural(others, 'other service')}`
+    const problem = explainRestores(ofService[0], restoredMs, days, nowMs) ?? `results have no verified restore of it${only}`
+    return [{ restoredMs, problems: [problem, ...restores.unusable] }]
+  })
   return {
-    restoredMs: times.length === 0 ? undefined : Math.max(...times),
-    problems: [...new Set(judged.flatMap(({ problems }) => problems))],
+    restoredMs: Math.max(...judged.map(({ restoredMs }) => restoredMs)),
+    problems: [...new Set(judged.flatMap(({ problems }) => problems))].filter((problem) => problem !== ''),
   }
 }
 
-function judgeRestores({ results, unusable }: Restores, serviceId: string, days: number, nowMs: number) {
-  const own = results.filter(({ originalId }) => originalId === serviceId)
-  const verified = own.filter(isVerified).map(({ backupStartedAt }) => Date.parse(backupStartedAt))
-  const restoredMs = verified.length === 0 ? undefined : Math.max(...verified)
-  const [newest] = own
-  const others = new Set(results.map(({ originalId }) => originalId)).size
-  const explain = (): readonly string[] => {
-    if (newest === undefined)
-      return [`results have no verified restore of it${others === 0 ? '' : `, only of ${plural(others, 'other service')}`}`]
-    const { restoreStatus, path, atMs } = newest
-    const when = `its newest restore, ${formatAgo(nowMs - atMs)},`
-    if (restoreStatus !== 'verified') return [`${when} is ${quote(restoreStatus, 40)} (${quote(path)})`]
-    if (restoredMs === undefined || !isVerified(newest)) return [`${when} is verified, but the run failed (${quote(path)})`]
-    // A restore proves the backup, however late it is checked.
-    return nowMs - restoredMs <= days * dayMs
-      ? []
-      : [`the newest backup with a verified restore started ${formatAgo(nowMs - restoredMs)}, and requireRestoreDays is ${days}`]
-  }
-  return { restoredMs, problems: [...explain(), ...unusable] }
+/** Empty for restores that are enough, and undefined without one. */
+function explainRestores(newest: Evidence | undefined, restoredMs: number, days: number, nowMs: number) {
+  if (newest === undefined) return undefined
+  const when = `its newest restore, ${formatAgo(nowMs - newest.atMs)},`
+  if (newest.restoreStatus !== 'verified') return `${when} is ${quote(newest.restoreStatus, 40)} (${quote(newest.path)})`
+  if (!isVerified(newest)) return `${when} is verified, but the run failed (${quote(newest.path)})`
+  // A restore proves the backup, however late it is checked.
+  if (nowMs - restoredMs <= days * dayMs) return ''
+  return `the newest backup with a verified restore started ${formatAgo(nowMs - restoredMs)}, and requireRestoreDays is ${days}`
 }

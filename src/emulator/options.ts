@@ -55,9 +55,6 @@ export interface EmulatorOptions {
   readonly data?: 'shop' | 'empty'
 }
 
-/** The version of HyperDX whose answers were recorded. */
-const recordedVersion = '2.36.0'
-
 const dialects = {
   // 10 requests per 10 s and key: the vendor's documentation of its limits.
   'clickhouse-cloud': { rateLimit: { limit: 10, windowMs: 10_000 }, segment: 'clickstack' },
@@ -67,7 +64,7 @@ const dialects = {
 function toSettings({ dialect = 'clickhouse-cloud', rateLimit, ...options }: EmulatorOptions, variant: ServerVariant) {
   const { rateLimit: usual, segment } = dialects[dialect]
   const limit: RateLimit | undefined = rateLimit === 'off' ? undefined : (rateLimit ?? usual)
-  const defaults = { port: 0, serverVersion: recordedVersion, hasMcp: true, now: Date.now, data: 'shop' } as const
+  const defaults = { port: 0, serverVersion: '2.36.0', hasMcp: true, now: Date.now, data: 'shop' } as const
   return { pageLimit: undefined, runSql: undefined, ...defaults, ...options, dialect, segment, rateLimit: limit, variant }
 }
 

@@ -29,6 +29,7 @@ import {
   notFound,
   requireJson,
   toSqlContext,
+  totalHeaders,
 } from './gateway.ts'
 
 const maxCloudBody = 5 * 1024 * 1024
@@ -226,7 +227,7 @@ function toResourceResponse(ids: Ids, { status, body, total }: ProductResponse):
       String(isJsonObject(body) ? body.message : body),
     )
   const result = !isJsonObject(body) || Object.keys(body).length === 0 ? undefined : 'data' in body ? body.data : body
-  return toEnvelope(ids, result, total === undefined ? {} : { 'X-Total-Count': String(total) })
+  return toEnvelope(ids, result, totalHeaders(total))
 }
 
 /** A deletion has no result. */
@@ -318,7 +319,11 @@ const toKeyView = ({ id, name, state, expireAt }: ApiKey) => ({ name, state, key
 const openDays = 3
 
 function getUsageCost({ organization, query, nowMs }: PlatformCall): unknown {
-  const { from, to, filters } = toUsageQuery(query)
+  const [from, to] = [requireDay(query, 'from_date'), requireDay(query, 'to_date')]
+  if (to < from) throw badRequest('to_date must not be before from_date')
+  // At most 30 days after from_date, both inclusive.
+  if (countDays(from, to) > 31) throw badRequest('to_date must be at most 30 days after from_date')
+  const filters = query.getAll('filter').map(toFilter)
   const firstOpenDay = addDays(dayOf(nowMs), -openDays)
   const records = organization.usage
     .filter(({ date }) => date >= from && date <= to)
@@ -329,17 +334,6 @@ function getUsageCost({ organization, query, nowMs }: PlatformCall): unknown {
     // An older copy of the documentation shows one record here instead of a list (clickhousectl#27).
     costs: views,
   }
-}
-
-// to_date is at most 30 days after from_date, both inclusive.
-const maxUsageDays = 31
-
-function toUsageQuery(query: URLSearchParams) {
-  const from = requireDay(query, 'from_date')
-  const to = requireDay(query, 'to_date')
-  if (to < from) throw badRequest('to_date must not be before from_date')
-  if (countDays(from, to) > maxUsageDays) throw badRequest('to_date must be at most 30 days after from_date')
-  return { from, to, filters: query.getAll('filter').map(toFilter) }
 }
 
 function requireDay(query: URLSearchParams, name: string) {

@@ -78,6 +78,9 @@ export function callProduct(
   return handle === undefined ? product(request) : handle({ ...request, method, resource: route.resource }, product)
 }
 
+/** How many objects a paged list has. */
+export const totalHeaders = (total: number | undefined): Headers => (total === undefined ? {} : { 'X-Total-Count': String(total) })
+
 export const toSqlContext = ({ settings }: EmulatorContext, service: Service): SqlContext => ({
   service,
   nowMs: settings.now(),

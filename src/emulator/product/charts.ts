@@ -273,17 +273,17 @@ function readTerm(word: string, kind: TelemetryKind, isAfterNot: boolean): Match
   }
 }
 
+const sqlCondition =
+  /^(?<field>\w+)\s*(?:(?<compared>[<>]=?|!?=)\s*(?<limit>\d+(?:\.\d+)?(?:e\d+)?)|(?<operator>=|!=|<>|(?:NOT\s+)?IN)\s*(?<list>\(?\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\)?))$/i
+
 function readSql(where: string, kind: TelemetryKind): readonly Matcher[] {
   return splitConjunction(where).map((given) => {
     const bare = given.trim()
     if (/^1\s*=\s*1$/.test(bare)) return () => true
-    const [, field = '', operator = '', number, list = ''] =
-      /^(\w+)\s*(?:([<>]=?|!?=)\s*(\d+(?:\.\d+)?(?:e\d+)?)|(=|!=|<>|(?:NOT\s+)?IN)\s*(\(?\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\)?))$/i.exec(
-        bare,
-      ) ?? []
+    const { field = '', compared = '', limit, operator = '', list = '' } = sqlCondition.exec(bare)?.groups ?? {}
     if (field === '') throw unsupported(where)
     const column = knownColumn(field, kind)
-    if (number !== undefined) return (row: TelemetryRow) => numberChecks[operator]?.(Number(row[column]), Number(number)) ?? false
+    if (limit !== undefined) return (row: TelemetryRow) => numberChecks[compared]?.(Number(row[column]), Number(limit)) ?? false
     const texts = [...list.matchAll(/'([^']*)'/g)].map((match) => match[1])
     const isEqual = /^(?:=|IN)$/i.test(operator)
     return (row: TelemetryRow) => texts.includes(String(row[column])) === isEqual

@@ -23,8 +23,6 @@ const queryArguments = z.object({
   endTime: z.string().optional(),
 })
 
-const quarterHourMs = 900_000
-
 /** The answer of `POST /mcp` to a call of a tool, and to the question which tools there are; undefined for what is neither. */
 export function callTool(body: unknown, context: SqlContext): JsonObject | undefined {
   const listed = list.safeParse(body)
@@ -63,7 +61,7 @@ function asIssueOfType(issue: z.ZodIssue): unknown {
 
 function runQuery({ connectionId, sql, startTime, endTime }: z.output<typeof queryArguments>, context: SqlContext): JsonObject {
   const endMs = endTime === undefined ? context.nowMs : Date.parse(endTime)
-  const startMs = startTime === undefined ? endMs - quarterHourMs : Date.parse(startTime)
+  const startMs = startTime === undefined ? endMs - 900_000 : Date.parse(startTime)
   if (Number.isNaN(startMs) || Number.isNaN(endMs)) return toolError('Invalid startTime or endTime: must be valid ISO 8601 strings')
   if (startMs >= endMs) return toolError('endTime must be greater than startTime')
   if (!isObjectId(connectionId))

@@ -16,21 +16,15 @@ const searchFilter = z.union([
   }),
 ])
 
+const textUpTo = (max: number) => z.string().max(max).optional().default('')
+
 export const savedSearch = z.object({
   name: z.string().trim().min(1).max(1024),
   sourceId: objectId,
-  select: z
-    .string()
-    .max(4 * 1024)
-    .optional()
-    .default(''),
-  where: z
-    .string()
-    .max(8 * 1024)
-    .optional()
-    .default(''),
+  select: textUpTo(4 * 1024),
+  where: textUpTo(8 * 1024),
   whereLanguage: z.enum(['lucene', 'sql']).optional().default('lucene'),
-  orderBy: z.string().max(1024).optional().default(''),
+  orderBy: textUpTo(1024),
   tags: tags.default([]),
   filters: z.array(searchFilter).max(100).default([]),
 })

@@ -278,14 +278,6 @@ function createTables(name: ServiceName, atMs: number): Table[] {
 
 type ActivitySpec = readonly [daysAgo: number, type: string, service?: ServiceName | undefined, actor?: Activity['actorType']]
 
-/** Catalog wakes for ten hours of each night only for its alerts, which are evaluated at each full hour. It is awake now. */
-const nightsOfCatalog = Array.from({ length: days / 2 }, (_, i) => i + 1).flatMap((daysAgo) =>
-  Array.from({ length: 10 }, (_, hour) => daysAgo - (6 + hour) / 24).flatMap((asleep): readonly ActivitySpec[] => [
-    [asleep - 1 / 96, 'service_idle', 'catalog'],
-    [asleep - 1 / 24, 'service_awaken', 'catalog'],
-  ]),
-)
-
 // Search slept at night until its alerts were created, 50 days ago, and has not slept since then.
 const activitySpecs: readonly ActivitySpec[] = [
   ...keysOf<ServiceName>(demo.services).map((name): ActivitySpec => [400, 'service_create', name, 'user']),
@@ -294,7 +286,13 @@ const activitySpecs: readonly ActivitySpec[] = [
     [daysAgo, 'service_idle', 'search'],
     [daysAgo - 0.4, 'service_awaken', 'search'],
   ]),
-  ...nightsOfCatalog,
+  // Catalog wakes for ten hours of each night only for its alerts, which are evaluated at each full hour. It is awake now.
+  ...Array.from({ length: days / 2 }, (_, i) => i + 1).flatMap((daysAgo) =>
+    Array.from({ length: 10 }, (_, hour) => daysAgo - (6 + hour) / 24).flatMap((asleep): readonly ActivitySpec[] => [
+      [asleep - 1 / 96, 'service_idle', 'catalog'],
+      [asleep - 1 / 24, 'service_awaken', 'catalog'],
+    ]),
+  ),
   [spike.daysAgo + 0.2, 'service_update_autoscaling_memory', spike.service, 'user'],
   [4, 'service_update_ip_access_list', 'checkout', 'api'],
 ]
