@@ -28,7 +28,7 @@ import {
   timeColumnsOf,
 } from './restored-data.ts'
 
-export interface Comparison {
+interface Comparison {
   readonly original: Queried
   readonly restored: Queried
   readonly rules: ChecksFile['tables']

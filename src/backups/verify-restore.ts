@@ -102,7 +102,6 @@ async function verify(context: Context<'read', 'service'>, given: z.output<typeo
 }
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
-
 const toMinutes = (ms: number) => Math.round((ms / minuteMs) * 100) / 100
 
 /** The times of the data and of the request. Throws an error where the service cannot be a restore of this backup, or might not be one. */

@@ -88,13 +88,7 @@ export const toSqlContext = ({ settings }: EmulatorContext, service: Service): S
 })
 
 /** The state of a key's window after a request. */
-export interface Quota {
-  readonly isExceeded: boolean
-  readonly limit: number
-  readonly remaining: number
-  readonly windowMs: number
-  readonly resetMs: number
-}
+type Quota = ReturnType<RateLimiter['take']>
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>
 
@@ -106,7 +100,7 @@ export function createRateLimiter({ limit, windowMs }: RateLimit, now: () => num
   const windows = new Map<string, { openedAtMs: number; used: number }>()
   const startedAtMs = now()
   return {
-    take(key: string): Quota {
+    take(key: string) {
       const nowMs = now()
       const last = windows.get(key)
       const isOpen = last !== undefined && nowMs >= last.openedAtMs && nowMs < last.openedAtMs + windowMs

@@ -8,14 +8,12 @@ import { demo } from '../shop/demo.ts'
 import { findService } from '../store.ts'
 import { callProduct, type Gateway, type Identity, identify, toSqlContext, totalHeaders } from './gateway.ts'
 
-const maxBodyBytes = 32 * 1024 * 1024
-
 const resources = ['alerts', 'charts', 'connections', 'dashboards', 'saved-searches', 'search', 'sources', 'team', 'webhooks']
 
 /** Self-hosted HyperDX: the product's own API v2 without anything before it. */
 export function createHyperdxGateway(settings: Settings): Gateway {
   return {
-    maxBodyBytes,
+    maxBodyBytes: 32 * 1024 * 1024,
     identify(context, authorization) {
       const secret = authorization?.split('Bearer ')[1] || undefined
       return identify(context, authorization, secret, (key) => key.secret === secret)

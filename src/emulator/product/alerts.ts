@@ -17,8 +17,6 @@ const channels = z
   .min(1, 'At least one notification channel is required')
   .max(10, 'An alert supports at most 10 notification channels')
 
-type WebhookChannel = z.output<typeof channel>
-
 function createStartSchema(nowMs: number) {
   const msOf = (value: string | null | undefined): number => (value == null ? nowMs : Date.parse(value))
   return z
@@ -60,8 +58,8 @@ const onAnything = (nowMs: number) =>
     numConsecutiveWindows: z.number().int().min(1).nullish(),
   })
 
-/** The names of the fields that a body can have. */
-export const alertFields: readonly string[] = [onAnything(0), onSavedSearch, tileTarget].flatMap(({ shape }) => Object.keys(shape))
+/** The fields that a body can have. */
+export const alertFields: z.ZodRawShape = { ...onAnything(0).shape, ...onSavedSearch.shape, ...tileTarget.shape }
 
 type AnyAlert = z.output<ReturnType<typeof onAnything>>
 
@@ -142,7 +140,7 @@ function demandSqlTile({ config: { configType, displayType, sqlTemplate } }: Til
     throw badRequest('Raw SQL alert query is invalid: SQL used for alerts must include an interval parameter or macro.')
 }
 
-const toChannels = ({ channel, channels }: AlertBody): readonly WebhookChannel[] => channels ?? (channel === undefined ? [] : [channel])
+const toChannels = ({ channel, channels }: AlertBody) => channels ?? (channel === undefined ? [] : [channel])
 
 /** Fields that are stored and shown as a body has them, and null without a value. */
 const plainPart = ({ name, message, note, threshold, interval, numConsecutiveWindows, thresholdType }: AlertBody | Alert) => ({
