@@ -77,13 +77,7 @@ const states: ReadonlyMap<string, BackupState> = new Map([
 ])
 
 /** Some APIs report no status. Their backups are successful once they have an end. */
-export function classifyBackup({
-  status,
-  finishedMs,
-}: {
-  readonly status: string | undefined
-  readonly finishedMs: number | undefined
-}): BackupState {
+export function classifyBackup({ status, finishedMs }: BackupTimes): BackupState {
   if (status === undefined) return finishedMs === undefined ? 'unknown' : 'successful'
   return states.get(status) ?? 'unknown'
 }
@@ -110,10 +104,12 @@ export function judgeFreshness<B extends BackupTimes>(
     else dated.push({ backup, state: classifyBackup(backup), ageMs: nowMs - startMs })
   }
   // A wrong date or a wrong clock makes every age unreliable: a backup that looks fresh may be a day older.
-  if (dated.some((one) => isInFuture(one, nowMs))) return unknownOutcome('future-date')
-  // Sorted before ages are raised to zero, so that slightly future times keep their order.
+  if (dated.some(({ ageMs, backup: { finishedMs = 0 } }) => Math.min(ageMs, nowMs - finishedMs) < -clockSkewMs))
+    return unknownOutcome('future-date')
+  // Newest first, before ages are raised to zero, so that slightly future times keep their order. At the same age, a failure is the later one.
+  const sorted = dated.toSorted((a, b) => a.ageMs - b.ageMs || Number(b.state === 'failed') - Number(a.state === 'failed'))
   return decide(
-    dated.toSorted(byAge).map((one) => ({ ...one, ageMs: Math.max(0, one.ageMs) })),
+    sorted.map((one) => ({ ...one, ageMs: Math.max(0, one.ageMs) })),
     undated,
     limitMs,
   )
@@ -127,13 +123,6 @@ function estimateStart(backup: BackupTimes, nowMs: number) {
   return classifyBackup(backup) === 'in-progress' && durationMs !== undefined ? nowMs - durationMs : undefined
 }
 
-const isInFuture = <B extends BackupTimes>({ backup: { finishedMs }, ageMs }: Classified<B>, nowMs: number) =>
-  ageMs < -clockSkewMs || (finishedMs !== undefined && finishedMs > nowMs + clockSkewMs)
-
-/** Newest first. At the same age, a failure counts as the later one. */
-const byAge = (a: Classified<unknown>, b: Classified<unknown>) =>
-  a.ageMs - b.ageMs || Number(b.state === 'failed') - Number(a.state === 'failed')
-
 const unknownOutcome = <B>(unknownReason: UnknownReason): Freshness<B> => ({ outcome: 'unknown', passes: false, unknownReason, issues: [] })
 
 function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated: readonly B[], limitMs: number): Freshness<B> {
@@ -141,10 +130,16 @@ function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated:
   // A backup in progress may still fail, so the last completed one decides.
   const lastCompleted = dated.find(({ state }) => state === 'successful' || state === 'failed')
   const newer = lastSuccessful === undefined ? dated : dated.slice(0, dated.indexOf(lastSuccessful))
+  const issues = {
+    'missing-status': lastSuccessful !== undefined && lastSuccessful.backup.status === undefined,
+    'unknown-status': newer.some(({ state }) => state === 'unknown'),
+    // A backup in progress changes no outcome, whatever its start.
+    'missing-date': undated.some((backup) => classifyBackup(backup) !== 'in-progress'),
+  }
   const context = {
     lastSuccessful,
     inProgress: newer.find(({ state }) => state === 'in-progress'),
-    issues: dataIssuesOf(newer, undated, lastSuccessful),
+    issues: dataQualityIssues.filter((issue) => issues[issue]),
   }
   if (lastCompleted?.state === 'failed') return { outcome: 'failed', passes: false, decisive: lastCompleted, ...context }
   if (lastSuccessful !== undefined) {
@@ -157,19 +152,6 @@ function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated:
   const oldest = dated.findLast(({ state }) => state === 'in-progress')
   if (oldest === undefined) return unknownOutcome('unknown-status')
   return { outcome: 'in-progress', passes: oldest.ageMs <= limitMs, decisive: oldest, ...context }
-}
-
-function dataIssuesOf<B extends BackupTimes>(
-  newer: readonly Classified<B>[],
-  undated: readonly B[],
-  lastSuccessful: Classified<B> | undefined,
-): BackupDataIssue[] {
-  const issues: BackupDataIssue[] = []
-  if (lastSuccessful !== undefined && lastSuccessful.backup.status === undefined) issues.push('missing-status')
-  if (newer.some(({ state }) => state === 'unknown')) issues.push('unknown-status')
-  // A backup in progress changes no outcome, whatever its start.
-  if (undated.some((backup) => classifyBackup(backup) !== 'in-progress')) issues.push('missing-date')
-  return issues
 }
 
 /** Worst first. A known problem comes before a service that could not be checked. */

@@ -44,26 +44,22 @@ export function judgeChecks(result: BackupsResult): Verdict {
     ...(isFreshEnough(check) ? [] : [describeState(check)]),
     ...check.problems.map((problem) => say`${untrustedSentence(problem)}.`),
   ])
+  if (services.length > 1 && failed.length > 0) failures.unshift(countFailed(failed, services.length))
   const cause = joinSome(
     failed.map((check) => say`${check.label} ${trusted(isFreshEnough(check) ? 'fails the check' : outcomeCauses[check.outcome])}`),
     3,
   )
   return verdictOf([
-    ...[...(services.length > 1 && failed.length > 0 ? [countFailed(failed, services.length)] : []), ...failures].map((line) => ({
-      level: 'fail' as const,
-      line,
-      cause,
-    })),
+    ...failures.map((line) => ({ level: 'fail' as const, line, cause })),
     ...groupedLines(services, listWarnings).map((line) => ({ level: 'warn' as const, line })),
   ])
 }
 
 /** A sentence about several services is one line with their names. */
-function groupedLines(checks: readonly LabeledCheck[], toLines: (check: LabeledCheck) => readonly Line[]) {
-  return groupAlike(checks.flatMap((check) => toLines(check).map((line) => ({ ...check, line })))).map((same) => {
-    return say`${trusted(same.length === 1 ? 'Service' : 'Services')} ${namesOf(same)}: ${same[0]?.line ?? []}`
-  })
-}
+const groupedLines = (checks: readonly LabeledCheck[], toLines: (check: LabeledCheck) => readonly Line[]) =>
+  groupAlike(checks.flatMap((check) => toLines(check).map((line) => ({ ...check, line })))).map(
+    (same) => say`${trusted(same.length === 1 ? 'Service' : 'Services')} ${namesOf(same)}: ${same[0]?.line ?? []}`,
+  )
 
 /** Errors differ in ids. */
 const groupAlike = <T extends { readonly line: Line; readonly serviceId: string }>(all: readonly T[]): readonly T[][] => [

@@ -1,8 +1,6 @@
 // The operations list-backups and get-backup, and the form of a backup in outputs and reports.
 
 import * as z from 'zod'
-import type { ReadApi } from '../platform/api/client.ts'
-import type { Service } from '../platform/api/path.ts'
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
@@ -65,7 +63,9 @@ export const getBackup = defineOperation({
   details: backupDetails.omit({ backupId: true }).extend({ backup: backupSchema.describe('The backup as the API returned it.') }),
   example: {},
   async run({ api, service, clock }, input) {
-    const backup = input.id === undefined ? await findLatest(api, service) : await fetchBackup(api, service, input.id)
+    const [backup] =
+      input.id === undefined ? sortNewestFirst(await fetchBackups(api, service)) : [await fetchBackup(api, service, input.id)]
+    if (backup === undefined) throw new WatchkeeperError('not-found', `Service ${service.serviceId} has no backup yet.`)
     const { backupId, ...about } = toBackupOutput(backup, clock.now())
     return { id: backupId, ...about, backup }
   },
@@ -84,12 +84,6 @@ export const getBackup = defineOperation({
     ],
   }),
 })
-
-async function findLatest(api: ReadApi, service: Service): Promise<Backup> {
-  const [newest] = sortNewestFirst(await fetchBackups(api, service))
-  if (newest === undefined) throw new WatchkeeperError('not-found', `Service ${service.serviceId} has no backup yet.`)
-  return newest
-}
 
 export function toBackupOutput(answer: Backup, nowMs: number): BackupOutput {
   const { status, startedMs, finishedMs, sizeBytes } = toKnownBackup(answer)

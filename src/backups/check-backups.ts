@@ -3,14 +3,14 @@ import { isUuid } from '../platform/api/path.ts'
 import { findServices, hasTag, isOfDrill, type ListedService, listServices } from '../platform/api/services.ts'
 import { type Diagnostic, inputDiagnostic, missingInput } from '../platform/core/diagnostics.ts'
 import { dayMs, hourMs } from '../platform/core/durations.ts'
-import { InputError, inputError } from '../platform/core/errors.ts'
+import { InputError, inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
 import { isMapping, keysOf } from '../platform/core/keys.ts'
 import { didYouMean } from '../platform/core/names.ts'
 import { plural, quote } from '../platform/core/text.ts'
 import type { Files } from '../platform/operation/files.ts'
-import { type Context, defineOperation, type Given } from '../platform/operation/operation.ts'
+import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { formatAgo, formatDuration } from '../platform/report/format.ts'
 import { byWorst, clockSkewMs, computeTypicalDurationMs, defaultLimitHours, deriveLimitHours } from './backup-rules.ts'
 import { toKnownBackup } from './backups.ts'
@@ -38,7 +38,10 @@ export const checkBackups = defineOperation({
   output: backupsOutput,
   details: backupsDetails,
   example: { maxAgeHours: 26, checks: 'backups.yml' },
-  check: (given) => requireServices(given),
+  check: ({ names, hasServiceId }) => {
+    const hint = `is missing: set ${spellInput('service-id')}, the variable WATCHKEEPER_SERVICE_ID, or ${spellInput('services')}`
+    return names.has('services') || hasServiceId ? [] : [missingInput('service-id', hint)]
+  },
   async run(context, { maxAgeHours, services, checks }) {
     const { api, organizationId, service, clock, files } = context
     // The YAML parser takes longer to load than the rest of a run without a file.
@@ -52,13 +55,17 @@ export const checkBackups = defineOperation({
       given,
       policies.some(({ services: own, tag }) => own !== undefined || tag !== undefined),
     )
-    const unknown = findUnknownService(policies, resolved.listed ?? [])
+    // A misspelled name would leave a policy without a service.
+    const named = policies.flatMap(({ services: own = [] }) => own)
+    const unknown = named.find((name) => !resolved.listed?.some((one) => isNameOf(one)(name)))
     if (unknown !== undefined) throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this name or id`)
-    const needsConfiguration = maxAgeHours === undefined || needConfiguration(policies)
-    const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), { needsConfiguration })
+    const needsConfiguration =
+      maxAgeHours === undefined ||
+      policies.some((policy) => keysOf<keyof typeof options>(options).some((name) => policy[name] !== undefined))
+    const read = await readServices(context, withoutDrills(resolved.ids, resolved.listed), needsConfiguration)
     const dated =
       resolved.listed ??
-      (read.some(({ backups }) => 'value' in backups && backups.value.length === 0)
+      (read.some(({ backups }) => Array.isArray(backups) && backups.length === 0)
         ? await findServices(api, organizationId, true)
         : undefined)
     // The time is read after the answers: a backup that finished while others were read must not be dated in the future.
@@ -70,9 +77,9 @@ export const checkBackups = defineOperation({
       const own = policiesOf(proven, service)
       const ratios = own.flatMap(({ minSizeRatio }) => minSizeRatio ?? [])
       const minSizeRatio = ratios.length === 0 ? undefined : Math.max(...ratios)
-      const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs, createdMs: createdMsOf(service) })
+      const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs, createdMs: Date.parse(service.createdAt ?? '') })
       const { problems: differences, correction } = comparePolicies(own, one, scope, check.firstBackupDueAt !== undefined)
-      const { restoredMs, problems: missing } = judgeAllRestores(own, one.serviceId, nowMs)
+      const { restoredMs, problems: missing } = judgeRestores(own, one.serviceId, nowMs)
       const isLeftOut = policies.length > 0 && own.length === 0
       const problems = [...(isLeftOut ? ['no policy of the file is about it'] : []), ...differences, ...missing]
       return {
@@ -82,7 +89,7 @@ export const checkBackups = defineOperation({
         correction,
         ...(minSizeRatio !== undefined && { minSizeRatio }),
         ...(missing.length > 0 && { needsRestore: true as const }),
-        ...(restoredMs !== undefined && { restoredAt: new Date(restoredMs).toISOString() }),
+        ...(restoredMs > 0 && { restoredAt: new Date(restoredMs).toISOString() }),
       }
     })
     const leftOutFiles = [...new Set(proven.flatMap(({ restores }) => restores?.leftOut ?? []))]
@@ -90,16 +97,16 @@ export const checkBackups = defineOperation({
     const listed = dated ?? (needsNames(judged) ? await findServices(api, organizationId) : [])
     const kept = withoutDrills(resolved.ids, listed)
     const names = new Map(listed.map(({ id, name }) => [id, name || undefined]))
-    const named = judged
+    const checked = judged
       .filter(({ serviceId }) => kept.includes(serviceId))
       .map((check) => ({ ...check, name: names.get(check.serviceId) }))
-    const [worst] = named.toSorted(byWorst)
+    const [worst] = checked.toSorted(byWorst)
     if (worst === undefined) throw inputError('services', 'are all services of restore drills, which have no backups of their own')
     return {
       ...worst.backup,
       checkedAt: new Date(nowMs).toISOString(),
       worstServiceId: worst.serviceId,
-      services: named,
+      services: checked,
       ...(leftOutFiles.length > 0 && { leftOutFiles }),
       drills: resolved.ids.filter((id) => !kept.includes(id)).map((id) => names.get(id) ?? id),
     }
@@ -108,25 +115,9 @@ export const checkBackups = defineOperation({
   report: reportChecks,
 })
 
-/** Undefined where the API does not say when the service was created. */
-function createdMsOf({ createdAt = '' }: ListedService) {
-  const createdMs = Date.parse(createdAt)
-  return Number.isNaN(createdMs) ? undefined : createdMs
-}
-
 /** Services of restore drills are deleted soon, so no one needs their backups. */
 const withoutDrills = (ids: readonly string[], listed: readonly ListedService[] = []) =>
   ids.filter((id) => !listed.some((one) => one.id === id && isOfDrill(one)))
-
-const requireServices = ({ names, hasServiceId }: Given<typeof backupsInput>): readonly Diagnostic[] =>
-  names.has('services') || hasServiceId
-    ? []
-    : [
-        missingInput(
-          'service-id',
-          `is missing: set ${spellInput('service-id')}, the variable WATCHKEEPER_SERVICE_ID, or ${spellInput('services')}`,
-        ),
-      ]
 
 /**
  * Reads the list of services only when `given` has a name, or the caller needs it. Throws an InputError for every name that is unknown or
@@ -176,21 +167,13 @@ const isNameOf =
   (given: string): boolean =>
     given === name || given.toLowerCase() === id
 
-/** A service of a policy that does not exist: a misspelled name would leave the policy without a service. */
-const findUnknownService = (policies: readonly Policy[], listed: readonly ListedService[]) =>
-  policies.flatMap(({ services = [] }) => services).find((given) => !listed.some((one) => isNameOf(one)(given)))
-
 const policiesOf = (policies: readonly ProvenPolicy[], service: ListedService) =>
   policies.filter(({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)))
-
-/** Whether the policies are compared with the backup configuration. */
-const needConfiguration = (policies: readonly Policy[]) =>
-  policies.some((policy) => keysOf<keyof typeof options>(options).some((name) => policy[name] !== undefined))
 
 /** All policies about the service must hold. */
 function comparePolicies(own: readonly Policy[], { serviceId, configuration, backups }: ServiceBackups, scope: Scope, isNew: boolean) {
   const { maxAgeHours, organizationId, nowMs } = scope
-  const value = configuration !== undefined && 'value' in configuration ? configuration.value : {}
+  const value = configuration === undefined || configuration instanceof WatchkeeperError ? {} : configuration
   const configured = { ...configuredOf(value), periodHours: effectivePeriodHours(value) }
   const changes = new Map(
     own.flatMap((policy) =>
@@ -201,7 +184,8 @@ function comparePolicies(own: readonly Policy[], { serviceId, configuration, bac
       }),
     ),
   )
-  const ownBuckets = 'value' in backups ? backups.value.filter(({ bucket }) => bucket?.bucketPath || bucket?.containerName) : []
+  const listed = backups instanceof WatchkeeperError ? [] : backups
+  const ownBuckets = listed.filter(({ bucket }) => bucket?.bucketPath || bucket?.containerName)
   const copies = ownBuckets.map(toKnownBackup).filter(isSuccessful)
   const copyMs = Math.max(...copies.flatMap(({ startedMs }) => startedMs ?? []))
   // The service makes these backups every day, whatever the period of its others is.
@@ -280,34 +264,29 @@ function readEvidence(text: string, { organizationId, nowMs }: Scope) {
 const isVerified = ({ status, restoreStatus }: Evidence) => status !== 'fail' && restoreStatus === 'verified'
 
 /** Why the restores are not enough for the policies, without full stops, and when the last one was verified. */
-function judgeAllRestores(own: readonly ProvenPolicy[], serviceId: string, nowMs: number) {
-  const judged = own.flatMap(({ restores, requireRestoreDays: days }) =>
-    restores === undefined || days === undefined ? [] : [judgeRestores(restores, serviceId, days, nowMs)],
-  )
-  const times = judged.flatMap(({ restoredMs }) => restoredMs ?? [])
+function judgeRestores(own: readonly ProvenPolicy[], serviceId: string, nowMs: number) {
+  const judged = own.flatMap(({ restores, requireRestoreDays: days }) => {
+    if (restores === undefined || days === undefined) return []
+    const ofService = restores.results.filter(({ originalId }) => originalId === serviceId)
+    const restoredMs = Math.max(...ofService.filter(isVerified).map(({ backupStartedAt }) => Date.parse(backupStartedAt)))
+    const others = new Set(restores.results.map(({ originalId }) => originalId)).size
+    const only = others === 0 ? '' : `, only of ${plural(others, 'other service')}`
+    const problem = explainRestores(ofService[0], restoredMs, days, nowMs) ?? `results have no verified restore of it${only}`
+    return [{ restoredMs, problems: [problem, ...restores.unusable] }]
+  })
   return {
-    restoredMs: times.length === 0 ? undefined : Math.max(...times),
-    problems: [...new Set(judged.flatMap(({ problems }) => problems))],
+    restoredMs: Math.max(...judged.map(({ restoredMs }) => restoredMs)),
+    problems: [...new Set(judged.flatMap(({ problems }) => problems))].filter((problem) => problem !== ''),
   }
 }
 
-function judgeRestores({ results, unusable }: Restores, serviceId: string, days: number, nowMs: number) {
-  const own = results.filter(({ originalId }) => originalId === serviceId)
-  const verified = own.filter(isVerified).map(({ backupStartedAt }) => Date.parse(backupStartedAt))
-  const restoredMs = verified.length === 0 ? undefined : Math.max(...verified)
-  const [newest] = own
-  const others = new Set(results.map(({ originalId }) => originalId)).size
-  const explain = (): readonly string[] => {
-    if (newest === undefined)
-      return [`results have no verified restore of it${others === 0 ? '' : `, only of ${plural(others, 'other service')}`}`]
-    const { restoreStatus, path, atMs } = newest
-    const when = `its newest restore, ${formatAgo(nowMs - atMs)},`
-    if (restoreStatus !== 'verified') return [`${when} is ${quote(restoreStatus, 40)} (${quote(path)})`]
-    if (restoredMs === undefined || !isVerified(newest)) return [`${when} is verified, but the run failed (${quote(path)})`]
-    // A restore proves the backup, however late it is checked.
-    return nowMs - restoredMs <= days * dayMs
-      ? []
-      : [`the newest backup with a verified restore started ${formatAgo(nowMs - restoredMs)}, and requireRestoreDays is ${days}`]
-  }
-  return { restoredMs, problems: [...explain(), ...unusable] }
+/** Empty for restores that are enough, and undefined without one. */
+function explainRestores(newest: Evidence | undefined, restoredMs: number, days: number, nowMs: number) {
+  if (newest === undefined) return undefined
+  const when = `its newest restore, ${formatAgo(nowMs - newest.atMs)},`
+  if (newest.restoreStatus !== 'verified') return `${when} is ${quote(newest.restoreStatus, 40)} (${quote(newest.path)})`
+  if (!isVerified(newest)) return `${when} is verified, but the run failed (${quote(newest.path)})`
+  // A restore proves the backup, however late it is checked.
+  if (nowMs - restoredMs <= days * dayMs) return ''
+  return `the newest backup with a verified restore started ${formatAgo(nowMs - restoredMs)}, and requireRestoreDays is ${days}`
 }

@@ -28,7 +28,7 @@ import {
   timeColumnsOf,
 } from './restored-data.ts'
 
-export interface Comparison {
+interface Comparison {
   readonly original: Queried
   readonly restored: Queried
   readonly rules: ChecksFile['tables']
@@ -66,15 +66,14 @@ async function judgeTable(comparison: Comparison, table: ListedTable, twin: List
   const structure = twin && judgeStructure(table, twin, moments.backupMs)
   if (structure?.outcome === 'fail') return structure
   const timed = table.hasRows ? await readTime(comparison, table, twin) : undefined
-  if (structure === undefined) return judgeMissing(table, timed?.isNewer ?? false, moments.backupMs)
+  if (structure === undefined) {
+    // The server does not say when a table was made, but when it changed.
+    if (table.name === '' || table.changed * 1000 <= moments.backupMs) return fail('is missing')
+    if (timed?.isNewer) return skipped('made after the backup')
+    return fail('is missing; if it was made after the backup, list it in tables.ignore')
+  }
   const judged = timed ? await judgeRows(comparison, timed) : structure
   return structure.outcome === 'unknown' && judged.outcome !== 'fail' ? { ...judged, ...structure } : judged
-}
-
-/** The server does not say when a table was made, but when it changed. */
-function judgeMissing({ name, changed }: ListedTable, isNewer: boolean, backupMs: number): ComparedPart {
-  if (name === '' || changed * 1000 <= backupMs) return fail('is missing')
-  return isNewer ? skipped('made after the backup') : fail('is missing; if it was made after the backup, list it in tables.ignore')
 }
 
 /** Engines and columns. A column that the restored table has and the original has not is no loss. */

@@ -10,10 +10,7 @@ const comparedPart = z.object({
   reason: z.string().describe('Empty for `pass`.'),
 })
 
-/**
- * `unknown` was not compared, so that nothing is verified. `skipped` need not be compared. `warn` passes with a difference. The reason has
- * no full stop.
- */
+/** `unknown`: not compared, so nothing is verified. `skipped`: need not be compared. `warn` passes with a difference. No reason has a full stop. */
 export type ComparedPart = z.output<typeof comparedPart>
 
 /** A table with a smaller share of the rows passes with a warning. */

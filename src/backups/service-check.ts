@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { ApiError } from '../platform/api/api-error.ts'
 import { isUuid } from '../platform/api/path.ts'
 import { hourMs } from '../platform/core/durations.ts'
-import { type ErrorKind, toWatchkeeperError, type WatchkeeperError } from '../platform/core/errors.ts'
+import { type ErrorKind, toWatchkeeperError, WatchkeeperError } from '../platform/core/errors.ts'
 import { filePath, list, noted, positiveNumber } from '../platform/operation/inputs.ts'
 import type { Context } from '../platform/operation/operation.ts'
 import {
@@ -53,6 +53,9 @@ export const backupsInput = z.strictObject({
   checks: noted(checksInput, 'A backup configuration that differs from its policies fails.'),
 })
 
+const known = z.string().optional()
+const amount = z.number().optional()
+
 const limit = z.object({
   hours: z.number(),
   source: z.enum(['input', 'configuration', 'default']),
@@ -60,32 +63,32 @@ const limit = z.object({
     .enum(['no-configuration', 'no-period', 'unreadable'])
     .optional()
     .describe('The API has no backup configuration, the configuration has no usable period, or it could not be read.'),
-  periodHours: z.number().optional().describe('The period of the backup configuration.'),
-  retentionHours: z.number().optional().describe('How long the service keeps backups.'),
-  startTime: z.string().optional().describe('When backups start, HH:MM in UTC.'),
+  periodHours: amount.describe('The period of the backup configuration.'),
+  retentionHours: amount.describe('How long the service keeps backups.'),
+  startTime: known.describe('When backups start, HH:MM in UTC.'),
 })
 
-const failure = z.object({ kind: z.string(), message: z.string(), advice: z.string().optional() })
+const failure = z.object({ kind: z.string(), message: z.string(), advice: known })
 
 const agedBackup = z.object({ id: z.string(), ageMs: z.number() })
 
 const serviceCheck = z.object({
   serviceId: z.string(),
-  name: z.string().optional().describe('Name of the service, where it is known.'),
+  name: known.describe('Name of the service, where it is known.'),
   outcome: z.enum(outcomes),
   passes: z.boolean(),
-  ageHours: z.number().optional().describe('Age of the backup that decided the outcome.'),
-  ageMs: z.number().optional().describe('The exact age in milliseconds.'),
+  ageHours: amount.describe('Age of the backup that decided the outcome.'),
+  ageMs: amount.describe('The exact age in milliseconds.'),
   limit,
   backup: backupOutput.optional().describe('The backup that decided the outcome.'),
   lastSuccessful: agedBackup.optional().describe('The last successful backup.'),
   inProgress: agedBackup.optional().describe('A backup in progress that was started after the last successful one.'),
-  firstBackupDueAt: z.string().optional().describe('Until then, a new service passes without a backup.'),
+  firstBackupDueAt: known.describe('Until then, a new service passes without a backup.'),
   unknownReason: z.enum(unknownReasons).optional().describe('Why the list of backups gives no outcome.'),
   dataQualityIssues: z.array(z.enum(dataQualityIssues)).describe('Reasons to distrust the outcome.'),
   size: trendSchema.optional().describe('Size of the last successful backup in bytes.'),
   duration: trendSchema.optional().describe('Duration of the last successful backup in milliseconds.'),
-  type: z.string().optional().describe('Type of the last successful backup and of the backups it is compared with.'),
+  type: known.describe('Type of the last successful backup and of the backups it is compared with.'),
   sizeOutcome: z.enum(sizeOutcomes).optional().describe('Result of `minSizeRatio`, if a policy has it.'),
   failure: failure.optional().describe('Why the backups could not be read.'),
   configurationFailure: failure.optional().describe('Why the backup configuration could not be read.'),
@@ -97,10 +100,10 @@ type ServiceCheck = z.output<typeof serviceCheck>
 
 const judgedService = serviceCheck.extend({
   problems: z.array(z.string()).describe('How it breaks the policies of the file.'),
-  correction: z.string().optional().describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
+  correction: known.describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
   needsRestore: z.literal(true).optional().describe('Present where its restores are not enough for `requireRestoreDays` of its policies.'),
-  minSizeRatio: z.number().optional().describe('The highest one of its policies.'),
-  restoredAt: z.string().optional().describe('The time of the newest data whose restore was verified, with `requireRestoreDays`.'),
+  minSizeRatio: amount.describe('The highest one of its policies.'),
+  restoredAt: known.describe('The time of the newest data whose restore was verified, with `requireRestoreDays`.'),
 })
 
 export type JudgedService = z.output<typeof judgedService>
@@ -124,20 +127,18 @@ export const backupsDetails = z.object({
 
 export type BackupsResult = z.output<typeof backupsOutput> & z.output<typeof backupsDetails>
 
-type Attempt<T> = { readonly value: T } | { readonly error: WatchkeeperError }
-
 export interface ServiceBackups {
   readonly serviceId: string
-  readonly backups: Attempt<readonly Backup[]>
-  /** Undefined where the check does not need it, or the API has none. */
-  readonly configuration: Attempt<BackupConfiguration> | undefined
+  readonly backups: readonly Backup[] | WatchkeeperError
+  /** Undefined where the check does not need it. */
+  readonly configuration: BackupConfiguration | WatchkeeperError | undefined
 }
 
 /** Reads all services concurrently, in the order of the ids. Throws only for a canceled run and for internal errors. */
 export function readServices(
   { api, organizationId }: Context<'read', 'organization'>,
   serviceIds: readonly string[],
-  { needsConfiguration }: { readonly needsConfiguration: boolean },
+  needsConfiguration: boolean,
 ): Promise<readonly ServiceBackups[]> {
   return Promise.all(
     serviceIds.map(async (serviceId) => {
@@ -151,13 +152,13 @@ export function readServices(
   )
 }
 
-async function attempt<T>(request: Promise<T>): Promise<Attempt<T>> {
+async function attempt<T>(request: Promise<T>): Promise<T | WatchkeeperError> {
   try {
-    return { value: await request }
+    return await request
   } catch (thrown) {
     const error = toWatchkeeperError(thrown)
     if (error.kind === 'canceled' || error.kind === 'bug') throw thrown
-    return { error }
+    return error
   }
 }
 
@@ -165,23 +166,25 @@ interface CheckOptions {
   readonly maxAgeHours: number | undefined
   readonly minSizeRatio: number | undefined
   readonly nowMs: number
-  readonly createdMs: number | undefined
+  /** NaN where the API does not say it. */
+  readonly createdMs: number
 }
 
 const maxListedBackups = 10
 
 export function checkService({ serviceId, backups, configuration }: ServiceBackups, options: CheckOptions): ServiceCheck {
-  const answers = 'value' in backups ? sortNewestFirst(backups.value) : []
+  const answers = backups instanceof WatchkeeperError ? [] : sortNewestFirst(backups)
   const known = answers.map(toKnownBackup)
   const limit = chooseLimit(configuration, options.maxAgeHours, known)
-  const isUnreadable = configuration !== undefined && 'error' in configuration && !absentKinds.has(configuration.error.kind)
+  const isUnreadable = configuration instanceof WatchkeeperError && !absentKinds.has(configuration.kind)
   const common = {
     serviceId,
     limit,
     backups: answers.slice(0, maxListedBackups),
-    configurationFailure: isUnreadable ? failureOf(configuration.error) : undefined,
+    configurationFailure: isUnreadable ? failureOf(configuration) : undefined,
   }
-  if ('error' in backups) return { ...common, outcome: 'unknown', passes: false, dataQualityIssues: [], failure: failureOf(backups.error) }
+  if (backups instanceof WatchkeeperError)
+    return { ...common, outcome: 'unknown', passes: false, dataQualityIssues: [], failure: failureOf(backups) }
   return { ...common, count: answers.length, ...judgeBackups(known, limit.hours, options) }
 }
 
@@ -194,13 +197,12 @@ function chooseLimit(
   known: readonly KnownBackup[],
 ): ServiceCheck['limit'] {
   if (maxAgeHours !== undefined) return { hours: maxAgeHours, source: 'input' }
-  if (configuration === undefined) return { hours: defaultLimitHours, source: 'default', defaultReason: 'no-configuration' }
-  if ('error' in configuration) {
-    const defaultReason = absentKinds.has(configuration.error.kind) ? 'no-configuration' : 'unreadable'
-    return { hours: defaultLimitHours, source: 'default', defaultReason }
+  if (configuration === undefined || configuration instanceof WatchkeeperError) {
+    const isAbsent = configuration === undefined || absentKinds.has(configuration.kind)
+    return { hours: defaultLimitHours, source: 'default', defaultReason: isAbsent ? 'no-configuration' : 'unreadable' }
   }
-  const configured = configuredOf(configuration.value)
-  const periodHours = effectivePeriodHours(configuration.value)
+  const configured = configuredOf(configuration)
+  const periodHours = effectivePeriodHours(configuration)
   const typicalHours = computeTypicalDurationMs(known.filter(isSuccessful)) / hourMs
   const hours = periodHours === undefined ? undefined : deriveLimitHours(periodHours, typicalHours)
   return hours === undefined
@@ -225,31 +227,31 @@ function failureOf(error: WatchkeeperError): NonNullable<ServiceCheck['failure']
   return { kind: error.kind, message: error.message, advice }
 }
 
+export const isSuccessful = (backup: KnownBackup): boolean => classifyBackup(backup) === 'successful'
+
 function judgeBackups(known: readonly KnownBackup[], limitHours: number, { nowMs, createdMs, minSizeRatio }: CheckOptions) {
   const rules = { limitMs: Math.round(limitHours * hourMs), nowMs, createdMs }
   const { decisive, lastSuccessful, inProgress, issues, firstDueMs, ...freshness } = judgeFreshness(known, rules)
+  const toAged = ({ backup, ageMs }: Aged<KnownBackup>) => ({ id: backup.answer.id, ageMs })
+  const last = lastSuccessful?.backup
+  const trend = last && computeTrend([last, ...known.filter((backup) => backup !== last && isSuccessful(backup))])
+  const ageHours = decisive && toHours(decisive.ageMs)
   return {
     ...freshness,
     ...(firstDueMs !== undefined && { firstBackupDueAt: new Date(firstDueMs).toISOString() }),
     dataQualityIssues: issues,
-    ...(decisive && describeDecisive(decisive, nowMs)),
-    ...(lastSuccessful && { lastSuccessful: toAgedBackup(lastSuccessful), ...compareSizes(known, lastSuccessful.backup, minSizeRatio) }),
-    inProgress: inProgress && toAgedBackup(inProgress),
+    // The judged age is also known where the API reports no start.
+    ...(decisive && {
+      ageHours,
+      ageMs: decisive.ageMs,
+      backup: { ...toBackupOutput(decisive.backup.answer, nowMs), backupAgeHours: ageHours },
+    }),
+    ...(lastSuccessful && { lastSuccessful: toAged(lastSuccessful), type: last?.type }),
+    ...(trend && {
+      size: trend.size,
+      duration: trend.duration,
+      sizeOutcome: minSizeRatio === undefined ? undefined : judgeSize(trend, minSizeRatio),
+    }),
+    inProgress: inProgress && toAged(inProgress),
   }
-}
-
-function describeDecisive({ backup, ageMs }: Aged<KnownBackup>, nowMs: number) {
-  const ageHours = toHours(ageMs)
-  // The judged age is also known where the API reports no start.
-  return { ageHours, ageMs, backup: { ...toBackupOutput(backup.answer, nowMs), backupAgeHours: ageHours } }
-}
-
-const toAgedBackup = ({ backup, ageMs }: Aged<KnownBackup>) => ({ id: backup.answer.id, ageMs })
-
-export const isSuccessful = (backup: KnownBackup): boolean => classifyBackup(backup) === 'successful'
-
-function compareSizes(known: readonly KnownBackup[], last: KnownBackup, minSizeRatio: number | undefined) {
-  const trend = computeTrend([last, ...known.filter((backup) => backup !== last && isSuccessful(backup))])
-  const sizeOutcome = minSizeRatio === undefined ? undefined : judgeSize(trend, minSizeRatio)
-  return { size: trend.size, duration: trend.duration, type: last.type, sizeOutcome }
 }

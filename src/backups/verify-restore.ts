@@ -102,12 +102,12 @@ async function verify(context: Context<'read', 'service'>, given: z.output<typeo
 }
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
-
 const toMinutes = (ms: number) => Math.round((ms / minuteMs) * 100) / 100
 
 /** The times of the data and of the request. Throws an error where the service cannot be a restore of this backup, or might not be one. */
 function requireRestore(restored: ListedService, original: ListedService, backup: Backup) {
-  const { startedMs: backupMs, ...known } = toKnownBackup(backup)
+  const known = toKnownBackup(backup)
+  const { startedMs: backupMs } = known
   const requestedMs = Date.parse(restored.createdAt ?? '')
   if (restored.id === original.id) throw inputError('original', 'is the service in service-id, which must be the restored one')
   if (!restored.dataWarehouseId || !original.dataWarehouseId)

@@ -1,9 +1,10 @@
 import * as z from 'zod'
-import { parseJsonOrUndefined } from '../platform/core/json.ts'
+import { dayMs, minuteMs } from '../platform/core/durations.ts'
 import { type FaultQueue, faultSchema } from './faults.ts'
-import { type HttpRequest, type HttpResponse, isJsonType, jsonResponse, pathnameOf } from './http.ts'
+import { badRequest, GatewayError, notFound, requireJson } from './gateways/gateway.ts'
+import { type HttpRequest, type HttpResponse, jsonResponse, pathnameOf } from './http.ts'
 import type { EmulatorContext } from './options.ts'
-import { restoreBackup, restoreSchema } from './restore.ts'
+import type { Activity, Organization, Service, Table } from './store.ts'
 
 /** A request, and what was answered. */
 export interface LoggedRequest {
@@ -31,25 +32,73 @@ const controlPath = '/_emulator'
 
 export const isControl = (path: string): boolean => pathnameOf(path) === controlPath || path.startsWith(`${controlPath}/`)
 
-class ControlError extends Error {
-  readonly status: number
-
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
-}
-
 export function handleControl(control: ControlContext, request: HttpRequest): HttpResponse {
   const name = `${request.method} ${pathnameOf(request.path).replace(/\/$/, '')}`
   try {
     const handle = handlers[name]
-    if (handle === undefined) throw new ControlError(404, `NOT_FOUND: unknown control request ${name}`)
+    if (handle === undefined) throw notFound(`unknown control request ${name}`)
     return jsonResponse(200, handle(control, request))
   } catch (cause) {
-    if (!(cause instanceof ControlError)) throw cause
-    return jsonResponse(cause.status, { status: cause.status, error: cause.message })
+    if (!(cause instanceof GatewayError)) throw cause
+    return jsonResponse(cause.status, { status: cause.status, error: `${cause.code}: ${cause.message}` })
   }
+}
+
+const restoreSchema = z.strictObject({
+  serviceId: z.string(),
+  backupId: z.string(),
+  id: z.string().optional(),
+  name: z.string().optional(),
+  tags: z.array(z.strictObject({ key: z.string(), value: z.string().exactOptional() })).optional(),
+  /** Minutes from the request until the service runs. */
+  minutes: z.number().min(0).optional(),
+  fault: z.enum(['stuck', 'failed', 'degraded', 'stopped', 'empty-table', 'older-data', 'missing-table'] as const).optional(),
+})
+
+/** A restore as the vendor's `POST /services` with a `backupId` starts it. Default: it runs at once, without tags, and with all data. */
+export type Restore = z.input<typeof restoreSchema>
+
+/** Creates a service from a backup, with the data that the original had when the backup started. Throws for an unknown service or backup. */
+export function restoreBackup({ store, ids, settings }: EmulatorContext, restore: Restore): Service {
+  const { serviceId, backupId, id = ids.uuid(), name = 'restored', tags = [], minutes = 0, fault } = restoreSchema.parse(restore)
+  const organization = store.organizations.find(({ services }) => services.some((service) => service.id === serviceId))
+  const original = organization?.services.find((service) => service.id === serviceId)
+  const backup = original?.backups.find((one) => one.id === backupId)
+  if (organization === undefined || original === undefined || backup?.startedAt === undefined)
+    throw new Error(`service ${serviceId} has no backup ${backupId} with a start`)
+  const createdMs = settings.now()
+  const runsMs = createdMs + minutes * minuteMs
+  const state = fault === 'failed' || fault === 'degraded' || fault === 'stopped' ? fault : 'running'
+  const service: Service = {
+    ...structuredClone(original),
+    id,
+    name,
+    tags: tags.map((tag) => ({ ...tag })),
+    dataWarehouseId: ids.uuid(),
+    isPrimary: true,
+    createdAt: new Date(createdMs).toISOString(),
+    state,
+    runsAt: fault === 'stuck' ? '9999-01-01T00:00:00.000Z' : new Date(runsMs).toISOString(),
+    backups: [],
+    tables: restoreTables(original.tables, Date.parse(backup.startedAt), fault),
+  }
+  organization.services.push(service)
+  addActivity(organization, { type: 'service_restore_backup', createdAt: service.createdAt, serviceId: id, id: ids.uuid() })
+  if (fault !== 'stuck' && state === 'running')
+    addActivity(organization, { type: 'service_running', createdAt: new Date(runsMs).toISOString(), serviceId: id, id: ids.uuid() })
+  return service
+}
+
+const addActivity = (organization: Organization, activity: Activity) => organization.activities.push({ actorType: 'api', ...activity })
+
+function restoreTables(tables: readonly Table[], backupMs: number, fault: Restore['fault']): Table[] {
+  const existing = tables.filter(({ createdMs = 0 }) => createdMs <= backupMs)
+  const restored = existing.map((table) => ({ ...table, untilMs: Math.min(backupMs, table.untilMs ?? backupMs) }))
+  const [first, ...others] = restored
+  if (first === undefined) return []
+  if (fault === 'missing-table') return others
+  if (fault === 'empty-table') return [{ ...first, untilMs: first.fromMs - 1 }, ...others]
+  return fault === 'older-data' ? restored.map((table) => ({ ...table, untilMs: table.untilMs - dayMs })) : restored
 }
 
 const handlers: Readonly<Record<string, (control: ControlContext, request: HttpRequest) => unknown>> = {
@@ -71,10 +120,7 @@ const handlers: Readonly<Record<string, (control: ControlContext, request: HttpR
 }
 
 function parseControl<S extends z.ZodType>(schema: S, request: HttpRequest): z.output<S> {
-  if (!isJsonType(request)) throw new ControlError(400, 'BAD_REQUEST: request body must be sent as application/json')
-  const value = parseJsonOrUndefined(request.text)
-  if (value === undefined) throw new ControlError(400, 'BAD_REQUEST: request body is not valid JSON')
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(requireJson(request))
   if (parsed.success) return parsed.data
-  throw new ControlError(400, `BAD_REQUEST: ${z.prettifyError(parsed.error)}`)
+  throw badRequest(z.prettifyError(parsed.error))
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
-import { type ControlContext, handleControl, isControl, type LoggedRequest } from './control.ts'
+import { type ControlContext, handleControl, isControl, type LoggedRequest, type Restore, restoreBackup } from './control.ts'
 import { createFaultQueue, type Fault, sendWithFault } from './faults.ts'
 import { createCloudGateway } from './gateways/cloud-gateway.ts'
 import { createRateLimiter, type Gateway, type RateLimiter } from './gateways/gateway.ts'
@@ -10,7 +10,6 @@ import { createHyperdxGateway } from './gateways/hyperdx-gateway.ts'
 import { createResponseWriter, type HttpResponse, headersOf, readRequest } from './http.ts'
 import { createContext, type EmulatorOptions, type ServerVariant } from './options.ts'
 import { runAlertTask } from './product/alerts.ts'
-import { type Restore, restoreBackup } from './restore.ts'
 import { demo } from './shop/demo.ts'
 import { findService, type Service, type Store } from './store.ts'
 import { createWebApp, type WebApp } from './web-app.ts'
@@ -59,7 +58,10 @@ export async function startVariantOf(options: EmulatorOptions, variant: ServerVa
     limiter?.reset()
   }
   const gateway = isSelfHosted ? createHyperdxGateway(settings) : createCloudGateway(settings)
-  const server = createHttpServer({ context, requests, faults, reset, limiter, gateway, signal: () => lifetime.signal })
+  const serverContext = { context, requests, faults, reset, limiter, gateway, signal: () => lifetime.signal }
+  const server = createServer((request, response) => {
+    serve(serverContext, request, response).catch((cause: unknown) => abandon(response, cause))
+  })
   server.listen(settings.port, host)
   await once(server, 'listening')
   return {
@@ -95,27 +97,23 @@ interface ServerContext extends ControlContext {
   readonly signal: () => AbortSignal
 }
 
-const createHttpServer = (server: ServerContext) =>
-  createServer((request, response) => {
-    const handled = isControl(request.url ?? '') ? serveControl(server, request, response) : serveApi(server, request, response)
-    handled.catch((cause: unknown) => abandon(response, cause))
-  })
-
-async function serveControl(server: ServerContext, request: IncomingMessage, response: ServerResponse) {
-  const writer = createWriter(server, request, response)
-  writer.send(handleControl(server, await readRequest(request, server.gateway.maxBodyBytes)))
-}
-
 /** One request from its arrival to its response: log, fault, rate limit, API. */
-async function serveApi(server: ServerContext, incoming: IncomingMessage, outgoing: ServerResponse) {
-  const { context, requests, faults, limiter, gateway } = server
+async function serve(server: ServerContext, incoming: IncomingMessage, outgoing: ServerResponse) {
+  const { context, requests, faults, limiter, gateway, signal } = server
+  const { now } = context.settings
+  const createWriter = (logStatus: (status: number) => void) =>
+    createResponseWriter(incoming, outgoing, { now, logStatus, signal: signal() })
+  if (isControl(incoming.url ?? ''))
+    return createWriter(() => {}).send(handleControl(server, await readRequest(incoming, gateway.maxBodyBytes)))
   const identity = gateway.identify(context, incoming.headers.authorization)
   const { method = '', url: path = '' } = incoming
   const headers = { ...headersOf(incoming), authorization: identity.credentials }
-  const entry: WritableLog = { method, path, headers, body: undefined, text: '', status: undefined, arrivedAtMs: context.settings.now() }
+  const entry: WritableLog = { method, path, headers, body: undefined, text: '', status: undefined, arrivedAtMs: now() }
   requests.push(entry)
   const fault = faults.take(method, path)
-  const writer = createWriter(server, incoming, outgoing, entry)
+  const writer = createWriter((status) => {
+    entry.status = status
+  })
   const request = await readRequest(incoming, gateway.maxBodyBytes)
   entry.text = request.text
   entry.body = parseJsonOrUndefined(request.text)
@@ -125,13 +123,8 @@ async function serveApi(server: ServerContext, incoming: IncomingMessage, outgoi
     const response = quota?.isExceeded ? gateway.toTooManyRequests() : gateway.handle(context, request, identity)
     return { ...response, headers: { ...response.headers, ...limitHeaders } }
   }
-  if (fault === undefined) writer.send(handle())
-  else await sendWithFault(fault, { writer, gateway, ids: context.ids, method, handle, limitHeaders })
-}
-
-function createWriter({ context, signal }: ServerContext, request: IncomingMessage, response: ServerResponse, entry?: WritableLog) {
-  const logStatus = (status: number): void => void (entry && Object.assign(entry, { status }))
-  return createResponseWriter(request, response, { now: context.settings.now, logStatus, signal: signal() })
+  if (fault === undefined) return writer.send(handle())
+  await sendWithFault(fault, { writer, gateway, ids: context.ids, method, handle, limitHeaders })
 }
 
 function abandon(response: ServerResponse, cause: unknown) {

@@ -22,47 +22,48 @@ const ms = z
   .min(0)
   .max(2 ** 31 - 1)
 
+const effectOf = <const K extends string, S extends z.ZodRawShape>(kind: K, options: S) =>
+  z.strictObject({ kind: z.literal(kind), ...options })
+
 const effect = z.discriminatedUnion('kind', [
   /** Any status. Without a body: a JSON error, or nothing for 204, 304 and redirects. */
-  z.strictObject({
-    kind: z.literal('status'),
+  effectOf('status', {
     status: httpStatus,
     body: z.string().exactOptional(),
     contentType: z.string().exactOptional(),
     headers,
   }),
   /** Waits, then handles the request as usual. */
-  z.strictObject({ kind: z.literal('delay'), ms }),
+  effectOf('delay', { ms }),
   /** A TCP reset before any byte. */
-  z.strictObject({ kind: z.literal('reset') }),
-  z.strictObject({ kind: z.literal('reset-in-headers') }),
+  effectOf('reset', {}),
+  effectOf('reset-in-headers', {}),
   /** A TCP reset after that many bytes of the body, default half of it. */
-  z.strictObject({ kind: z.literal('reset-in-body'), bytes }),
+  effectOf('reset-in-body', { bytes }),
   /** That many bytes of the body, default half of it, then a clean end. Only the closed connection marks the end of the body. */
-  z.strictObject({ kind: z.literal('truncate'), bytes }),
+  effectOf('truncate', { bytes }),
   /** A content-length that is larger than what is sent, then the end. */
-  z.strictObject({ kind: z.literal('short-length') }),
+  effectOf('short-length', {}),
   /** A captive portal's page, default status 200. */
-  z.strictObject({ kind: z.literal('html'), status: httpStatus.exactOptional() }),
+  effectOf('html', { status: httpStatus.exactOptional() }),
   /** Any raw body with status 200; `bytes` as they are, or as base64. Default type is JSON. */
-  z.strictObject({
-    kind: z.literal('body'),
+  effectOf('body', {
     text: z.string().exactOptional(),
     bytes: z.union([z.custom<Uint8Array>((value) => value instanceof Uint8Array), z.base64()]).exactOptional(),
     headers,
   }),
   /** 429. Without `headers`, the four X-RateLimit ones with one second to wait; `{}` for none. */
-  z.strictObject({ kind: z.literal('rate-limited'), headers, body: z.string().exactOptional() }),
+  effectOf('rate-limited', { headers, body: z.string().exactOptional() }),
   /** Never responds. */
-  z.strictObject({ kind: z.literal('hang') }),
+  effectOf('hang', {}),
   /** The normal response, a few bytes at a time, default 1. */
-  z.strictObject({ kind: z.literal('drip'), bytesPerTick: positiveCount.exactOptional(), everyMs: ms }),
+  effectOf('drip', { bytesPerTick: positiveCount.exactOptional(), everyMs: ms }),
   /** A JSON text that never ends. */
-  z.strictObject({ kind: z.literal('endless') }),
+  effectOf('endless', {}),
   /** A small gzip body that expands to that size, sent whether or not gzip was accepted. */
-  z.strictObject({ kind: z.literal('gzip-bomb'), mebibytes: positiveCount.max(4096) }),
+  effectOf('gzip-bomb', { mebibytes: positiveCount.max(4096) }),
   /** Responds at once, default 504, and handles the request after `ms`. */
-  z.strictObject({ kind: z.literal('late-commit'), status: httpStatus.exactOptional(), ms }),
+  effectOf('late-commit', { status: httpStatus.exactOptional(), ms }),
 ])
 
 /** Strict, so that a misspelled fault is an error and not a test that passes for the wrong reason. */

@@ -12,6 +12,15 @@ export interface HttpRequest {
   readonly isTooLarge: boolean
 }
 
+/** An answer that is not a success. */
+export class StatusError extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
 /** A list is a header that is sent several times. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 
@@ -56,8 +65,6 @@ export function queryFieldsOf(path: string): Readonly<Record<string, string | re
   )
 }
 
-export const isJsonType = ({ headers }: HttpRequest): boolean => /^application\/json\b/i.test(headers['content-type'] ?? '')
-
 export const jsonType = 'application/json; charset=utf-8'
 
 export const htmlType = 'text/html; charset=utf-8'
@@ -91,28 +98,16 @@ export const noRouteResponse = (method: string, path: string): HttpResponse => (
 `,
 })
 
-/** Sends one response, as HTTP requires it or, for faults, as HTTP forbids it. */
-export interface ResponseWriter {
-  send(response: HttpResponse): void
-  begin(status: number, headers: Headers): ServerResponse
-  /** Bypasses the HTTP server. Resolves when the kernel has the bytes. */
-  writeRaw(data: string | Uint8Array): Promise<void>
-  /** A TCP reset: what the client has not read yet may be lost. */
-  reset(): void
-  /** A clean end of the connection, whatever the headers promised. */
-  end(): void
-  sleep(ms: number): Promise<void>
-  /** Logs a status that was sent with `writeRaw`. */
-  logStatus(status: number): void
-}
+export type ResponseWriter = ReturnType<typeof createResponseWriter>
 
 const gzipAboveBytes = 1024
 
+/** Sends one response, as HTTP requires it or, for faults, as HTTP forbids it. */
 export function createResponseWriter(
   request: IncomingMessage,
   response: ServerResponse,
   { now, logStatus, signal }: { readonly now: () => number; readonly logStatus: (status: number) => void; readonly signal: AbortSignal },
-): ResponseWriter {
+) {
   const { socket } = response
   const acceptsGzip = String(request.headers['accept-encoding'] ?? '')
     .split(',')
@@ -126,20 +121,24 @@ export function createResponseWriter(
   }
   return {
     begin,
-    send({ status, headers, body }) {
+    send({ status, headers, body }: HttpResponse): void {
       const plain = Buffer.from(body)
       const isGzipped = acceptsGzip && plain.length > gzipAboveBytes && headers['content-encoding'] === undefined
       const bytes = isGzipped ? gzipSync(plain, { level: 1 }) : plain
       const length = { 'content-length': String(bytes.length) }
       begin(status, { ...headers, ...(isGzipped && { 'content-encoding': 'gzip' }), ...length }).end(bytes)
     },
-    async writeRaw(data) {
+    /** Bypasses the HTTP server. Resolves when the kernel has the bytes. */
+    async writeRaw(data: string | Uint8Array): Promise<void> {
       if (socket === null || socket.destroyed) return
       if (!socket.write(data)) await once(socket, 'drain')
     },
-    reset: () => void socket?.resetAndDestroy(),
-    end: () => void socket?.end(),
-    sleep: (ms) => systemClock.sleep(ms, signal),
+    /** A TCP reset: what the client has not read yet may be lost. */
+    reset: (): void => void socket?.resetAndDestroy(),
+    /** A clean end of the connection, whatever the headers promised. */
+    end: (): void => void socket?.end(),
+    sleep: (ms: number): Promise<void> => systemClock.sleep(ms, signal),
+    /** Logs a status that was sent with `writeRaw`. */
     logStatus,
   }
 }

@@ -1,8 +1,7 @@
-import { createIds, type Ids } from './deterministic.ts'
+import { createIds } from './deterministic.ts'
 import type { ProductRequest, ProductResponse } from './product/request.ts'
 import type { RunSql } from './product/sql.ts'
-import { createEmpty, shopMaker } from './shop/shop.ts'
-import type { Store } from './store.ts'
+import { shopMaker } from './shop/shop.ts'
 
 /** A fixed window: `limit` requests per key in every `windowMs`. */
 export interface RateLimit {
@@ -56,9 +55,6 @@ export interface EmulatorOptions {
   readonly data?: 'shop' | 'empty'
 }
 
-/** The version of HyperDX whose answers were recorded. */
-const recordedVersion = '2.36.0'
-
 const dialects = {
   // 10 requests per 10 s and key: the vendor's documentation of its limits.
   'clickhouse-cloud': { rateLimit: { limit: 10, windowMs: 10_000 }, segment: 'clickstack' },
@@ -68,33 +64,28 @@ const dialects = {
 function toSettings({ dialect = 'clickhouse-cloud', rateLimit, ...options }: EmulatorOptions, variant: ServerVariant) {
   const { rateLimit: usual, segment } = dialects[dialect]
   const limit: RateLimit | undefined = rateLimit === 'off' ? undefined : (rateLimit ?? usual)
-  const defaults = { port: 0, serverVersion: recordedVersion, hasMcp: true, now: Date.now, data: 'shop' } as const
+  const defaults = { port: 0, serverVersion: '2.36.0', hasMcp: true, now: Date.now, data: 'shop' } as const
   return { pageLimit: undefined, runSql: undefined, ...defaults, ...options, dialect, segment, rateLimit: limit, variant }
 }
 
 /** The options with the defaults of the dialect filled in. */
 export type Settings = ReturnType<typeof toSettings>
 
-export interface EmulatorContext {
-  readonly settings: Settings
-  readonly store: Store
-  readonly ids: Ids
-  /** Restores ids and data. The store stays the same object. */
-  reset(): void
-}
+export type EmulatorContext = ReturnType<typeof createContext>
 
-export function createContext(options: EmulatorOptions, variant: ServerVariant): EmulatorContext {
+export function createContext(options: EmulatorOptions, variant: ServerVariant) {
   const settings = toSettings(options, variant)
   const ids = createIds()
   // Demo data depends on the time of the start. A later reset restores the same data, not data for a later day.
   const startedAtMs = settings.now()
-  const createStore = settings.data === 'shop' ? shopMaker(ids, startedAtMs) : (): Store => createEmpty(ids, startedAtMs)
+  const createStore = shopMaker(ids, startedAtMs, settings.data === 'empty')
   const store = createStore()
   return {
     settings,
     store,
     ids,
-    reset() {
+    /** Restores ids and data. The store stays the same object. */
+    reset(): void {
       ids.reset()
       Object.assign(store, createStore())
     },

@@ -139,9 +139,14 @@ export interface Tag {
   value?: string
 }
 
-/** The ClickHouse server that sources and SQL tiles query. Only self-hosted installations show them. */
-export interface Connection {
+interface Stamped {
   id: string
+  createdAt: string
+  updatedAt: string
+}
+
+/** The ClickHouse server that sources and SQL tiles query. Only self-hosted installations show them. */
+export interface Connection extends Stamped {
   name: string
   host: string
   username: string
@@ -149,8 +154,6 @@ export interface Connection {
   password?: string | undefined
   hyperdxSettingPrefix?: string
   isPrometheusEndpoint?: boolean | undefined
-  createdAt: string
-  updatedAt: string
 }
 
 export interface Dashboard {
@@ -187,8 +190,7 @@ export interface DashboardFilter extends JsonObject {
 }
 
 /** null and absent are the same, except that `thresholdMax`, `scheduleStartAt` and texts that are null are shown as null. */
-export interface Alert {
-  id: string
+export interface Alert extends Stamped {
   teamId: string
   source: 'saved_search' | 'tile'
   dashboardId: string | null
@@ -210,8 +212,6 @@ export interface Alert {
   state: 'ALERT' | 'OK' | 'INSUFFICIENT_DATA' | 'DISABLED' | 'PENDING'
   silenced?: { by: string | null; at: string; until: string } | null
   executionErrors?: { timestamp: string; type: string; message: string }[]
-  createdAt: string
-  updatedAt: string
   /** Fields of a server newer than HyperDX 2.36, as it answers them. */
   newer?: JsonObject
 }
@@ -233,24 +233,19 @@ export interface Source extends JsonObject {
   kind: string
 }
 
-export interface Webhook {
-  id: string
+export interface Webhook extends Stamped {
   name: string
   service: string
   /** Shown in plain text, as by the real API, although it is a secret for Slack. */
   url?: string
   description?: string | undefined
   body?: string | undefined
-  /** Answers leave the field out. */
+  /** Answers leave these two fields out. */
   headers?: Record<string, string> | undefined
-  /** Answers leave the field out. */
   queryParams?: Record<string, string> | undefined
-  createdAt: string
-  updatedAt: string
 }
 
-export interface SavedSearch {
-  id: string
+export interface SavedSearch extends Stamped {
   name: string
   sourceId: string
   select?: string
@@ -261,8 +256,6 @@ export interface SavedSearch {
   /** The web app may store any. The API accepts only filters that the sidebar can show. */
   filters?: JsonObject[]
   teamId: string
-  createdAt: string
-  updatedAt: string
 }
 
 /** A backup. The API's OpenAPI document requires only the id. */

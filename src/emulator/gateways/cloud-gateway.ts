@@ -1,16 +1,7 @@
 import { addDays, countDays, dayOf, isDay } from '../../platform/core/dates.ts'
-import { type ExactNumber, parseJsonOrUndefined } from '../../platform/core/json.ts'
+import type { ExactNumber } from '../../platform/core/json.ts'
 import type { Ids } from '../deterministic.ts'
-import {
-  type Headers,
-  type HttpRequest,
-  type HttpResponse,
-  isJsonType,
-  jsonResponse,
-  noRouteResponse,
-  pathnameOf,
-  queryOf,
-} from '../http.ts'
+import { type Headers, type HttpRequest, type HttpResponse, jsonResponse, noRouteResponse, pathnameOf, queryOf } from '../http.ts'
 import type { EmulatorContext, Settings } from '../options.ts'
 import { findRoute } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
@@ -28,7 +19,18 @@ import {
   type UsageRecord,
 } from '../store.ts'
 import { findUndocumented } from './documented-fields.ts'
-import { badRequest, callProduct, type Gateway, GatewayError, type Identity, isUsable, notFound, toSqlContext } from './gateway.ts'
+import {
+  badRequest,
+  callProduct,
+  type Gateway,
+  GatewayError,
+  type Identity,
+  identify,
+  notFound,
+  requireJson,
+  toSqlContext,
+  totalHeaders,
+} from './gateway.ts'
 
 const maxCloudBody = 5 * 1024 * 1024
 
@@ -183,15 +185,10 @@ function requireService({ organization, param }: PlatformCall): Service {
   return found
 }
 
-function identifyPair({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
-  if (authorization === undefined) return { credentials: 'absent', keyId: '' }
-  const pair = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
-  const text = pair === undefined ? '' : Buffer.from(pair, 'base64').toString()
-  const colon = text.indexOf(':')
-  const keyId = colon === -1 ? '' : text.slice(0, colon)
-  const key = store.keys.find(({ id, secret }) => id === keyId && secret === text.slice(colon + 1))
-  if (colon === -1 || key === undefined || !isUsable(key, settings.now())) return { credentials: 'wrong', keyId }
-  return { credentials: 'valid', keyId, key }
+function identifyPair(context: EmulatorContext, authorization: string | undefined): Identity {
+  const pair = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization ?? '')?.[1] ?? ''
+  const [, keyId, own] = /^([^:]*):(.*)$/s.exec(Buffer.from(pair, 'base64').toString()) ?? []
+  return identify(context, authorization, keyId, ({ id, secret }) => id === keyId && secret === own)
 }
 
 function authorize({ key, credentials }: Identity, permission: Permission): ApiKey {
@@ -216,10 +213,7 @@ function toPlatformCall({ store, settings }: EmulatorContext, { path }: HttpRequ
 
 function requireObject(request: HttpRequest): JsonObject {
   if (request.isTooLarge) throw new GatewayError(413, 'PAYLOAD_TOO_LARGE', `request body is larger than ${maxCloudBody} bytes`)
-  // The specification declares only this type for bodies.
-  if (!isJsonType(request)) throw badRequest('request body must be sent as application/json')
-  const value = parseJsonOrUndefined(request.text)
-  if (value === undefined) throw badRequest('request body is not valid JSON')
+  const value = requireJson(request)
   if (!isJsonObject(value)) throw badRequest('request body must be an object')
   return value
 }
@@ -233,7 +227,7 @@ function toResourceResponse(ids: Ids, { status, body, total }: ProductResponse):
       String(isJsonObject(body) ? body.message : body),
     )
   const result = !isJsonObject(body) || Object.keys(body).length === 0 ? undefined : 'data' in body ? body.data : body
-  return toEnvelope(ids, result, total === undefined ? {} : { 'X-Total-Count': String(total) })
+  return toEnvelope(ids, result, totalHeaders(total))
 }
 
 /** A deletion has no result. */
@@ -308,15 +302,12 @@ function getCreditBalances({ organization, nowMs }: PlatformCall): unknown {
     .filter(isActive)
     .toSorted((a, b) => Date.parse(a.expirationDate) - Date.parse(b.expirationDate))
   return {
-    totalRemainingCredits: toCredits(sumMicro(active.map(({ totalMicro, spentMicro }) => totalMicro - spentMicro))),
-    balances: active.map(({ totalMicro, spentMicro, id, type, startDate, expirationDate }) => ({
-      id,
-      type,
-      remainingCredits: toCredits(BigInt(totalMicro - spentMicro)),
-      totalAmount: toCredits(BigInt(totalMicro)),
-      amountSpent: toCredits(BigInt(spentMicro)),
-      startDate,
-      expirationDate,
+    totalRemainingCredits: toCredits(active.map(({ totalMicro, spentMicro }) => totalMicro - spentMicro)),
+    balances: active.map(({ totalMicro, spentMicro, ...balance }) => ({
+      ...balance,
+      remainingCredits: toCredits([totalMicro - spentMicro]),
+      totalAmount: toCredits([totalMicro]),
+      amountSpent: toCredits([spentMicro]),
     })),
   }
 }
@@ -328,28 +319,21 @@ const toKeyView = ({ id, name, state, expireAt }: ApiKey) => ({ name, state, key
 const openDays = 3
 
 function getUsageCost({ organization, query, nowMs }: PlatformCall): unknown {
-  const { from, to, filters } = toUsageQuery(query)
+  const [from, to] = [requireDay(query, 'from_date'), requireDay(query, 'to_date')]
+  if (to < from) throw badRequest('to_date must not be before from_date')
+  // At most 30 days after from_date, both inclusive.
+  if (countDays(from, to) > 31) throw badRequest('to_date must be at most 30 days after from_date')
+  const filters = query.getAll('filter').map(toFilter)
   const firstOpenDay = addDays(dayOf(nowMs), -openDays)
   const records = organization.usage
     .filter(({ date }) => date >= from && date <= to)
     .filter((record) => isTagged(organization, record, filters))
   const views = records.map((record) => toUsageView(record, firstOpenDay))
   return {
-    grandTotalCHC: toCredits(sumMicro(records.flatMap(({ micro }) => Object.values(micro)))),
+    grandTotalCHC: toCredits(records.flatMap(({ micro }) => Object.values(micro))),
     // An older copy of the documentation shows one record here instead of a list (clickhousectl#27).
     costs: views,
   }
-}
-
-// to_date is at most 30 days after from_date, both inclusive.
-const maxUsageDays = 31
-
-function toUsageQuery(query: URLSearchParams) {
-  const from = requireDay(query, 'from_date')
-  const to = requireDay(query, 'to_date')
-  if (to < from) throw badRequest('to_date must not be before from_date')
-  if (countDays(from, to) > maxUsageDays) throw badRequest('to_date must be at most 30 days after from_date')
-  return { from, to, filters: query.getAll('filter').map(toFilter) }
 }
 
 function requireDay(query: URLSearchParams, name: string) {
@@ -377,16 +361,15 @@ function toUsageView(record: UsageRecord, firstOpenDay: string): JsonObject {
   const { micro, locked, ...fields } = record
   return {
     ...fields,
-    metrics: Object.fromEntries(Object.entries(micro).map(([name, amount]) => [`${name}CHC`, toCredits(BigInt(amount))])),
-    totalCHC: toCredits(sumMicro(Object.values(micro))),
+    metrics: Object.fromEntries(Object.entries(micro).map(([name, amount]) => [`${name}CHC`, toCredits([amount])])),
+    totalCHC: toCredits(Object.values(micro)),
     locked: locked ?? record.date < firstOpenDay,
   }
 }
 
-const sumMicro = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + BigInt(amount), 0n)
-
-/** Millionths of a credit as an exact decimal, without a float in between: 1250000 → 1.25, 3 → 0.000003. */
-function toCredits(micro: bigint): ExactNumber {
+/** A sum of millionths of a credit as an exact decimal, without a float in between: 1250000 → 1.25, 3 → 0.000003. */
+function toCredits(amounts: readonly number[]): ExactNumber {
+  const micro = amounts.reduce((total, amount) => total + BigInt(amount), 0n)
   const sign = micro < 0n ? '-' : ''
   const digits = (micro < 0n ? -micro : micro).toString().padStart(7, '0')
   const fraction = digits.slice(-6).replace(/0+$/, '')

@@ -74,7 +74,7 @@ const dashboardShape = (schema: typeof newDashboard | typeof changedDashboard): 
 export const bodyShapes: Readonly<Record<string, BodyShape>> = {
   'POST dashboards': dashboardShape(newDashboard),
   'PUT dashboards': dashboardShape(changedDashboard),
-  'POST alerts': { ...namesOnly(alertFields.join(' ')), channel: channelShape, channels: [channelShape] },
+  'POST alerts': { ...fieldsOf(alertFields), channel: channelShape, channels: [channelShape] },
   'POST saved-searches': { ...fieldsOf(savedSearch.shape), filters: [namesOnly('type condition')] },
   'POST webhooks': shapeOf(webhook),
   'POST sources': ({ kind }) => sourceShapes[String(kind)] ?? 'any',

@@ -1,5 +1,6 @@
+import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import type { Ids } from '../deterministic.ts'
-import { type Headers, type HttpRequest, type HttpResponse, queryFieldsOf } from '../http.ts'
+import { type Headers, type HttpRequest, type HttpResponse, queryFieldsOf, StatusError } from '../http.ts'
 import type { EmulatorContext, RateLimit } from '../options.ts'
 import { handleRoute, type Route } from '../product/product.ts'
 import type { ProductRequest, ProductResponse } from '../product/request.ts'
@@ -29,18 +30,25 @@ export interface Identity {
   readonly key?: ApiKey
 }
 
-export const isUsable = ({ state, expireAt }: ApiKey, nowMs: number): boolean =>
-  state === 'enabled' && (expireAt === null || Date.parse(expireAt) > nowMs)
+/** Whose key a request has. Without a `keyId`, it has none in the form of the gateway. */
+export function identify(
+  { store, settings }: EmulatorContext,
+  authorization: string | undefined,
+  keyId: string | undefined,
+  isMeant: (key: ApiKey) => boolean,
+): Identity {
+  const isUsable = ({ state, expireAt }: ApiKey): boolean =>
+    state === 'enabled' && (expireAt === null || Date.parse(expireAt) > settings.now())
+  const key = keyId === undefined ? undefined : store.keys.find((one) => isMeant(one) && isUsable(one))
+  const credentials = authorization === undefined ? 'absent' : key === undefined ? 'wrong' : 'valid'
+  return { credentials, keyId: keyId ?? '', ...(key && { key }) }
+}
 
 /** A request that the gateway rejects itself. */
-export class GatewayError extends Error {
-  override readonly name = 'GatewayError'
-  readonly status: number
+export class GatewayError extends StatusError {
   readonly code: string
-
   constructor(status: number, code: string, message: string) {
-    super(message)
-    this.status = status
+    super(status, message)
     this.code = code
   }
 }
@@ -48,6 +56,14 @@ export class GatewayError extends Error {
 export const badRequest = (message: string): GatewayError => new GatewayError(400, 'BAD_REQUEST', message)
 
 export const notFound = (message: string): GatewayError => new GatewayError(404, 'NOT_FOUND', message)
+
+/** The body of a request. The specification declares only this type. */
+export function requireJson({ text, headers }: HttpRequest): unknown {
+  if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) throw badRequest('request body must be sent as application/json')
+  const value = parseJsonOrUndefined(text)
+  if (value === undefined) throw badRequest('request body is not valid JSON')
+  return value
+}
 
 /** Passes a request on to the product. */
 export function callProduct(
@@ -62,6 +78,9 @@ export function callProduct(
   return handle === undefined ? product(request) : handle({ ...request, method, resource: route.resource }, product)
 }
 
+/** How many objects a paged list has. */
+export const totalHeaders = (total: number | undefined): Headers => (total === undefined ? {} : { 'X-Total-Count': String(total) })
+
 export const toSqlContext = ({ settings }: EmulatorContext, service: Service): SqlContext => ({
   service,
   nowMs: settings.now(),
@@ -69,13 +88,7 @@ export const toSqlContext = ({ settings }: EmulatorContext, service: Service): S
 })
 
 /** The state of a key's window after a request. */
-export interface Quota {
-  readonly isExceeded: boolean
-  readonly limit: number
-  readonly remaining: number
-  readonly windowMs: number
-  readonly resetMs: number
-}
+type Quota = ReturnType<RateLimiter['take']>
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>
 
@@ -87,7 +100,7 @@ export function createRateLimiter({ limit, windowMs }: RateLimit, now: () => num
   const windows = new Map<string, { openedAtMs: number; used: number }>()
   const startedAtMs = now()
   return {
-    take(key: string): Quota {
+    take(key: string) {
       const nowMs = now()
       const last = windows.get(key)
       const isOpen = last !== undefined && nowMs >= last.openedAtMs && nowMs < last.openedAtMs + windowMs

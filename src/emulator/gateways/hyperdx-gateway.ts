@@ -3,21 +3,21 @@ import { type HttpRequest, type HttpResponse, htmlType, jsonResponse, noRouteRes
 import type { EmulatorContext, Settings } from '../options.ts'
 import { callTool, isRpcMessage } from '../product/mcp.ts'
 import { findRoute } from '../product/product.ts'
-import type { ProductResponse } from '../product/request.ts'
 import { UnsupportedQuery } from '../product/sql.ts'
 import { demo } from '../shop/demo.ts'
-import { findService, isJsonObject } from '../store.ts'
-import { callProduct, type Gateway, type Identity, isUsable, toSqlContext } from './gateway.ts'
-
-const maxBodyBytes = 32 * 1024 * 1024
+import { findService } from '../store.ts'
+import { callProduct, type Gateway, type Identity, identify, toSqlContext, totalHeaders } from './gateway.ts'
 
 const resources = ['alerts', 'charts', 'connections', 'dashboards', 'saved-searches', 'search', 'sources', 'team', 'webhooks']
 
 /** Self-hosted HyperDX: the product's own API v2 without anything before it. */
 export function createHyperdxGateway(settings: Settings): Gateway {
   return {
-    maxBodyBytes,
-    identify: identifyBearer,
+    maxBodyBytes: 32 * 1024 * 1024,
+    identify(context, authorization) {
+      const secret = authorization?.split('Bearer ')[1] || undefined
+      return identify(context, authorization, secret, (key) => key.secret === secret)
+    },
     // A body that cannot be parsed is rejected before it is counted.
     isLimited: (request) => resources.includes(toSegments(request.path)?.[0]?.toLowerCase() ?? '') && !('rejection' in parseBody(request)),
     // Headers without a policy, and in whole seconds.
@@ -32,20 +32,14 @@ export function createHyperdxGateway(settings: Settings): Gateway {
       headers: { 'content-type': htmlType, 'Retry-After': String(Math.ceil((settings.rateLimit?.windowMs ?? 60_000) / 1000)) },
       body: 'Too many requests, please try again later.',
     }),
-    handle: (context, request, identity) => handle(settings, context, request, identity),
+    handle,
     toError: (_ids, status, _code, message) => jsonResponse(status, { message }),
     toResult: (_ids, result) => jsonResponse(200, { data: result }),
   }
 }
 
-function identifyBearer({ store, settings }: EmulatorContext, authorization: string | undefined): Identity {
-  const secret = authorization?.split('Bearer ')[1]
-  if (!secret) return { credentials: authorization === undefined ? 'absent' : 'wrong', keyId: '' }
-  const key = store.keys.find((one) => one.secret === secret && isUsable(one, settings.now()))
-  return key === undefined ? { credentials: 'wrong', keyId: secret } : { credentials: 'valid', keyId: secret, key }
-}
-
-function handle(settings: Settings, context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse {
+function handle(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse {
+  const { settings } = context
   // The product parses bodies before it looks at anything else.
   const parsed = parseBody(request)
   if ('rejection' in parsed) return parsed.rejection
@@ -73,7 +67,8 @@ function handle(settings: Settings, context: EmulatorContext, request: HttpReque
   if (decoded.includes(undefined)) return jsonResponse(400, { message: genericMessage })
   const route = findRoute(method, [resource.toLowerCase(), ...decoded].join('/'))
   if (route === undefined) return noRoute
-  return toResponse(callProduct(context, checkoutOf(context), route, { ...request, method, ...parsed }))
+  const { status, body, text, total } = callProduct(context, checkoutOf(context), route, { ...request, method, ...parsed })
+  return text === undefined ? jsonResponse(status, body, totalHeaders(total)) : textResponse(status, text)
 }
 
 /** The tools of the product. Its own limit of 600 requests a minute is out of reach here. */
@@ -120,29 +115,18 @@ const genericMessage = 'Something went wrong :('
 
 /** A body that is absent or has an unknown type is an empty object. */
 function parseBody({ text, headers, isTooLarge }: HttpRequest): { readonly body: unknown } | { readonly rejection: HttpResponse } {
+  const reject = (status: number, message: string) => ({ rejection: jsonResponse(status, { message }) })
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(/\s*;\s*/)
-  const charset = parameters
-    .find((parameter) => parameter.startsWith('charset='))
-    ?.slice('charset='.length)
-    .replaceAll('"', '')
-  if (isTooLarge) return { rejection: jsonResponse(413, { message: genericMessage }) }
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.replace(/^charset="?/, '')
+  if (isTooLarge) return reject(413, genericMessage)
   if (type === 'application/json') {
-    if (charset !== undefined && !charset.startsWith('utf-')) return { rejection: jsonResponse(415, { message: genericMessage }) }
-    if (text === '') return { body: {} }
-    const body = parseJsonOrUndefined(text)
-    if (!isJsonObject(body) && !Array.isArray(body)) return { rejection: jsonResponse(400, { message: 'Invalid JSON payload' }) }
-    return { body }
+    if (charset !== undefined && !charset.startsWith('utf-')) return reject(415, genericMessage)
+    const body = text === '' ? {} : parseJsonOrUndefined(text)
+    return typeof body === 'object' && body !== null ? { body } : reject(400, 'Invalid JSON payload')
   }
   if (type === 'text/plain' && text !== '') return { body: text }
-  if (type === 'application/x-www-form-urlencoded') return { body: Object.fromEntries(new URLSearchParams(text)) }
-  return { body: {} }
+  return { body: type === 'application/x-www-form-urlencoded' ? Object.fromEntries(new URLSearchParams(text)) : {} }
 }
 
 /** An installation has one team: here the demo's checkout service. */
 const checkoutOf = ({ store }: EmulatorContext) => findService(store, demo.services.checkout)
-
-function toResponse({ status, body, text, total }: ProductResponse): HttpResponse {
-  if (text !== undefined) return textResponse(status, text)
-  if (total === undefined || !isJsonObject(body)) return jsonResponse(status, body)
-  return jsonResponse(status, body, { 'X-Total-Count': String(total) })
-}

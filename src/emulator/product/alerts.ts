@@ -17,8 +17,6 @@ const channels = z
   .min(1, 'At least one notification channel is required')
   .max(10, 'An alert supports at most 10 notification channels')
 
-type WebhookChannel = z.output<typeof channel>
-
 function createStartSchema(nowMs: number) {
   const msOf = (value: string | null | undefined): number => (value == null ? nowMs : Date.parse(value))
   return z
@@ -60,8 +58,8 @@ const onAnything = (nowMs: number) =>
     numConsecutiveWindows: z.number().int().min(1).nullish(),
   })
 
-/** The names of the fields that a body can have. */
-export const alertFields: readonly string[] = [onAnything(0), onSavedSearch, tileTarget].flatMap(({ shape }) => Object.keys(shape))
+/** The fields that a body can have. */
+export const alertFields: z.ZodRawShape = { ...onAnything(0).shape, ...onSavedSearch.shape, ...tileTarget.shape }
 
 type AnyAlert = z.output<ReturnType<typeof onAnything>>
 
@@ -116,8 +114,13 @@ export const alerts = routesOf<Alert, AlertBody>({
 })
 
 function demandTargets(service: Service, body: AlertBody) {
-  if (body.source === 'tile') demandSqlTile(requireTile(service, body))
-  else {
+  if (body.source === 'tile') {
+    if (!isObjectId(body.dashboardId)) throw badRequest('Invalid dashboard ID')
+    const dashboard = requireById(service.dashboards, body.dashboardId, () => badRequest('Dashboard not found'))
+    const tile = dashboard.tiles.find(({ id }) => id === body.tileId)
+    if (tile === undefined) throw badRequest('Tile not found')
+    demandSqlTile(tile)
+  } else {
     if (!isObjectId(body.savedSearchId)) throw badRequest('Invalid saved search ID')
     requireById(service.savedSearches, body.savedSearchId, () => badRequest('Saved search not found'))
   }
@@ -125,14 +128,6 @@ function demandTargets(service: Service, body: AlertBody) {
   for (const id of webhookIds) if (!isObjectId(id)) throw badRequest('Invalid webhook ID')
   const found = new Set([...webhookIds].flatMap((id) => findById(service.webhooks, id)?.id ?? []))
   if (found.size !== webhookIds.size) throw badRequest('Webhook not found')
-}
-
-function requireTile(service: Service, { dashboardId, tileId }: Extract<AlertBody, { readonly source: 'tile' }>): Tile {
-  if (!isObjectId(dashboardId)) throw badRequest('Invalid dashboard ID')
-  const dashboard = requireById(service.dashboards, dashboardId, () => badRequest('Dashboard not found'))
-  const tile = dashboard.tiles.find(({ id }) => id === tileId)
-  if (tile === undefined) throw badRequest('Tile not found')
-  return tile
 }
 
 /** Checks SQL tiles only. An alert on a table or a text is accepted, and the next update of the dashboard deletes it. */
@@ -145,28 +140,22 @@ function demandSqlTile({ config: { configType, displayType, sqlTemplate } }: Til
     throw badRequest('Raw SQL alert query is invalid: SQL used for alerts must include an interval parameter or macro.')
 }
 
-const toChannels = ({ channel, channels }: AlertBody): readonly WebhookChannel[] => channels ?? (channel === undefined ? [] : [channel])
+const toChannels = ({ channel, channels }: AlertBody) => channels ?? (channel === undefined ? [] : [channel])
 
 /** Fields that are stored and shown as a body has them, and null without a value. */
-const shownFields = ['name', 'message', 'note', 'threshold', 'interval', 'numConsecutiveWindows', 'thresholdType'] as const
-
-type PlainPart = Pick<Alert, (typeof shownFields)[number]>
-
-const plainPart = (fields: { readonly [Field in keyof PlainPart]?: unknown }) =>
-  Object.fromEntries(shownFields.map((field) => [field, fields[field] ?? null])) as unknown as PlainPart // A stored alert was validated.
+const plainPart = ({ name, message, note, threshold, interval, numConsecutiveWindows, thresholdType }: AlertBody | Alert) => ({
+  ...{ name: name ?? null, message: message ?? null, note: note ?? null, threshold, interval, thresholdType },
+  numConsecutiveWindows: numConsecutiveWindows ?? null,
+})
 
 /** The fields that a body sets. An update keeps the other fields. */
 export const toFields = (body: AlertBody) =>
   ({
+    source: body.source,
+    ...{ dashboardId: null, tileId: null, savedSearchId: null, groupBy: null },
     ...(body.source === 'tile'
-      ? { source: body.source, dashboardId: toObjectId(body.dashboardId), tileId: body.tileId, savedSearchId: null, groupBy: null }
-      : {
-          source: body.source,
-          dashboardId: null,
-          tileId: null,
-          savedSearchId: toObjectId(body.savedSearchId),
-          groupBy: body.groupBy ?? null,
-        }),
+      ? { dashboardId: toObjectId(body.dashboardId), tileId: body.tileId }
+      : { savedSearchId: toObjectId(body.savedSearchId), groupBy: body.groupBy ?? null }),
     channels: toChannels(body).map((channel) => ({ ...channel })),
     ...plainPart(body),
     ...(body.thresholdMax !== undefined && { thresholdMax: body.thresholdMax }),
@@ -234,19 +223,18 @@ function valuesOfAlert(alert: Alert, service: Service, nowMs: number) {
   const series = alert.source === 'tile' ? seriesOfTile(alert, service) : seriesOfSavedSearch(alert, service)
   const [first] = series
   if (first === undefined) return []
+  const withLanguage = (usual: 'sql' | 'lucene'): TaskSeries[] =>
+    series.map((one) => ({ ...one, whereLanguage: one.whereLanguage ?? usual }))
   const windowMs = minutesOf[alert.interval as AlertInterval] * minuteMs // A stored alert was validated.
   const endTime = nowMs - (nowMs % windowMs)
   const request: ChartRequest = {
-    series: series.map(({ storedLanguage, ...one }) => ({ ...one, whereLanguage: storedLanguage ?? 'lucene' })),
+    series: withLanguage('lucene'),
     startTime: endTime - windowMs,
     endTime: endTime - 1,
     granularity: alert.interval as ChartRequest['granularity'], // Each interval is a granularity.
   }
   if (series.every(({ where }) => where.trim() !== ''))
-    checkConditions(
-      series.map(({ storedLanguage, ...one }) => ({ ...one, whereLanguage: storedLanguage ?? 'sql' })),
-      findById(service.sources, first.sourceId)?.kind,
-    )
+    checkConditions(withLanguage('sql'), findById(service.sources, first.sourceId)?.kind)
   const rows = computeSeries(request, service.sources, { oldestMs: 0, newestMs: nowMs })
   const values = rows.map((row) => Number(row[`series_${series.length - 1}.data`] ?? 0))
   return values.length === 0 ? [0] : values
@@ -254,10 +242,8 @@ function valuesOfAlert(alert: Alert, service: Service, nowMs: number) {
 
 type TaskSeries = ChartRequest['series'][number]
 
-type StoredSeries = Omit<TaskSeries, 'whereLanguage'> & { readonly storedLanguage: TaskSeries['whereLanguage'] | null }
-
 /** Empty for a tile that the task does not evaluate, or that this emulator cannot. */
-function seriesOfTile({ dashboardId, tileId }: Alert, { dashboards }: Service): readonly StoredSeries[] {
+function seriesOfTile({ dashboardId, tileId }: Alert, { dashboards }: Service): readonly TaskSeries[] {
   const config = findById(dashboards, dashboardId ?? '')?.tiles.find(({ id }) => id === tileId)?.config
   const select = config?.configType === undefined && Array.isArray(config?.select) ? config.select.filter(isJsonObject) : []
   return select.map((item) => ({
@@ -265,7 +251,7 @@ function seriesOfTile({ dashboardId, tileId }: Alert, { dashboards }: Service): 
     // The web app stores only these values.
     aggFn: item.aggFn as TaskSeries['aggFn'],
     where: String(item.where ?? ''),
-    storedLanguage: item.whereLanguage as StoredSeries['storedLanguage'], // As for aggFn.
+    whereLanguage: (item.whereLanguage ?? undefined) as TaskSeries['whereLanguage'], // As for aggFn.
     groupBy: config?.groupBy ? [String(config.groupBy)] : [],
     ...(item.valueExpression ? { field: String(item.valueExpression) } : {}),
     ...(typeof item.level === 'number' && { level: item.level }),
@@ -276,12 +262,12 @@ function seriesOfTile({ dashboardId, tileId }: Alert, { dashboards }: Service): 
   }))
 }
 
-function seriesOfSavedSearch({ savedSearchId, groupBy }: Alert, { savedSearches }: Service): readonly StoredSeries[] {
+function seriesOfSavedSearch({ savedSearchId, groupBy }: Alert, { savedSearches }: Service): readonly TaskSeries[] {
   const search = findById(savedSearches, savedSearchId ?? '')
   if (search === undefined) return []
-  const { sourceId, where = '', whereLanguage } = search
-  const storedLanguage = whereLanguage === 'lucene' ? 'lucene' : 'sql'
-  return [{ sourceId, aggFn: 'count', where, storedLanguage, groupBy: groupBy ? [groupBy] : [] }]
+  const { sourceId, where = '' } = search
+  const whereLanguage = search.whereLanguage === 'lucene' ? 'lucene' : 'sql'
+  return [{ sourceId, aggFn: 'count', where, whereLanguage, groupBy: groupBy ? [groupBy] : [] }]
 }
 
 function isBreached({ threshold, thresholdMax, thresholdType }: Alert, value: number) {

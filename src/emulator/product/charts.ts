@@ -1,5 +1,6 @@
 import * as z from 'zod/v3'
 import { dayMs, minuteMs } from '../../platform/core/durations.ts'
+import { StatusError } from '../http.ts'
 import type { JsonObject, Source } from '../store.ts'
 import { findById, objectId, ok, type ProductRequest, type ProductResponse, validate } from './request.ts'
 import { selectTelemetry, type TelemetryKind, type TelemetryRow, telemetryKinds, visitTelemetry } from './telemetry.ts'
@@ -61,13 +62,7 @@ export type ChartRequest = z.output<typeof schema>
 type SeriesInput = z.output<typeof series>
 
 /** An answer that is not 200. */
-export class ChartError extends Error {
-  readonly status: number
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
-}
+export class ChartError extends StatusError {}
 
 /** How long the demo keeps its telemetry. As in the product, whose tables have a partition for each day, whole days are deleted. */
 const retentionDays = 30
@@ -278,17 +273,17 @@ function readTerm(word: string, kind: TelemetryKind, isAfterNot: boolean): Match
   }
 }
 
+const sqlCondition =
+  /^(?<field>\w+)\s*(?:(?<compared>[<>]=?|!?=)\s*(?<limit>\d+(?:\.\d+)?(?:e\d+)?)|(?<operator>=|!=|<>|(?:NOT\s+)?IN)\s*(?<list>\(?\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\)?))$/i
+
 function readSql(where: string, kind: TelemetryKind): readonly Matcher[] {
   return splitConjunction(where).map((given) => {
     const bare = given.trim()
     if (/^1\s*=\s*1$/.test(bare)) return () => true
-    const [, field = '', operator = '', number, list = ''] =
-      /^(\w+)\s*(?:([<>]=?|!?=)\s*(\d+(?:\.\d+)?(?:e\d+)?)|(=|!=|<>|(?:NOT\s+)?IN)\s*(\(?\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\)?))$/i.exec(
-        bare,
-      ) ?? []
+    const { field = '', compared = '', limit, operator = '', list = '' } = sqlCondition.exec(bare)?.groups ?? {}
     if (field === '') throw unsupported(where)
     const column = knownColumn(field, kind)
-    if (number !== undefined) return (row: TelemetryRow) => numberChecks[operator]?.(Number(row[column]), Number(number)) ?? false
+    if (limit !== undefined) return (row: TelemetryRow) => numberChecks[compared]?.(Number(row[column]), Number(limit)) ?? false
     const texts = [...list.matchAll(/'([^']*)'/g)].map((match) => match[1])
     const isEqual = /^(?:=|IN)$/i.test(operator)
     return (row: TelemetryRow) => texts.includes(String(row[column])) === isEqual

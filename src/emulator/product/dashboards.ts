@@ -1,6 +1,5 @@
 import * as z from 'zod/v3'
 import { isSame } from '../../platform/core/equality.ts'
-import type { Ids } from '../deterministic.ts'
 import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Tile } from '../store.ts'
 import { deleteAlertsOfTiles, deleteAlertsWhere } from './alerts.ts'
 import { addIssue, badRequest, findById, objectId, type ProductRequest, type ProductResponse, plainNotFound, routesOf } from './request.ts'
@@ -91,12 +90,7 @@ const bodyFields = {
   containers: z.array(container).max(50).optional(),
 }
 
-interface CrossFields {
-  readonly savedQuery?: string | null | undefined
-  readonly savedQueryLanguage?: string | null | undefined
-  readonly containers?: readonly z.output<typeof container>[] | undefined
-  readonly filters?: readonly FilterBody[] | undefined
-}
+type CrossFields = z.output<z.ZodObject<typeof bodyFields>> & { readonly filters?: readonly FilterBody[] | undefined }
 
 function checkCrossFields({ savedQuery, savedQueryLanguage, containers = [], filters = [] }: CrossFields, context: z.RefinementCtx) {
   if (savedQuery != null && savedQueryLanguage === null)
@@ -178,13 +172,24 @@ export const dashboards = routesOf<Dashboard, DashboardBody>({
     const problem = findReferenceProblem(service, body, existing)
     if (problem !== undefined) throw badRequest(problem)
     const { savedQuery, savedFilterValues, containers } = body
-    const savedQueryLanguage = toSavedQueryLanguage(body)
+    const usualLanguage = savedQuery === null ? null : savedQuery ? 'lucene' : undefined
+    const { savedQueryLanguage = usualLanguage } = body
     const before = existing?.tiles ?? []
     const dashboard = Object.assign(existing ?? { id: ids.objectId(), ...emptyDashboard }, {
       name: body.name,
-      tiles: toTiles(body, ids, existing),
+      // A tile keeps its id only when the dashboard has a tile with it; every other id is replaced by a new one.
+      tiles: body.tiles.map((tile) => ({
+        ...tile,
+        id: keptId(before, tile.id) ?? ids.objectId(),
+        config: toStoredConfig(tile.config, existing && null),
+      })),
       ...(body.tags && { tags: [...new Set(body.tags)] }),
-      ...(body.filters && { filters: toFilters(body.filters, ids, existing?.filters) }),
+      ...(body.filters && {
+        filters: body.filters.map((filter) => ({
+          ...filter,
+          id: keptId(existing?.filters, 'id' in filter ? filter.id : undefined) ?? ids.objectId(),
+        })),
+      }),
       ...(savedQuery !== undefined && { savedQuery }),
       ...(savedQueryLanguage !== undefined && { savedQueryLanguage }),
       ...(savedFilterValues && { savedFilterValues }),
@@ -281,24 +286,7 @@ function toStoredConfig(config: JsonObject, missingLanguage: null | undefined): 
   return { ...config, select: config.select.map((item: JsonObject) => ({ ...item, whereLanguage: item.whereLanguage ?? missingLanguage })) }
 }
 
-/** A tile keeps its id only when the dashboard has a tile with it; every other id is replaced by a new one. */
-const toTiles = ({ tiles }: DashboardBody, ids: Ids, existing: Dashboard | undefined): Tile[] =>
-  tiles.map((tile) => ({
-    ...tile,
-    id: keptId(existing?.tiles, tile.id) ?? ids.objectId(),
-    config: toStoredConfig(tile.config, existing && null),
-  }))
-
-const toFilters = (filters: NonNullable<DashboardBody['filters']>, ids: Ids, before: readonly DashboardFilter[] = []): DashboardFilter[] =>
-  filters.map((filter) => ({ ...filter, id: ('id' in filter ? keptId(before, filter.id) : undefined) ?? ids.objectId() }))
-
 const keptId = (before: readonly { readonly id: string }[] = [], id: string | undefined) => before.find((one) => one.id === id)?.id
-
-function toSavedQueryLanguage({ savedQuery, savedQueryLanguage }: DashboardBody): string | null | undefined {
-  if (savedQueryLanguage !== undefined) return savedQueryLanguage
-  if (savedQuery === null) return null
-  return savedQuery ? 'lucene' : undefined
-}
 
 const alertTypes: readonly unknown[] = ['line', 'stacked_bar', 'number']
 

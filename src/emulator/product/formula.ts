@@ -9,9 +9,7 @@ interface Token {
 
 class FormulaError extends Error {}
 
-/**
- * The problems of a tile's formula, in the product's words. `A` refers to the first item of the tile's select, `B` to the second.
- */
+/** The problems of a tile's formula, in the product's words. `A` refers to the first item of the tile's select, `B` to the second. */
 export function findFormulaProblems(expression: string, seriesCount: number): readonly string[] {
   if (expression.trim() === '') return ['Expression is empty']
   if (expression.length > maxLength) return [`Expression is too long (${expression.length} characters, max ${maxLength})`]

@@ -23,8 +23,6 @@ const queryArguments = z.object({
   endTime: z.string().optional(),
 })
 
-const quarterHourMs = 900_000
-
 /** The answer of `POST /mcp` to a call of a tool, and to the question which tools there are; undefined for what is neither. */
 export function callTool(body: unknown, context: SqlContext): JsonObject | undefined {
   const listed = list.safeParse(body)
@@ -63,28 +61,21 @@ function asIssueOfType(issue: z.ZodIssue): unknown {
 
 function runQuery({ connectionId, sql, startTime, endTime }: z.output<typeof queryArguments>, context: SqlContext): JsonObject {
   const endMs = endTime === undefined ? context.nowMs : Date.parse(endTime)
-  const startMs = startTime === undefined ? endMs - quarterHourMs : Date.parse(startTime)
+  const startMs = startTime === undefined ? endMs - 900_000 : Date.parse(startTime)
   if (Number.isNaN(startMs) || Number.isNaN(endMs)) return toolError('Invalid startTime or endTime: must be valid ISO 8601 strings')
   if (startMs >= endMs) return toolError('endTime must be greater than startTime')
   if (!isObjectId(connectionId))
     return toolError(JSON.stringify([{ code: 'custom', message: 'Invalid ObjectId', path: ['config', 'connectionId'] }], null, 2))
   if (!context.service.connections.some((one) => one.id === connectionId))
     return toolError(`Connection not found: ${connectionId}. Call clickstack_list_sources to discover available connection IDs.`)
-  const result = evaluateSql({ sql, startMs, endMs }, context)
-  return 'error' in result
-    ? toolError(
-        result.error.startsWith('Unknown expression identifier')
-          ? `${result.error}\n\nHINT: Call clickstack_describe_source to discover available columns and map attribute keys before retrying.`
-          : result.error,
-      )
-    : toContent(toJsonFormat(result))
-}
-
-const toolError = (text: string) => ({ content: [{ type: 'text', text }], isError: true })
-
-function toContent(result: JsonObject): JsonObject {
-  const isTrimmed = JSON.stringify(result).length > maxResultLength
-  const answer = {
+  const evaluated = evaluateSql({ sql, startMs, endMs }, context)
+  if ('error' in evaluated) {
+    const hint = '\n\nHINT: Call clickstack_describe_source to discover available columns and map attribute keys before retrying.'
+    return toolError(evaluated.error + (evaluated.error.startsWith('Unknown expression identifier') ? hint : ''))
+  }
+  const result = toJsonFormat(evaluated)
+  const isTrimmed = jsonLength(result) > maxResultLength
+  return textAnswer({
     result: isTrimmed ? trimObject(result, maxResultLength) : result,
     ...(isTrimmed && { note: 'Result was trimmed for context size. Narrow the time range or add filters to reduce data.' }),
     ...(result.rows === 0 && {
@@ -92,9 +83,10 @@ function toContent(result: JsonObject): JsonObject {
         'No data found in the queried time range. Try setting startTime to a wider window (e.g. 24 hours ago) or check that filters match existing data.',
       ],
     }),
-  }
-  return textAnswer(answer)
+  })
 }
+
+const toolError = (text: string) => ({ content: [{ type: 'text', text }], isError: true })
 
 const textAnswer = (answer: JsonObject) => ({ content: [{ type: 'text', text: JSON.stringify(answer, null, 2) }] })
 

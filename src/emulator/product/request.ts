@@ -1,5 +1,6 @@
 import * as z from 'zod/v3'
 import type { Ids } from '../deterministic.ts'
+import { StatusError } from '../http.ts'
 import type { Service } from '../store.ts'
 
 // The product validates with zod 3. zod 4 ships that version as `zod/v3`, which gives the same messages in the same order.
@@ -29,15 +30,12 @@ export type Handler = (request: ProductRequest) => ProductResponse
 export const ok = (data: unknown): ProductResponse => ({ status: 200, body: { data } })
 
 /** A response that is not 200. */
-export class ProductError extends Error {
-  override readonly name = 'ProductError'
-  readonly status: number
+export class ProductError extends StatusError {
   /** Some routes of the product send the bare text of the status instead of `{message}`. */
   readonly isPlainText: boolean
 
   constructor(status: number, message: string, { isPlainText = false } = {}) {
-    super(message)
-    this.status = status
+    super(status, message)
     this.isPlainText = isPlainText
   }
 }

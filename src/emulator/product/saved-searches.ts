@@ -16,21 +16,15 @@ const searchFilter = z.union([
   }),
 ])
 
+const textUpTo = (max: number) => z.string().max(max).optional().default('')
+
 export const savedSearch = z.object({
   name: z.string().trim().min(1).max(1024),
   sourceId: objectId,
-  select: z
-    .string()
-    .max(4 * 1024)
-    .optional()
-    .default(''),
-  where: z
-    .string()
-    .max(8 * 1024)
-    .optional()
-    .default(''),
+  select: textUpTo(4 * 1024),
+  where: textUpTo(8 * 1024),
   whereLanguage: z.enum(['lucene', 'sql']).optional().default('lucene'),
-  orderBy: z.string().max(1024).optional().default(''),
+  orderBy: textUpTo(1024),
   tags: tags.default([]),
   filters: z.array(searchFilter).max(100).default([]),
 })
@@ -68,40 +62,26 @@ const isSameFilter = (a: JsonObject, b: JsonObject) =>
 /** Whether the sidebar of the web app can show a filter: a single condition on one column with `IN`, `NOT IN` or `BETWEEN`. */
 function isRenderable({ type, condition }: JsonObject) {
   if (type !== 'sql' || typeof condition !== 'string') return false
-  const range = hasTopLevel(condition, ' BETWEEN ') ? /^(.+?)\s+BETWEEN\s+(.+?)\s+AND\s+(.+?)$/i.exec(condition) : null
+  const has = (text: string, wanted: string): boolean => findTopLevel(text, wanted).length > 0
+  const range = has(condition, ' BETWEEN ') ? /^(.+?)\s+BETWEEN\s+(.+?)\s+AND\s+(.+?)$/i.exec(condition) : null
+  const ands = findTopLevel(condition, ' AND ').length
   if (range !== null) {
-    const [, column = '', from = '', to = ''] = range
-    return isColumn(column) && isNumberText(from) && isNumberText(to) && countTopLevel(condition, ' AND ') === 1
+    const [, column = '', ...ends] = range
+    return isColumn(column) && ends.every((end) => Number.isFinite(Number(end.trim()))) && ands === 1
   }
-  if (countTopLevel(condition, ' AND ') > 0) return false
   const list = condition.trim()
-  if (['=', '<', '>', ' OR '].some((operator) => hasTopLevel(list, operator))) return false
-  const operator = hasTopLevel(list, ' NOT IN ') ? ' NOT IN ' : ' IN '
+  if (ands > 0 || ['=', '<', '>', ' OR '].some((operator) => has(list, operator))) return false
+  const operator = has(list, ' NOT IN ') ? ' NOT IN ' : ' IN '
   const [at] = findTopLevel(list, operator)
   if (at === undefined) return false
-  return isColumn(list.slice(0, at)) && hasValue(list.slice(at + operator.length).trim())
+  const values = list.slice(at + operator.length).trim()
+  const inner = values.startsWith('(') && values.endsWith(')') ? values.slice(1, -1) : values
+  return isColumn(list.slice(0, at)) && inner.split(',').some((value) => value.trim() !== '')
 }
 
 const isColumn = (text: string) => !/\b(?:NOT|AND|OR)\b/i.test(text)
 
-const isNumberText = (text: string) => Number.isFinite(Number(text.trim()))
-
-function hasValue(list: string) {
-  const values = list.startsWith('(') && list.endsWith(')') ? list.slice(1, -1) : list
-  return values.split(',').some((value) => value.trim() !== '')
-}
-
-const hasTopLevel = (text: string, wanted: string) => findTopLevel(text, wanted).length > 0
-
-function countTopLevel(text: string, wanted: string) {
-  let end = 0
-  return findTopLevel(text, wanted).filter((at) => {
-    if (at < end) return false
-    end = at + wanted.length
-    return true
-  }).length
-}
-
+/** Where a text is outside of quotes and parentheses, without overlaps. */
 function findTopLevel(text: string, wanted: string) {
   const upper = text.toUpperCase()
   const found: number[] = []
@@ -110,7 +90,7 @@ function findTopLevel(text: string, wanted: string) {
     if (text[at] === "'") at = endOfQuote(text, at)
     else if (text[at] === '(') depth++
     else if (text[at] === ')') depth = Math.max(0, depth - 1)
-    else if (depth === 0 && upper.startsWith(wanted, at)) found.push(at)
+    else if (depth === 0 && upper.startsWith(wanted, at) && at >= (found.at(-1) ?? -wanted.length) + wanted.length) found.push(at)
   }
   return found
 }

@@ -10,7 +10,10 @@ const filled = (message: string) => z.string().min(1, message)
 /** The stored form. Requests and responses have `5m` for `5 minute`. */
 const sqlInterval = z.string().regex(/^\d+ (second|minute|hour|day)$/)
 
-const commonFields = {
+const kind = <const K extends string>(name: K) => ({
+  name: filled('Name is required'),
+  section: z.string().max(256).optional(),
+  kind: z.literal(name),
   connection: filled('Server Connection is required'),
   from: z.object({ databaseName: filled('Database is required'), tableName: filled('Table is required') }),
   disabled: z.boolean().optional(),
@@ -19,13 +22,6 @@ const commonFields = {
     .max(10)
     .optional(),
   timestampValueExpression: filled('Timestamp Column is required'),
-}
-
-const kind = <const K extends string>(name: K) => ({
-  name: filled('Name is required'),
-  section: z.string().max(256).optional(),
-  kind: z.literal(name),
-  ...commonFields,
 })
 
 const attributeList = z

@@ -14,7 +14,6 @@ export const aggregateFunctions = [
   'sum',
   'any',
   'none',
-  // `increase` applies to sums of metrics.
   'increase',
 ] as const
 
@@ -221,8 +220,7 @@ export const filteredTypes: readonly unknown[] = ['search', 'heatmap', 'event_pa
 export const isTimeSeries = (displayType: unknown): boolean => displayType === 'line' || displayType === 'stacked_bar'
 
 /**
- * A config as the tool for patches reads it: without the fields that it does not know, and with a language for each
- * series.
+ * A config as the tool for patches reads it: without the fields that it does not know, and with a language for each series.
  * Source: packages/api/src/mcp/tools/dashboards/schemas.ts of HyperDX 2.36.
  */
 export const patchConfig = z
@@ -250,19 +248,18 @@ const whereRefusal =
 
 type IssuePath = readonly (string | number)[]
 
-/** Values that the tool for patches does not know, by their field. */
-const unknownValues: Readonly<Record<string, { readonly value: string; readonly known: readonly string[] }>> = {
-  whereLanguage: { value: 'promql', known: ['sql', 'lucene'] },
-  metricType: { value: 'summary', known: ['gauge', 'sum', 'histogram', 'exponential histogram'] },
+/** A value of a field that the tool for patches does not know, and those that it knows. */
+const unknownValues: Readonly<Record<string, readonly [value: string, known: string]>> = {
+  whereLanguage: ['promql', "'sql' | 'lucene'"],
+  metricType: ['summary', "'gauge' | 'sum' | 'histogram' | 'exponential histogram'"],
 }
 
 function refuseValues(value: unknown, path: IssuePath, context: z.RefinementCtx): void {
   if (typeof value === 'object' && value !== null)
     for (const [key, one] of Object.entries(value)) refuseValues(one, [...path, Array.isArray(value) ? Number(key) : key], context)
-  const refused = unknownValues[String(path.at(-1))]
-  if (refused === undefined || value !== refused.value) return
-  const known = refused.known.map((one) => `'${one}'`).join(' | ')
-  addIssue(context, `Invalid enum value. Expected ${known}, received '${refused.value}'`, [...path])
+  const [unknown, known] = unknownValues[String(path.at(-1))] ?? []
+  if (unknown !== undefined && value === unknown)
+    addIssue(context, `Invalid enum value. Expected ${known}, received '${unknown}'`, [...path])
 }
 
 /** Rules between the fields of a series: `getMetricSelectIssues` in packages/api/src/mcp/tools/query/schemas.ts of HyperDX 2.36. */

@@ -3,7 +3,8 @@ import * as z from 'zod/v3'
 import type { JsonObject, Webhook } from '../store.ts'
 import { addIssue, badRequest, notFound, ProductError, routesOf, stampOf } from './request.ts'
 
-const isPlainText = (text: string) => !/[\x00-\x1F\x7F]/.test(text)
+const plain = (text: z.ZodString, what: string) =>
+  text.refine((given) => !/[\x00-\x1F\x7F]/.test(given), `${what} cannot contain control characters`)
 
 const headerName = z
   .string()
@@ -22,17 +23,13 @@ export const webhook = z
     description: z.string().max(2048).optional(),
     queryParams: z
       .record(
-        z
-          .string()
-          .min(1, 'Query parameter name cannot be empty')
-          .max(1024)
-          .refine(isPlainText, 'Query parameter names cannot contain control characters'),
-        z.string().max(4096).refine(isPlainText, 'Query parameter values cannot contain control characters'),
+        plain(z.string().min(1, 'Query parameter name cannot be empty').max(1024), 'Query parameter names'),
+        plain(z.string().max(4096), 'Query parameter values'),
       )
       .refine(hasFew, 'A webhook cannot have more than 100 query parameters')
       .optional(),
     headers: z
-      .record(headerName, z.string().max(4096).refine(isPlainText, 'Header values cannot contain control characters'))
+      .record(headerName, plain(z.string().max(4096), 'Header values'))
       .refine(hasFew, 'A webhook cannot have more than 100 headers')
       .optional(),
     body: z

@@ -251,8 +251,11 @@ export function createAlerts(ids: DemoIds, service: Service, atMs: number): Aler
   if (name === 'search' && first) {
     first.executionErrors = [{ timestamp: before(1), type: 'QUERY_ERROR', message: "Unknown identifier 'StatusCod' in the query" }]
   }
-  if (first) alerts.push(toSavedSearchAlert(first, ids, service))
-  return alerts
+  if (first === undefined) return alerts
+  const { silenced: _, executionErrors: __, ...like } = first
+  const onSearch = { source: 'saved_search', savedSearchId: service.savedSearches[0]?.id ?? null, dashboardId: null, tileId: null } as const
+  const about = { name: `Errors in ${name}`, message: null, threshold: 100, interval: '1h', state: 'OK' } as const
+  return [...alerts, { ...like, id: ids.objectId(), ...onSearch, ...about }]
 }
 
 function toAlert(ids: DemoIds, { dashboards, webhooks, teamId }: Service, spec: AlertSpec) {
@@ -276,21 +279,3 @@ function toAlert(ids: DemoIds, { dashboards, webhooks, teamId }: Service, spec: 
     state,
   }
 }
-
-const toSavedSearchAlert = (
-  { silenced: _, executionErrors: __, ...like }: Alert,
-  ids: DemoIds,
-  { name, savedSearches }: Service,
-): Alert => ({
-  ...like,
-  id: ids.objectId(),
-  source: 'saved_search',
-  dashboardId: null,
-  tileId: null,
-  savedSearchId: savedSearches[0]?.id ?? null,
-  name: `Errors in ${name}`,
-  message: null,
-  threshold: 100,
-  interval: '1h',
-  state: 'OK',
-})

@@ -6,7 +6,6 @@ import {
   type Activity,
   type ApiKey,
   type Backup,
-  type Connection,
   type CreditBalance,
   type Permission,
   permissions,
@@ -22,50 +21,28 @@ import { createAlerts, createDashboards, createSavedSearches } from './shop-dash
 
 const daysBefore = (atMs: number, days: number) => new Date(atMs - days * dayMs).toISOString()
 
-/** Makes a small shop with three services in one warehouse, for the start and for each reset. All have one history, which takes longest. */
-export function shopMaker(ids: Ids, atMs: number): () => Store {
-  const usage = createUsage(atMs)
-  const activities = createActivities(atMs)
+/**
+ * Makes a small shop with three services in one warehouse, for the start and for each reset. All have one history, which takes longest. The
+ * services of an empty shop have only a connection.
+ */
+export function shopMaker(ids: Ids, atMs: number, isEmpty: boolean): () => Store {
+  const usage = isEmpty ? [] : createUsage(atMs)
+  const activities = isEmpty ? [] : createActivities(atMs)
   return () => {
     const demoIds = createDemoIds(ids)
-    const store = createOrganization(demoIds, atMs)
-    for (const organization of store.organizations) {
-      for (const service of organization.services) fillService(service, demoIds, atMs)
-      organization.creditBalances = createCreditBalances(demoIds, atMs)
-      organization.usage = usage
-      organization.activities = [...activities]
+    const services = keysOf<ServiceName>(demo.services).map((name) => createService(demoIds, name, atMs))
+    for (const service of services) fillService(service, demoIds, atMs, isEmpty)
+    const creditBalances = isEmpty ? [] : createCreditBalances(demoIds, atMs)
+    const about = { id: demo.organizationId, name: 'Demo shop', createdAt: daysBefore(atMs, 400) }
+    return {
+      organizations: [{ ...about, services, usage, activities: [...activities], creditBalances }],
+      keys: [
+        createKey('admin', { id: demo.apiKeyId, secret: demo.apiKeySecret }, permissions),
+        createKey('billing', demo.keys.billing, ['control-plane:organization:view', 'control-plane:organization:view-billing']),
+        createKey('observability', demo.keys.observability, ['control-plane:service:manage-clickstack-api']),
+        { ...createKey('disabled', demo.keys.disabled, permissions), state: 'disabled' },
+      ],
     }
-    return store
-  }
-}
-
-/** The organization, services and keys of the shop, whose services have only a connection. */
-export function createEmpty(ids: Ids, atMs: number): Store {
-  const demoIds = createDemoIds(ids)
-  const store = createOrganization(demoIds, atMs)
-  for (const service of store.organizations.flatMap(({ services }) => services))
-    service.connections = [createConnection(demoIds, service.name as ServiceName, atMs)] // The shop has only these.
-  return store
-}
-
-function createOrganization(ids: DemoIds, atMs: number): Store {
-  const organization = {
-    id: demo.organizationId,
-    name: 'Demo shop',
-    createdAt: daysBefore(atMs, 400),
-    services: [createService(ids, 'checkout', atMs), createService(ids, 'catalog', atMs), createService(ids, 'search', atMs)],
-    usage: [],
-    activities: [],
-    creditBalances: [],
-  }
-  return {
-    organizations: [organization],
-    keys: [
-      createKey('admin', { id: demo.apiKeyId, secret: demo.apiKeySecret }, permissions),
-      createKey('billing', demo.keys.billing, ['control-plane:organization:view', 'control-plane:organization:view-billing']),
-      createKey('observability', demo.keys.observability, ['control-plane:service:manage-clickstack-api']),
-      { ...createKey('disabled', demo.keys.disabled, permissions), state: 'disabled' },
-    ],
   }
 }
 
@@ -82,25 +59,25 @@ function createService(ids: DemoIds, name: ServiceName, atMs: number): Service {
     tags: [{ key: 'team', value: name }, { key: 'importance', value: isPrimary ? 'critical' : 'normal' }, { key: 'shop' }],
     createdAt: daysBefore(atMs, 400),
     teamId: ids.objectId(),
-    connections: [],
-    dashboards: [],
-    alerts: [],
-    sources: [],
-    webhooks: [],
-    savedSearches: [],
-    backups: [],
     backupConfiguration: { backupPeriodInHours: 24, backupRetentionPeriodInHours: 240 },
-    tables: [],
+    ...{ connections: [], dashboards: [], alerts: [], sources: [], webhooks: [], savedSearches: [], backups: [], tables: [] },
   }
 }
 
-function fillService(service: Service, ids: DemoIds, atMs: number) {
+function fillService(service: Service, ids: DemoIds, atMs: number, isEmpty: boolean) {
   const name = service.name as ServiceName // The shop has only these.
-  const connection = createConnection(ids, name, atMs)
+  const [at, connectedAt] = [daysBefore(atMs, 120), daysBefore(atMs, 300)]
+  const connection = {
+    id: ids.objectId(),
+    name: 'Default',
+    host: `https://${name}.clickhouse.example:8443`,
+    username: 'otel',
+    createdAt: connectedAt,
+    updatedAt: connectedAt,
+  }
   service.connections = [connection]
+  if (isEmpty) return
   service.sources = createSources(ids, name, connection.id)
-  const at = daysBefore(atMs, 120)
-  const urls = hookUrls(name)
   const create = (name: string, kind: string, url: string, description: string): Webhook => ({
     id: ids.objectId(),
     name,
@@ -111,9 +88,23 @@ function fillService(service: Service, ids: DemoIds, atMs: number) {
     updatedAt: at,
   })
   service.webhooks = [
-    create('oncall', 'slack', urls.oncall, `On-call channel of the ${name} team`),
-    create('incidents', 'incidentio', urls.incidents, 'Opens an incident'),
-    { ...create('audit', 'generic', urls.audit, 'Keeps every notification'), body: '{"text":"{{title}}"}' },
+    // Fake URLs that look like secrets, as in the real API.
+    create(
+      'oncall',
+      'slack',
+      `https://hooks.slack.com/services/T0DEMO000/B0DEMO000/opens-nothing-${name}`,
+      `On-call channel of the ${name} team`,
+    ),
+    create(
+      'incidents',
+      'incidentio',
+      `https://api.incidents.example/v2/alert_events/http/demo-${name}?token=opens-nothing`,
+      'Opens an incident',
+    ),
+    {
+      ...create('audit', 'generic', `https://audit.example/hooks/opens-nothing-${name}`, 'Keeps every notification'),
+      body: '{"text":"{{title}}"}',
+    },
   ]
   service.dashboards = createDashboards(ids, name, service.sources)
   service.savedSearches = createSavedSearches(ids, service, atMs)
@@ -131,22 +122,12 @@ const createKey = (name: string, pair: { readonly id: string; readonly secret: s
   permissions: [...granted],
 })
 
-function createConnection(ids: DemoIds, service: ServiceName, atMs: number): Connection {
-  const at = daysBefore(atMs, 300)
-  return {
-    id: ids.objectId(),
-    name: 'Default',
-    host: `https://${service}.clickhouse.example:8443`,
-    username: 'otel',
-    createdAt: at,
-    updatedAt: at,
-  }
-}
-
 function createSources(ids: DemoIds, service: ServiceName, connection: string): Source[] {
   const from = (tableName: string) => ({ databaseName: `${service}_otel`, tableName })
   const [logs, traces, metrics] = [ids.objectId(), ids.objectId(), ids.objectId()]
-  const resource = { serviceNameExpression: 'ServiceName', resourceAttributesExpression: 'ResourceAttributes' }
+  /** Expressions that are the columns of their names. */
+  const columns = (names: string) =>
+    Object.fromEntries(names.split(' ').map((name) => [`${name.charAt(0).toLowerCase()}${name.slice(1)}Expression`, name]))
   const sources: Source[] = [
     {
       id: logs,
@@ -156,9 +137,7 @@ function createSources(ids: DemoIds, service: ServiceName, connection: string): 
       from: from('otel_logs'),
       defaultTableSelectExpression: 'Timestamp, ServiceName, SeverityText, Body',
       timestampValueExpression: 'TimestampTime',
-      ...resource,
-      severityTextExpression: 'SeverityText',
-      bodyExpression: 'Body',
+      ...columns('ServiceName ResourceAttributes SeverityText Body'),
       // A field that was never set may be an empty text: terraform-provider-clickhouse PR#659.
       displayedTimestampValueExpression: '',
       traceSourceId: traces,
@@ -172,14 +151,8 @@ function createSources(ids: DemoIds, service: ServiceName, connection: string): 
       from: from('otel_traces'),
       defaultTableSelectExpression: 'Timestamp, ServiceName, SpanName, Duration',
       timestampValueExpression: 'Timestamp',
-      durationExpression: 'Duration',
       durationPrecision: 9,
-      traceIdExpression: 'TraceId',
-      spanIdExpression: 'SpanId',
-      parentSpanIdExpression: 'ParentSpanId',
-      spanNameExpression: 'SpanName',
-      spanKindExpression: 'SpanKind',
-      ...resource,
+      ...columns('Duration TraceId SpanId ParentSpanId SpanName SpanKind ServiceName ResourceAttributes'),
       logSourceId: logs,
       metricSourceId: metrics,
     },
@@ -191,7 +164,7 @@ function createSources(ids: DemoIds, service: ServiceName, connection: string): 
       from: from(''),
       metricTables: { gauge: 'otel_metrics_gauge', sum: 'otel_metrics_sum', histogram: 'otel_metrics_histogram' },
       timestampValueExpression: 'TimeUnix',
-      resourceAttributesExpression: 'ResourceAttributes',
+      ...columns('ResourceAttributes'),
       logSourceId: logs,
     },
   ]
@@ -206,13 +179,6 @@ function createSources(ids: DemoIds, service: ServiceName, connection: string): 
     })
   return sources
 }
-
-/** Fake URLs that look like secrets, as in the real API. */
-const hookUrls = (service: ServiceName) => ({
-  oncall: `https://hooks.slack.com/services/T0DEMO000/B0DEMO000/opens-nothing-${service}`,
-  incidents: `https://api.incidents.example/v2/alert_events/http/demo-${service}?token=opens-nothing`,
-  audit: `https://audit.example/hooks/opens-nothing-${service}`,
-})
 
 // Amounts depend on entity and date only, except for the spike and for the part of today that has passed.
 
@@ -312,14 +278,6 @@ function createTables(name: ServiceName, atMs: number): Table[] {
 
 type ActivitySpec = readonly [daysAgo: number, type: string, service?: ServiceName | undefined, actor?: Activity['actorType']]
 
-/** Catalog wakes for ten hours of each night only for its alerts, which are evaluated at each full hour. It is awake now. */
-const nightsOfCatalog = Array.from({ length: days / 2 }, (_, i) => i + 1).flatMap((daysAgo) =>
-  Array.from({ length: 10 }, (_, hour) => daysAgo - (6 + hour) / 24).flatMap((asleep): readonly ActivitySpec[] => [
-    [asleep - 1 / 96, 'service_idle', 'catalog'],
-    [asleep - 1 / 24, 'service_awaken', 'catalog'],
-  ]),
-)
-
 // Search slept at night until its alerts were created, 50 days ago, and has not slept since then.
 const activitySpecs: readonly ActivitySpec[] = [
   ...keysOf<ServiceName>(demo.services).map((name): ActivitySpec => [400, 'service_create', name, 'user']),
@@ -328,7 +286,13 @@ const activitySpecs: readonly ActivitySpec[] = [
     [daysAgo, 'service_idle', 'search'],
     [daysAgo - 0.4, 'service_awaken', 'search'],
   ]),
-  ...nightsOfCatalog,
+  // Catalog wakes for ten hours of each night only for its alerts, which are evaluated at each full hour. It is awake now.
+  ...Array.from({ length: days / 2 }, (_, i) => i + 1).flatMap((daysAgo) =>
+    Array.from({ length: 10 }, (_, hour) => daysAgo - (6 + hour) / 24).flatMap((asleep): readonly ActivitySpec[] => [
+      [asleep - 1 / 96, 'service_idle', 'catalog'],
+      [asleep - 1 / 24, 'service_awaken', 'catalog'],
+    ]),
+  ),
   [spike.daysAgo + 0.2, 'service_update_autoscaling_memory', spike.service, 'user'],
   [4, 'service_update_ip_access_list', 'checkout', 'api'],
 ]
