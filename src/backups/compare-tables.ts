@@ -184,6 +184,10 @@ async function prove({ original, restored, seed }: Comparison, reading: Reading,
     kept: Math.min(sumBy(counted, 'kept'), Math.round(rows - (rows * lost) / Math.max(1, valuedRows))),
     /** Rows without a time may be newer. */
     undated: sumBy(undated, 'rows'),
+    newer: sumBy(
+      ages.filter(({ age }) => age === otherAges.newer),
+      'rows',
+    ),
     /** The backup has newer rows, so the times are not those of the rows. */
     isOtherTime: sumBy(impossible, 'restoredRows') > (1 - usualShare) * sumBy(ofBackup, 'restoredRows'),
     /** The newest groups with 20 rows, without those within newestWithin. */
@@ -229,12 +233,19 @@ function judgeProof(proof: Proof, { newestWithin, minRowRatio }: ChecksFile['tab
 async function judgeRows(comparison: Comparison, timed: NonNullable<Awaited<ReturnType<typeof readTime>>>): Promise<JudgedTable> {
   const proof = timed.dated === 0 ? undefined : await prove(comparison, timed.reading, timed.spanMs)
   const judged = proof?.rows ? await judgeProven(comparison, proof) : undefined
-  if (judged !== undefined && (!proof?.isOtherTime || judged.outcome === 'fail')) return judged
+  if (proof && judged && (!proof.isOtherTime || judged.outcome === 'fail')) return passes(judged) ? withoutNewer(judged, proof) : judged
   const all = await judgeProven(comparison, await prove(comparison, { ...timed.reading, time: undefined, key: '0' }, timed.spanMs))
   if (timed.reading.time === undefined || all.outcome === 'skipped') return all
   const why = `by the column ${quote(timed.reading.time.name, 60)}, ${judged ? 'the backup has newer rows' : 'no row is from before the backup'}`
   const outcome = all.outcome === 'fail' && !judged ? 'unknown' : all.outcome
   return { ...all, outcome, reason: [all.reason, why].filter(Boolean).join('; ') }
+}
+
+/** A time that is not that of the write, such as one of an appointment, leaves out rows that the backup should have. */
+function withoutNewer(judged: JudgedTable, { newer, rows, reading: { time } }: Proof): JudgedTable {
+  if (newer <= rows || time === undefined) return judged
+  const why = `${newer} of ${newer + rows} rows are newer than the backup by the column ${quote(time.name, 60)}, and were not compared`
+  return { ...judged, ...warn([judged.reason, why].filter(Boolean).join('; ')) }
 }
 
 /** Defaults that are computed when a row is read that is older than the column. */

@@ -121,3 +121,16 @@ it('V13: needs all rows where the backup has rows from after it, because their t
   )
   expect(lost).toMatchObject({ status: 'started', outcome: 'unknown' })
 })
+
+it('V13: warns where most rows are newer than the backup by their times, which can be others than those of the writes', async () => {
+  const { startMs } = newestBackup(emulator())
+  const nowMs = Date.now()
+  const old = Array.from({ length: 30 }, (_, i): Row => [startMs - 1 - 2 * i, i])
+  const later = Array.from({ length: 31 }, (_, i): Row => [nowMs + 5000 + i, i])
+  expect(await verify([...old, ...later.slice(1)], old)).toMatchObject({ outcome: 'pass', rows: 30 })
+  expect(await verify([...old, ...later], old)).toMatchObject({
+    outcome: 'warn',
+    rows: 30,
+    reason: '31 of 61 rows are newer than the backup by the column t, and were not compared',
+  })
+})
