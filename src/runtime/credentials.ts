@@ -6,7 +6,7 @@ import { metaOf } from '../platform/documents/schema.ts'
 import { proxySecrets, readProxySettings } from '../platform/http/proxy.ts'
 import { webhookSecrets } from '../platform/http/webhook-url.ts'
 import { settingsSchema } from '../platform/operation/inputs.ts'
-import type { Values } from './decode.ts'
+import type { Values } from './settings.ts'
 
 /**
  * Every secret in the given values, before any check: keys, their form in HTTP Basic, tokens, passwords of proxies, and paths and queries

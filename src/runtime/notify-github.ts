@@ -1,4 +1,4 @@
-import { isShared, type SyncContent } from '../delivery/github/content.ts'
+import { isShared, type SyncContent } from '../delivery/github/body.ts'
 import { notify } from '../delivery/github/notify.ts'
 import { systemClock } from '../platform/core/clock.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'

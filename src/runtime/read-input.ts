@@ -13,17 +13,19 @@ import { type Settings, settingsSchema } from '../platform/operation/inputs.ts'
 import type { Operation } from '../platform/operation/operation.ts'
 import { commonFormats } from '../platform/operation/reports.ts'
 import { type RunConnection, resolveConnection } from './connection.ts'
-import { decodeAll, parseFields, type Values } from './decode.ts'
 import { adviceOnDropped, adviseOnName } from './new-names.ts'
 import {
+  decodeAll,
   type GivenSettings,
   hasInputVariable,
   isEmptyText,
+  parseFields,
   pick,
   type RunRequest,
   readSettings,
   readVariables,
   settingNames,
+  type Values,
   withoutEmptyInputs,
 } from './settings.ts'
 import { checkVariables } from './variables.ts'

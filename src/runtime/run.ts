@@ -19,10 +19,9 @@ import type { ResultDocument, RunResult, RunSubject } from '../platform/operatio
 import { composeBlocks } from '../platform/report/blocks.ts'
 import { pass } from '../platform/report/report.ts'
 import { credentialsIn, paddedCredentials, redactError } from './credentials.ts'
-import type { Values } from './decode.ts'
 import { type RunInput, readInput } from './read-input.ts'
 import { footerOf, toErrorResult, toRunResult, unfinished } from './run-result.ts'
-import { type GivenSettings, type RunRequest, readSettings } from './settings.ts'
+import { type GivenSettings, type RunRequest, readSettings, type Values } from './settings.ts'
 import { defaultConfigFile } from './workspace.ts'
 
 export interface RunDeps {

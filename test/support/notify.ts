@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { SyncContent } from '../../src/delivery/github/content.ts'
+import type { SyncContent } from '../../src/delivery/github/body.ts'
 import { type NotifyOptions, notify } from '../../src/delivery/github/notify.ts'
 import type { Limits } from '../../src/delivery/github/requests.ts'
 import type { Clock } from '../../src/platform/core/clock.ts'

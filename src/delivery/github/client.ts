@@ -3,8 +3,7 @@ import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
 import type { Exchange } from '../../platform/http/transport.ts'
 import type { Deployment } from '../../platform/operation/operation.ts'
-import { GitHubError } from './failure.ts'
-import { createRequests, type Limits, listAll, parseAnswer, perPage } from './requests.ts'
+import { createRequests, GitHubError, type Limits, listAll, parseAnswer, perPage } from './requests.ts'
 import type { GitHubRun } from './run.ts'
 
 // Octokit would print text of the server to a stream in which the runner executes commands.
