@@ -172,7 +172,7 @@ async function judgeAndReport(
     operation,
     input: input.input,
     result,
-    // Redacted, the text of a file that was there before would be changed, and no digest of a plan file would fit.
+    // Redaction would change the text of a file that was there before, and no digest of a plan file would fit.
     resultForFiles: result === raw ? raw : await redactResult(raw, redactGiven),
     verdict: operation.judge?.(result, input.input) ?? pass,
     report: operation.report(result),
@@ -232,7 +232,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
   }
 }
 
-/** A web app that passes requests on to its API does so below `/api`, to which `/api/v2` was appended. */
+/** A web app that passes requests on does so below `/api`, to which `/api/v2` was appended. */
 function uiUrlOf({ settings: { uiUrl }, connection }: RunInput) {
   if (uiUrl !== undefined || connection?.profile.isSelfHosted !== true) return uiUrl
   const [, path] = /^(.*)\/api\/api\/v2$/.exec(connection.baseUrl.pathname) ?? []

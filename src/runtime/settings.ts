@@ -36,7 +36,7 @@ export const withoutEmptyInputs = (request: RunRequest): Values =>
 
 export const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 
-/** Settings that are valid by themselves, in this order of precedence: inputs, variables, the file of the environment, the config file. */
+/** The order of precedence: inputs, variables, the file of the environment, the config file. */
 export async function readSettings(request: RunRequest, files: Files) {
   const { areText, env, readConfigFile } = request
   const own = pick(withoutEmptyInputs(request), (key) => settingNames.includes(key))

@@ -18,7 +18,7 @@ export const markerOf = (kind: SyncTarget, label: string): string => `<!-- watch
 const encodeLabel = (label: string) =>
   encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** Anyone can copy a marker, so the author must match, too. A body that only quotes the marker does not start with it. */
+/** Anyone can copy or quote a marker, so author and start must match. */
 export const isOwn = (
   kind: SyncTarget,
   { label, author }: SyncContext,
@@ -138,7 +138,7 @@ export function readBody(body: string, marker: string): ParsedBody {
   return { memory, report: visible.slice(0, memory.reportLength), earlier }
 }
 
-/** The plan stays below the report of a run that wrote nothing, and so does a report that differs from the new one by run and commit only. */
+/** The plan stays below the report of a run that wrote nothing, or that differs by run and commit only. */
 function earlierReport({ memory, report, earlier }: ParsedBody, next: string) {
   const isSame = withoutRun(withoutCommits(report)) === withoutRun(withoutCommits(next))
   return isSame || (memory?.outcome !== undefined && memory.outcome !== 'applied' && memory.outcome !== 'in-part') ? earlier : report
@@ -247,14 +247,13 @@ export interface Advice {
 }
 
 /**
- * The least first. `refused`: the branch has newer files. `planned`: another job applies the plan. `included`: a later commit, which
- * contains it, was applied.
+ * The least first. `refused`: the branch has newer files. `planned`: another job applies the plan. `included`: a later commit was applied.
  */
 export const outcomes = ['refused', 'planned', 'failed', 'in-part', 'included', 'applied'] as const
 
 export type Outcome = (typeof outcomes)[number]
 
-/** Whether a comment keeps what it says: a run that wrote nothing replaces it only by more, and a plan of the pull request never does. */
+/** A run that wrote nothing replaces a comment only by more, and a plan of the pull request never does. */
 export function isKept(before: Outcome | undefined, { outcome, hasWritten = false }: SyncContent): boolean {
   if (before === undefined || outcome === undefined) return before !== undefined
   const [old, next] = [outcomes.indexOf(before), outcomes.indexOf(outcome)]

@@ -105,10 +105,10 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
 /** Jobs of a matrix differ in their target only. */
 const joinLabel = (parts: readonly (string | undefined)[]) => parts.filter(Boolean).join(' / ')
 
-export type CommentMode = 'always' | 'changes' | 'on-failure'
+type CommentMode = 'always' | 'changes' | 'on-failure'
 
 /** A run that applies what is checked out reports to the pull request whose merge that is. Throws what the client throws. */
-export async function syncComment(context: SyncContext, mode: CommentMode, wantedNumber: number | undefined): Promise<void> {
+async function syncComment(context: SyncContext, mode: CommentMode, wantedNumber: number | undefined): Promise<void> {
   const { content, run } = context
   const { outcome } = content
   const onOpen = { ...context, content: { ...content, outcome: undefined } }
@@ -149,8 +149,8 @@ async function findComment(context: SyncContext, number: number): Promise<Commen
 }
 
 /**
- * Pull requests whose merge is in the commit that was applied: those that say that they were not, and plans since the last commit that was
- * applied before, where a comment says so. All are among the last hundred comments of the repository, and commits.
+ * Those that say that they were not applied, and plans since the last commit that was, where a comment says so. All are among the last
+ * hundred comments of the repository, and commits.
  */
 async function syncIncluded(context: SyncContext, done: readonly number[]) {
   const { content, run, client, deps, label } = context
@@ -235,13 +235,13 @@ function outcomeHeadline(outcome: Exclude<Outcome, 'refused'>, { operation }: Sy
 /** Label of every issue of this action. Removing it releases the issue. */
 const issueLabel = 'watchkeeper'
 
-export interface SyncedIssue {
+interface SyncedIssue {
   readonly change: StateChange
   readonly number?: number
 }
 
 /** Throws what the client throws. */
-export async function syncIssue(context: SyncContext): Promise<SyncedIssue> {
+async function syncIssue(context: SyncContext): Promise<SyncedIssue> {
   const { deps, content } = context
   const found = await openIssues(context)
   const [oldest] = found.filter(isLabeled)

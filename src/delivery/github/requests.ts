@@ -5,8 +5,7 @@ import { describeMismatch } from '../../platform/core/mismatch.ts'
 import { quote } from '../../platform/core/text.ts'
 import { version } from '../../platform/core/version.ts'
 import { describeFailedRequest, type Failure, failureOfStatus } from '../../platform/http/failure.ts'
-import { type RetryPolicy, retryPolicyFor } from '../../platform/http/retry.ts'
-import { type SendDeps, sendOnce, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
+import { type RetryPolicy, retryPolicyFor, type SendDeps, sendOnce, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
 import { type Answer, createTransport, type Exchange } from '../../platform/http/transport.ts'
 import type { GitHubRun } from './run.ts'
 
@@ -21,17 +20,12 @@ export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 30_000 }
 
 type GitHubRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
 
-interface GitHubRequests {
-  /** Throws a GitHubError for every answer but a success. */
-  request(request: GitHubRequest): Promise<Answer>
-  close(): Promise<void>
-}
-
-export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits): GitHubRequests {
+export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits) {
   const { clock, cancellation } = deps
   const transport = createTransport(apiUrl, proxy, clock)
   const remainingMs = startDeadline(clock, limits.totalMs)
 
+  /** Throws a GitHubError for every answer but a success. */
   async function request(given: GitHubRequest): Promise<Answer> {
     // The only request of GraphQL is a query.
     const isRead = given.method === 'GET' || given.url.pathname.endsWith('/graphql')
@@ -50,7 +44,7 @@ export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, lim
       const { answer } = outcome
       return answer.status < 300 ? { value: answer } : { failure: failureOfAnswer(answer, clock.now()) }
     }
-    // GitHub has no idempotency keys. A POST that may have been carried out is found by the next run; a PATCH can be repeated.
+    // A POST that may have been carried out is found by the next run; a PATCH can be repeated.
     const method = isRead || given.method === 'PATCH' ? 'GET' : 'POST'
     const policyOf = (failure: Failure): RetryPolicy => (failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor(method, failure))
     const end = await sendWithRetries(tryOnce, { maxAttempts: 3, remainingMs, policyOf, describe: describeAnswer }, deps)
@@ -118,7 +112,7 @@ export function hasStatus(thrown: unknown, ...statuses: readonly number[]): bool
 }
 
 /** `nowMs` is the time of arrival, in milliseconds since the epoch. */
-export function failureOfAnswer({ status, headers, text }: Answer, nowMs: number): Failure {
+function failureOfAnswer({ status, headers, text }: Answer, nowMs: number): Failure {
   const data = parseJsonOrUndefined(text)
   const errors = isMapping(data) && Array.isArray(data.errors) ? data.errors : []
   const message = [data, ...errors]

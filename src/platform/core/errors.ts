@@ -41,7 +41,7 @@ export const errorKinds = ofKinds({
 
 export type ErrorKind = Exclude<keyof typeof errorKinds, 'incomplete'>
 
-/** Every failure that this project raises on purpose. `kind` is stable. The message is for people and can change. */
+/** `kind` is stable. The message is for people and can change. */
 export class WatchkeeperError extends Error {
   override readonly name: string = 'WatchkeeperError'
   readonly kind: ErrorKind
@@ -52,7 +52,7 @@ export class WatchkeeperError extends Error {
   }
 }
 
-/** A failure after which a run can go on. Throws a cancellation, and everything that is not raised on purpose. */
+/** A failure after which a run can go on. Throws anything else, and a cancellation. */
 export function toFailure(thrown: unknown): WatchkeeperError {
   if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'canceled') throw thrown
   return thrown

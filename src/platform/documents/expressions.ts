@@ -104,7 +104,7 @@ function evaluateInstance(name: string, instance: InstanceScope | undefined): Ev
   return { message: `${text} has no value${nearest || `; add ${name} to ${place}`}` }
 }
 
-// A file in a pull request must not be able to send credentials anywhere, even those that were passed by mistake.
+// A file in a pull request must not send credentials anywhere, even those that were passed by mistake.
 function evaluateVariable(inside: string, name: string | undefined, { variable, instance }: InterpolateOptions): Evaluated {
   if (name === undefined) {
     const isSecret = /^secrets?\./.test(inside)

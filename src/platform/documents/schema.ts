@@ -7,7 +7,7 @@ declare module 'zod' {
   interface GlobalMeta {
     /** What a person may write, for messages. */
     accepts?: string
-    /** Other words for the fields of a map, each with the field that it means, or with what to do instead. */
+    /** Other words for fields, with the field that each means, or with what to do instead. */
     aliases?: Readonly<Record<string, string>>
     /** What to write instead of other words, in lower case. */
     synonyms?: Readonly<Record<string, string>>
@@ -20,9 +20,8 @@ declare module 'zod' {
     /** What the server answers, or assumes, where a body lacks the field. Comparisons ignore it. */
     serverDefault?: unknown
     /**
-     * Writes state the server's default: the server stores nothing for an absent field, and other readers of the stored object assume
-     * another value. `beside`: the field of the object without which this one has no meaning, so that comparisons ignore it. `isOptional`: a
-     * write states the default only beside that field.
+     * Writes state the default: the server stores nothing for an absent field, and other readers assume another value. `beside`: the field
+     * without which this one has no meaning, so that comparisons ignore it. `isOptional`: stated only beside that field.
      */
     writeDefault?: { readonly beside?: string; readonly isOptional?: true }
   }
@@ -120,7 +119,7 @@ export function isUnused(schema: z.ZodObject, key: string, map: object): boolean
   return stated?.beside !== undefined && !ownValue(map, stated.beside)
 }
 
-/** The defaults that a write of this map has to state, by the name of the absent field. */
+/** Keys are the names of the absent fields. */
 export function defaultsToWrite(schema: z.ZodObject, value: object): Readonly<Record<string, unknown>> {
   const stated = unionForms(schema)[0]?.statedDefaults ?? []
   const isGiven = (key: string): boolean => ownValue(value, key) != null
@@ -143,12 +142,21 @@ interface Form {
 
 /** The form with most of the literals of the value. Undefined where every form contradicts the value. */
 export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject | undefined {
-  let best: { readonly form: Form; readonly matches: number } | undefined
-  for (const form of schema === undefined ? [] : unionForms(schema)) {
+  const best = findBest(schema === undefined ? [] : unionForms(schema), (form) => {
     const { matches, contradictions } = compareLiterals(form, value)
-    if (contradictions === 0 && (best === undefined || matches > best.matches)) best = { form, matches }
+    return contradictions === 0 ? matches : Number.NEGATIVE_INFINITY
+  })
+  return best?.schema
+}
+
+/** The first item with the highest score. Undefined where no score is finite. */
+function findBest<T>(items: readonly T[], scoreOf: (item: T) => number): T | undefined {
+  let best: { readonly item?: T; readonly score: number } = { score: Number.NEGATIVE_INFINITY }
+  for (const item of items) {
+    const score = scoreOf(item)
+    if (score > best.score) best = { item, score }
   }
-  return best?.form.schema
+  return best.item
 }
 
 /** What goes along `beside` a value is another value, or a path. */
@@ -190,12 +198,7 @@ export function nearestOption(union: z.ZodUnion, value: unknown): Schema | undef
     const known = keys.filter((key) => isInForm(form.schema, key)).length
     return known - (keys.length - known) - 2 * compareLiterals(form, value).contradictions
   }
-  let best: { readonly option: Schema; readonly score: number } | undefined
-  for (const option of union.options.map(coreOf)) {
-    const score = Math.max(...unionForms(option).map(similarity))
-    if (score > (best?.score ?? Number.NEGATIVE_INFINITY)) best = { option, score }
-  }
-  return best?.option
+  return findBest(union.options.map(coreOf), (option) => Math.max(...unionForms(option).map(similarity)))
 }
 
 function compareLiterals({ literals }: Form, value: unknown): { readonly matches: number; readonly contradictions: number } {

@@ -1,12 +1,6 @@
 import { quote } from '../core/text.ts'
 import { type Headers, rateLimitStatus, serverWaitMs } from './rate-limit.ts'
 
-/**
- * `not-applied`: certainly not; `refused`: the server rejected it; `unknown`: the answer does not show it. A repeated create makes a
- * duplicate.
- */
-export type WriteOutcome = 'not-applied' | 'refused' | 'unknown'
-
 export type FailureCause =
   | 'connection' // nothing, or not the whole answer, arrived
   | 'lookup' // the host name does not exist
@@ -23,7 +17,11 @@ export type FailureCause =
 
 export interface Failure {
   readonly cause: FailureCause
-  readonly writeOutcome: WriteOutcome
+  /**
+   * Whether the server carried out a write. `not-applied`: certainly not; `refused`: the server rejected it; `unknown`: the answer does not
+   * show it. A repeated create makes a duplicate.
+   */
+  readonly writeOutcome: 'not-applied' | 'refused' | 'unknown'
   /** Printable and without a full stop. Empty where an answer has no message. */
   readonly detail: string
   readonly status?: number | undefined

@@ -6,32 +6,25 @@ export const rateLimitStatus = 429
 /** Names are in lower case. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-interface RateLimitWindow {
-  readonly limit: number
-  readonly remaining: number
-  readonly resetMs: number
-  /** Undefined without a policy header. */
-  readonly windowMs: number | undefined
-}
-
 /** The cloud sends `X-RateLimit-…`, the self-hosted server `RateLimit-…`. */
 const limitHeader = (headers: Headers, name: 'limit' | 'remaining' | 'reset' | 'policy') =>
   headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`]
 
-// The header holds the remaining seconds, with decimals, and not a point in time (terraform-provider-clickhouse#148).
-export function readRateLimitWindow(headers: Headers): RateLimitWindow | undefined {
+// Seconds that remain, and not a point in time (terraform-provider-clickhouse#148).
+export function readRateLimitWindow(headers: Headers) {
   const limit = secondsGrammar(limitHeader(headers, 'limit'))
   const remaining = secondsGrammar(limitHeader(headers, 'remaining'))
   const reset = secondsGrammar(limitHeader(headers, 'reset'))
   if (limit === undefined || limit < 1 || remaining === undefined || reset === undefined) return undefined
   const policy = /;\s*w=(\d{1,6})\b/.exec(limitHeader(headers, 'policy') ?? '')?.[1]
+  // Only a policy states the length of a whole window.
   return { limit, remaining, resetMs: reset * 1000, windowMs: policy === undefined ? undefined : Number(policy) * 1000 }
 }
 
 // The clocks of server and client differ: one second more avoids the next refusal.
 const resetMarginMs = 1000
 
-/** `Retry-After` counts on every answer, the end of the window only where the window is why the server refused. */
+/** The end of the window counts only where the window is why the server refused. */
 export function serverWaitMs(status: number, headers: Headers, nowMs: number): number | undefined {
   const retryAfter = retryAfterMs(headers['retry-after'], instantOf(headers.date) ?? nowMs)
   const reset = status === rateLimitStatus ? secondsGrammar(limitHeader(headers, 'reset')) : undefined
@@ -39,7 +32,7 @@ export function serverWaitMs(status: number, headers: Headers, nowMs: number): n
   return waits.length === 0 ? undefined : Math.max(...waits)
 }
 
-/** `answeredAt` is the server's own time where the answer has a date: our clock may be a day off. */
+/** The server's own time, where the answer has a date: our clock may be a day off. */
 function retryAfterMs(value: string | undefined, answeredAt: number) {
   const delaySeconds = secondsGrammar(value)
   if (delaySeconds !== undefined) return delaySeconds * 1000
@@ -65,7 +58,7 @@ export interface RateLimit {
   readonly windowMs: number
 }
 
-// Our clock starts counting when the answer arrives, so the server's window is over before ours; this is for timer grain.
+// Timers may fire early. The server's window is over before ours, which starts when the answer arrives.
 const timerMarginMs = 50
 
 // A self-hosted server rounds the rest of the window up to whole seconds.
@@ -94,7 +87,7 @@ export interface Pacer {
   quota(): Quota | undefined
 }
 
-/** A window of the server. It ends between two times of our clock: its rest is stated in an answer, which was on its way for some time. */
+/** Ends between two times of our clock: an answer that states its rest was on its way for some time. */
 interface Window {
   endsAfter: number
   endsBefore: number
@@ -102,8 +95,8 @@ interface Window {
 }
 
 /**
- * Learns the limit from the answers, and uses the documented one before. Every request counts from its sending to the end of the window
- * that its answer states. Answers may arrive in any order: none of them frees a window before its end.
+ * Uses the documented limit until an answer states one. Every request counts from its sending to the end of its window. Answers may arrive
+ * in any order: none of them frees a window before its end.
  */
 export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   let { limit, windowMs } = documented
@@ -136,7 +129,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   async function wait({ signal, onWait }: Parameters<Pacer['admit']>[0]): Promise<Admission> {
     signal.throwIfAborted()
     for (let ms = waitMs(clock.monotonicMs()); ms > 0; ms = waitMs(clock.monotonicMs())) {
-      // An answer to a request under way may announce a wider window than the documented one, so the wait is not reported yet.
+      // An answer under way may announce a wider window than the documented one, so the wait is not reported yet.
       const isAboutToKnow = ms === Number.POSITIVE_INFINITY || (!isLimitStated && inFlight > 0)
       if (!isAboutToKnow) onWait(ms)
       await sleepUntilNews(ms, signal)
@@ -171,7 +164,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
     const now = clock.monotonicMs()
     const stated = answer && readRateLimitWindow(answer.headers)
     if (stated === undefined) {
-      // A server that states its limit does not limit what it answers without it. What got no answer, or one of a gateway, may count.
+      // A server that states its limit does not limit what it answers without it, unless a gateway answered.
       const isUnlimited = isLimitStated && answer !== undefined && answer.status < 500
       if (!isUnlimited) place(sentAt, now + windowMs + timerMarginMs).count += 1
     } else {
@@ -189,7 +182,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
       blockedUntil = Math.max(blockedUntil, now + (serverWaitMs(answer.status, answer.headers, clock.now()) ?? 1000))
   }
 
-  /** The known window that this one certainly is, or a new one. The ends of two windows are at least one window apart. */
+  /** The ends of two windows are at least one window apart. */
   function place(endsAfter: number, endsBefore: number): Window {
     const same = windows.find(
       (known) =>
@@ -237,7 +230,7 @@ function createAnswerNews() {
   }
 }
 
-// One pacer per clock, address and key: the limit belongs to the key, and several clients of one process may share it.
+// The limit belongs to the key, and several clients of one process may share it.
 const pacers = new WeakMap<Clock, Map<string, Pacer>>()
 
 export function pacerFor(

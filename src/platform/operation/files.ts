@@ -14,8 +14,8 @@ export interface SkippedDirectory {
 
 export interface Files {
   /**
-   * Reads UTF-8. Throws an InputError that names `input`, also for a path outside of the workspace without `mayBeOutside`, which is for a
-   * path that a person typed.
+   * Throws an InputError that names `input`, also for a path outside of the workspace without `mayBeOutside`, which is for a path that a
+   * person typed.
    */
   read(path: string, input: string, mayBeOutside?: boolean): Promise<string>
   find(globs: readonly string[], input: string): Promise<FoundFiles>

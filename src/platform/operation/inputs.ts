@@ -19,7 +19,7 @@ declare module 'zod' {
   }
 }
 
-/** What the operator of a runner or a person decides, and no step: a `WATCHKEEPER_` variable in the action, and an option elsewhere. */
+/** The operator of a runner or a person decides it, and no step: it is a `WATCHKEEPER_` variable in the action. */
 export const variable = <const T extends z.ZodType>(field: T): T => field.meta({ ...metaOf(field), setting: 'variable' })
 
 export const noted = <const T extends z.ZodType>(field: T, note: string): T => field.meta({ ...metaOf(field), note })
@@ -283,5 +283,5 @@ export const fileSettings: readonly (keyof Settings)[] = [
   'issue',
 ]
 
-/** Inputs that a config file and a variable may set, too. The owner of objects must not change when the repository is renamed. */
+/** The owner of objects must not change when the repository is renamed. */
 export const fileInputs = ['project'] as const

@@ -147,7 +147,7 @@ export interface Operation<
   scopeWith?(values: Partial<z.output<I>>): Scope
   /** Only the command line and the library have the operation. */
   readonly isOutsideOfAction?: true
-  /** May change or delete existing objects. At a terminal, a person confirms that. An input with its value, where it asks only with these. */
+  /** May change or delete objects, which a person at a terminal confirms. An input with its value, where it asks only with these. */
   readonly asksFirst?: true | Readonly<Record<string, string>>
   readonly input: I
   /** The input whose values follow the command, in place of an option. Its items are lines. */

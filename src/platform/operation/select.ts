@@ -31,7 +31,7 @@ export interface Selectable {
 
 const flags: readonly string[] = ['managed', 'unmanaged', 'all'] satisfies readonly SelectField[]
 
-/** Fields with few values, which accept several of them. Any other value is the rest of the line. */
+/** Any other field has one value, the rest of the line. */
 const manyValued: readonly string[] = ['key', 'kind', 'state'] satisfies readonly SelectField[]
 
 const isField = (text: string): text is SelectField => selectFields.some((field) => field === text)

@@ -129,7 +129,7 @@ export type Block =
       readonly kind: 'details'
       readonly title: string
       readonly blocks: readonly Block[]
-      /** A terminal, a comment and an issue say nothing about it, because every run has it, or its reader has seen it before. */
+      /** Every run has it, or its reader has seen it before: a terminal, a comment and an issue leave it out. */
       readonly isQuiet?: true
     }
   | {
@@ -193,7 +193,7 @@ function isEmptyBlock(block: Block) {
 /** `alerts.yml:12:3` */
 export const locationText = (location: Location): Untrusted => placed(formatLocation(location), location)
 
-/** A whole address is wider than the cell of a table. Any other address in the message can be text of a user. */
+/** A whole address is wider than a cell. Any other address in the message can be text of a user. */
 const withPage = (message: string, page = '') =>
   page !== '' && message.endsWith(page)
     ? say`${untrustedSentence(message.slice(0, -page.length))}${link(page.replace(/^.*\/|#.*$/g, ''), page)}`

@@ -59,7 +59,7 @@ function toBlock(title: string, { before, after, lines }: FieldDifference): read
   return [{ sign: '~', text: title }, ...shortened.flatMap(({ sign, text }) => broken(sign, `${indent}  `, printable(text)))]
 }
 
-/** Shows what differs of two long lines, of which one was removed and the other one added in its place. */
+/** One of two long lines was removed and the other added in its place. */
 function shortenPairs(lines: readonly DiffLine[]): readonly DiffLine[] {
   const texts = lines.map(({ sign, text }) =>
     sign === ' ' && text.length > room ? `${text.slice(0, toBoundary(text, room - 1))}…` : clipped(text),
@@ -105,7 +105,7 @@ function pairLines(
 
 const countSame = (before: string, after: string) => before.length - rangeLength(trimSame(before, after).before)
 
-/** What stays is shown up to this far around a change. A narrow window shows the start of a line, so the change is near it. */
+/** Context around a change. A narrow window shows the start of a line, so the change is near it. */
 const contextLength = 16
 
 /** Cuts what is long only after the search. */

@@ -95,7 +95,7 @@ function tableLines({ title, columns, rows }: BlockOf<'table'>, style: TerminalS
   return [...(title === undefined ? [] : [paint(style, 'bold', title)]), ...renderColumns([head, ...body], right, style), ...more]
 }
 
-/** Left columns are not wrapped to less than this, because a column of single words is hard to read. */
+/** A column of single words is hard to read. */
 const narrowest = 16
 
 const padBetween = '  '
@@ -160,8 +160,8 @@ function widen(minimal: readonly number[], natural: readonly number[], room: num
 }
 
 /**
- * If that is not enough, each row becomes a short paragraph: `checkout`, and below it `Used (CHC) 12.00 · Limit 10.00`. Before these, each
- * item of a column with several has its own line.
+ * The last way out: each row becomes a short paragraph: `checkout`, and below it `Used (CHC) 12.00 · Limit 10.00`. Items of a column with
+ * several have lines of their own.
  */
 function flowRows([head = [], ...rows]: CellTexts, style: TerminalStyle) {
   const isList = head.map((_, i) => rows.some((cells) => cells[i]?.includes('\n')))

@@ -83,7 +83,7 @@ export function requireChoice<const T extends string>(what: string, given: strin
   return found
 }
 
-/** The message is the whole output. No WatchkeeperError, because help would load the code of diagnostics with it. */
+/** No WatchkeeperError, because help would load the code of diagnostics with it. */
 export class WrongUse extends Error {}
 
 const wrongUse = (message: string) => new WrongUse(message)

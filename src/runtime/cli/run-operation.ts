@@ -98,7 +98,7 @@ function warnOfIgnoredSettings({ comment = 'off', issue = 'off' }: PublishSettin
 }
 
 /** Undefined with `--yes`. */
-export function createConfirm({ stdin, stderr }: Terminal, isConfirmed: boolean, stop: AbortSignal): Surface['confirm'] {
+function createConfirm({ stdin, stderr }: Terminal, isConfirmed: boolean, stop: AbortSignal): Surface['confirm'] {
   if (isConfirmed) return undefined
   return async ({ blocks, question }) => {
     if (stdin.isTTY !== true || stderr.isTTY !== true)

@@ -1,4 +1,4 @@
-// Errors name inputs as the action does. The library's callers know them as options in camelCase.
+// Errors name inputs as the action does. Callers of the library know them in camelCase.
 import { ApiError } from '../../platform/api/api-error.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { InputError, type WatchkeeperError } from '../../platform/core/errors.ts'
