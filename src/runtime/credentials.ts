@@ -39,7 +39,6 @@ export const partlyShownIn = (inputs: Values, env: Variables): readonly string[]
 const secretsOfWebhooks = (env: Variables) =>
   givenTexts(...Object.entries(env).map(([name, value]) => (name.startsWith(secretPrefix) ? value : undefined)))
 
-/** The value and the variable of a setting. */
 const givenSettings =
   (inputs: Values, env: Variables) =>
   (name: keyof Settings): readonly string[] =>

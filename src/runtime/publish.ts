@@ -56,7 +56,6 @@ export interface Surface extends Publisher, Pick<RunDeps, 'confirm' | 'openGitHu
   nextCommand?(error: ResultError): string | undefined
 }
 
-/** Every run of the action and the command line takes this path. */
 export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface) {
   const { env, directory, cancellation, isAction = false } = surface
   const used: UsedFiles = new Set()
@@ -284,7 +283,6 @@ async function writeSummary(blocks: readonly Block[], file: string, linkTo: Link
   await appendFile(file, text)
 }
 
-/** Returns a line for each that could not be written. */
 export const writeOutputFiles = (files: readonly OutputFile[], directory: string, used: UsedFiles): Promise<readonly string[]> =>
   writeFiles(
     files.filter(({ isEssential }) => !isEssential),

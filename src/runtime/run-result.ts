@@ -196,7 +196,6 @@ export function causeOfVerdict({ status, cause, sentence: whole, reasons }: Verd
   return found.length > 0 ? found : [trusted(status === 'fail' ? 'failed' : 'did not complete')]
 }
 
-/** The first problem of several. */
 export function causeOfError(error: WatchkeeperError): Line {
   const [first] = error instanceof InputError ? error.diagnostics : []
   return first === undefined ? firstSentenceOf(untrustedSentence(causeOf(error))) : causeOfDiagnostic(first)

@@ -139,7 +139,6 @@ function describeSources({ name, operation, profile, connection, sources }: RunI
   return `${name} (${operation.effect}), profile ${profile.name}, ${where}; settings given: ${settings.join(', ') || 'none'}`
 }
 
-/** The valid settings decide where the result is published after a wrong input. */
 async function validSettings(request: RunRequest, files: Files): Promise<PublishSettings> {
   const { env, planFile } = request.inputs
   const { values, inputs } = await readSettings(request, files).catch((): Partial<GivenSettings> => ({}))
@@ -148,13 +147,8 @@ async function validSettings(request: RunRequest, files: Files): Promise<Publish
 }
 
 /** A read-only run does not report its own error in a comment, an issue or a notification either. */
-function withoutMessages<S extends Partial<Settings>>(settings: S): Omit<S, MessageSetting> & Partial<Pick<S, MessageSetting>> {
-  if (settings.readOnly === false) return settings
-  const { comment: _, issue: __, notifyUrl: ___, ...others } = settings
-  return others
-}
-
-type MessageSetting = 'comment' | 'issue' | 'notifyUrl'
+const withoutMessages = <S extends Partial<Settings>>(settings: S) =>
+  settings.readOnly === false ? settings : { ...settings, comment: 'off' as const, issue: 'off' as const, notifyUrl: undefined }
 
 async function judgeAndReport(
   input: RunInput,

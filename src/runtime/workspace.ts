@@ -218,7 +218,6 @@ async function configAbove(root: string, way = ''): Promise<string | undefined> 
   return isTop ? undefined : configAbove(root, `${way}../`)
 }
 
-/** Only the command line asks Git for it. */
 export interface Remote {
   /** `owner/repo` */
   name(): Promise<string | undefined>

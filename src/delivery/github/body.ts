@@ -7,11 +7,9 @@ import { pluralOf } from '../../platform/core/text.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
 import { type Block, paragraph, type Status } from '../../platform/report/blocks.ts'
 import { type LinkTo, renderMarkdown } from '../../platform/report/markdown.ts'
-import type { Author, GitHubClient } from './client.ts'
-import { hasStatus, type SyncTarget } from './requests.ts'
+import { type Author, type GitHubClient, hasStatus, type SyncTarget } from './client.ts'
 import type { GitHubRun } from './run.ts'
 
-/** The hidden first line of every body. */
 export const markerOf = (kind: SyncTarget, label: string): string => `<!-- watchkeeper ${kind}: ${encodeLabel(label)} -->`
 
 /** An encoded label cannot end the HTML comment. */
@@ -225,7 +223,6 @@ export interface SyncContent {
   readonly project?: string | undefined
   readonly environment?: string | undefined
   readonly status: Status
-  /** True also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean
   readonly hasChanges: boolean
   /** Absent for a run that applies nothing. */
@@ -242,7 +239,6 @@ export interface SyncContent {
 }
 
 export interface Advice {
-  /** Variables of the step. */
   readonly empty: readonly { readonly variable: string; readonly isSecret: boolean }[]
 }
 
@@ -266,7 +262,6 @@ export const isShared = ({ operation }: Pick<SyncContent, 'operation'>): boolean
 export interface SyncContext {
   readonly content: SyncContent
   readonly run: GitHubRun
-  /** Keeps the comment or the issue of this run apart from those of others. */
   readonly label: string
   /** The label that the comment had in an earlier version. */
   readonly oldLabel?: string | undefined

@@ -25,8 +25,17 @@ import {
   writeBody,
   writeIssueComment,
 } from './body.ts'
-import { type Comment, type Issue, openGitHub, type PullRequest } from './client.ts'
-import { defaultLimits, describeAnswer, explainGitHubError, type Limits, toGitHubError } from './requests.ts'
+import {
+  type Comment,
+  defaultLimits,
+  describeAnswer,
+  explainGitHubError,
+  type Issue,
+  type Limits,
+  openGitHub,
+  type PullRequest,
+  toGitHubError,
+} from './client.ts'
 import { type GitHubRun, readGitHubRun } from './run.ts'
 
 export interface NotifyOptions {
@@ -240,7 +249,6 @@ interface SyncedIssue {
   readonly number?: number
 }
 
-/** Throws what the client throws. */
 async function syncIssue(context: SyncContext): Promise<SyncedIssue> {
   const { deps, content } = context
   const found = await openIssues(context)

@@ -1,8 +1,7 @@
 import type { Variables } from '../../platform/core/variables.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
 import type { Deployment, NewerFiles } from '../../platform/operation/operation.ts'
-import { type GitHubClient, openGitHub } from './client.ts'
-import { defaultLimits, describeAnswer, GitHubError, toGitHubError } from './requests.ts'
+import { defaultLimits, describeAnswer, type GitHubClient, GitHubError, openGitHub, toGitHubError } from './client.ts'
 import { readGitHubRun } from './run.ts'
 
 export interface GitHubAccess {

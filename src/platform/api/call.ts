@@ -17,7 +17,6 @@ export interface ApiRequest {
   /** Stores nothing, whatever the method, and may be repeated. */
   readonly isSafe?: boolean | undefined
   readonly body?: unknown
-  /** A tool of a self-hosted server, beside its API. */
   readonly isTool?: boolean
   /** A server may repeat the body, whose secrets no answer must show. Asked for when there is an answer. */
   readonly secrets?: () => readonly string[]

@@ -28,7 +28,6 @@ export interface ReadApi {
   remainingMs(): number
   /** `2.36.0`. Undefined where the server does not state it, and for the cloud. */
   serverVersion(): Promise<string | undefined>
-  /** Asked once, by the first call. */
   hasPatchTool(): Promise<boolean>
   readonly sqlFunctions: readonly string[]
   readonly hasSql: boolean
@@ -53,7 +52,6 @@ export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
 export type Credentials = { readonly keyId: string; readonly keySecret: string } | { readonly accessKey: string }
 
 export interface ApiConnection {
-  /** Base url that `parseApiUrl` accepted. */
   readonly baseUrl: URL
   readonly profile: Profile
   readonly observabilityPath: string

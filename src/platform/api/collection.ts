@@ -74,14 +74,11 @@ export const countConcurrentWrites = (api: ReadApi): number =>
   Math.min(mostWrites, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
 
 interface CollectionOptions<T> {
-  /** `alerts` */
   readonly name: string
-  /** `alert` */
   readonly noun: string
   readonly listing: 'paged' | 'whole'
   readonly schema: z.ZodType<T>
   readonly toBody?: (object: T) => unknown
-  /** Default: the body itself. */
   readonly toRequest?: (body: unknown) => unknown
   /** A server may repeat them in an error. */
   readonly secretsIn?: (body: unknown) => readonly string[]

@@ -41,7 +41,6 @@ export interface Service {
 
 /** It has no organizations and services, but the alerts and dashboards of one team. */
 export interface Server {
-  /** Base URL of its API, as requests use it. */
   readonly serverUrl: string
 }
 

@@ -20,7 +20,6 @@ export interface Endpoint {
   readonly inputs?: ConnectionInputs
   readonly pacer: Pacer
   readonly transport: Transport
-  /** Answers are redacted with them. */
   readonly secrets: readonly string[]
 }
 

@@ -14,7 +14,6 @@ const listedService = z.looseObject({
     .transform((id) => id.toLowerCase())
     .refine(isUuid, 'is not a uuid'),
   name: nameOrEmpty,
-  /** A state such as `running`, `idle` or `stopped`. */
   state: optional(z.string()),
   clickhouseVersion: optional(z.string()),
   createdAt: optional(z.string()),
@@ -23,7 +22,6 @@ const listedService = z.looseObject({
   region: optional(z.string()),
   isPrimary: optional(z.boolean()),
   isReadonly: optional(z.boolean()),
-  /** Whether the service may sleep. */
   idleScaling: optional(z.boolean()),
   idleTimeoutMinutes: optional(wireNumber),
   minReplicaMemoryGb: optional(wireNumber),

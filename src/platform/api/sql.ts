@@ -64,7 +64,6 @@ export type SqlAnswer =
   /** The check refused the query. */
   | { readonly kind: 'unsent'; readonly reason: string }
 
-/** Why a query has no rows, as the end of a sentence. */
 export function whyNoRows(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string {
   switch (answer.kind) {
     case 'asleep':

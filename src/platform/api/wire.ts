@@ -6,7 +6,6 @@ import type { Headers } from '../http/rate-limit.ts'
 
 interface Unwrapped {
   readonly payload: unknown
-  /** `result`, `data`, or empty */
   readonly prefix: string
 }
 

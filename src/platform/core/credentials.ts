@@ -1,6 +1,5 @@
 // Neither list can be complete: they catch mistakes, and do not replace naming what may be used.
 
-// Watchkeeper's own variables, and those of the runner and of proxies.
 const ownName = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i
 
 /** Matches in any place of a name, such as `PGPASSWORD`. */

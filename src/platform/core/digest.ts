@@ -1,6 +1,5 @@
 import { createHash, randomBytes, scryptSync } from 'node:crypto'
 
-/** The first `length` hex digits of the text's SHA-256. */
 export const digestOfText = (text: string, length: number): string => createHash('sha256').update(text).digest('hex').slice(0, length)
 
 /** scrypt takes about 30 ms: too long to try many guesses. */

@@ -5,7 +5,6 @@ import { listFirst, plural } from './text.ts'
 export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, hasChanges: 11, canceled: 130 } as const
 
 interface KindOfError {
-  /** Default: that of an error. */
   readonly exit?: number
   /** The next command, where it is not `doctor`. `look`: at what was written. */
   readonly next?: 'again' | 'look' | 'schema' | 'list'
@@ -85,7 +84,6 @@ function describeDiagnostics(diagnostics: readonly Diagnostic[]) {
   return [`${plural(errorsIn(diagnostics).length, 'error')} in the input:`, ...listed.map((line) => `- ${line}`)].join('\n')
 }
 
-/** An unexpected exception: a bug. */
 export class InternalError extends WatchkeeperError {
   override readonly name = 'InternalError'
 

@@ -12,7 +12,6 @@ export const fileVariablePrefix = toEnvironmentName('var-')
 /** A variable of the process with this prefix is a secret for a webhook. */
 export const secretPrefix = 'WEBHOOK_'
 
-/** The name of a variable that an expression can use. */
 export const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
 /** Undefined when none is close. */
@@ -37,7 +36,6 @@ export const meantName = (given: string, known: readonly string[]): string | und
 /** Looking for the nearest of thousands, thousands of times, would take minutes. */
 const maxCompared = 200
 
-/** The variable of a shell or of another tool that a text names. */
 const otherVariable = /\$\{?(?:env\.)?([A-Za-z_]\w{0,127})/
 
 /** `; did you mean "x"?`, or empty. Compares the first known names. A variable of a shell is written as an expression. */

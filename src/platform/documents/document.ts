@@ -25,7 +25,6 @@ import { fromText } from '../core/decimal.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
 import { clip, printable, quote } from '../core/text.ts'
 
-/** Keys and indexes down to a value. */
 export type ValuePath = readonly PropertyKey[]
 
 export interface ReadDocument {

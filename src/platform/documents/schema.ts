@@ -11,7 +11,6 @@ declare module 'zod' {
     aliases?: Readonly<Record<string, string>>
     /** What to write instead of other words, in lower case. */
     synonyms?: Readonly<Record<string, string>>
-    /** What to do where a required value is missing. */
     missing?: string
     /** Never shown, not even when it is wrong. */
     secret?: boolean
@@ -42,13 +41,11 @@ export function isFlag(schema: Schema): boolean {
   return core instanceof z.ZodBoolean || (core instanceof z.ZodLiteral && core.values.has(true))
 }
 
-/** Looks inside nullable, too. */
 function valueSchema(schema: Schema): Schema {
   const core = coreOf(schema)
   return core instanceof z.ZodNullable ? valueSchema(core.def.innerType) : core
 }
 
-/** The metadata may be on any of the wrappers. */
 export function metaOf(schema: Schema): z.GlobalMeta {
   const meta = z.globalRegistry.get(schema)
   if (meta !== undefined) return meta
@@ -102,7 +99,6 @@ export const isInForm = (form: z.ZodObject, key: string): boolean => Object.hasO
 
 export const fieldOf = (form: z.ZodObject, key: string): Schema | undefined => (isInForm(form, key) ? form.shape[key] : undefined)
 
-/** A map may have several forms. */
 export function knownKeys(field: Schema | undefined): readonly string[] {
   if (field instanceof z.ZodObject) return Object.keys(field.shape)
   if (field instanceof z.ZodRecord) return field.keyType instanceof z.ZodEnum ? field.keyType.options.map(String) : []
@@ -175,7 +171,6 @@ export interface FormWalk<Beside> {
 
 type AnyMap = Readonly<Record<string, unknown>>
 
-/** Makes a value again, map by map. */
 export function mapForms<Beside>(value: AnyMap, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): AnyMap
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown {

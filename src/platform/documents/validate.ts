@@ -69,7 +69,6 @@ interface Validated {
   readonly value: unknown
 }
 
-/** Replaces the issue of a union by those of its most likely option. */
 function meantIssues(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
   const union = schemaAt(schema, issue.path, value)
@@ -175,7 +174,6 @@ const typeNames: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 }
 
-/** The field's own words, or the type, size or choices of the issue. */
 function describeAccepted(issue: z.core.$ZodIssue, field: Schema | undefined) {
   const accepts = field === undefined ? undefined : metaOf(field).accepts
   const accepted = accepts ?? (issueChoices(issue).join(', ') || describeExpected(issue, field))

@@ -37,7 +37,6 @@ export interface Failure {
 export class ExchangeFailure extends Error {
   override readonly name = 'ExchangeFailure'
   readonly code: string
-  /** Bytes of the answer's body. */
   readonly bytes: number
   readonly proxyStatus: number | undefined
 
@@ -115,7 +114,6 @@ const connectionFailures: Readonly<Record<string, string>> = {
 /** Includes the TLS handshake. */
 export const connectTimeoutMs = 10_000
 
-/** `proxyHost` is `host[:port]`. */
 export function failureOfExchange(failure: ExchangeFailure, timeoutMs: number, proxyHost: string | undefined): Failure {
   const { code, proxyStatus } = failure
   return {
@@ -173,7 +171,6 @@ export function failureOfStatus({ status, headers }: FailedAnswer, detail: strin
   return { ...known, cause: 'status', writeOutcome: refusals.has(status) ? 'refused' : 'unknown' }
 }
 
-/** `from` is the address of the request. */
 export function failureOfRedirect({ status, headers }: FailedAnswer, from: URL): Failure {
   const { location } = headers
   const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from).origin : undefined

@@ -93,7 +93,6 @@ const proxyCredentials = ({ httpProxy, httpsProxy }: ProxySettings) =>
 
 const decodedOr = (text: string) => tryDecode(text) ?? text
 
-/** Secrets as written and decoded, and what HTTP Basic makes of them. */
 export const proxySecrets = (settings: ProxySettings): readonly string[] =>
   proxyCredentials(settings).flatMap(({ user, password, written }) => [written, password || user, basicPair(user, password)])
 

@@ -52,7 +52,6 @@ function secondsGrammar(value: string | undefined) {
   return value !== undefined && /^\d{1,12}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined
 }
 
-/** `limit` requests of a key in every `windowMs`. */
 export interface RateLimit {
   readonly limit: number
   readonly windowMs: number
@@ -72,7 +71,6 @@ export interface Admission {
   cancel(): void
 }
 
-/** Requests that may be sent now without a wait. */
 export interface Quota {
   readonly limit: number
   readonly remaining: number

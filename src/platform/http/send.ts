@@ -37,7 +37,6 @@ export async function sendOnce(
 
 export interface FailedAttempt<F> {
   readonly failure: F
-  /** Includes this one. */
   readonly sent: number
   /** `attempt 2 of 5`, without those that a rate limit refused; `attempt 6` after a refusal by a rate limit. */
   readonly label: string
@@ -116,7 +115,6 @@ export function retryPolicyFor(method: Method, { cause, status, writeOutcome }: 
 interface RetryInput {
   readonly policy: RetryPolicy
   readonly attempts: number
-  /** Failures with the same cause. */
   readonly sameCause: number
   readonly maxAttempts: number
   readonly serverWaitMs: number | undefined

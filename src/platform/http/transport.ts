@@ -89,7 +89,6 @@ async function loadConnect(origin: URL, proxy: ProxySettings): Promise<() => Con
   }
 }
 
-/** The methods of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** `url` has the path and the query. */
@@ -99,9 +98,7 @@ export interface Exchange {
   readonly body: string | undefined
   readonly authorization: string | undefined
   readonly userAgent: string
-  /** The answer can also be a stream of events. */
   readonly acceptsEvents?: boolean
-  /** Includes connecting, sending and reading. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }
@@ -115,7 +112,6 @@ export interface Answer {
 
 /** Judges no status, follows no redirect and repeats nothing. */
 export interface Transport {
-  /** `host[:port]` */
   readonly proxyHost: string | undefined
   ready(): Promise<void>
   /** Throws an ExchangeFailure when no whole answer came. */

@@ -37,12 +37,10 @@ export interface Files {
 }
 
 export interface OutputFile {
-  /** The input that named it, in camelCase. */
   readonly input: string
   readonly path: string
   /** Pieces are written one after the other, and can be read once. */
   readonly content: string | Iterable<string>
-  /** The run fails if the file cannot be written. */
   readonly isEssential?: true
   /** The user did not name this path, so it must be inside the workspace and lead through no link. */
   readonly staysInWorkspace?: true

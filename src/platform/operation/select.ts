@@ -12,7 +12,6 @@ export interface Condition {
   readonly field: SelectField
   /** Alternatives. Empty for `managed`, `unmanaged` and `all`. */
   readonly values: readonly string[]
-  /** Case does not matter. */
   readonly isPart?: true
 }
 
@@ -24,7 +23,6 @@ export interface Selectable {
   readonly tags?: readonly string[] | undefined
   readonly state?: string | null | undefined
   readonly type?: string | null | undefined
-  /** True for an ownership marker of any project. */
   readonly isManaged?: boolean | undefined
   readonly isOwnedBy?: ((project: string) => boolean) | undefined
 }

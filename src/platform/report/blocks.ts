@@ -20,7 +20,6 @@ export const severityLooks = {
   note: { sign: 'ℹ️', color: 'cyan', status: 'pass' },
 } as const satisfies Record<Severity, object>
 
-/** The sign of what was not checked. */
 export const skippedSign = '–'
 
 export interface Column {
@@ -28,7 +27,6 @@ export interface Column {
   readonly align?: 'left' | 'right'
 }
 
-/** Leaves out zeros. */
 export const countFacts = (counts: Readonly<Record<string, number>>): BlockOf<'facts'> => ({
   kind: 'facts',
   facts: Object.entries(counts).flatMap(([label, count]) => (count === 0 ? [] : [{ label, value: [trusted(String(count))] }])),
@@ -71,7 +69,6 @@ interface Table {
   readonly columns: readonly Column[]
   /** A line break between the items of a cell is one on a terminal, and otherwise a space. */
   readonly rows: readonly (readonly Line[])[]
-  /** For media with colors. */
   readonly statuses?: readonly Status[]
 }
 
@@ -101,7 +98,6 @@ export interface LayoutTile {
 export interface Layout {
   /** One for each container and tab with a difference. */
   readonly grids: readonly { readonly title: string; readonly before: readonly LayoutTile[]; readonly after: readonly LayoutTile[] }[]
-  /** Counts unchanged tiles that are left out. */
   readonly undrawn: number
   /** Text for media without graphics. Untrusted. */
   readonly lines: readonly string[]
@@ -161,7 +157,6 @@ export function composeBlocks(part: Part): readonly Block[] {
 const isParts = (part: Exclude<Part, undefined | false>): part is readonly Part[] =>
   Array.isArray(part) && !(part[0] && ['trusted', 'untrusted'].includes(part[0].kind))
 
-/** Left out without content. */
 export const fold = (title: string, ...parts: readonly Part[]): BlockOf<'details'> => ({
   kind: 'details',
   title,
@@ -199,7 +194,6 @@ const withPage = (message: string, page = '') =>
     ? say`${untrustedSentence(message.slice(0, -page.length))}${link(page.replace(/^.*\/|#.*$/g, ''), page)}`
     : untrustedSentence(message)
 
-/** For a medium with tables. */
 export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table'> => ({
   kind: 'table',
   columns: [{ title: 'Severity' }, { title: 'Message' }, { title: 'Location' }, { title: 'Rule' }],

@@ -124,7 +124,6 @@ function aroundChanges(before: string, after: string): readonly [string, string]
 
 const maxChanges = 5
 
-/** Start and end in a text. */
 type TextRange = readonly [number, number]
 
 interface LineChange {
@@ -176,7 +175,6 @@ function changedParts(before: string, after: string): readonly LineChange[] {
 
 const toWords = (text: string) => text.match(/[\p{L}\p{N}_]+|\s+|./gsu) ?? []
 
-/** Leaves out what is the same at the start and at the end. */
 function trimSame(
   before: string,
   after: string,
@@ -237,7 +235,6 @@ function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLi
   return [{ sign, text: `${name}: |` }, ...lines.flatMap((line) => broken(sign, `${indent}  `, shownValue(line)))]
 }
 
-/** Quotes only what is ambiguous. */
 function asYaml(value: unknown) {
   const isPlain = typeof value === 'string' && /^[\p{L}\p{N}_][^\n]*$/u.test(value) && value.trim() === value && Number.isNaN(Number(value))
   return isPlain ? value : (JSON.stringify(value) ?? '')

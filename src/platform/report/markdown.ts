@@ -137,7 +137,6 @@ function tableMarkdown({ title, columns, rows }: BlockOf<'table'>, { room, rest,
   return leftOut === 0 ? text : `${text}\n\n${noteOn(leftOut, 'more row', rest)}`
 }
 
-/** Leaves room for a note about the others. */
 function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: number) {
   const lines: string[] = []
   let size = noteBytes

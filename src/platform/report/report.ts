@@ -48,7 +48,6 @@ export function verdictOf(reasons: readonly Reason[]): Verdict {
 export type Annotation = Omit<Diagnostic, 'location'> & Partial<Pick<Diagnostic, 'location'>>
 
 export interface Report {
-  /** Makes sense by itself. */
   readonly headline: Line
   readonly blocks: readonly Part[]
   /** Default: the service id. */

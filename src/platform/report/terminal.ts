@@ -148,7 +148,6 @@ const naturalWidths = (rows: CellTexts) =>
 
 const addWidths = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
-/** Widens the narrowest columns that need it. */
 function widen(minimal: readonly number[], natural: readonly number[], room: number) {
   const widths = [...minimal]
   for (let left = Math.min(room, addWidths(natural)) - addWidths(minimal); left > 0; left--) {

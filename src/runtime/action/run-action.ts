@@ -77,7 +77,6 @@ const stepExitCodes: readonly number[] = [exitCodes.ok, exitCodes.partlyApplied,
 
 const stepExitCode = (exitCode: number) => (stepExitCodes.includes(exitCode) ? exitCode : exitCodes.error)
 
-/** The step fails, and its outputs contain the reason. */
 export async function reportCrash(thrown: unknown, env: Variables): Promise<number> {
   const name = env.INPUT_OPERATION?.trim() ?? ''
   const operation = isOperationName(name) ? name : ''

@@ -78,7 +78,6 @@ function demoSteps(emulator: Emulator): readonly DemoStep[] {
   ]
 }
 
-/** The drift fails. */
 function selfHostedSteps(emulator: Emulator): readonly DemoStep[] {
   const { service, webhook } = shopOf(emulator)
   // The demo's telemetry has no service of this name.
