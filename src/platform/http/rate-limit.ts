@@ -93,69 +93,23 @@ interface Window {
 }
 
 /**
- * Uses the documented limit until an answer states one. Every request counts from its sending to the end of its window. Answers may arrive
- * in any order: none of them frees a window before its end.
+ * Counts the requests of one key. Uses the documented limit until an answer states one. Every request counts from its sending to the end of
+ * its window. Answers may arrive in any order: none of them frees a window before its end.
  */
-export function createPacer(clock: Clock, documented: RateLimit): Pacer {
+function createWindows(clock: Clock, documented: RateLimit) {
   let { limit, windowMs } = documented
   let isLimitStated = false
   let windows: readonly Window[] = []
   let inFlight = 0
   let blockedUntil = Number.NEGATIVE_INFINITY
-  let queue: Promise<unknown> = Promise.resolve()
-  const answers = createAnswerNews()
 
   const countUsed = (): number => windows.reduce((sum, { count }) => sum + count, inFlight)
 
-  const dropEndedWindows = (now: number): void => {
+  /** Returns the time on the monotonic clock. */
+  function dropEndedWindows(): number {
+    const now = clock.monotonicMs()
     windows = windows.filter(({ endsBefore }) => endsBefore > now)
-  }
-
-  /** 0 for now, infinite where only an answer can tell. */
-  function waitMs(now: number): number {
-    dropEndedWindows(now)
-    if (now < blockedUntil) return blockedUntil - now
-    let missing = countUsed() + 1 - limit
-    if (missing <= 0) return 0
-    for (const { endsBefore, count } of windows.toSorted((a, b) => a.endsBefore - b.endsBefore)) {
-      missing -= count
-      if (missing <= 0) return endsBefore - now
-    }
-    return Number.POSITIVE_INFINITY
-  }
-
-  async function wait({ signal, onWait }: Parameters<Pacer['admit']>[0]): Promise<Admission> {
-    signal.throwIfAborted()
-    for (let ms = waitMs(clock.monotonicMs()); ms > 0; ms = waitMs(clock.monotonicMs())) {
-      // An answer under way may announce a wider window than the documented one, so the wait is not reported yet.
-      const isAboutToKnow = ms === Number.POSITIVE_INFINITY || (!isLimitStated && inFlight > 0)
-      if (!isAboutToKnow) onWait(ms)
-      await sleepUntilNews(ms, signal)
-    }
-    inFlight += 1
-    const sentAt = clock.monotonicMs()
-    return {
-      settle(answer) {
-        inFlight -= 1
-        learn(sentAt, answer)
-        answers.announce()
-      },
-      cancel() {
-        inFlight -= 1
-        answers.announce()
-      },
-    }
-  }
-
-  async function sleepUntilNews(ms: number, signal: AbortSignal): Promise<void> {
-    const known = answers.next()
-    const either = AbortSignal.any([signal, known])
-    try {
-      if (ms === Number.POSITIVE_INFINITY) await unlessAborted(either, new Promise<never>(() => undefined))
-      else await clock.sleep(Math.max(1, ms), either)
-    } catch (thrown) {
-      if (signal.aborted || !known.aborted) throw thrown
-    }
+    return now
   }
 
   function learn(sentAt: number, answer: Parameters<Admission['settle']>[0]): void {
@@ -195,6 +149,76 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   }
 
   return {
+    /** 0 for now, infinite where only an answer can tell. */
+    waitMs(): number {
+      const now = dropEndedWindows()
+      if (now < blockedUntil) return blockedUntil - now
+      let missing = countUsed() + 1 - limit
+      if (missing <= 0) return 0
+      for (const { endsBefore, count } of windows.toSorted((a, b) => a.endsBefore - b.endsBefore)) {
+        missing -= count
+        if (missing <= 0) return endsBefore - now
+      }
+      return Number.POSITIVE_INFINITY
+    },
+    /** An answer under way may announce a wider window than the documented one. */
+    isAboutToKnow: () => !isLimitStated && inFlight > 0,
+    start(): Admission {
+      inFlight += 1
+      const sentAt = clock.monotonicMs()
+      return {
+        settle(answer) {
+          inFlight -= 1
+          learn(sentAt, answer)
+        },
+        cancel() {
+          inFlight -= 1
+        },
+      }
+    },
+    quota(): Quota | undefined {
+      if (!isLimitStated) return undefined
+      return { limit, remaining: dropEndedWindows() < blockedUntil ? 0 : Math.max(0, limit - countUsed()) }
+    },
+  }
+}
+
+export function createPacer(clock: Clock, documented: RateLimit): Pacer {
+  const { waitMs, isAboutToKnow, start, quota } = createWindows(clock, documented)
+  const answers = createAnswerNews()
+  let queue: Promise<unknown> = Promise.resolve()
+
+  async function wait({ signal, onWait }: Parameters<Pacer['admit']>[0]): Promise<Admission> {
+    signal.throwIfAborted()
+    for (let ms = waitMs(); ms > 0; ms = waitMs()) {
+      if (ms !== Number.POSITIVE_INFINITY && !isAboutToKnow()) onWait(ms)
+      await sleepUntilNews(ms, signal)
+    }
+    const { settle, cancel } = start()
+    return {
+      settle(answer) {
+        settle(answer)
+        answers.announce()
+      },
+      cancel() {
+        cancel()
+        answers.announce()
+      },
+    }
+  }
+
+  async function sleepUntilNews(ms: number, signal: AbortSignal): Promise<void> {
+    const known = answers.next()
+    const either = AbortSignal.any([signal, known])
+    try {
+      if (ms === Number.POSITIVE_INFINITY) await unlessAborted(either, new Promise<never>(() => undefined))
+      else await clock.sleep(Math.max(1, ms), either)
+    } catch (thrown) {
+      if (signal.aborted || !known.aborted) throw thrown
+    }
+  }
+
+  return {
     admit(options) {
       const turn = queue.then(() => wait(options))
       queue = turn.catch(() => undefined)
@@ -204,12 +228,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
         throw thrown
       })
     },
-    quota() {
-      if (!isLimitStated) return undefined
-      const now = clock.monotonicMs()
-      dropEndedWindows(now)
-      return { limit, remaining: now < blockedUntil ? 0 : Math.max(0, limit - countUsed()) }
-    },
+    quota,
   }
 }
 
