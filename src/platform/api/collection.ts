@@ -17,8 +17,8 @@ export interface List<T> {
   readonly mayBeCut: boolean
 }
 
-/** Answered at this time of the clock of the requests; with several pages, the first of them. */
 export interface DatedList<T> extends List<T> {
+  /** Time of the answer on the clock of the requests; with several pages, of the first. */
   readonly readAtMs: number
 }
 
@@ -38,9 +38,9 @@ export interface Collection<T extends { readonly id: string }, Body> {
   remove(api: WriteApi, service: Target, id: string, options?: RemoveOptions<T>): Promise<boolean>
 }
 
-/** Answered at this time of the clock of the requests. */
 export interface Reading<T> {
   readonly object: T
+  /** Time of the answer on the clock of the requests. */
   readonly readAtMs: number
 }
 

@@ -31,7 +31,7 @@ export interface SqlQuery {
   readonly connectionId: string
   readonly startMs: number
   readonly endMs: number
-  /** Holds whatever the connection lets others do. */
+  /** The query may wake the service, whatever the connection lets others do. */
   readonly mayWake?: true
   /** A failed query is sent again as other reads are, except one that was too slow. */
   readonly isRepeated?: true

@@ -87,7 +87,7 @@ const nameInToken = (word = '') => (/^["`]/.test(word) ? word.slice(1, -1) : /^\
 const isNameWord = (word = '', ...names: readonly string[]) => names.includes(word.toLowerCase())
 
 /**
- * The start of a sentence, or undefined. `isPart`: a condition or an expression. `own`: functions of the user, which `sql-functions`
+ * The reason as a sentence without its end. `isPart`: a condition or an expression. `own`: functions of the user, which `sql-functions`
  * allows.
  */
 export async function refuseSql(text: string, isPart = false, own: readonly string[] = []): Promise<string | undefined> {
@@ -152,7 +152,7 @@ function isCalled(words: readonly string[], i: number, { keywords, higherOrder }
   return isApplied ? !(after === '-' && words[i + 2] === '>') : /^["`a-z_]/i.test(word) && isFunction(words, i, higherOrder)
 }
 
-/** Another argument follows a function that is an argument. ClickHouse ignores brackets and signs. */
+/** True for the first argument of a function that takes others, if another one follows. ClickHouse ignores brackets and signs. */
 function isFunction(words: readonly string[], i: number, higherOrder: ReadonlySet<string>) {
   let [at, depth] = [i - 1, 0]
   // The arguments may follow empty parameters: `arrayMap()(file, …)`.

@@ -1,7 +1,7 @@
 // Well-formed, without control characters, bounded. escape.ts has what each medium needs besides.
 
 // C0, DEL, C1, line separators, bidirectional controls, blanks without width and tags move the cursor, end lines or hide text. Joiners of
-// letters and emoji stay. Three flags are spelled with tags.
+// letters and emoji stay. The three flags that are spelled with tags no longer look like flags.
 const invisible =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 
