@@ -119,7 +119,7 @@ export function mayConcernFork(
   const isOther = (head: z.output<typeof repositoryOfEvent> | null | undefined): boolean =>
     head?.full_name?.toLowerCase() !== repository.toLowerCase()
   if (eventName.startsWith('pull_request') || event.pull_request !== undefined) return isOther(event.pull_request?.head?.repo)
-  // A merge group has the commits of pull requests, and its event does not say from where.
+  // A merge group has the commits of pull requests, and its event does not say from where. Its branch is also pushed.
   // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
   if (eventName === 'merge_group' || /^refs\/heads\/gh-readonly-queue\//.test(ref)) return true
   if (eventName === 'workflow_run') return isOther(event.workflow_run?.head_repository)
