@@ -94,19 +94,7 @@ interface CollectionOptions<T> {
 export const collectionPath = ({ observabilityPath }: ReadApi, target: Target, name: string): ApiPath =>
   under(isServer(target) ? root : under(servicePath(target), observabilityPath), name)
 
-export function defineCollection<T extends { readonly id: string }, Body = never>(options: CollectionOptions<T>): Collection<T, Body> {
-  const {
-    name,
-    noun,
-    listing,
-    schema,
-    toBody = (object) => object,
-    toRequest = (body) => body,
-    writeOnly = [],
-    secretsIn = () => [],
-    urlsOf,
-    reads = 'one',
-  } = options
+function defineReads<T extends { readonly id: string }>({ name, noun, listing, schema, urlsOf, reads = 'one' }: CollectionOptions<T>) {
   const read = readOne(schema)
   const readPage = readList(schema)
   const about: Subject = { noun, permission: 'observability' }
@@ -123,12 +111,17 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     rules?.onAnswer?.(readAtMs)
     return found
   }
-  const list: Collection<T, Body>['list'] = async (api, service, rules) => {
+  async function list(api: ReadApi, service: Target, rules?: SendOptions): Promise<DatedList<T>> {
     const found = await readAllPages(api, { listing, readPage, about, path: all(api, service) }, rules)
     if (urlsOf !== undefined) api.hideUrls(urlsOf(found.items))
     return found
   }
+  return { read, about, all, one, get, list }
+}
 
+export function defineCollection<T extends { readonly id: string }, Body = never>(options: CollectionOptions<T>): Collection<T, Body> {
+  const { toBody = (object) => object, toRequest = (body) => body, writeOnly = [], secretsIn = () => [] } = options
+  const { read, about, all, one, get, list } = defineReads(options)
   return {
     list,
     get,
