@@ -147,8 +147,13 @@ async function validSettings(request: RunRequest, files: Files): Promise<Publish
 }
 
 /** A read-only run does not report its own error in a comment, an issue or a notification either. */
-const withoutMessages = <S extends Partial<Settings>>(settings: S) =>
-  settings.readOnly === false ? settings : { ...settings, comment: 'off' as const, issue: 'off' as const, notifyUrl: undefined }
+function withoutMessages<S extends Partial<Settings>>(settings: S): Omit<S, MessageSetting> & Partial<Pick<S, MessageSetting>> {
+  if (settings.readOnly === false) return settings
+  const { comment: _, issue: __, notifyUrl: ___, ...others } = settings
+  return others
+}
+
+type MessageSetting = 'comment' | 'issue' | 'notifyUrl'
 
 async function judgeAndReport(
   input: RunInput,
