@@ -129,7 +129,6 @@ export async function withReports<R extends PublishableResult>(result: R): Promi
   return { ...result, files: [...files, ...reports] }
 }
 
-/** `usage-cost` → `Usage cost`. */
 const nameInWords = (operation: string) => (isOperationName(operation) ? capitalize(operation).replaceAll('-', ' ') : 'Watchkeeper')
 
 async function pageTitle({ operation }: ResultDocument): Promise<Inline> {

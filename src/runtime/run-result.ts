@@ -127,7 +127,6 @@ const maxKeyLines = 5
 export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject, footers: readonly Block[]): RunResult {
   const httpStatus = error instanceof ApiError ? error.status : undefined
   const diagnostics = error instanceof InputError ? error.diagnostics : []
-  // The others are about inputs.
   const inFiles = diagnostics.filter(({ location }) => location.line !== undefined)
   const document: ResultDocument = {
     operation: name,

@@ -11,7 +11,6 @@ import type { AttemptFailure } from './attempt.ts'
 import { type ApiRequest, isWriteRequest, type Subject } from './call.ts'
 import { oldestRelease } from './server-version.ts'
 
-/** The inputs that the address and the key of a request come from. */
 export interface ConnectionInputs {
   readonly url: string
   readonly key: string
@@ -21,7 +20,7 @@ export interface ConnectionInputs {
 
 const apiInputs: ConnectionInputs = { url: 'api-url', key: 'api-key-id and api-key-secret' }
 
-/** The facts about a request that messages may contain. They hold no secret. */
+/** Messages may contain these facts: none is a secret. */
 export interface RequestFacts extends Pick<ApiRequest, 'method' | 'isSafe'>, Pick<Subject, 'noun' | 'missing'> {
   /** Whether repeating the request could make a second object. */
   readonly isCreate: boolean

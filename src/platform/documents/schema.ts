@@ -14,7 +14,6 @@ declare module 'zod' {
     missing?: string
     /** Never shown, not even when it is wrong. */
     secret?: boolean
-    /** The title above the input in help. */
     group?: string
     /** What the server answers, or assumes, where a body lacks the field. Comparisons ignore it. */
     serverDefault?: unknown
@@ -115,7 +114,6 @@ export function isUnused(schema: z.ZodObject, key: string, map: object): boolean
   return stated?.beside !== undefined && !ownValue(map, stated.beside)
 }
 
-/** Keys are the names of the absent fields. */
 export function defaultsToWrite(schema: z.ZodObject, value: object): Readonly<Record<string, unknown>> {
   const stated = unionForms(schema)[0]?.statedDefaults ?? []
   const isGiven = (key: string): boolean => ownValue(value, key) != null
@@ -208,7 +206,6 @@ function compareLiterals({ literals }: Form, value: unknown): { readonly matches
   return { matches, contradictions }
 }
 
-/** Includes those of unions inside of unions. There are thousands of values to compare. */
 const unionForms: (schema: Schema) => readonly Form[] = oncePer((schema) => {
   const core = valueSchema(schema)
   return core instanceof z.ZodObject

@@ -14,7 +14,6 @@ declare module 'zod' {
     /** The default in action.yml only: an expression that the runner evaluates. */
     actionDefault?: string
     setting?: 'variable'
-    /** What is special about the input in this operation. */
     note?: string
   }
 }

@@ -34,7 +34,6 @@ export const commonResultSchema = z.object({
   error: resultErrorSchema.exactOptional().describe('For the status `error`.'),
 })
 
-/** For outputs, result file and `--json`. */
 export interface ResultDocument extends Readonly<z.output<typeof commonResultSchema>> {
   readonly [field: string]: unknown
 }

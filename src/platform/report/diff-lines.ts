@@ -8,7 +8,6 @@ interface FieldDifference {
   readonly path: string
   readonly before?: unknown
   readonly after?: unknown
-  /** Only where both sides are long texts. */
   readonly lines?: readonly { readonly sign: DiffLine['sign']; readonly text: string }[] | undefined
 }
 

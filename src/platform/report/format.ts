@@ -30,7 +30,6 @@ export function formatPercent(value: Decimal): string {
   return value.gt(50) ? (value.gt(100) ? 'just over 100%' : 'just under 100%') : 'almost 0%'
 }
 
-/** `12.3%`, for columns of shares. */
 export const formatShare = (value: Decimal): string => `${formatRounded(value, 1)}%`
 
 /** `98.3%`, rounded down so that a value below a limit does not look equal to it. */

@@ -36,7 +36,6 @@ export function renderMarkdown(
   return `${text}${end}`
 }
 
-/** A reader sees these before the others are folded. */
 const maxOpenItems = 20
 const maxOpenLines = 60
 

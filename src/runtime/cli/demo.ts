@@ -179,7 +179,6 @@ interface DemoRun {
   readonly log: string
 }
 
-/** Runs as this command line does, in a directory of its own. */
 async function runStep(
   { operation, files = {}, words = [], ...step }: DemoStep,
   env: Terminal['env'],
@@ -253,7 +252,6 @@ function summarizeSteps(surprises: number, { profile, isVerbose }: DemoOptions, 
   ]
 }
 
-/** Fits a terminal of ordinary width. */
 const maxShownWidth = 80
 
 function showBriefly(step: DemoStep, { log }: DemoRun) {

@@ -2,7 +2,6 @@ import { operationGroups } from '../../operations.ts'
 import type { Command, CommandOption } from './command.ts'
 import { summaries } from './summaries.ts'
 
-/** Columns of a line of help, and where the texts begin. */
 const [width, column] = [80, 26]
 
 function fillLine(text: string, prefix = '', indent = prefix.length) {

@@ -21,7 +21,6 @@ const renameWords = (text: string) =>
     return word.startsWith('did you mean') ? word.replace(/[a-z]+(?:-[a-z]+)+/, toCamel) : toCamel(word)
   })
 
-/** `given` are the options of the call, as they were written. */
 export function withOptionNames(error: WatchkeeperError, given: readonly string[]): WatchkeeperError {
   if (error instanceof InputError) return new InputError(error.diagnostics.map((diagnostic) => renameDiagnostic(diagnostic, given)))
   if (error instanceof ApiError) {
