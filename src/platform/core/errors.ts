@@ -71,7 +71,6 @@ export class InputError extends WatchkeeperError {
   }
 }
 
-/** `name` is in kebab-case. */
 export const inputError = (name: string, message: string): InputError => new InputError([inputDiagnostic(name, message)])
 
 /** A file can be wrong in each of its lines. A longer list helps no reader. */

@@ -53,7 +53,6 @@ export interface RunResult {
   /** True also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean
   readonly exitCode: number
-  /** The library throws it again. */
   readonly error?: WatchkeeperError
 }
 

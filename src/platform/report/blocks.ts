@@ -132,7 +132,6 @@ export type Block =
       readonly kind: 'message'
       /** Untrusted sentences, one or more in each line. */
       readonly text: string
-      /** Locations that lines begin with. */
       readonly locations?: readonly Location[]
     }
   | { readonly kind: 'preformatted'; readonly text: string }

@@ -52,7 +52,6 @@ export interface Report {
   readonly blocks: readonly Part[]
   /** Default: the service id. */
   readonly services?: Line
-  /** Shown beside the lines of the user's files. */
   readonly annotations?: readonly Annotation[]
   /** Events that are worth a notification whatever the verdict is. */
   readonly milestones?: readonly Line[]

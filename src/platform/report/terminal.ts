@@ -22,7 +22,6 @@ const restWords = ({ rest = 'the summary of the run' }: TerminalStyle) => rest
 const paint = (style: TerminalStyle, format: Parameters<typeof styleText>[0], text: string) =>
   style.color ? text.replaceAll(/[^ ]+/g, (word) => styleText(format, word, { validateStream: false })) : text
 
-/** Color is never the only sign of a status. */
 export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): readonly string[] {
   const shown = blocks.filter((block) => block.kind !== 'details' || !block.isQuiet)
   return shown.flatMap((block, i) => [...(i === 0 ? [] : ['']), ...blockLines(block, style)])
