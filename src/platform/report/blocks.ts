@@ -184,7 +184,6 @@ function isEmptyBlock(block: Block) {
   }
 }
 
-/** `alerts.yml:12:3` */
 export const locationText = (location: Location): Untrusted => placed(formatLocation(location), location)
 
 /** A whole address is wider than a cell. Any other address in the message can be text of a user. */
