@@ -1,10 +1,11 @@
 // The file of the input `checks`: what a restored service must hold (verify-restore), and how services must be backed up (check-backups).
+
 import * as z from 'zod'
 import { type Diagnostic, inputDiagnosticAt } from '../platform/core/diagnostics.ts'
 import { InputError } from '../platform/core/errors.ts'
 import { refuseForm, refuseSql, toTokens } from '../platform/core/sql.ts'
 import { quote } from '../platform/core/text.ts'
-import { parseWithLocations } from '../platform/documents/parse.ts'
+import { parseWithLocations } from '../platform/documents/validate.ts'
 import { duration, flag, glob, integer, lines, positiveNumber } from '../platform/operation/inputs.ts'
 
 const wordField = (description: string, accepts: string) => z.string().min(1).max(256).meta({ description, accepts })

@@ -1,4 +1,5 @@
 // One object as a document of an operation: with the fields of files, and ids wherever files have names and keys.
+
 import * as z from 'zod'
 import { type DatedLists, listKinds } from '../kinds/collections.ts'
 import { withoutDefaults } from '../kinds/compare.ts'
@@ -27,9 +28,8 @@ import { isEmpty, isMapping } from '../platform/core/keys.ts'
 import { untrustedSentence } from '../platform/core/line.ts'
 import { firstOf } from '../platform/core/text.ts'
 import type { ReadDocument, ValuePath } from '../platform/documents/document.ts'
-import { parseWithLocations } from '../platform/documents/parse.ts'
 import { coreOf, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
-import { formatPath, misspelledFieldDiagnostics, schemaDiagnostics } from '../platform/documents/validate.ts'
+import { formatPath, misspelledFieldDiagnostics, parseWithLocations, schemaDiagnostics } from '../platform/documents/validate.ts'
 import type { Files } from '../platform/operation/files.ts'
 import { idMeta, longText } from '../platform/operation/inputs.ts'
 import { pass, type Verdict } from '../platform/report/report.ts'

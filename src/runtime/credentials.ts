@@ -5,29 +5,22 @@ import type { Variables } from '../platform/core/variables.ts'
 import { metaOf } from '../platform/documents/schema.ts'
 import { proxySecrets, readProxySettings } from '../platform/http/proxy.ts'
 import { webhookSecrets } from '../platform/http/webhook-url.ts'
-import { settingsSchema } from '../platform/operation/inputs.ts'
-import type { Values } from './decode.ts'
+import { type Settings, settingsSchema } from '../platform/operation/inputs.ts'
+import type { Values } from './settings.ts'
 
-/**
- * Every secret in the given values, before any check: keys, their form in HTTP Basic, tokens, passwords of proxies, and paths and queries
- * of webhooks. Includes values that another source overrides.
- */
+/** Includes values that another source overrides, HTTP Basic, passwords of proxies, and paths and queries of webhooks. */
 export function credentialsIn(inputs: Values, env: Variables): readonly string[] {
-  const keyIds = givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
-  const keySecrets = givenTexts(inputs.apiKeySecret, env.WATCHKEEPER_API_KEY_SECRET)
-  const accessKeys = givenTexts(inputs.apiKey, env.WATCHKEEPER_API_KEY)
-  const sqlKeyIds = givenTexts(inputs.sqlKeyId, env.WATCHKEEPER_SQL_KEY_ID)
-  const sqlKeySecrets = givenTexts(inputs.sqlKeySecret, env.WATCHKEEPER_SQL_KEY_SECRET)
-  const pairs = [...pairsOf(keyIds, keySecrets), ...pairsOf(sqlKeyIds, sqlKeySecrets)]
-  const tokens = givenTexts(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN)
-  const webhooks = [...webhookUrlsIn(inputs, env), ...secretsOfWebhooks(env)].flatMap(webhookSecrets)
+  const textsOf = givenSettings(inputs, env)
+  const [keySecrets, sqlKeySecrets] = [textsOf('apiKeySecret'), textsOf('sqlKeySecret')]
   const all = [
     ...keySecrets,
     ...sqlKeySecrets,
-    ...pairs,
-    ...accessKeys,
-    ...tokens,
-    ...webhooks,
+    ...pairsOf(textsOf('apiKeyId'), keySecrets),
+    ...pairsOf(textsOf('sqlKeyId'), sqlKeySecrets),
+    ...textsOf('apiKey'),
+    ...textsOf('githubToken'),
+    ...givenTexts(env.GITHUB_TOKEN, env.GH_TOKEN),
+    ...[...textsOf('notifyUrl'), ...secretsOfWebhooks(env)].flatMap(webhookSecrets),
     ...proxySecrets(readProxySettings(env).settings),
   ]
   return all.filter((secret) => secret.length >= minSecretLength)
@@ -36,19 +29,20 @@ export function credentialsIn(inputs: Values, env: Variables): readonly string[]
 const pairsOf = (keyIds: readonly string[], secrets: readonly string[]) =>
   keyIds.flatMap((keyId) => secrets.map((secret) => basicPair(keyId, secret)))
 
-/** Values that the log masks, and of which messages show a part: key ids are half of a credential, and the host of a webhook is public. */
+/** The log masks what messages show in part: key ids are half of a credential, and the host of a webhook is public. */
 export const partlyShownIn = (inputs: Values, env: Variables): readonly string[] =>
-  [
-    ...givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID, inputs.sqlKeyId, env.WATCHKEEPER_SQL_KEY_ID),
-    ...webhookUrlsIn(inputs, env),
-    ...secretsOfWebhooks(env),
-  ].filter((text) => text.length >= minSecretLength)
+  [...(['apiKeyId', 'sqlKeyId', 'notifyUrl'] as const).flatMap(givenSettings(inputs, env)), ...secretsOfWebhooks(env)].filter(
+    (text) => text.length >= minSecretLength,
+  )
 
 /** Secrets that files name with `urlFrom`, `headersFrom` and `queryParamsFrom`. */
 const secretsOfWebhooks = (env: Variables) =>
   givenTexts(...Object.entries(env).map(([name, value]) => (name.startsWith(secretPrefix) ? value : undefined)))
 
-const webhookUrlsIn = (inputs: Values, env: Variables) => givenTexts(inputs.notifyUrl, env.WATCHKEEPER_NOTIFY_URL)
+const givenSettings =
+  (inputs: Values, env: Variables) =>
+  (name: keyof Settings): readonly string[] =>
+    givenTexts(inputs[name], env[toEnvironmentName(toKebab(name))])
 
 /** White space around a credential, such as a newline at the end of a stored secret. */
 export const paddedCredentials = (env: Variables): readonly string[] =>
@@ -74,7 +68,7 @@ export function redactError(error: WatchkeeperError, redact: Redact): Watchkeepe
   return error
 }
 
-/** An exception can quote any value of the run. It is shown without secrets, and where they cannot be found, without its text. */
+/** An exception can quote any value of the run. Where secrets cannot be found, its text is not shown. */
 export function toSafeError(thrown: unknown, listSecrets: () => readonly string[]): WatchkeeperError {
   try {
     return redactError(toWatchkeeperError(thrown), createRedact(listSecrets()))

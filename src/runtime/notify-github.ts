@@ -1,4 +1,4 @@
-import { isShared, type SyncContent } from '../delivery/github/content.ts'
+import { isShared, type SyncContent } from '../delivery/github/body.ts'
 import { notify } from '../delivery/github/notify.ts'
 import { systemClock } from '../platform/core/clock.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
@@ -84,7 +84,7 @@ function outcomeOf({ document, hasFailed, publishSettings }: PublishableResult):
   return hasFailed ? 'failed' : needsApply === true ? 'planned' : 'applied'
 }
 
-/** Another run helps where values were missing, or where time cures the cause, and not after a wrong file, a limit or a denied request. */
+/** Another run helps where values were missing, or where time cures the cause. */
 function adviceOn({ error }: ResultDocument): SyncContent['advice'] {
   if (error === undefined) return undefined
   const empty = error.diagnostics.flatMap(({ message, location }) => {
@@ -94,7 +94,7 @@ function adviceOn({ error }: ResultDocument): SyncContent['advice'] {
   return empty.length > 0 || errorKinds[error.kind].cure !== undefined ? { empty } : undefined
 }
 
-/** The title says why a run with an error did not complete, because a list of problems only begins with their number. */
+/** A list of problems only begins with their number, so the title says why the run did not complete. */
 const withCause = ({ blocks, cause, error }: PublishableResult): readonly Block[] =>
   error === undefined || error.kind === 'canceled'
     ? blocks

@@ -32,28 +32,30 @@ import {
   writeWorkspaceFile,
 } from './workspace.ts'
 
-export interface Surface extends Pick<RunDeps, 'confirm' | 'openGitHub'> {
-  readonly env: Variables
+interface Publisher {
   /** Files are read and written here, and relative paths start here. */
   readonly directory: string
+  warn(line: string): void
+  setOutputs?(outputs: Readonly<Record<string, string>>): void
+  /** Undefined where there is no summary, and empty where the runner's variable is missing. */
+  readonly summaryFile: string | undefined
+  readonly linkTo?: LinkTo
+}
+
+export interface Surface extends Publisher, Pick<RunDeps, 'confirm' | 'openGitHub'> {
+  readonly env: Variables
   readonly cancellation: Cancellation
   readonly isAction?: boolean
   note(line: string): void
   /** Absent unless the debug log is on. */
   debug?(line: string): void
-  warn(line: string): void
   showProgress(step: ProgressStep): void
   showResult(result: PublishableResult): void
-  setOutputs?(outputs: Readonly<Record<string, string>>): void
-  /** Undefined where there is no summary, and empty where the runner's variable is missing. */
-  readonly summaryFile: string | undefined
-  readonly linkTo?: LinkTo
   readonly remote?: Remote
   /** May hold secrets. Absent where there are no commands. */
   nextCommand?(error: ResultError): string | undefined
 }
 
-/** The path of every run of the action and the command line: read input, run, verdict, report, publish. */
 export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface) {
   const { env, directory, cancellation, isAction = false } = surface
   const used: UsedFiles = new Set()
@@ -106,7 +108,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
   )
   const resultFile = resultFileFor(result.publishSettings)
   surface.showResult(result)
-  warnings += await publish(result, { ...surface, used }, { resultFile, summary: result.publishSettings.summary })
+  warnings += await publish(result, surface, { used, resultFile, summary: result.publishSettings.summary })
   return { ...result, warnings }
 }
 
@@ -127,7 +129,6 @@ export async function withReports<R extends PublishableResult>(result: R): Promi
   return { ...result, files: [...files, ...reports] }
 }
 
-/** `usage-cost` → `Usage cost`. */
 const nameInWords = (operation: string) => (isOperationName(operation) ? capitalize(operation).replaceAll('-', ' ') : 'Watchkeeper')
 
 async function pageTitle({ operation }: ResultDocument): Promise<Inline> {
@@ -179,22 +180,13 @@ export async function writeEssentialFiles<R extends RunResult>(result: R, direct
   return { ...result, ...errorInstead(result, new WatchkeeperError('input', message)), files }
 }
 
-interface Publisher {
-  readonly directory: string
-  readonly used: UsedFiles
-  warn(line: string): void
-  setOutputs?(outputs: Readonly<Record<string, string>>): void
-  readonly summaryFile: string | undefined
-  readonly linkTo?: LinkTo
-}
-
 /** A failure becomes a warning and does not change the verdict. Resolves to the number of warnings. */
 export async function publish(
   { document, outputs, files, blocks }: RunResult,
   publisher: Publisher,
-  { resultFile, summary }: { readonly resultFile: string | undefined; readonly summary: boolean },
+  { used, resultFile, summary }: { readonly used: UsedFiles; readonly resultFile: string | undefined; readonly summary: boolean },
 ): Promise<number> {
-  const { directory, used, summaryFile, linkTo } = publisher
+  const { directory, summaryFile, linkTo } = publisher
   const failures: string[] = []
   const tryToWrite = async (what: string, write: () => void | Promise<void>): Promise<boolean> => {
     try {
@@ -290,7 +282,6 @@ async function writeSummary(blocks: readonly Block[], file: string, linkTo: Link
   await appendFile(file, text)
 }
 
-/** Returns a line for each that could not be written. */
 export const writeOutputFiles = (files: readonly OutputFile[], directory: string, used: UsedFiles): Promise<readonly string[]> =>
   writeFiles(
     files.filter(({ isEssential }) => !isEssential),

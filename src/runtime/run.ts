@@ -19,10 +19,9 @@ import type { ResultDocument, RunResult, RunSubject } from '../platform/operatio
 import { composeBlocks } from '../platform/report/blocks.ts'
 import { pass } from '../platform/report/report.ts'
 import { credentialsIn, paddedCredentials, redactError } from './credentials.ts'
-import type { Values } from './decode.ts'
 import { type RunInput, readInput } from './read-input.ts'
 import { footerOf, toErrorResult, toRunResult, unfinished } from './run-result.ts'
-import { type GivenSettings, type RunRequest, readSettings } from './settings.ts'
+import { type GivenSettings, type RunRequest, readSettings, type Values } from './settings.ts'
 import { defaultConfigFile } from './workspace.ts'
 
 export interface RunDeps {
@@ -140,7 +139,6 @@ function describeSources({ name, operation, profile, connection, sources }: RunI
   return `${name} (${operation.effect}), profile ${profile.name}, ${where}; settings given: ${settings.join(', ') || 'none'}`
 }
 
-/** The valid settings decide where the result is published after a wrong input. */
 async function validSettings(request: RunRequest, files: Files): Promise<PublishSettings> {
   const { env, planFile } = request.inputs
   const { values, inputs } = await readSettings(request, files).catch((): Partial<GivenSettings> => ({}))
@@ -173,7 +171,7 @@ async function judgeAndReport(
     operation,
     input: input.input,
     result,
-    // Redacted, the text of a file that was there before would be changed, and no digest of a plan file would fit.
+    // Redaction would change the text of a file that was there before, and no digest of a plan file would fit.
     resultForFiles: result === raw ? raw : await redactResult(raw, redactGiven),
     verdict: operation.judge?.(result, input.input) ?? pass,
     report: operation.report(result),
@@ -233,7 +231,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
   }
 }
 
-/** A web app that passes requests on to its API does so below `/api`, to which `/api/v2` was appended. */
+/** A web app that passes requests on does so below `/api`, to which `/api/v2` was appended. */
 function uiUrlOf({ settings: { uiUrl }, connection }: RunInput) {
   if (uiUrl !== undefined || connection?.profile.isSelfHosted !== true) return uiUrl
   const [, path] = /^(.*)\/api\/api\/v2$/.exec(connection.baseUrl.pathname) ?? []

@@ -1,15 +1,16 @@
-import { type Diagnostic, inputDiagnostic } from '../platform/core/diagnostics.ts'
+import * as z from 'zod'
+import { type Diagnostic, inputDiagnostic, missingInput } from '../platform/core/diagnostics.ts'
 import { InputError } from '../platform/core/errors.ts'
 import { toEnvironmentName, toKebab } from '../platform/core/names.ts'
 import { quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
-import type { Shape } from '../platform/documents/schema.ts'
+import { coreOf, isFlag, metaOf, type Shape, valueAt } from '../platform/documents/schema.ts'
+import { explainIssue } from '../platform/documents/validate.ts'
 import type { Files } from '../platform/operation/files.ts'
 import { fileInputs, settingsSchema } from '../platform/operation/inputs.ts'
 import type { NamedEnvironment } from '../platform/operation/operation.ts'
 import type { CommonTarget } from '../sync/declarations/environment.ts'
 import type { Config } from './config-file.ts'
-import { type DiagnosticFor, decodeAll, parseFields, type Values } from './decode.ts'
 import { variableInputs } from './input-names.ts'
 import { defaultConfigFile } from './workspace.ts'
 
@@ -35,7 +36,7 @@ export const withoutEmptyInputs = (request: RunRequest): Values =>
 
 export const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 
-/** Settings that are valid by themselves, in this order of precedence: inputs, variables, the file of the environment, the config file. */
+/** The order of precedence: inputs, variables, the file of the environment, the config file. */
 export async function readSettings(request: RunRequest, files: Files) {
   const { areText, env, readConfigFile } = request
   const own = pick(withoutEmptyInputs(request), (key) => settingNames.includes(key))
@@ -155,3 +156,54 @@ async function loadConfig(path: string, isRequired: boolean, readConfigFile: Run
 }
 
 export type GivenSettings = Awaited<ReturnType<typeof readSettings>>
+
+/** Values by camelCase name. */
+export type Values = Readonly<Record<string, unknown>>
+
+/** A text that cannot be decoded stays text, which the schema rejects. */
+export function decode(schema: z.core.$ZodType, text: string): unknown {
+  const core = coreOf(schema)
+  if (isFlag(core)) return decodeBoolean(text)
+  if (core instanceof z.ZodNumber) return /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/.test(text) ? Number(text) : text
+  if (core instanceof z.ZodArray)
+    return text
+      .split(metaOf(schema).commas ? /[\n,]/ : '\n')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+  return text
+}
+
+export const decodeAll = (shape: Shape, values: Values): Values =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' && shape[name] ? decode(shape[name], value) : value]),
+  )
+
+// The runner's getBooleanInput reads booleans like this, and follows YAML's core schema.
+function decodeBoolean(text: string): boolean | string {
+  if (/^(?:true|True|TRUE)$/.test(text)) return true
+  return /^(?:false|False|FALSE)$/.test(text) ? false : text
+}
+
+/** The diagnostic is at the place of the value: an input, a variable, or a line of a file. `name` is in camelCase. */
+export type DiagnosticFor = (name: string, message: string) => Diagnostic
+
+/** Checks field by field, so that all problems are reported at once. */
+export function parseFields<T extends z.ZodObject>(schema: T, values: Values, diagnosticFor: DiagnosticFor) {
+  const valid: Record<string, unknown> = {}
+  const diagnostics: Diagnostic[] = []
+  const shape: z.core.$ZodLooseShape = schema.shape
+  for (const [name, field] of Object.entries(shape)) {
+    const result = field.safeParse(values[name])
+    const [issue] = result.error?.issues ?? []
+    const problem = result.success
+      ? undefined
+      : issue === undefined
+        ? 'is not accepted'
+        : explainIssue(issue, valueAt(values[name], issue.path), field)
+    if (problem !== undefined)
+      diagnostics.push(values[name] === undefined ? missingInput(toKebab(name), problem) : diagnosticFor(name, problem))
+    else if (result.data !== undefined) valid[name] = result.data
+  }
+  // Each value was parsed by the field of its name.
+  return { values: valid as Partial<z.output<T>>, names: new Set(Object.keys(values)), diagnostics }
+}

@@ -16,8 +16,8 @@ interface SignalCancellation extends Cancellation {
 }
 
 /**
- * The first signal stops new requests and gives the one under way some time. The second one ends the process. The exit code says whether
- * anything may have been written.
+ * The first signal gives the request under way some time. The second one ends the process. The exit code says whether anything may have
+ * been written.
  */
 export function cancelOnSignals(signals: Signals): SignalCancellation {
   const stop = new AbortController()

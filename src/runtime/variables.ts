@@ -1,4 +1,4 @@
-// Variables that look like an input but are never read. Otherwise, a budget in such a variable would be ignored without a hint.
+// A budget in a variable that is never read would be ignored without a hint.
 
 import { inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName } from '../platform/core/names.ts'
@@ -22,10 +22,7 @@ const minTypoLength = 5
 /** Kubernetes sets these in every pod beside a Service with the name `watchkeeper`. */
 const kubernetesVariable = /^WATCHKEEPER_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_\w+)?$/
 
-/**
- * One that resembles an input of any operation is an error. Any other unknown one is a warning, because another tool may read it. An empty
- * variable counts as not set.
- */
+/** One that resembles an input of any operation is an error. Another tool may read any other one. */
 export function checkVariables(env: Variables) {
   const given = Object.keys(env).filter(
     (variable) =>

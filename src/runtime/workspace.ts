@@ -28,7 +28,7 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
   const real = await realPathOf(resolve(root, path))
   if (real === undefined) throw refuse('does not exist or cannot be read')
   if (!isInside(await realpath(root), real)) throw refuse('is outside of the workspace')
-  // Opened without following links and without waiting for the other end of a pipe. The checks are about the opened file, not the path.
+  // Follows no links, and does not wait for the other end of a pipe. The checks are about the opened file, not the path.
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
   if (handle === undefined) throw refuse('does not exist or cannot be read')
   try {
@@ -218,7 +218,6 @@ async function configAbove(root: string, way = ''): Promise<string | undefined> 
   return isTop ? undefined : configAbove(root, `${way}../`)
 }
 
-/** Only the command line asks Git for it. */
 export interface Remote {
   /** `owner/repo` */
   name(): Promise<string | undefined>
@@ -251,8 +250,8 @@ function isInside(root: string, path: string) {
 }
 
 /**
- * Relative to the workspace `root`, or absolute. Throws an Error with the reason when a path inside of the workspace leads outside through
- * a link, or when the target is not a regular file, is below `.git` or `.github`, or is used.
+ * Throws an Error with the reason when a path inside of the workspace leads outside through a link, or when the target is not a regular
+ * file, is below `.git` or `.github`, or is used.
  */
 export async function writeFileFrom(
   root: string,
@@ -316,7 +315,7 @@ async function makeOwnDirectory(path: string) {
   if (!stats.isDirectory()) throw new Error(`is in "${quote(path, 120)}", which is a link or not a directory`)
 }
 
-/** Renames a new file with the mode of the target. Readers see the old file or the new one, and a link is replaced. */
+/** Readers see the old file or the new one, and a link is replaced. */
 async function writeWholeFile(path: string, content: OutputFile['content']): Promise<void> {
   const temporary = join(dirname(path), `.watchkeeper-${randomPart()}`)
   try {

@@ -12,7 +12,7 @@ import { interpolate, newRoom } from '../../src/platform/documents/expressions.t
 import { parseApiUrl } from '../../src/platform/http/proxy.ts'
 import { createCopiedUrls, webhookSecrets } from '../../src/platform/http/webhook-url.ts'
 import { parseCondition } from '../../src/platform/operation/select.ts'
-import { causeOfVerdict } from '../../src/runtime/cause.ts'
+import { causeOfVerdict } from '../../src/runtime/run-result.ts'
 import { parseFormula } from '../../src/signals/backtest/formula.ts'
 import { toField } from '../../src/signals/backtest/query.ts'
 import { kindOfType } from '../../src/signals/backtest/read-windows.ts'

@@ -2,21 +2,21 @@ import { digestOfText } from '../../platform/core/digest.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { markdownUntrusted } from '../../platform/core/escape.ts'
 import { join, type Line, say, toLine, trusted } from '../../platform/core/line.ts'
+import type { Redact } from '../../platform/core/secrets.ts'
 import { pluralOf } from '../../platform/core/text.ts'
-import { type Block, paragraph } from '../../platform/report/blocks.ts'
-import { renderMarkdown } from '../../platform/report/markdown.ts'
-import { type Advice, isKept, type Outcome, outcomes, type SyncContent, type SyncContext } from './content.ts'
-import { hasStatus, type SyncTarget } from './failure.ts'
+import type { SendDeps } from '../../platform/http/send.ts'
+import { type Block, paragraph, type Status } from '../../platform/report/blocks.ts'
+import { type LinkTo, renderMarkdown } from '../../platform/report/markdown.ts'
+import { type Author, type GitHubClient, hasStatus, type SyncTarget } from './client.ts'
 import type { GitHubRun } from './run.ts'
 
-/** The hidden first line of every body. */
 export const markerOf = (kind: SyncTarget, label: string): string => `<!-- watchkeeper ${kind}: ${encodeLabel(label)} -->`
 
 /** An encoded label cannot end the HTML comment. */
 const encodeLabel = (label: string) =>
   encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** Anyone can copy a marker, so the author must match, too. A body that only quotes the marker does not start with it. */
+/** Anyone can copy or quote a marker, so author and start must match. */
 export const isOwn = (
   kind: SyncTarget,
   { label, author }: SyncContext,
@@ -136,7 +136,7 @@ export function readBody(body: string, marker: string): ParsedBody {
   return { memory, report: visible.slice(0, memory.reportLength), earlier }
 }
 
-/** The plan stays below the report of a run that wrote nothing, and so does a report that differs from the new one by run and commit only. */
+/** The plan stays below the report of a run that wrote nothing, or that differs by run and commit only. */
 function earlierReport({ memory, report, earlier }: ParsedBody, next: string) {
   const isSame = withoutRun(withoutCommits(report)) === withoutRun(withoutCommits(next))
   return isSame || (memory?.outcome !== undefined && memory.outcome !== 'applied' && memory.outcome !== 'in-part') ? earlier : report
@@ -217,3 +217,62 @@ export async function update(context: SyncContext, { target, place, old, isDue, 
     throw thrown
   }
 }
+
+export interface SyncContent {
+  readonly operation: string
+  readonly project?: string | undefined
+  readonly environment?: string | undefined
+  readonly status: Status
+  readonly hasFailed: boolean
+  readonly hasChanges: boolean
+  /** Absent for a run that applies nothing. */
+  readonly outcome?: Outcome | undefined
+  readonly hasWritten?: boolean
+  /** Empty for a run that passed. */
+  readonly reason: string
+  /** Only where the run may complete if it is run again. */
+  readonly advice?: Advice | undefined
+  /** A few words without figures, with text of servers and files. */
+  readonly cause: string
+  readonly blocks: readonly Block[]
+  readonly atMs: number
+}
+
+export interface Advice {
+  readonly empty: readonly { readonly variable: string; readonly isSecret: boolean }[]
+}
+
+/**
+ * The least first. `refused`: the branch has newer files. `planned`: another job applies the plan. `included`: a later commit was applied.
+ */
+export const outcomes = ['refused', 'planned', 'failed', 'in-part', 'included', 'applied'] as const
+
+export type Outcome = (typeof outcomes)[number]
+
+/** A run that wrote nothing replaces a comment only by more, and a plan of the pull request never does. */
+export function isKept(before: Outcome | undefined, { outcome, hasWritten = false }: SyncContent): boolean {
+  if (before === undefined || outcome === undefined) return before !== undefined
+  const [old, next] = [outcomes.indexOf(before), outcomes.indexOf(outcome)]
+  return !hasWritten && old >= outcomes.indexOf('in-part') && next <= old
+}
+
+/** Plan and apply are often different jobs, and say one thing about a project, an environment and a service. */
+export const isShared = ({ operation }: Pick<SyncContent, 'operation'>): boolean => operation === 'plan' || operation === 'apply'
+
+export interface SyncContext {
+  readonly content: SyncContent
+  readonly run: GitHubRun
+  readonly label: string
+  /** The label that the comment had in an earlier version. */
+  readonly oldLabel?: string | undefined
+  /** The workflow, or the label that the user gave. */
+  readonly name: string
+  readonly client: GitHubClient
+  /** Comments and issues of other accounts are never touched. */
+  readonly author: Author
+  readonly redact: Redact
+  readonly linkTo?: LinkTo | undefined
+  readonly deps: SendDeps
+}
+
+export const isFailure = ({ status }: SyncContent): boolean => status === 'fail' || status === 'error'

@@ -1,10 +1,13 @@
 import * as z from 'zod'
 import { parseJsonOrUndefined } from '../../platform/core/json.ts'
-import type { SendDeps } from '../../platform/http/send.ts'
-import type { Exchange } from '../../platform/http/transport.ts'
+import { isMapping } from '../../platform/core/keys.ts'
+import { describeMismatch } from '../../platform/core/mismatch.ts'
+import { quote } from '../../platform/core/text.ts'
+import { version } from '../../platform/core/version.ts'
+import { describeFailedRequest, type Failure, failureOfStatus } from '../../platform/http/failure.ts'
+import { type RetryPolicy, retryPolicyFor, type SendDeps, sendOnce, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
+import { type Answer, createTransport, type Exchange } from '../../platform/http/transport.ts'
 import type { Deployment } from '../../platform/operation/operation.ts'
-import { GitHubError } from './failure.ts'
-import { createRequests, type Limits, listAll, parseAnswer, perPage } from './requests.ts'
 import type { GitHubRun } from './run.ts'
 
 // Octokit would print text of the server to a stream in which the runner executes commands.
@@ -178,5 +181,164 @@ const issueSchema = z
     labels: labels.map((label) => (typeof label === 'string' ? label : (label.name ?? ''))),
   }))
 
-/** `body` is Markdown. */
 export type Issue = z.output<typeof issueSchema>
+
+export interface Limits {
+  /** GitHub's own limit is 10 s. */
+  readonly requestMs: number
+  readonly totalMs: number
+}
+
+/** Comment and issue are written after the deadline of the run. */
+export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 30_000 }
+
+type GitHubRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
+
+export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits) {
+  const { clock, cancellation } = deps
+  const transport = createTransport(apiUrl, proxy, clock)
+  const remainingMs = startDeadline(clock, limits.totalMs)
+
+  /** Throws a GitHubError for every answer but a success. */
+  async function request(given: GitHubRequest): Promise<Answer> {
+    // The only request of GraphQL is a query.
+    const isRead = given.method === 'GET' || given.url.pathname.endsWith('/graphql')
+    const tryOnce = async () => {
+      if (cancellation.stop.aborted) throw new GitHubError({ detail: 'canceled before it was sent' })
+      const leftMs = Math.floor(remainingMs())
+      if (leftMs <= 0) throw new GitHubError({ detail: 'the time limit is reached' })
+      const outcome = await sendOnce(transport, {
+        ...given,
+        userAgent: `watchkeeper/${version}`,
+        timeoutMs: Math.min(limits.requestMs, leftMs),
+        // The first signal stops reads, and a write gets time to finish.
+        signal: isRead ? cancellation.stop : cancellation.abort,
+      })
+      if ('failure' in outcome) return outcome
+      const { answer } = outcome
+      return answer.status < 300 ? { value: answer } : { failure: failureOfAnswer(answer, clock.now()) }
+    }
+    // A POST that may have been carried out is found by the next run; a PATCH can be repeated.
+    const method = isRead || given.method === 'PATCH' ? 'GET' : 'POST'
+    const policyOf = (failure: Failure): RetryPolicy => (failure.cause === 'rate-limit' ? 'attempts' : retryPolicyFor(method, failure))
+    const end = await sendWithRetries(tryOnce, { maxAttempts: 3, remainingMs, policyOf, describe: describeAnswer }, deps)
+    if ('value' in end) return end.value
+    throw new GitHubError(end.failure, end.isOutcomeUnknown && !isRead)
+  }
+
+  return { request, close: () => transport.close() }
+}
+
+export const perPage = 100
+
+/** Longer lists are an error. */
+const maxPages = 200
+
+/** Asks for pages by number: the token is not sent to an address from an answer. */
+export async function* listAll<T>(
+  item: z.ZodType<T>,
+  ask: (page: {
+    readonly page: number
+    readonly per_page: number
+  }) => Promise<{ readonly data: unknown; readonly headers: { readonly link?: string | undefined } }>,
+): AsyncGenerator<T> {
+  for (let page = 1; page <= maxPages; page++) {
+    const { data, headers } = await ask({ page, per_page: perPage })
+    const items = parseAnswer(item.array(), data)
+    yield* items
+    if (headers.link === undefined ? items.length < perPage : !/rel="next"/.test(headers.link)) return
+  }
+  // An incomplete list would lead to a second comment.
+  throw new GitHubError({ detail: `the list has more than ${maxPages * perPage} entries` })
+}
+
+export function parseAnswer<T>(schema: z.ZodType<T>, data: unknown): T {
+  const parsed = schema.safeParse(data)
+  if (parsed.success) return parsed.data
+  throw new GitHubError({ cause: 'unfit', detail: describeMismatch(parsed.error, 'the answer') })
+}
+
+export type SyncTarget = 'comment' | 'issue'
+
+export class GitHubError extends Error {
+  override readonly name = 'GitHubError'
+  readonly failure: Pick<Failure, 'detail'> & Partial<Failure>
+  /** GitHub may have carried out the write. */
+  readonly outcomeUnknown: boolean
+
+  constructor(failure: GitHubError['failure'], outcomeUnknown = false) {
+    super(failure.detail)
+    this.failure = failure
+    this.outcomeUnknown = outcomeUnknown
+  }
+}
+
+/** Octokit has the error of a request as the cause of its own. */
+export function toGitHubError(thrown: unknown): GitHubError {
+  if (thrown instanceof GitHubError) return thrown
+  if (!(thrown instanceof Error)) return new GitHubError({ detail: quote(String(thrown)) })
+  return thrown.cause instanceof GitHubError ? thrown.cause : new GitHubError({ detail: quote(thrown.message) })
+}
+
+export function hasStatus(thrown: unknown, ...statuses: readonly number[]): boolean {
+  const { cause, status } = toGitHubError(thrown).failure
+  return cause === 'status' && status !== undefined && statuses.includes(status)
+}
+
+/** `nowMs` is the time of arrival, in milliseconds since the epoch. */
+function failureOfAnswer({ status, headers, text }: Answer, nowMs: number): Failure {
+  const data = parseJsonOrUndefined(text)
+  const errors = isMapping(data) && Array.isArray(data.errors) ? data.errors : []
+  const message = [data, ...errors]
+    .filter(isMapping)
+    .flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
+    .join(': ')
+  const retryAfter = headers['retry-after']
+  const failure = failureOfStatus({ status, headers: { 'retry-after': retryAfter } }, message ? quote(message) : 'without a message', nowMs)
+  const isSpent = headers['x-ratelimit-remaining'] === '0'
+  const isRefusedByLimit = status === 403 && (retryAfter !== undefined || isSpent || /rate limit/i.test(message))
+  if (failure.cause !== 'rate-limit' && !isRefusedByLimit) return failure
+  // Unlike other APIs, GitHub gives the end of its rate limit window as a point in time, in seconds.
+  const untilResetMs = isSpent ? Number(headers['x-ratelimit-reset']) * 1000 - nowMs : 0
+  const { waitMs = untilResetMs > 0 ? untilResetMs : undefined } = failure
+  return { ...failure, cause: 'rate-limit', writeOutcome: 'not-applied', waitMs }
+}
+
+/** Describes the answer of GitHub, without a full stop. */
+export const describeAnswer = (failure: GitHubError['failure']): string =>
+  failure.cause === 'unfit'
+    ? `the answer is not from GitHub: ${failure.detail}`
+    : describeFailedRequest({ ...failure, detail: failure.detail.replace(/\.$/, '') }, 'GitHub')
+
+interface FailedSync {
+  readonly target: SyncTarget
+  readonly isFromFork: boolean
+}
+
+export function explainGitHubError({ failure, outcomeUnknown }: GitHubError, sync: FailedSync): string {
+  const { cause, waitMs } = failure
+  const answer = describeAnswer(failure)
+  if (cause === 'rate-limit') {
+    const when = waitMs === undefined ? '' : `. GitHub asks to wait ${Math.ceil(waitMs / 1000)} s`
+    return `${answer}. This is a rate limit${when}.`
+  }
+  return [`${answer}.`, permissionAdvice(failure, sync), outcomeUnknown ? 'GitHub may have written it.' : '']
+    .filter((text) => text !== '')
+    .join(' ')
+}
+
+const grants = {
+  comment: 'Give the job `permissions: pull-requests: write`. In a called workflow, the calling job needs it, too.',
+  issue: 'Give the job `permissions: issues: write`. In a called workflow, the calling job needs it, too.',
+} as const satisfies Record<SyncTarget, string>
+
+function permissionAdvice({ cause, status, detail }: GitHubError['failure'], { target, isFromFork }: FailedSync) {
+  if (cause === 'redirect') return 'Redirects are not followed.'
+  if (status === 401) return 'The token is not valid. Check github-token.'
+  // No permission helps with a locked conversation.
+  if ((status !== 403 && status !== 404) || /\blocked\b/i.test(detail)) return ''
+  if (isFromFork) return 'The token of a pull request from a fork can only read.'
+  return status === 404 && target === 'comment'
+    ? `The pull request does not exist, or the token cannot read it. ${grants.comment}`
+    : grants[target]
+}

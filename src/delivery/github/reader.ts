@@ -1,9 +1,7 @@
 import type { Variables } from '../../platform/core/variables.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
 import type { Deployment, NewerFiles } from '../../platform/operation/operation.ts'
-import { type GitHubClient, openGitHub } from './client.ts'
-import { describeAnswer, GitHubError, toGitHubError } from './failure.ts'
-import { defaultLimits } from './requests.ts'
+import { defaultLimits, describeAnswer, type GitHubClient, GitHubError, openGitHub, toGitHubError } from './client.ts'
 import { readGitHubRun } from './run.ts'
 
 export interface GitHubAccess {
@@ -38,7 +36,7 @@ async function ask<T>(
   }
 }
 
-/** The deployments that began in a period, oldest first. Undefined, with a note, where they cannot be read. */
+/** Undefined, with a note, where they cannot be read. */
 export async function listDeployments(access: GitHubAccess, { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }) {
   const words = { failed: 'Deployments are not read', whyDenied: 'Grant the job deployments: read' }
   return ask(access, await readGitHubRun(access.env), words, async (client): Promise<readonly Deployment[]> => {
@@ -54,8 +52,7 @@ export async function listDeployments(access: GitHubAccess, { fromMs, toMs }: { 
 
 /**
  * The head of the run's branch, where files that the run reads differ from those that are checked out, so that the run would undo what a
- * newer one applied. Undefined for a tag and an open pull request, and with a note where they cannot be compared. `isRead` gets paths in
- * the repository.
+ * newer one applied. Undefined for a tag and an open pull request. `isRead` gets paths in the repository.
  */
 export async function findNewerFiles(
   access: GitHubAccess,

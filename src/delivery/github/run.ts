@@ -45,7 +45,7 @@ export interface GitHubRun {
   readonly job: string
   /** What distinguishes this job from others. */
   readonly labelParts: readonly string[]
-  /** The head of an open pull request, or else the commit that is checked out. Empty when it is unknown. */
+  /** The head of an open pull request, or the commit that is checked out. Empty when unknown. */
   readonly commit: string
   /** The branch whose files are checked out. Empty for a tag and an open pull request. */
   readonly branch: string

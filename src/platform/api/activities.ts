@@ -7,8 +7,8 @@ import { isUuid, path } from './path.ts'
 import { readList } from './wire.ts'
 
 /**
- * What happened in the organization. Who did it is read only as a type: names, addresses and user agents of people are not kept. Source:
- * the vendor's OpenAPI document of 2026-07-31, where every field is optional.
+ * Who did it is read only as a type: names, addresses and user agents of people are not kept. Source: the vendor's OpenAPI document of
+ * 2026-07-31, where every field is optional.
  */
 const activity = z.object({
   type: z
@@ -47,7 +47,7 @@ export interface Activities {
   readonly withoutTime: number
 }
 
-/** Reads the activities between two times. How long the API keeps them is not documented. */
+/** How long the API keeps activities is not documented. */
 export async function listActivities(api: ReadApi, organizationId: string, fromMs: number, toMs: number): Promise<Activities> {
   const parts = await readInHalves(dayOf(fromMs), dayOf(toMs), (first, last) => {
     const [from, to] = [Math.max(fromMs, Date.parse(first)), Math.min(toMs, Date.parse(last) + dayMs - 1)]

@@ -3,15 +3,14 @@ import { missingInput } from '../core/diagnostics.ts'
 import { type ErrorKind, InputError, WatchkeeperError } from '../core/errors.ts'
 import { spellInput } from '../core/input-spelling.ts'
 import { toEnvironmentName } from '../core/names.ts'
-import { capitalize } from '../core/text.ts'
+import { capitalize, pluralOf } from '../core/text.ts'
 import { readRateLimitWindow } from '../http/rate-limit.ts'
-import type { Method, RetryDecision } from '../http/retry.ts'
-import type { FailedAttempt } from '../http/send.ts'
+import type { FailedAttempt, RetryDecision } from '../http/send.ts'
+import type { Method } from '../http/transport.ts'
 import type { AttemptFailure } from './attempt.ts'
 import { type ApiRequest, isWriteRequest, type Subject } from './call.ts'
 import { oldestRelease } from './server-version.ts'
 
-/** The inputs that the address and the key of a request come from. */
 export interface ConnectionInputs {
   readonly url: string
   readonly key: string
@@ -21,7 +20,7 @@ export interface ConnectionInputs {
 
 const apiInputs: ConnectionInputs = { url: 'api-url', key: 'api-key-id and api-key-secret' }
 
-/** The facts about a request that messages may contain. They hold no secret. */
+/** Messages may contain these facts: none is a secret. */
 export interface RequestFacts extends Pick<ApiRequest, 'method' | 'isSafe'>, Pick<Subject, 'noun' | 'missing'> {
   /** Whether repeating the request could make a second object. */
   readonly isCreate: boolean
@@ -34,12 +33,12 @@ export interface RequestFacts extends Pick<ApiRequest, 'method' | 'isSafe'>, Pic
   readonly keyName: string
   /** Default: those of the API. */
   readonly inputs?: ConnectionInputs | undefined
-  /** The permission that the key needs for this, by the name of the vendor. */
+  /** The vendor's name of the permission that the key needs. */
   readonly permission: string | undefined
   readonly timeoutMs: number
 }
 
-/** A request that failed and is not retried. Wrong input is an InputError, because it never becomes a request. */
+/** Wrong input is an InputError, because it never becomes a request. */
 export class ApiError extends WatchkeeperError {
   override readonly name = 'ApiError'
   /** What to do about it; may be empty. The message has it, after what failed and before the request: up to three lines. */
@@ -49,10 +48,10 @@ export class ApiError extends WatchkeeperError {
   declare readonly method: Method
   declare readonly path: string
   declare readonly status: number | undefined
-  /** The API's id of the last answer, for its support. */
+  /** The API's id of the last answer. */
   declare readonly requestId: string | undefined
   declare readonly attempts: number
-  /** The server may have carried the write out, on this attempt or an earlier one, although it failed. */
+  /** The server may have carried out the write, on this attempt or an earlier one. */
   declare readonly outcomeUnknown: boolean
   declare readonly isTooLarge: boolean
 
@@ -77,12 +76,12 @@ type ApiErrorDetails = Omit<ApiError, 'name' | 'stack' | 'cause'>
 export const isOutcomeUnknown = (request: Pick<ApiRequest, 'method' | 'isSafe'>, end: { readonly isOutcomeUnknown: boolean }): boolean =>
   isWriteRequest(request) && end.isOutcomeUnknown
 
-/** Classifies and explains the last failed attempt of a request. `nowMs` is in milliseconds since the epoch. */
+/** `nowMs` is in milliseconds since the epoch. */
 export function explainFailure(facts: RequestFacts, end: FailedAttempt<AttemptFailure>, nowMs: number): ApiErrorDetails {
   const { failure, sent: attempts } = end
   const outcomeUnknown = isOutcomeUnknown(facts, end)
   const kind = classifyFailure(facts, failure, end.decision)
-  const advice = adviceOn(kind, facts, failure, { decision: end.decision, nowMs, outcomeUnknown })
+  const advice = adviceOn(kind, facts, end, nowMs)
   return {
     kind,
     message: [describeAttempts(failure), advice, identifyRequest(facts, failure, attempts)].filter(Boolean).join('\n'),
@@ -98,7 +97,7 @@ export function explainFailure(facts: RequestFacts, end: FailedAttempt<AttemptFa
   }
 }
 
-/** Reads a period, both ends included, in one request, or in halves of its days while an answer is too large. */
+/** Reads a period, both ends included, or its halves while an answer is too large. */
 export async function readInHalves<T>(from: Day, to: Day, read: (from: Day, to: Day) => Promise<T>): Promise<readonly T[]> {
   try {
     return [await read(from, to)]
@@ -109,7 +108,7 @@ export async function readInHalves<T>(from: Day, to: Day, read: (from: Day, to: 
   }
 }
 
-/** What the server lacks. It names the organization where that is unknown, or where the key belongs to another one. */
+/** Names the organization where that is unknown, or where the key belongs to another one. */
 function missingIn(kind: ErrorKind, { noun, missing = noun }: RequestFacts, { detail }: AttemptFailure) {
   if (kind === 'permission') return /\banother organization\b/i.test(detail) ? 'organization' : undefined
   if (kind !== 'not-found') return undefined
@@ -133,7 +132,7 @@ function kindOfErrorStatus(
   { status = 0, isFromApi, headers, detail }: AttemptFailure,
   { method, isSelfHosted, missing }: RequestFacts,
 ): ErrorKind {
-  // A self-hosted server always has its lists. ClickHouse and collectors, which may be at the address, answer plain text as well.
+  // A self-hosted server always has its lists. ClickHouse and collectors at the address answer plain text as well.
   const mustExist = isSelfHosted && method === 'GET' && missing !== undefined
   const isOtherText = isSelfHosted && headers['content-type']?.startsWith('text/plain') === true && detail !== 'Not Found'
   if (status === 404) return isFromApi && !mustExist && !isOtherText ? 'not-found' : 'not-served'
@@ -155,35 +154,17 @@ function identifyRequest({ method, path, host }: RequestFacts, { requestId }: At
   return `Request: ${method} ${path} at ${host}${notes && ` (${notes})`}`
 }
 
-interface RequestEnd {
-  readonly decision: RetryDecision
-  readonly nowMs: number
-  readonly outcomeUnknown: boolean
-}
-
-function adviceOn(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd) {
+function adviceOn(kind: ErrorKind, facts: RequestFacts, end: FailedAttempt<AttemptFailure>, nowMs: number) {
+  const advice = adviceOnKind(kind, facts, end, nowMs)
   // The advice for a create and for a canceled request already says it.
-  const isOpen = end.outcomeUnknown && facts.method !== 'POST' && kind !== 'canceled'
-  if (!isOpen) return adviceOnKind(kind, facts, failure, end)
+  const isOpen = isOutcomeUnknown(facts, end) && facts.method !== 'POST' && kind !== 'canceled'
+  if (!isOpen) return advice
   const open = `The server may still have applied it: check the ${facts.noun}, or run this again.`
   // Running it again is also the advice for a server that failed.
-  return kind === 'server' ? open : [adviceOnKind(kind, facts, failure, end), open].filter(Boolean).join(' ')
+  return kind === 'server' ? open : [advice, open].filter(Boolean).join(' ')
 }
 
-const listNames: ReadonlyMap<string, string> = new Map([
-  ['alert', 'list-alerts'],
-  ['dashboard', 'list-dashboards'],
-  ['saved search', 'list-saved-searches'],
-  ['webhook', 'list-webhooks'],
-  ['source', 'list-sources'],
-])
-
-function serverAdvice({ isSelfHosted }: RequestFacts, { requestId, status }: AttemptFailure) {
-  if (status === 501) return ''
-  return isSelfHosted
-    ? 'The server failed. Look at the log of its API server, and run this again.'
-    : `The server failed. Run this again later. If it continues, contact support${requestId === undefined ? '' : ' with the request id'}.`
-}
+const listedNouns: readonly string[] = ['alert', 'dashboard', 'saved search', 'webhook', 'source']
 
 const idInputs: ReadonlyMap<string | undefined, string> = new Map([
   ['organization', 'Check organization-id.'],
@@ -197,10 +178,18 @@ function notFoundAdvice({ isSelfHosted, method, noun, keyName, inputs }: Request
   return `The ${missing} does not exist, or ${keyName} has no access to it.${advice && ` ${advice}`}`
 }
 
-function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd) {
+function serverAdvice({ isSelfHosted }: RequestFacts, { requestId, status }: AttemptFailure) {
+  if (status === 501) return ''
+  return isSelfHosted
+    ? 'The server failed. Look at the log of its API server, and run this again.'
+    : `The server failed. Run this again later. If it continues, contact support${requestId === undefined ? '' : ' with the request id'}.`
+}
+
+function adviceOnKind(kind: ErrorKind, facts: RequestFacts, end: FailedAttempt<AttemptFailure>, nowMs: number) {
+  const { failure } = end
   const { host, keyName, permission, noun, inputs: { url, access = 'Extend its role, or use another key.' } = apiInputs } = facts
   const missing = missingIn(kind, facts, failure)
-  const list = listNames.get(noun)
+  const list = listedNouns.includes(noun) ? ` list-${pluralOf(noun).replace(' ', '-')} shows the ids.` : ''
   switch (kind) {
     case 'authentication':
       return `The API rejects ${keyName}. ${keyAdvice(facts)}`
@@ -213,13 +202,13 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
       return notFoundAdvice(facts, missing)
     case 'refused':
       // The word of the self-hosted server for an id that is not one of its database.
-      return /\bObjectId\b/.test(failure.detail) ? `An id has 24 hex digits.${list === undefined ? '' : ` ${list} shows the ids.`}` : ''
+      return /\bObjectId\b/.test(failure.detail) ? `An id has 24 hex digits.${list}` : ''
     case 'server':
       return serverAdvice(facts, failure)
     case 'not-served':
       return notServedAdvice(facts)
     case 'rate-limited':
-      return rateLimitAdvice(failure, end)
+      return rateLimitAdvice(end, nowMs)
     case 'redirect':
       return `Redirects are never followed, so that the key reaches no other address. If you trust the new address, set ${url} to it.`
     case 'tls':
@@ -244,8 +233,8 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
   }
 }
 
-function rateLimitAdvice({ headers }: AttemptFailure, { decision, nowMs }: RequestEnd) {
-  const window = readRateLimitWindow(headers)
+function rateLimitAdvice({ failure, decision }: FailedAttempt<AttemptFailure>, nowMs: number) {
+  const window = readRateLimitWindow(failure.headers)
   const policy = window === undefined ? 'The rate limit' : `The rate limit of ${window.limit} requests per window`
   const waitMs = !decision.retry && decision.because === 'deadline' ? decision.waitMs : Number.POSITIVE_INFINITY
   const when = waitMs > 1e12 ? '' : ` Try again after ${formatMoment(nowMs + waitMs)} (in ${Math.ceil(waitMs / 1000)} s).`

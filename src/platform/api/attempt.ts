@@ -16,7 +16,7 @@ export interface AttemptSuccess<T> {
 
 export interface AttemptFailure extends Failure {
   readonly requestId?: string
-  /** Whether the API itself sent the error: JSON, or the plain text that the server sends for some errors. HTML comes from elsewhere. */
+  /** JSON, or the plain text that the server sends for some errors. HTML comes from elsewhere. */
   readonly isFromApi?: boolean
 }
 
@@ -26,7 +26,7 @@ interface AttemptOptions<T> {
   readonly transport: Transport
   readonly exchange: Exchange
   readonly read: Reader<T>
-  /** Removes secrets from the server's text before it is shortened: half a secret would not be recognized. */
+  /** Secrets are removed before a text is shortened: half of one would not be recognized. */
   readonly redact: Redact
   nowMs(): number
 }
@@ -63,7 +63,7 @@ function judgeAnswer<T>(answer: Answer, { exchange, read, redact, nowMs }: Attem
   return fail('unfit', withWords(result.mismatch, messageIn(parsed.json, redact)))
 }
 
-// Outputs and messages contain the request id unchanged, so an id that holds a secret is dropped.
+// Outputs contain the request id unchanged, so an id that holds a secret is dropped.
 function requestIdIn({ headers }: Answer, json: unknown, redact: Redact) {
   const requestId = requestIdOf(json, headers['x-request-id'])
   return requestId === undefined || redact(requestId) !== requestId ? undefined : requestId
@@ -71,7 +71,7 @@ function requestIdIn({ headers }: Answer, json: unknown, redact: Redact) {
 
 const withWords = (mismatch: string, words: string) => (words === '' ? mismatch : `${mismatch}; message of the API: ${quote(words)}`)
 
-/** The data of the only event of a stream (WHATWG HTML, section 9.2.6); the text of another answer. */
+/** The data of the only event of a stream (WHATWG HTML, section 9.2.6), or another text. */
 function dataOf({ text, headers }: Answer) {
   if (!/^text\/event-stream\b/i.test(headers['content-type'] ?? '')) return text
   const lines = text.split(/\r\n|[\r\n]/).flatMap((line) => /^data: ?(.*)$/.exec(line)?.[1] ?? [])
@@ -88,12 +88,12 @@ function parseBody(text: string, redact: Redact): { readonly json: unknown } | {
   }
 }
 
-/** A message is at the beginning of a text, and only its beginning is quoted. A text can have 16 MiB. */
+/** Only the beginning of a text, which can have 16 MiB, is quoted. */
 const maxQuotedText = 20_000
 
 const messageIn = (json: unknown, redact: Redact) => redact((errorMessageOf(json) ?? '').slice(0, maxQuotedText))
 
-// The text of an HTML page. It is quoted like all untrusted text, so it does not matter if a tag is left.
+// All untrusted text is quoted, so it does not matter if a tag is left.
 function bareText(whole: string, redact: Redact) {
   const text = redact(whole.slice(0, maxQuotedText))
   return /^\s*</.test(text) ? `an HTML page, ${text.replace(/<[^<>]*>/g, ' ')}`.replace(/\s+/g, ' ') : text

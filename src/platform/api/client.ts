@@ -13,26 +13,25 @@ import { createRequester, type Endpoint, type RequesterOptions } from './request
 import { besideApiUrl, createVersionCheck } from './server-version.ts'
 import type { RunSql, SqlAnswer, SqlQuery } from './sql.ts'
 
-/** The API for a read-only operation: requests that change nothing, whatever their method. */
+/** Requests that change nothing, whatever their method. */
 export interface ReadApi {
   readonly profile: Profile
   readonly observabilityPath: string
   /** Throws an ApiError when the request failed and is not retried. */
   read<T>(call: ReadCall<T>): Promise<T>
-  /** The last four characters of the key's id, by which the cloud lists keys. Undefined for a personal key. */
+  /** The cloud lists keys by these last four characters. Undefined for a personal key. */
   readonly keySuffix: string | undefined
   /** Undefined where the service does not state it. */
   rateLimit(): Quota | undefined
   /** Hides copies of these URLs of webhooks from now on, in all that the run shows. */
   hideUrls(urls: readonly string[]): void
   remainingMs(): number
-  /** The release of a self-hosted server, `2.36.0`. Undefined where the server does not state it, and for other servers. */
+  /** `2.36.0`. Undefined where the server does not state it, and for the cloud. */
   serverVersion(): Promise<string | undefined>
-  /** Asked once, by the first call. */
   hasPatchTool(): Promise<boolean>
   readonly sqlFunctions: readonly string[]
   readonly hasSql: boolean
-  /** Runs one read-only query. Throws an ApiError when there is no answer, and kind `input` without `hasSql`. */
+  /** Throws an ApiError when there is no answer, and kind `input` without `hasSql`. */
   runSql(target: Target, query: SqlQuery): Promise<SqlAnswer>
 }
 
@@ -49,11 +48,10 @@ export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
   return api
 }
 
-/** The id and the secret of an API key, for HTTP Basic; or a personal access key, sent as a bearer token. */
+/** A key for HTTP Basic, or a personal access key, sent as a bearer token. */
 export type Credentials = { readonly keyId: string; readonly keySecret: string } | { readonly accessKey: string }
 
 export interface ApiConnection {
-  /** Base url that `parseApiUrl` accepted. */
   readonly baseUrl: URL
   readonly profile: Profile
   readonly observabilityPath: string
@@ -64,18 +62,7 @@ export interface ApiConnection {
   readonly deadlineMs: number
   readonly sqlFunctions: readonly string[]
   /** A self-hosted server runs SQL with its own key. */
-  readonly queryEndpoint?: QueryEndpoint | undefined
-}
-
-interface QueryEndpoint {
-  readonly baseUrl: URL
-  readonly credentials: Credentials
-  readonly mayWake: boolean
-}
-
-interface SessionOptions extends SendDeps {
-  readonly hideUrls: (urls: readonly string[]) => void
-  readonly debug?: ((line: string) => void) | undefined
+  readonly queryEndpoint?: { readonly baseUrl: URL; readonly credentials: Credentials; readonly mayWake: boolean } | undefined
 }
 
 export interface ApiSession {
@@ -90,12 +77,15 @@ const queryInputs: ConnectionInputs = {
   access: 'The service needs a query endpoint that lists the key in sql-key-id.',
 }
 
-/** Opens a session, which sends no request before the first call. `close` ends it, including running requests. */
-export function openApi(connection: ApiConnection, options: SessionOptions): ApiSession {
+/** Sends no request before the first call. `close` ends running requests, too. */
+export function openApi(
+  connection: ApiConnection,
+  options: SendDeps & Pick<RequesterOptions, 'debug'> & { readonly hideUrls: ReadApi['hideUrls'] },
+): ApiSession {
   const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs, queryEndpoint, sqlFunctions } =
     connection
   const { clock } = options
-  // When one of several requests fails, the others would go on, and be retried, long after the report.
+  // When one of several requests fails, the others would be retried long after the report.
   const closing = new AbortController()
   const { stop, abort, writes } = options.cancellation
   const cancellation = {
@@ -130,7 +120,7 @@ export function openApi(connection: ApiConnection, options: SessionOptions): Api
     return (call.request.isTool ? openTools() : requester).request(call)
   }
   const queries = queryEndpoint && { ...endpointOf(queryEndpoint.baseUrl, queryEndpoint.credentials), inputs: queryInputs }
-  /** The tools are beside the API of a self-hosted server. Recorded: their requests count apart from other requests of the key. */
+  /** The tools are beside the API. Recorded: their requests count apart from other requests of the key. */
   const toolsOfServer = (): Endpoint => ({
     ...endpoint,
     baseUrl: besideApiUrl(baseUrl, ''),

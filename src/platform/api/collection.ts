@@ -13,12 +13,12 @@ export const pageLimit = 1000
 
 export interface List<T> {
   readonly items: readonly T[]
-  /** The list is as long as a page, and the server neither counts the objects nor answers another page: there may be more. */
+  /** There may be more: the list is as long as a page, and the server neither counts the objects nor answers another page. */
   readonly mayBeCut: boolean
 }
 
-/** Answered at this time of the clock of the requests; with several pages, the first of them. */
 export interface DatedList<T> extends List<T> {
+  /** Time of the answer on the clock of the requests; with several pages, of the first. */
   readonly readAtMs: number
 }
 
@@ -27,20 +27,20 @@ export interface Collection<T extends { readonly id: string }, Body> {
   /** Throws kind `not-found` when there is none. */
   get(api: ReadApi, service: Target, id: string, options?: SendOptions): Promise<T>
   find(api: ReadApi, service: Target, id: string): Promise<T | undefined>
-  /** One POST, never repeated unless the server certainly did not act. Throws kind `may-exist` when the outcome is unknown. */
+  /** Never repeated unless the server certainly did not act. Throws kind `may-exist` when the outcome is unknown. */
   create(api: WriteApi, service: Target, body: Body, options?: SendOptions): Promise<T>
   /**
-   * Replaces an object by what `compose` makes of it; what the body leaves out may be cleared. The write starts at most `maxBasisAgeMs`
-   * after the object was read. After a lost answer it is sent again only if the object still is as it was before.
+   * What the body leaves out may be cleared. The write starts at most `maxBasisAgeMs` after the object was read. After a lost answer it is
+   * sent again only if the object still is as it was before.
    */
   update(api: WriteApi, service: Target, update: ObjectUpdate<T, Body>, options?: SendOptions): Promise<Updated<T>>
-  /** Returns false when it was gone already. With a check, it is sent at most `maxBasisAgeMs` after the read that was checked. */
+  /** False when it was gone already. Sent at most `maxBasisAgeMs` after the read that was checked. */
   remove(api: WriteApi, service: Target, id: string, options?: RemoveOptions<T>): Promise<boolean>
 }
 
-/** Answered at this time of the clock of the requests. */
 export interface Reading<T> {
   readonly object: T
+  /** Time of the answer on the clock of the requests. */
   readonly readAtMs: number
 }
 
@@ -48,7 +48,7 @@ export interface ObjectUpdate<T, Body> {
   readonly id: string
   /** Used instead of a GET as long as it is recent. */
   readonly reading?: Reading<T> | undefined
-  /** What to store; undefined to leave the object as it is. Throws to refuse. Called for every reading of the object. */
+  /** Undefined to leave the object as it is. Throws to refuse. Called for every reading. */
   compose(current: T): Body | undefined | Promise<Body | undefined>
   readonly via?: { readonly request: () => ApiRequest; readonly read: Reader<T> }
 }
@@ -58,37 +58,31 @@ export interface Updated<T> {
   readonly isWritten: boolean
 }
 
-/** Options for runs with many requests. A request that was not sent yet is not sent after `notAfter` is aborted. */
+/** A request that was not sent yet is not sent after `notAfter` is aborted. */
 export type SendOptions = Pick<RequestRules<unknown>, 'notAfter' | 'onRejected' | 'isOptional'>
 
 interface RemoveOptions<T> extends SendOptions {
-  /** Throws to keep the object. Called for every reading of the object. */
+  /** Throws to keep the object. Called for every reading. */
   check?(current: T): void | Promise<void>
 }
 
 /** Enough for latency not to matter. */
 const mostWrites = 10
 
-/**
- * Each object may have to be read before it is written, within the window of the rate limit. A service that states no limit gets one write
- * at a time.
- */
+/** Each object may have to be read before it is written, within the window of the rate limit. One at a time where no limit is stated. */
 export const countConcurrentWrites = (api: ReadApi): number =>
   Math.min(mostWrites, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
 
 interface CollectionOptions<T> {
-  /** `alerts` */
   readonly name: string
-  /** `alert` */
   readonly noun: string
   readonly listing: 'paged' | 'whole'
   readonly schema: z.ZodType<T>
   readonly toBody?: (object: T) => unknown
-  /** Default: the body itself. */
   readonly toRequest?: (body: unknown) => unknown
   /** A server may repeat them in an error. */
   readonly secretsIn?: (body: unknown) => readonly string[]
-  /** URLs of listed objects that a person can have copied into another object, and that a run does not show. */
+  /** URLs that a person can have copied into another object, and that a run does not show. */
   readonly urlsOf?: (items: readonly T[]) => readonly string[]
   /** Fields that an answer does not show. */
   readonly writeOnly?: readonly string[]
@@ -100,19 +94,7 @@ interface CollectionOptions<T> {
 export const collectionPath = ({ observabilityPath }: ReadApi, target: Target, name: string): ApiPath =>
   under(isServer(target) ? root : under(servicePath(target), observabilityPath), name)
 
-export function defineCollection<T extends { readonly id: string }, Body = never>(options: CollectionOptions<T>): Collection<T, Body> {
-  const {
-    name,
-    noun,
-    listing,
-    schema,
-    toBody = (object) => object,
-    toRequest = (body) => body,
-    writeOnly = [],
-    secretsIn = () => [],
-    urlsOf,
-    reads = 'one',
-  } = options
+function defineReads<T extends { readonly id: string }>({ name, noun, listing, schema, urlsOf, reads = 'one' }: CollectionOptions<T>) {
   const read = readOne(schema)
   const readPage = readList(schema)
   const about: Subject = { noun, permission: 'observability' }
@@ -129,12 +111,17 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     rules?.onAnswer?.(readAtMs)
     return found
   }
-  const list: Collection<T, Body>['list'] = async (api, service, rules) => {
+  async function list(api: ReadApi, service: Target, rules?: SendOptions): Promise<DatedList<T>> {
     const found = await readAllPages(api, { listing, readPage, about, path: all(api, service) }, rules)
     if (urlsOf !== undefined) api.hideUrls(urlsOf(found.items))
     return found
   }
+  return { read, about, all, one, get, list }
+}
 
+export function defineCollection<T extends { readonly id: string }, Body = never>(options: CollectionOptions<T>): Collection<T, Body> {
+  const { toBody = (object) => object, toRequest = (body) => body, writeOnly = [], secretsIn = () => [] } = options
+  const { read, about, all, one, get, list } = defineReads(options)
   return {
     list,
     get,
@@ -249,7 +236,7 @@ async function readAllPages<T extends { readonly id: string }>(
 
 type ReadPage<T> = (offset: number) => Promise<Page<T>>
 
-/** Throws when the list is incomplete twice in a row: nothing may be created or deleted by such a list. */
+/** Throws when the list is incomplete twice in a row: it must not decide about creates and deletes. */
 async function listPages<T extends { readonly id: string }>(page: ReadPage<T>, noun: string): Promise<List<T>> {
   const first = await readPages(page, noun)
   if (first.problem === undefined) return first
@@ -272,7 +259,7 @@ async function readPages<T extends { readonly id: string }>(page: ReadPage<T>, n
   const result = (problem?: string): PagedList<T> => ({ items, mayBeCut: false, ...(problem !== undefined && { problem }) })
   // A full page may be one of several, whatever the server counts.
   while (!isLastPage && (total === undefined || ids.size < total || items.length === pageLimit)) {
-    // Each page begins with the last object of the previous one. If it does not, objects were created or deleted in between.
+    // Each page begins with the last object of the previous one, unless objects were created or deleted in between.
     const [overlap, ...next] = (await page(items.length - 1)).items
     const isRepeated = next.length > 0 && [overlap, ...next].every((item) => item !== undefined && ids.has(item.id))
     // The server does not know offsets. A list longer than a page is complete.

@@ -1,16 +1,16 @@
-/** A path whose variable parts were checked. Only ids can be inserted, so that no value can leave its segment. */
+/** Only checked ids can be inserted, so that no value can leave its segment. */
 export type ApiPath = string & { readonly __path: unique symbol }
 
-// RFC 3986's unreserved characters: none of them has a meaning in a path, and none is ever encoded.
+// RFC 3986's unreserved characters have no meaning in a path, and are never encoded.
 const unreserved = /^[A-Za-z0-9._~-]{1,128}$/
 
-/** Any 8-4-4-4-12 lower-case hex digits: servers also use ids that RFC 9562 does not allow. */
+/** Servers also use ids that RFC 9562 does not allow. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)
 
 /** The API documents ids of dashboards and alerts as opaque. A dot segment would change the path. */
 export const isResourceId = (text: string): boolean => unreserved.test(text) && text !== '.' && text !== '..'
 
-/** Builds a path from literals and ids. Throws when a value is not an id. Encoding is not enough, because it keeps `..`. */
+/** Throws when a value is not an id. Encoding is not enough, because it keeps `..`. */
 export function path(literals: TemplateStringsArray, ...ids: readonly string[]): ApiPath {
   for (const id of ids) if (!isResourceId(id)) throw new TypeError(`"${id.slice(0, 80)}" is not an id`)
   return String.raw({ raw: literals }, ...ids) as ApiPath // The ids were checked.
@@ -27,7 +27,7 @@ export function under(base: ApiPath, name: string): ApiPath {
   return `${base}/${name}` as ApiPath // Its parts were checked.
 }
 
-/** The path in lines of the log: without the organization, and with the first digits of ids. */
+/** Leaves out the organization, and most digits of ids. */
 export const shortPath = (path: string): string =>
   path
     .replace(/\/v1\/organizations\/[^/?]+(?=\/)/, '…')
@@ -39,9 +39,8 @@ export interface Service {
   readonly serviceId: string
 }
 
-/** A self-hosted server. It has no organizations and services: its API has the alerts and dashboards of one team. */
+/** It has no organizations and services, but the alerts and dashboards of one team. */
 export interface Server {
-  /** Base URL of its API, as requests use it. */
   readonly serverUrl: string
 }
 

@@ -12,7 +12,6 @@ export interface Profile {
   /** The documented limit of one key, used until an answer states another. */
   readonly rateLimit: RateLimit
   readonly observabilityPath: string
-  /** The permissions that the key's role needs, by the names of the vendor. */
   readonly permissions: Readonly<Partial<Record<PermissionName, string>>>
 }
 

@@ -2,8 +2,7 @@ import { formatMoment } from '../core/dates.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { createRedact, type Redact } from '../core/secrets.ts'
 import { type Admission, type Pacer, readRateLimitWindow } from '../http/rate-limit.ts'
-import { retryPolicyFor } from '../http/retry.ts'
-import { type FailedAttempt, inSeconds, type SendDeps, sendWithRetries, startDeadline } from '../http/send.ts'
+import { type FailedAttempt, inSeconds, retryPolicyFor, type SendDeps, sendWithRetries, startDeadline } from '../http/send.ts'
 import type { Exchange, Transport } from '../http/transport.ts'
 import { ApiError, type ConnectionInputs, explainFailure, isOutcomeUnknown, type RequestFacts } from './api-error.ts'
 import { type AttemptFailure, type AttemptSuccess, sendAndRead } from './attempt.ts'
@@ -21,7 +20,6 @@ export interface Endpoint {
   readonly inputs?: ConnectionInputs
   readonly pacer: Pacer
   readonly transport: Transport
-  /** Answers are redacted with them. */
   readonly secrets: readonly string[]
 }
 
@@ -34,14 +32,8 @@ export interface RequesterOptions extends SendDeps {
   readonly deadlineMs: number
   readonly timeoutMs?: number
   readonly onRequestId: (id: string) => void
-  /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
+  /** Gets every answer and every decision about a retry; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
-}
-
-interface Requester {
-  /** Throws an ApiError when the request failed and is not retried. Throws kind `canceled` or `deadline` when it was not sent. */
-  request<T>(call: Call<T>): Promise<T>
-  remainingMs(): number
 }
 
 type Failed = FailedAttempt<AttemptFailure>
@@ -50,14 +42,15 @@ interface Admitted extends ToSend {
   readonly admission: Admission
 }
 
-/** Sends requests within the rate limit and the deadline, and retries failed ones by the policy of `http/retry.ts`. */
-export function createRequester(options: RequesterOptions): Requester {
+/** Keeps to the rate limit and the deadline, and retries by `retryPolicyFor`. */
+export function createRequester(options: RequesterOptions) {
   const { endpoint, userAgent, cancellation, maxAttempts, timeoutMs = requestTimeoutMs, clock, debug } = options
   const remainingMs = startDeadline(clock, options.deadlineMs)
   const note = createNotes(options)
   const admit = createAdmit(options, remainingMs, note)
   const tryOnce = createTryOnce(options)
 
+  /** Throws an ApiError when the request failed and is not retried, and kind `canceled` or `deadline` when it was not sent. */
   async function request<T>(call: Call<T>): Promise<T> {
     const { request, rules = {} } = call
     let facts = requestFactsOf(options, call, timeoutMs)
@@ -130,7 +123,7 @@ export function createRequester(options: RequesterOptions): Requester {
   return { request, remainingMs }
 }
 
-/** A request that the run does not depend on is sent again only after a rejection by the rate limit. */
+/** Where the run does not depend on the answer, only a rejection by the rate limit is retried. */
 const policyOf = ({ request: { method, isSafe }, rules }: Call<unknown>, failure: AttemptFailure) =>
   (rules?.isOptional && failure.cause !== 'rate-limit') ||
   (rules?.isHeavy && failure.cause === 'timeout' && failure.writeOutcome !== 'not-applied')
@@ -140,7 +133,7 @@ const policyOf = ({ request: { method, isSafe }, rules }: Call<unknown>, failure
 function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId, debug }: RequesterOptions) {
   const { transport } = endpoint
   const redact = createRedact(endpoint.secrets)
-  // The secrets are redacted together. Two that share a part would hide each other's rest from a second search.
+  // Two secrets that share a part would hide each other's rest from a second search.
   const redactFor = ({ request: { secrets } }: Call<unknown>): Redact =>
     secrets === undefined ? redact : (text) => createRedact([...endpoint.secrets, ...secrets()])(text)
 
@@ -200,11 +193,11 @@ function createAdmit(
   ): Promise<Admitted | AppliedWrite<T>> {
     const { basis, notAfter } = rules
     let current: ToSend | AppliedWrite<T> = { body }
-    // On a slow machine or server, what was read may be older than the limit once it is known what to send. Reading it again would not help.
+    // On a slow machine, what was read may be too old once it is known what to send. Reading it again would not help.
     let readingMs = 0
     const isOutdated = (): boolean => basis !== undefined && clock.monotonicMs() - basis.readAtMs() > Math.max(maxBasisAgeMs, readingMs)
     for (;;) {
-      // The read belongs into the window of the write: after a wait for the next one, it would be outdated.
+      // After a wait for the next window, what was read would be outdated.
       while (basis !== undefined && 'body' in current && (isOutdated() || pacer.quota()?.remaining === 0)) {
         const startedAtMs = clock.monotonicMs()
         current = await basis.readAgain()
@@ -232,7 +225,7 @@ const rateLimitReason = 'rate limit'
 
 type Note = (reason: string, waitMs: number, line: string) => void
 
-/** Parallel requests often wait for the same reason, which is worth one line. The debug log has a line for each. */
+/** Parallel requests often wait for the same reason, which is worth one line. */
 function createNotes({ clock, note }: SendDeps): Note {
   const notedUntilMs = new Map<string, number>()
   return (reason, waitMs, line) => {
@@ -292,12 +285,12 @@ function requestFactsOf(
 // Messages contain the query, because it shows which part of a long period failed.
 const pathWithQuery = ({ path, query }: Call<unknown>['request']) => (query === undefined ? path : `${path}?${query}`)
 
-/** Throws `error` when the object cannot be read: another request might undo another user's change. */
+/** Throws `error` when the object cannot be read: another request might undo a user's change. */
 async function reconcile<T>(read: () => Promise<Reconciled<T>>, error: ApiError): Promise<Reconciled<T>> {
   try {
     return await read()
   } catch (thrown) {
-    // A missing object is an answer, and a bug stays a bug; every other failure leaves the outcome unknown.
+    // A missing object is an answer, and a bug stays a bug.
     throw !(thrown instanceof WatchkeeperError) || thrown.kind === 'not-found' ? thrown : error
   }
 }

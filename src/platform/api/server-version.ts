@@ -19,8 +19,8 @@ interface VersionOptions {
 }
 
 /**
- * Reads the release once, without the key. Undefined when the server does not state it or does not answer: then the next request fails with
- * the reason. Throws for a release that is too old.
+ * Undefined when the server does not state its release or does not answer: then the next request fails with the reason. Throws for one that
+ * is too old.
  */
 export function createVersionCheck(options: VersionOptions): () => Promise<string | undefined> {
   return once(async () => {

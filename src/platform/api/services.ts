@@ -4,7 +4,7 @@ import type { ReadApi } from './client.ts'
 import { isUuid, path, type Service, servicePath } from './path.ts'
 import { nameOrEmpty, readList, readOne, wireNumber } from './wire.ts'
 
-/** A field that a report can do without. A value of another type counts as absent, so that it never fails a run. */
+/** A value of another type counts as absent, so that it never fails a run. */
 const optional = <T>(schema: z.ZodType<T>) => schema.optional().catch(undefined)
 
 /** Source of the settings: the vendor's OpenAPI document of 2026-07-31. */
@@ -14,7 +14,6 @@ const listedService = z.looseObject({
     .transform((id) => id.toLowerCase())
     .refine(isUuid, 'is not a uuid'),
   name: nameOrEmpty,
-  /** A state such as `running`, `idle` or `stopped`. */
   state: optional(z.string()),
   clickhouseVersion: optional(z.string()),
   createdAt: optional(z.string()),
@@ -23,7 +22,6 @@ const listedService = z.looseObject({
   region: optional(z.string()),
   isPrimary: optional(z.boolean()),
   isReadonly: optional(z.boolean()),
-  /** Whether the service may sleep. */
   idleScaling: optional(z.boolean()),
   idleTimeoutMinutes: optional(wireNumber),
   minReplicaMemoryGb: optional(wireNumber),
@@ -55,7 +53,7 @@ export const fetchService = (api: ReadApi, service: Service): Promise<ListedServ
     about: { noun: 'service', permission: 'services' },
   })
 
-/** Empty where they cannot be read: a missing name never fails a run. A failed request is repeated only if `isRepeated`. */
+/** Empty where they cannot be read: a missing name never fails a run. Retried only if `isRepeated`. */
 export async function findServices(api: ReadApi, organizationId: string, isRepeated = false): Promise<readonly ListedService[]> {
   try {
     const { items } = await api.read({ ...listCall(organizationId), rules: { isOptional: !isRepeated } })

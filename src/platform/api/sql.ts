@@ -1,5 +1,5 @@
-// Runs one read-only query. A self-hosted server has a tool for it beside its API, recorded on HyperDX 2.36. ClickHouse Cloud has query
-// endpoints, with a key of their own; these are written from the vendor's documentation and were never tried.
+// A self-hosted server has a tool for SQL beside its API, recorded on HyperDX 2.36. ClickHouse Cloud has query endpoints with a key of
+// their own, written from the vendor's documentation and never tried.
 
 import * as z from 'zod'
 import type { Clock } from '../core/clock.ts'
@@ -31,7 +31,7 @@ export interface SqlQuery {
   readonly connectionId: string
   readonly startMs: number
   readonly endMs: number
-  /** Holds whatever the connection lets others do. */
+  /** The query may wake the service, whatever the connection lets others do. */
   readonly mayWake?: true
   /** A failed query is sent again as other reads are, except one that was too slow. */
   readonly isRepeated?: true
@@ -56,7 +56,7 @@ export type SqlAnswer =
     }
   /** The server ended the query at its limit, `maxQueryMs`. */
   | { readonly kind: 'too-slow' }
-  /** The server left out a part of the answer. A shorter period may work. Without columns where they are unknown. */
+  /** A shorter period may work. Without columns where they are unknown. */
   | { readonly kind: 'too-large'; readonly columns: readonly SqlColumn[] }
   | { readonly kind: 'refused'; readonly reason: string }
   /** A query would wake the service. */
@@ -64,7 +64,6 @@ export type SqlAnswer =
   /** The check refused the query. */
   | { readonly kind: 'unsent'; readonly reason: string }
 
-/** Why a query has no rows, as the end of a sentence. */
 export function whyNoRows(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string {
   switch (answer.kind) {
     case 'asleep':
@@ -80,7 +79,7 @@ export function whyNoRows(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>)
   }
 }
 
-/** The longest that a self-hosted server lets a query run. It ends an alert's query at the same limit. */
+/** A self-hosted server ends an alert's query at the same limit. */
 export const maxQueryMs = 30_000
 
 /** The answer about the limit comes after it. */
@@ -94,7 +93,7 @@ interface SqlOptions {
   readonly sqlFunctions: readonly string[]
 }
 
-/** Runs one query. Throws an ApiError when there is no answer, and kind `not-served` where the server has no SQL access. */
+/** Throws an ApiError when there is no answer, and kind `not-served` where the server has no SQL access. */
 export type RunSql = (target: Target, query: SqlQuery) => Promise<SqlAnswer>
 
 export function createSqlAccess(options: SqlOptions): RunSql {
@@ -122,7 +121,7 @@ const rowsSchema = z.looseObject({
   statistics: z.looseObject({ elapsed: z.number(), rows_read: z.coerce.number().optional() }).optional().catch(undefined),
 })
 
-/** The server shortens what is longer than 50,000 characters: rows, or the value of one column. It marks the object around it. */
+/** The server shortens what is longer than 50,000 characters, and marks the object around it. */
 const isTrimmed = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(isTrimmed) : isMapping(value) && ('__hdx_trimmed' in value || Object.values(value).some(isTrimmed))
 
@@ -224,10 +223,10 @@ async function postQuery({ clock, request }: SqlOptions, call: Call<SqlAnswer>, 
   }
 }
 
-/** States in which a query would wake the service, or fails. Source: the vendor's OpenAPI document of 2026-07-31. */
+/** A query would wake the service, or fail. Source: the vendor's OpenAPI document of 2026-07-31. */
 const sleepingStates: ReadonlySet<string> = new Set(['idle', 'idling', 'stopped', 'stopping', 'awaking', 'starting'])
 
-/** A query with an API key wakes an idle service without a question, so its state is read once before. Reading it wakes nothing. */
+/** A query wakes an idle service without a question, so its state is read once before, which wakes nothing. */
 function createSleepCheck({ read, mayWake }: SqlOptions): (service: Service) => Promise<boolean> {
   const asked = new Map<string, Promise<boolean>>()
   const ask = async (service: Service): Promise<boolean> => {

@@ -6,11 +6,10 @@ import type { Headers } from '../http/rate-limit.ts'
 
 interface Unwrapped {
   readonly payload: unknown
-  /** `result`, `data`, or empty */
   readonly prefix: string
 }
 
-/** Removes the envelope of an answer: `{ result }`, `{ data }`, `{ result: { data } }` or none. */
+/** Removes `{ result }`, `{ data }` or `{ result: { data } }`. */
 export function unwrap(json: unknown): Unwrapped {
   if (!isMapping(json)) return { payload: json, prefix: '' }
   if (Object.hasOwn(json, 'result')) return unwrapOnceMore(json.result)
@@ -45,13 +44,13 @@ export function errorMessageOf(json: unknown): string | undefined {
   return candidates.find((text): text is string => typeof text === 'string' && text.trim() !== '')
 }
 
-/** Returns a description of the mismatch, or the reason of a refusal with status 200, instead of throwing. */
+/** Describes a mismatch, or a refusal with status 200, instead of throwing. */
 export type Reader<T> = (
   json: unknown,
   headers: Headers,
 ) => { readonly value: T } | { readonly mismatch: string } | { readonly refusal: string }
 
-/** A JSON number of any notation as a double; for figures that are compared and shown, not for money. */
+/** A double, for figures that are compared and shown, not for money. */
 export const wireNumber = z.unknown().transform((value, context): number => {
   const number = toDecimal(value)?.toNumber()
   if (number !== undefined) return number
@@ -110,7 +109,7 @@ function readWith<T>(schema: z.ZodType<T>, toPayload: (json: unknown) => Unwrapp
   }
 }
 
-/** `whole` is the payload's place in the answer, and `path` that of the value in the payload. */
+/** Both are places in the answer: of the payload, and of the value in it. */
 export const mismatchAt = (whole: string, path: readonly PropertyKey[], reason: string): { readonly mismatch: string } =>
   toMismatch(`${formatPlace(path, whole || 'the answer')} ${reason}`)
 

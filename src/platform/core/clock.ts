@@ -4,14 +4,14 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 export interface Clock {
   /** Milliseconds since the epoch, for dates that people read. May jump. */
   now(): number
-  /** Milliseconds from an arbitrary start, for waits and deadlines. This clock never jumps. */
+  /** Starts at any time and never jumps, for waits and deadlines. */
   monotonicMs(): number
   /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   timeout(ms: number): AbortSignal
 }
 
-/** The pace of a log that keeps every line: returns true once in ten seconds, the first time after ten seconds. */
+/** True once in ten seconds, the first time after ten seconds. */
 export function createPace({ monotonicMs }: { monotonicMs(): number }): () => boolean {
   let lastMs = monotonicMs()
   return () => {
@@ -21,7 +21,7 @@ export function createPace({ monotonicMs }: { monotonicMs(): number }): () => bo
   }
 }
 
-/** Lets signals and timers act. A computation lets neither act, and awaiting its promises changes nothing. */
+/** A computation lets neither signals nor timers act, and awaiting its promises changes nothing. */
 export const letEventsAct = (): Promise<void> => setImmediate()
 
 export const systemClock: Clock = {

@@ -34,7 +34,7 @@ export async function forEachConcurrently<T>(items: readonly T[], limit: () => n
   if (failures.length > 0) throw failures[0]
 }
 
-/** Runs `work` for one value at a time. Of those that come while it runs, only the last is worked on, and all their callers wait for it. */
+/** Works on one value at a time. Of those that come meanwhile, only the last is worked on, and all their callers wait for it. */
 export function keepLatest<T>(work: (value: T) => Promise<void>): (value: T) => Promise<void> {
   let latest: T
   let running: Promise<void> | undefined

@@ -1,6 +1,5 @@
 // Neither list can be complete: they catch mistakes, and do not replace naming what may be used.
 
-// Watchkeeper's own variables, and those of the runner and of proxies.
 const ownName = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i
 
 /** Matches in any place of a name, such as `PGPASSWORD`. */
@@ -15,7 +14,7 @@ export function mayBeCredential(name: string): boolean {
   return ownName.test(name) || anyPlace.test(name) || credentialWords.test(separated)
 }
 
-// Each pattern takes time in proportion to the text: the value may come from a file of a pull request.
+// Takes time in proportion to the text, which may come from a file of a pull request.
 const credentialShapes: readonly (readonly [string, RegExp])[] = [
   ['a private key', /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/],
   ['a URL with a user or password', /:\/\/[^/?#\s@]*@/],

@@ -1,5 +1,4 @@
-// Calendar days in UTC as `YYYY-MM-DD`, which sort as texts. They use Date, because it is correct in UTC and takes no time to load. Tests
-// compare every function with Temporal.
+// UTC as `YYYY-MM-DD`, which sorts as a text. Date is correct in UTC and takes no time to load. Tests compare every function with Temporal.
 
 import { dayMs } from './durations.ts'
 
@@ -70,7 +69,7 @@ export const plainDay = (day: Day): string => withPlainSpaces(formatDay(day))
 
 export const plainDays = (from: Day, to: Day): string => withPlainSpaces(formatDays(from, to))
 
-/** `22 Nov 2026 10:48 UTC`, of milliseconds since the epoch or an ISO 8601 time. */
+/** `22 Nov 2026 10:48 UTC` */
 export function formatMoment(at: number | string): string {
   const time = new Date(at)
   return `${plainDay(dayOf(time.getTime()))} ${time.toISOString().slice(11, 16)} UTC`

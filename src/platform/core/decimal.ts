@@ -1,6 +1,6 @@
 import Big from 'big.js'
 
-/** An exact decimal. Declares only the part of big.js that is used, so that the published types do not depend on its types. */
+/** Declares only the used part of big.js, so that the published types do not depend on its types. */
 export interface Decimal {
   plus(other: Decimal | string): Decimal
   minus(other: Decimal | string): Decimal
@@ -34,13 +34,13 @@ export const isDecimal = (value: unknown): value is Decimal => value instanceof 
 /** Throws for a text that is not a decimal. */
 export const fromText = (text: string): Decimal => create(text)
 
-// Plain notation only: a sign, an exponent, a separator or a leading zero would need guessing.
+// A sign, an exponent, a separator or a leading zero would need guessing.
 const amountGrammar = /^(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?$/
 
 /** Accepts zero or more, in plain notation. */
 export const parseAmount = (text: string): Decimal | undefined => (amountGrammar.test(text) ? create(text) : undefined)
 
-// The exponent is bounded before big.js sees it: it would write out every digit of 1e999999.
+// big.js would write out every digit of 1e999999.
 const numberGrammar = /^-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,2})?$/
 
 /** The exact value by the source text. Undefined for an implausible exponent. */

@@ -29,7 +29,6 @@ export interface Rule {
   readonly severity: Severity
   /** Severity in the exceptional case that the description names. */
   readonly exception?: Severity
-  /** For the documents and SARIF. */
   readonly description: string
 }
 
@@ -63,7 +62,6 @@ export const missingInput = (name: string, message: string): Diagnostic =>
 
 export const isMissingInput = ({ rule }: Diagnostic): boolean => rule === ('missing-input' satisfies keyof typeof inputRules)
 
-/** Whether the diagnostic is about an input or a setting, and not about an object. */
 export const isAboutInput = ({ rule }: { readonly rule: string }): boolean => Object.hasOwn(inputRules, rule)
 
 export const inputDiagnosticAt = (location: Location, message: string): Diagnostic => diagnosticOf(inputRules, 'input', location, message)
@@ -75,7 +73,6 @@ export const formatLocation = ({ file, line, column }: Location): string =>
 export const errorsIn = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.filter(({ severity }) => severity === 'error')
 
-/** Keeps their original order. */
 export function mostSevere(diagnostics: readonly Diagnostic[], limit: number): readonly Diagnostic[] {
   if (diagnostics.length <= limit) return diagnostics
   const bySeverity = diagnostics.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))

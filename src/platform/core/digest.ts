@@ -1,9 +1,8 @@
 import { createHash, randomBytes, scryptSync } from 'node:crypto'
 
-/** The first `length` hex digits of the text's SHA-256. */
 export const digestOfText = (text: string, length: number): string => createHash('sha256').update(text).digest('hex').slice(0, length)
 
-/** The first `length` hex digits of the text's scrypt, which takes about 30 ms: too long to try many guesses. */
+/** scrypt takes about 30 ms: too long to try many guesses. */
 export const slowDigestOfText = (text: string, salt: string, length: number): string =>
   scryptSync(text, salt, Math.ceil(length / 2))
     .toString('hex')

@@ -4,10 +4,7 @@ import { isEmpty, isMapping } from './keys.ts'
 /** The API treats a null field as a missing one. */
 export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(withoutNulls(a), withoutNulls(b))
 
-/**
- * Whether `whole` has everything that `part` has. It may have more fields, but no more items in a list. An empty value may be missing:
- * servers leave out empty lists and maps.
- */
+/** `whole` may have more fields, but no more items in a list. An empty value may be missing: servers leave out empty lists and maps. */
 export function holds(whole: unknown, part: unknown): boolean {
   if (isMapping(whole) && isMapping(part))
     return Object.entries(part).every(([key, item]) => holds(Object.hasOwn(whole, key) ? whole[key] : undefined, item))

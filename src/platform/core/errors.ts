@@ -5,7 +5,6 @@ import { listFirst, plural } from './text.ts'
 export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, hasChanges: 11, canceled: 130 } as const
 
 interface KindOfError {
-  /** Default: that of an error. */
   readonly exit?: number
   /** The next command, where it is not `doctor`. `look`: at what was written. */
   readonly next?: 'again' | 'look' | 'schema' | 'list'
@@ -41,7 +40,7 @@ export const errorKinds = ofKinds({
 
 export type ErrorKind = Exclude<keyof typeof errorKinds, 'incomplete'>
 
-/** Every failure that this project raises on purpose. `kind` is stable. The message is for people and can change. */
+/** `kind` is stable. The message is for people and can change. */
 export class WatchkeeperError extends Error {
   override readonly name: string = 'WatchkeeperError'
   readonly kind: ErrorKind
@@ -52,7 +51,7 @@ export class WatchkeeperError extends Error {
   }
 }
 
-/** A failure after which a run can go on. Throws a cancellation, and everything that is not raised on purpose. */
+/** A failure after which a run can go on. Throws anything else, and a cancellation. */
 export function toFailure(thrown: unknown): WatchkeeperError {
   if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'canceled') throw thrown
   return thrown
@@ -72,7 +71,6 @@ export class InputError extends WatchkeeperError {
   }
 }
 
-/** `name` is in kebab-case. */
 export const inputError = (name: string, message: string): InputError => new InputError([inputDiagnostic(name, message)])
 
 /** A file can be wrong in each of its lines. A longer list helps no reader. */
@@ -85,7 +83,6 @@ function describeDiagnostics(diagnostics: readonly Diagnostic[]) {
   return [`${plural(errorsIn(diagnostics).length, 'error')} in the input:`, ...listed.map((line) => `- ${line}`)].join('\n')
 }
 
-/** An unexpected exception: a bug. */
 export class InternalError extends WatchkeeperError {
   override readonly name = 'InternalError'
 

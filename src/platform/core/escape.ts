@@ -2,12 +2,12 @@ import { clip, printable } from './text.ts'
 
 const shownText = (text: string, maxLength = 200) => printable(clip(text, maxLength))
 
-/** Untrusted text in Markdown, as a code span: nothing in it is markup, a mention, a link or a reference. */
+/** Nothing in a code span is markup, a mention, a link or a reference. */
 export function markdownUntrusted(text: string, maxLength?: number): string {
   if (text === '') return '*(empty)*'
   const content = shownText(text, maxLength)
   const fence = '`'.repeat(longestRun(content) + 1)
-  // A code span loses one space on each side if it holds anything else, and cannot begin or end with its own fence.
+  // A code span loses one space on each side, and cannot begin or end with its own fence.
   const needsRoom = /^[` ]|[` ]$/.test(content) && content.trim() !== ''
   return needsRoom ? `${fence} ${content} ${fence}` : `${fence}${content}${fence}`
 }
@@ -34,12 +34,12 @@ export function markdownDiff(lines: readonly string[]): string {
   return `${fence}diff\n${content}\n${fence}`
 }
 
-/** Text in HTML that may be inside Markdown: every ASCII mark is an entity, so that it has no meaning in either. */
+/** HTML may be inside Markdown: as an entity, no mark has a meaning in either. */
 export const htmlText = (text: string): string => printable(text).replace(/[!-/:-@[-`{-~]/g, (mark) => `&#${mark.charCodeAt(0)};`)
 
 export const htmlUntrusted = (text: string, maxLength?: number): string => `<code>${htmlText(shownText(text, maxLength))}</code>`
 
-/** Untrusted text in Slack's mrkdwn, as a code span: nothing in it is a mention, a link, an emoji or markup. No escape for a backtick exists. */
+/** Nothing in a code span is a mention, a link, an emoji or markup. No escape for a backtick exists. */
 export const slackUntrusted = (text: string, maxLength?: number): string =>
   text === '' ? '_(empty)_' : `\`${slackTrusted(shownText(text, maxLength).replaceAll('`', "'"))}\``
 

@@ -8,7 +8,6 @@ const usesFlags = new AsyncLocalStorage<true>()
 
 export const withFlags = <T>(run: () => T): T => usesFlags.run(true, run)
 
-/** `name` is in kebab-case. */
 export function spellInput(name: string, value?: string): string {
   if (usesFlags.getStore() === undefined) return value === undefined ? name : `${name}: ${value}`
   return value === undefined || value === 'true' ? `--${name}` : `--${name} ${shellQuote(value)}`

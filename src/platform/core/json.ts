@@ -1,5 +1,4 @@
-// JSON without loss: a number that a double cannot hold as written keeps its source text. The last of duplicate keys wins, as with
-// JSON.parse.
+// A number that a double cannot hold keeps its source text. The last of duplicate keys wins, as with JSON.parse.
 import { fromText } from './decimal.ts'
 
 /** Made by `JSON.rawJSON`. */
@@ -39,7 +38,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** JSON.parse needs a gigabyte for 16 MiB of brackets, and a deep value would overflow the stack of recursive functions. */
+/** JSON.parse needs a gigabyte for 16 MiB of brackets, and recursive functions overflow the stack. */
 function refuseDepth(text: string) {
   let depth = 0
   let isInString = false

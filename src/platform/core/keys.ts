@@ -2,13 +2,11 @@
 export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
-/** Null, undefined, or an empty text, list or map. */
 export function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true
   return (isMapping(value) || Array.isArray(value)) && Object.keys(value).length === 0
 }
 
-/** Any other value than a list or a map stays as it is. */
 export function mapItems(value: unknown, change: (item: unknown, key: string | number) => unknown): unknown {
   if (Array.isArray(value)) return value.map(change)
   return isMapping(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item, key)])) : value

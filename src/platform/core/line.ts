@@ -49,10 +49,7 @@ export function clipSentence(text: string): string {
   return clipped === rest ? text : `${text.slice(0, end)} ${clipped}`
 }
 
-/**
- * Trusts words without a meaning in any medium. The rest stays untrusted: names with marks, addresses, commands, ids, digests and numbers
- * of issues.
- */
+/** Trusts words without a meaning in any medium: no names with marks, addresses, commands, ids, digests and numbers of issues. */
 export function untrustedSentence(text: string): Line {
   const parts: Inline[] = []
   const add = (kind: Inline['kind'], piece: string): void => {
@@ -99,7 +96,7 @@ export const counted = (count: number, noun: string): Trusted => trusted(plural(
 
 type Text = string | number | Inline | Line
 
-/** The literals are trusted. Interpolated strings are not, so that nothing is shown without escaping by mistake. */
+/** Interpolated strings are untrusted, so that nothing is shown without escaping by mistake. */
 export function say(literals: TemplateStringsArray, ...parts: readonly Text[]): Line {
   return literals.flatMap((literal, i) => [
     ...(literal === '' ? [] : [trusted(literal)]),

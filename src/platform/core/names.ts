@@ -12,7 +12,6 @@ export const fileVariablePrefix = toEnvironmentName('var-')
 /** A variable of the process with this prefix is a secret for a webhook. */
 export const secretPrefix = 'WEBHOOK_'
 
-/** The name of a variable that an expression can use. */
 export const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
 /** Undefined when none is close. */
@@ -37,10 +36,9 @@ export const meantName = (given: string, known: readonly string[]): string | und
 /** Looking for the nearest of thousands, thousands of times, would take minutes. */
 const maxCompared = 200
 
-/** The variable of a shell or of another tool that a text names. */
 const otherVariable = /\$\{?(?:env\.)?([A-Za-z_]\w{0,127})/
 
-/** `; did you mean "x"?`, or an empty text. Compares the first known names only. A variable of a shell is written as an expression. */
+/** `; did you mean "x"?`, or empty. Compares the first known names. A variable of a shell is written as an expression. */
 export function didYouMean(given: string, known: Iterable<string>): string {
   const variable = otherVariable.exec(given)?.[1]
   if (variable !== undefined) return `; write \${{ env.${variable} }} for the variable ${fileVariablePrefix}${variable}`
@@ -56,10 +54,7 @@ function secondsIn(text: string) {
   return count === undefined ? undefined : Number(count) * (secondsOf[unit.toLowerCase()] ?? 0)
 }
 
-/**
- * `; did you mean "5m" or "15m"?`: the known durations next to it. A number without a unit may be in seconds or minutes. Undefined where a
- * known name is not a duration.
- */
+/** `; did you mean "5m" or "15m"?` A number without a unit may be in seconds or minutes. Undefined where a known name is not a duration. */
 export function nearestDurations(given: string, known: readonly string[]): string | undefined {
   const durations = known.map((name) => ({ name, seconds: secondsIn(name) ?? Number.NaN }))
   if (durations.length === 0 || durations.some(({ seconds }) => Number.isNaN(seconds))) return undefined
@@ -80,7 +75,7 @@ function onlyCompletion(given: string, known: readonly string[]) {
   return longer.length === 1 ? longer[0] : undefined
 }
 
-// Differences in case, dashes and underscores are common and count as none. Only the beginning of a very long name is compared.
+// Case, dashes and underscores count as no difference. Only the beginning of a very long name is compared.
 const plain = (name: string) => name.slice(0, 64).toLowerCase().replace(/[-_ ]/g, '')
 
 // Optimal string alignment: insert, delete, replace, swap of two neighbors.

@@ -9,7 +9,7 @@ export const minSecretLength = 8
 /** Shorter pieces of a secret also occur in ordinary text. */
 const minPieceLength = 12
 
-/** A text can be encoded in several ways, one inside the other: JSON in a URL in an HTML page. */
+/** Encodings can be inside each other: JSON in a URL in an HTML page. */
 const maxEncodings = 4
 
 /**
@@ -47,7 +47,7 @@ export function redactDeep(value: unknown, redact: Redact): unknown {
   return Array.isArray(value) ? safe.map(([, item]) => item) : Object.fromEntries(safe)
 }
 
-/** The lists of a result have thousands of items with the same words. Signals act between two items. */
+/** Lists of a result repeat the same words in thousands of items. Signals act between two. */
 export async function redactResult<T extends object>(result: T, redact: Redact): Promise<T> {
   const known = new Map<string, string>()
   const redactOnce: Redact = (text) => {
@@ -81,9 +81,8 @@ function encodeForm(secret: string) {
 }
 
 /**
- * Names in the path of a URL, such as `/hooks/checkout-errors`, and in parameters that hold no key, such as `room=observability`. Objects
- * have such names, and outputs such words, so they are secret with the whole path only. The parameters are a fixed list, so that no file
- * decides what is shown.
+ * Names in the path of a URL, and in parameters that hold no key, such as `room=observability`. Objects have such names, and outputs such
+ * words, so they are secret with the whole path only. The list of parameters is fixed, so that no file decides what is shown.
  */
 const namesInUrl =
   /(?<=\/)[a-z]+\d{0,3}(?:[._-](?:[a-z]+\d{0,3}|\d{1,3}))*(?=[/?]|$)|(?<=[?&](?:channel|env|environment|group|room|service|space|stream|subject|team|topic)=(?:%23|#)?)(?:[A-Z](?=[a-z])|[a-z])+\d{0,3}(?:(?:[._+ -]|%20)(?:(?:[A-Z](?=[a-z])|[a-z])+\d{0,3}|\d{1,3}))*(?=[&#]|$)/
@@ -93,8 +92,7 @@ export type Search = (text: string) => string | undefined
 
 /** Finds pieces of the secrets in decoded text, and whole ones that have no such pieces. */
 function createSearch(secrets: readonly string[]): Search {
-  // Each secret is searched as characters and as bytes, which escapes of URLs stand for. Forms have a plus sign for a space. A secret can
-  // look like escapes itself.
+  // Escapes of URLs stand for bytes, and forms have a plus sign for a space. A secret can look like escapes itself.
   const spelled = secrets.flatMap((secret) => [
     secret,
     Buffer.from(secret).toString('latin1'),
@@ -129,7 +127,7 @@ const find = (text: string, search: Search, encodings = maxEncodings): string | 
     .map((decoded) => find(decoded, search, encodings - 1))
     .find((found) => found !== undefined)
 
-/** Escapes of URLs, JSON, HTML and programming languages. What was encoded twice in the same way is one escape. */
+/** What was encoded twice in the same way is one escape. */
 const escapes =
   /(?:%(?:25)*|\\+x)([\da-f]{2})|(?:%|\\+)u([\da-f]{4})|&(?:amp;)*(?:#x0*([\da-f]{1,6})[; ]?|#0*(\d{1,7})[; ]?|(amp|lt|gt|quot|apos|sol|plus|equals);)|\\+/gi
 
@@ -142,7 +140,7 @@ export const withoutEscapes = (text: string): string =>
     return code <= 0x10_ffff ? String.fromCodePoint(code) : (entities[entity.toLowerCase()] ?? '')
   })
 
-/** The text without its escapes, and what its parts stand for in base64 or hex, wherever they were cut. */
+/** Parts in base64 or hex may be cut anywhere. */
 function decodings(text: string) {
   const plain = withoutEscapes(text)
   const unpack = (parts: readonly string[], encoding: 'base64' | 'hex', width: number): readonly string[] =>

@@ -2,9 +2,9 @@ import { once } from './concurrency.ts'
 import { nearestName } from './names.ts'
 import { quote } from './text.ts'
 
-// What SQL of users may have: one SELECT of known signs, functions, table functions and system tables. Everything else is refused. A bracket
-// after a name is a call, wherever it is, so that a table function has no place that this file must know. What runs without a bracket is here,
-// too: APPLY, and the first argument of functions such as arrayMap. test/conformance/sql-forms.test.ts compares this with ClickHouse.
+// Users may have one SELECT of known signs, functions, table functions and system tables. Everything else is refused. A bracket after a
+// name is a call, wherever it is, so that this file need not know the places of table functions. APPLY, and the first argument of functions
+// such as arrayMap, run without a bracket. test/conformance/sql-forms.test.ts compares this with ClickHouse.
 
 /** Comments, quoted texts and names, parameters, macros, blanks, words and signs. What is not closed goes up to the end of the text. */
 const tokens =
@@ -32,7 +32,7 @@ export function refuseForm(text: string, isPart = true): string | undefined {
   return isPart && all.at(-1)?.startsWith('--') ? 'its SQL ends with a comment; write a line after it' : undefined
 }
 
-/** Not closed, or read in several ways: $texts$, typographic quotation marks, escapes in names. HyperDX replaces macros in quoted texts, too. */
+/** Not closed, or read in several ways, such as $texts$ and typographic quotation marks. HyperDX replaces macros in quoted texts, too. */
 function isUnreadable(token: string) {
   if (token.includes('$__')) return true
   if (token.startsWith('--')) return false
@@ -65,7 +65,7 @@ function isUnreadableThere(all: readonly string[], i: number) {
   return isFraction && /^\d/.test(token) && !/^\d+(?:e\d*)?$/i.test(token)
 }
 
-/** Names in small letters: no two functions of ClickHouse differ in nothing else. Loaded here, because few runs check SQL. */
+/** No two functions of ClickHouse differ in case only. Loaded here, because few runs check SQL. */
 const loadNames = once(async () => {
   const { default: names } = await import('./sql-names.json', { with: { type: 'json' } })
   const lower = (...lists: readonly (readonly string[])[]) => new Set(lists.flat().map((name) => name.toLowerCase()))
@@ -87,8 +87,8 @@ const nameInToken = (word = '') => (/^["`]/.test(word) ? word.slice(1, -1) : /^\
 const isNameWord = (word = '', ...names: readonly string[]) => names.includes(word.toLowerCase())
 
 /**
- * Why a server must not run this SQL, as a sentence without its end; undefined where it may. `isPart`: a condition or an expression. `own`:
- * functions of the user, which `sql-functions` allows.
+ * The reason as a sentence without its end. `isPart`: a condition or an expression. `own`: functions of the user, which `sql-functions`
+ * allows.
  */
 export async function refuseSql(text: string, isPart = false, own: readonly string[] = []): Promise<string | undefined> {
   const form = refuseForm(text, isPart)
@@ -106,7 +106,7 @@ export async function refuseSql(text: string, isPart = false, own: readonly stri
   return undefined
 }
 
-/** What follows a column with the name of a clause. No setting and no format has such a name. */
+/** No setting and no format has such a name. */
 const afterColumn =
   /^(?:[()[\],.+\-*/%=<>!?:^]|\|\||and|as|asc|between|desc|else|end|from|group|having|i?like|in|is|not|or|order|then|union|when|where)$/i
 
@@ -122,7 +122,7 @@ function refuseClause(words: readonly string[], i: number) {
   return `its SQL has ${quote(`${word} ${after}`.trim(), 60)}; leave that out, or write \`${word}\` in backticks where it is a name`
 }
 
-/** The arguments that name tables, by the form of each word: `s` is a plain text, `t` another one, `n` a name. The rest are themselves. */
+/** By the form of each word: `s` is a plain text, `t` another one, `n` a name. The rest are themselves. */
 const tableArguments = {
   merge: /^(?:(?:s|currentdatabase\(\)),)?[st]\)/,
   cluster: /^[nst],(?:n\.n[,)]|view\(|merge\()/,
@@ -148,7 +148,7 @@ function refuseSystem(words: readonly string[], i: number) {
   return `its SQL does not name the tables of ${name}; write ${needed === 'merge' ? "merge('database', 'pattern')" : `${words[i]}('name', database.table)`}`
 }
 
-/** Whether a word calls something: before a bracket, after APPLY, or where arrayMap and others take a function. */
+/** A call is before a bracket, after APPLY, or where arrayMap and others take a function. */
 function isCalled(words: readonly string[], i: number, { keywords, higherOrder }: SqlNames) {
   const [word = '', before, after] = [words[i], words[i - 1], words[i + 1]]
   if (keywords.has(word.toLowerCase())) return false
@@ -157,7 +157,7 @@ function isCalled(words: readonly string[], i: number, { keywords, higherOrder }
   return isApplied ? !(after === '-' && words[i + 2] === '>') : /^["`a-z_]/i.test(word) && isFunction(words, i, higherOrder)
 }
 
-/** Whether a name is the first argument of a function that takes others, and another argument follows. ClickHouse ignores brackets and signs. */
+/** True for the first argument of a function that takes others, if another one follows. ClickHouse ignores brackets and signs. */
 function isFunction(words: readonly string[], i: number, higherOrder: ReadonlySet<string>) {
   let [at, depth] = [i - 1, 0]
   // The arguments may follow empty parameters: `arrayMap()(file, …)`.

@@ -1,4 +1,4 @@
-// Statistics that one outlier cannot move. They serve estimates: numbers that people rely on are decimals.
+// One outlier cannot move these estimates. Numbers that people rely on are decimals.
 
 /** 0 for an empty list. */
 export function median(values: readonly number[]): number {

@@ -1,7 +1,7 @@
-// Texts that are safe to show anywhere: well-formed, without control characters, bounded. escape.ts has what each medium needs besides.
+// Well-formed, without control characters, bounded. escape.ts has what each medium needs besides.
 
-// C0, DEL, C1, line separators, bidirectional controls, blanks without width and tags: they move the cursor, end lines or hide text.
-// Joiners of letters and emoji stay. The three flags that are spelled with tags no longer look like flags.
+// C0, DEL, C1, line separators, bidirectional controls, blanks without width and tags move the cursor, end lines or hide text. Joiners of
+// letters and emoji stay. The three flags that are spelled with tags no longer look like flags.
 const invisible =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 
@@ -27,7 +27,6 @@ export function clip(text: string, limit: number): string {
   return clipped.length < text.length ? clipped : text
 }
 
-/** Printable and short. */
 export const quote = (text: string, limit = 200): string => printable(clip(text, limit))
 
 export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
@@ -44,7 +43,6 @@ export const pluralOf = (noun: string): string => `${noun}${/(?:s|x|ch|sh)$/.tes
 export const plural = (count: number, noun: string): string =>
   `${count < 1e6 ? count : `${(count / 1e6).toFixed(1)} million`} ${count === 1 ? noun : pluralOf(noun)}`
 
-/** `more` counts the others, such as `… and 3 more`. */
 export const listFirst = <T>(items: readonly T[], max: number, more: (count: number) => T): readonly T[] =>
   items.length > max ? [...items.slice(0, max), more(items.length - max)] : items
 
@@ -56,7 +54,6 @@ export const firstOf = (max: number, names: readonly string[]): string => `${nam
 
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
-/** A character for each value, from zero to the largest. */
 export function sparkline(values: readonly number[]): string {
   const largest = Math.max(0, ...values)
   return values.map((value) => levels[largest === 0 ? 0 : Math.round((Math.max(0, value) / largest) * (levels.length - 1))]).join('')

@@ -25,7 +25,6 @@ import { fromText } from '../core/decimal.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
 import { clip, printable, quote } from '../core/text.ts'
 
-/** Keys and indexes down to a value. */
 export type ValuePath = readonly PropertyKey[]
 
 export interface ReadDocument {
@@ -49,8 +48,8 @@ const maxFileDepth = 100
 const maxErrors = 20
 
 /**
- * Reads one document that a person wrote. Duplicate keys, several documents, YAML warnings and numbers that lose digits are errors, and so
- * is a text that would take too much time or memory. `name` is the input or the file.
+ * Duplicate keys, several documents, YAML warnings and numbers that lose digits are errors, and so is a text that would take too much time
+ * or memory. `name` is the input or the file.
  */
 export function readDocument(text: string, name: string): ReadDocument | UnreadDocument {
   const refuse = (message: string): UnreadDocument => ({ diagnostics: [errorAt({ file: name }, message)] })
@@ -138,21 +137,17 @@ class ReadError extends Error {
   }
 }
 
-const limitExceeded = {
-  expandedSize: `holds more than ${maxExpandedSize} values`,
-  expandedText: 'is larger than 1 MiB after aliases are expanded',
-  depth: `is nested deeper than ${maxFileDepth} levels`,
-} as const
+const tooDeep = `is nested deeper than ${maxFileDepth} levels`
 
 const startOfNode = (node: unknown) => (isNode(node) ? node.range?.[0] : undefined) ?? 0
 
-// Tags and merge keys beyond JSON's kinds of value are errors, whichever version of YAML the text asks for. The parser's own search
-// for repeated keys compares each with each; keysOf finds them in one pass.
+// Tags and merge keys are errors, whichever version of YAML the text asks for. The parser's own search for repeated keys compares each with
+// each.
 const yamlOptions = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
 
 function parseYaml(text: string, lines: LineCounter): readonly (Document.Parsed<ParsedNode> | undefined)[] {
   const stackTraceLimit = Error.stackTraceLimit
-  // The parser makes an error object for every error in the text; their stack traces would take seconds, and are never shown.
+  // Stack traces of all errors in a text would take seconds, and are never shown.
   Error.stackTraceLimit = 0
   try {
     const [document, second] = new Composer({ ...yamlOptions, lineCounter: lines }).compose(tokensOf(text, lines))
@@ -162,13 +157,13 @@ function parseYaml(text: string, lines: LineCounter): readonly (Document.Parsed<
   }
 }
 
-/** Limits the depth. The parser's own function has no limit, and deep input ends the process. */
+/** The parser has no limit of depth, and deep input ends the process. */
 function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
   for (const lexeme of new Lexer().lex(text)) {
     // The stack also has the document around the collections, and a scalar inside them.
-    if (parser.stack.length > maxFileDepth + 2) throw new ReadError(parser.offset, limitExceeded.depth)
+    if (parser.stack.length > maxFileDepth + 2) throw new ReadError(parser.offset, tooDeep)
     yield* parser.next(lexeme)
   }
   yield* parser.end()
@@ -185,8 +180,8 @@ function expandAliases(root: Node) {
   const count = (node: unknown, values: number, text: unknown): void => {
     size += values
     if (typeof text === 'string') textLength += text.length
-    if (size > maxExpandedSize) throw new ReadError(startOfNode(node), limitExceeded.expandedSize)
-    if (textLength > maxFileBytes) throw new ReadError(startOfNode(node), limitExceeded.expandedText)
+    if (size > maxExpandedSize) throw new ReadError(startOfNode(node), `holds more than ${maxExpandedSize} values`)
+    if (textLength > maxFileBytes) throw new ReadError(startOfNode(node), 'is larger than 1 MiB after aliases are expanded')
   }
   /** Below an alias, another node can have the same name. */
   const targetOf = (alias: Alias): Node => {
@@ -217,7 +212,7 @@ function expandAliases(root: Node) {
     return value
   }
   const visit = (node: unknown, level: number, isCopy: boolean): unknown => {
-    if (level > maxFileDepth) throw new ReadError(startOfNode(node), limitExceeded.depth)
+    if (level > maxFileDepth) throw new ReadError(startOfNode(node), tooDeep)
     if (isAlias(node)) return visit(targetOf(node), level, true)
     if (isCollection(node) && !isCopy && node.anchor !== undefined) anchors.set(node.anchor, node)
     return isCollection(node) ? visitCollection(node, level, isCopy) : visitScalar(node, isCopy)
@@ -253,13 +248,13 @@ const maxNumberLength = 400
 function isExact(value: number, source: string) {
   if (!Number.isFinite(value) || source.length > maxNumberLength) return false
   if (/^0[ox]/.test(source)) return Number.isSafeInteger(value)
-  // The exponent is bounded before anything is computed from it; a number with a longer one became zero or infinite.
+  // A number with a longer exponent became zero or infinite.
   const decimal = /^\+?(-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?)$/.exec(source)?.[1]
   return decimal !== undefined && fromText(decimal).eq(fromText(String(value)))
 }
 
 function locationsIn(document: Document.Parsed, at: At): Readonly<Record<'locationOf' | 'locationOfKey', (path: ValuePath) => Location>> {
-  // Each map is indexed once: a file may declare thousands of objects, and be wrong in each of them.
+  // A file may declare thousands of objects, and be wrong in each of them.
   const indexes = new Map<YAMLMap, ReadonlyMap<string, Pair>>()
   const pairOf = (map: unknown, key: PropertyKey | undefined): Pair | undefined => {
     if (!isMap(map)) return undefined

@@ -10,7 +10,6 @@ export interface InterpolateOptions {
   readonly variable: (name: string) => string | undefined
   /** A text stays one even if it looks like a number. */
   readonly isText?: (path: ValuePath) => boolean
-  /** Only for a file with `instances`. */
   readonly instance?: InstanceScope | undefined
   readonly room: ExpansionBudget
 }
@@ -32,7 +31,6 @@ type InstanceValue = string | number | boolean
 
 export interface InstanceScope {
   readonly key: string
-  /** Includes `key`. */
   readonly values: ReadonlyMap<string, InstanceValue>
 }
 
@@ -74,7 +72,6 @@ const nameAfter = (prefix: string, inside: string) => {
 
 export const countExpressions = (text: string): number => [...text.matchAll(expressionForm)].length
 
-/** The names in `instance.NAME`. */
 export const instanceNamesIn = (text: string): readonly string[] =>
   [...text.matchAll(expressionForm)].flatMap(([, within = '', end]) => (end === '' ? [] : (nameAfter('instance.', within.trim()) ?? [])))
 
@@ -104,7 +101,7 @@ function evaluateInstance(name: string, instance: InstanceScope | undefined): Ev
   return { message: `${text} has no value${nearest || `; add ${name} to ${place}`}` }
 }
 
-// A file in a pull request must not be able to send credentials anywhere, even those that were passed by mistake.
+// A file in a pull request must not send credentials anywhere, even those that were passed by mistake.
 function evaluateVariable(inside: string, name: string | undefined, { variable, instance }: InterpolateOptions): Evaluated {
   if (name === undefined) {
     const isSecret = /^secrets?\./.test(inside)

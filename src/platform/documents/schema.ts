@@ -7,22 +7,19 @@ declare module 'zod' {
   interface GlobalMeta {
     /** What a person may write, for messages. */
     accepts?: string
-    /** Other words for the fields of a map, each with the field that it means, or with what to do instead. */
+    /** Other words for fields, with the field that each means, or with what to do instead. */
     aliases?: Readonly<Record<string, string>>
     /** What to write instead of other words, in lower case. */
     synonyms?: Readonly<Record<string, string>>
-    /** What to do where a required value is missing. */
     missing?: string
     /** Never shown, not even when it is wrong. */
     secret?: boolean
-    /** The title above the input in help. */
     group?: string
     /** What the server answers, or assumes, where a body lacks the field. Comparisons ignore it. */
     serverDefault?: unknown
     /**
-     * Writes state the server's default: the server stores nothing for an absent field, and other readers of the stored object assume
-     * another value. `beside`: the field of the object without which this one has no meaning, so that comparisons ignore it. `isOptional`: a
-     * write states the default only beside that field.
+     * Writes state the default: the server stores nothing for an absent field, and other readers assume another value. `beside`: the field
+     * without which this one has no meaning, so that comparisons ignore it. `isOptional`: stated only beside that field.
      */
     writeDefault?: { readonly beside?: string; readonly isOptional?: true }
   }
@@ -43,13 +40,11 @@ export function isFlag(schema: Schema): boolean {
   return core instanceof z.ZodBoolean || (core instanceof z.ZodLiteral && core.values.has(true))
 }
 
-/** Looks inside nullable, too. */
 function valueSchema(schema: Schema): Schema {
   const core = coreOf(schema)
   return core instanceof z.ZodNullable ? valueSchema(core.def.innerType) : core
 }
 
-/** The metadata may be on any of the wrappers. */
 export function metaOf(schema: Schema): z.GlobalMeta {
   const meta = z.globalRegistry.get(schema)
   if (meta !== undefined) return meta
@@ -103,7 +98,6 @@ export const isInForm = (form: z.ZodObject, key: string): boolean => Object.hasO
 
 export const fieldOf = (form: z.ZodObject, key: string): Schema | undefined => (isInForm(form, key) ? form.shape[key] : undefined)
 
-/** A map may have several forms. */
 export function knownKeys(field: Schema | undefined): readonly string[] {
   if (field instanceof z.ZodObject) return Object.keys(field.shape)
   if (field instanceof z.ZodRecord) return field.keyType instanceof z.ZodEnum ? field.keyType.options.map(String) : []
@@ -120,7 +114,6 @@ export function isUnused(schema: z.ZodObject, key: string, map: object): boolean
   return stated?.beside !== undefined && !ownValue(map, stated.beside)
 }
 
-/** The defaults that a write of this map has to state, by the name of the absent field. */
 export function defaultsToWrite(schema: z.ZodObject, value: object): Readonly<Record<string, unknown>> {
   const stated = unionForms(schema)[0]?.statedDefaults ?? []
   const isGiven = (key: string): boolean => ownValue(value, key) != null
@@ -143,12 +136,21 @@ interface Form {
 
 /** The form with most of the literals of the value. Undefined where every form contradicts the value. */
 export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject | undefined {
-  let best: { readonly form: Form; readonly matches: number } | undefined
-  for (const form of schema === undefined ? [] : unionForms(schema)) {
+  const best = findBest(schema === undefined ? [] : unionForms(schema), (form) => {
     const { matches, contradictions } = compareLiterals(form, value)
-    if (contradictions === 0 && (best === undefined || matches > best.matches)) best = { form, matches }
+    return contradictions === 0 ? matches : Number.NEGATIVE_INFINITY
+  })
+  return best?.schema
+}
+
+/** The first item with the highest score. Undefined where no score is finite. */
+function findBest<T>(items: readonly T[], scoreOf: (item: T) => number): T | undefined {
+  let best: { readonly item?: T; readonly score: number } = { score: Number.NEGATIVE_INFINITY }
+  for (const item of items) {
+    const score = scoreOf(item)
+    if (score > best.score) best = { item, score }
   }
-  return best?.form.schema
+  return best.item
 }
 
 /** What goes along `beside` a value is another value, or a path. */
@@ -167,7 +169,6 @@ export interface FormWalk<Beside> {
 
 type AnyMap = Readonly<Record<string, unknown>>
 
-/** Makes a value again, map by map. */
 export function mapForms<Beside>(value: AnyMap, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): AnyMap
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown {
@@ -190,12 +191,7 @@ export function nearestOption(union: z.ZodUnion, value: unknown): Schema | undef
     const known = keys.filter((key) => isInForm(form.schema, key)).length
     return known - (keys.length - known) - 2 * compareLiterals(form, value).contradictions
   }
-  let best: { readonly option: Schema; readonly score: number } | undefined
-  for (const option of union.options.map(coreOf)) {
-    const score = Math.max(...unionForms(option).map(similarity))
-    if (score > (best?.score ?? Number.NEGATIVE_INFINITY)) best = { option, score }
-  }
-  return best?.option
+  return findBest(union.options.map(coreOf), (option) => Math.max(...unionForms(option).map(similarity)))
 }
 
 function compareLiterals({ literals }: Form, value: unknown): { readonly matches: number; readonly contradictions: number } {
@@ -210,7 +206,6 @@ function compareLiterals({ literals }: Form, value: unknown): { readonly matches
   return { matches, contradictions }
 }
 
-/** Includes those of unions inside of unions. There are thousands of values to compare. */
 const unionForms: (schema: Schema) => readonly Form[] = oncePer((schema) => {
   const core = valueSchema(schema)
   return core instanceof z.ZodObject

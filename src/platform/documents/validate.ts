@@ -1,16 +1,17 @@
 import * as z from 'zod'
 import { fromText } from '../core/decimal.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
+import { InputError } from '../core/errors.ts'
 import { didYouMean, nearestDurations, nearestName } from '../core/names.ts'
 import { clip, plural, printable, quote } from '../core/text.ts'
-import type { ReadDocument, ValuePath } from './document.ts'
+import { type ReadDocument, readDocument, type ValuePath } from './document.ts'
 import { coreOf, knownKeys, metaOf, nearestOption, ownValue, type Schema, schemaAt, valueAt } from './schema.ts'
 
 export const schemaRules = {
   schema: { severity: 'error', description: 'A field is unknown or missing, or its value is not valid.' },
 } as const satisfies Rules
 
-/** `base` is the path of the value. A custom issue with the param `isComplete` has a message that needs no list of what is accepted. */
+/** `base` is the path of the value. An issue with the param `isComplete` needs no list of what is accepted. */
 export function schemaDiagnostics(
   error: z.ZodError,
   document: ReadDocument,
@@ -68,7 +69,6 @@ interface Validated {
   readonly value: unknown
 }
 
-/** Replaces the issue of a union by those of its most likely option. */
 function meantIssues(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
   const union = schemaAt(schema, issue.path, value)
@@ -150,7 +150,7 @@ function meantForm(field: Schema | undefined, value: unknown): Schema | undefine
 
 const toPrefix = (path: ValuePath, root: unknown) => (path.length === 0 ? '' : `${formatPath(path, root)}: `)
 
-/** `channel.webhookId`, `tiles["Errors"].config`. Items of a list have their name, or their index if they have none; `root` is at the top of the path. */
+/** `channel.webhookId`, `tiles["Errors"].config`. Items of a list have their name or their index; `root` is at the top of the path. */
 export const formatPath = (path: ValuePath, root: unknown): string => {
   let text = ''
   let value = root
@@ -175,7 +175,6 @@ const typeNames: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 }
 
-/** The field's own words, or the type, size or choices of the issue. */
 function describeAccepted(issue: z.core.$ZodIssue, field: Schema | undefined) {
   const accepts = field === undefined ? undefined : metaOf(field).accepts
   const accepted = accepts ?? (issueChoices(issue).join(', ') || describeExpected(issue, field))
@@ -241,4 +240,28 @@ function otherType(expected: string, value: string | number, field: Schema | und
 const isPercentage = (field: Schema | undefined) => {
   const number = field && coreOf(field)
   return number instanceof z.ZodNumber && number.maxValue === 100
+}
+
+/**
+ * Throws an InputError with everything that is wrong. `schemaFor` chooses by the value, so that diagnostics are about the form that was
+ * meant.
+ */
+export const parseDocument = <T>(text: string, name: string, schemaFor: SchemaFor<T>): T => parseWithLocations(text, name, schemaFor).value
+
+type SchemaFor<T> = z.ZodType<T> | ((value: unknown) => z.ZodType<T>)
+
+/** `prepare` gives what is parsed, which can have what the document has at other places. */
+export function parseWithLocations<T>(
+  text: string,
+  name: string,
+  schemaFor: SchemaFor<T>,
+  prepare: (read: ReadDocument) => ReadDocument = (read) => read,
+): { readonly value: T; readonly document: ReadDocument } {
+  const read = readDocument(text, name)
+  if ('diagnostics' in read) throw new InputError(read.diagnostics)
+  const document = prepare(read)
+  const schema = typeof schemaFor === 'function' ? schemaFor(document.value) : schemaFor
+  const parsed = schema.safeParse(document.value)
+  if (parsed.success) return { value: parsed.data, document }
+  throw new InputError(schemaDiagnostics(parsed.error, document, schema))
 }

@@ -1,7 +1,7 @@
 import { letEventsAct } from '../core/clock.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 
-/** Writes that the server may have applied, for the exit code of a run that did not complete. */
+/** For the exit code of a run that did not complete: the server may have applied writes. */
 export interface WriteLog {
   sent(): void
   /** The server certainly did not apply one that was sent. */

@@ -1,12 +1,6 @@
 import { quote } from '../core/text.ts'
 import { type Headers, rateLimitStatus, serverWaitMs } from './rate-limit.ts'
 
-/**
- * `not-applied`: certainly not; `refused`: the server rejected it; `unknown`: the answer does not show it. A repeated create makes a
- * duplicate.
- */
-export type WriteOutcome = 'not-applied' | 'refused' | 'unknown'
-
 export type FailureCause =
   | 'connection' // nothing, or not the whole answer, arrived
   | 'lookup' // the host name does not exist
@@ -23,7 +17,11 @@ export type FailureCause =
 
 export interface Failure {
   readonly cause: FailureCause
-  readonly writeOutcome: WriteOutcome
+  /**
+   * Whether the server carried out a write. `not-applied`: certainly not; `refused`: the server rejected it; `unknown`: the answer does not
+   * show it. A repeated create makes a duplicate.
+   */
+  readonly writeOutcome: 'not-applied' | 'refused' | 'unknown'
   /** Printable and without a full stop. Empty where an answer has no message. */
   readonly detail: string
   readonly status?: number | undefined
@@ -39,7 +37,6 @@ export interface Failure {
 export class ExchangeFailure extends Error {
   override readonly name = 'ExchangeFailure'
   readonly code: string
-  /** Bytes of the answer's body. */
   readonly bytes: number
   readonly proxyStatus: number | undefined
 
@@ -117,7 +114,6 @@ const connectionFailures: Readonly<Record<string, string>> = {
 /** Includes the TLS handshake. */
 export const connectTimeoutMs = 10_000
 
-/** `proxyHost` is `host[:port]`. */
 export function failureOfExchange(failure: ExchangeFailure, timeoutMs: number, proxyHost: string | undefined): Failure {
   const { code, proxyStatus } = failure
   return {
@@ -175,7 +171,6 @@ export function failureOfStatus({ status, headers }: FailedAnswer, detail: strin
   return { ...known, cause: 'status', writeOutcome: refusals.has(status) ? 'refused' : 'unknown' }
 }
 
-/** `from` is the address of the request. */
 export function failureOfRedirect({ status, headers }: FailedAnswer, from: URL): Failure {
   const { location } = headers
   const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from).origin : undefined

@@ -3,7 +3,7 @@ import { spellVariable } from '../core/input-spelling.ts'
 import { basicPair, minSecretLength } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
 
-// The grammar is checked before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
+// The URL parser quietly drops tabs and newlines and reads `\` as `/`.
 const addressGrammar = /^https?:\/\/[^\s\\?#@]+$/i
 
 interface ApiAddress {
@@ -45,43 +45,32 @@ export interface ProxySettings {
 }
 
 /**
- * The lower-case spelling wins, as in other tools. Diagnostics quote no value, which may hold a password. Connections whose certificates
- * are not checked are an error.
+ * The lower-case spelling wins, as in other tools. Diagnostics quote no value, which may hold a password. Unchecked certificates are an
+ * error.
  */
 export function readProxySettings(env: Variables): {
   readonly settings: ProxySettings
   readonly diagnostics: readonly Diagnostic[]
 } {
-  const chosen = {
-    httpProxy: choose(env, 'http_proxy'),
-    httpsProxy: choose(env, 'https_proxy'),
-    noProxy: choose(env, 'no_proxy'),
-  }
-  const diagnostics = [chosen.httpProxy, chosen.httpsProxy].flatMap((variable) => {
-    const problem = variable && problemOf(variable.value)
-    return problem === undefined ? [] : [inputDiagnostic(variable?.name ?? '', problem)]
+  const given = Object.entries(proxyVariables).flatMap(([setting, lowerCase]) => {
+    const name = [lowerCase, lowerCase.toUpperCase()].find((one) => env[one]?.trim())
+    return name === undefined ? [] : [{ setting, name, value: env[name]?.trim() ?? '' }]
+  })
+  const diagnostics = given.flatMap(({ setting, name, value }) => {
+    const problem = setting === 'noProxy' ? undefined : problemOf(value)
+    return problem === undefined ? [] : [inputDiagnostic(name, problem)]
   })
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') diagnostics.push(insecureTls)
-  const settings: ProxySettings = {
-    ...(chosen.httpProxy && { httpProxy: chosen.httpProxy.value }),
-    ...(chosen.httpsProxy && { httpsProxy: chosen.httpsProxy.value }),
-    ...(chosen.noProxy && { noProxy: chosen.noProxy.value }),
-  }
+  const settings: ProxySettings = Object.fromEntries(given.map(({ setting, value }) => [setting, value]))
   return { settings, diagnostics }
 }
+
+const proxyVariables = { httpProxy: 'http_proxy', httpsProxy: 'https_proxy', noProxy: 'no_proxy' } as const
 
 const insecureTls = inputDiagnostic(
   'NODE_TLS_REJECT_UNAUTHORIZED',
   'is 0, which disables the check of certificates; to trust a private certificate authority, set NODE_EXTRA_CA_CERTS',
 )
-
-function choose(env: Variables, lowerCase: string): { readonly name: string; readonly value: string } | undefined {
-  for (const name of [lowerCase, lowerCase.toUpperCase()]) {
-    const value = env[name]?.trim()
-    if (value) return { name, value }
-  }
-  return undefined
-}
 
 const notProxyUrl =
   'is not a proxy URL; accepted: http://[user:password@]host:port, with special characters of the password encoded, such as %25 for %'
@@ -104,7 +93,6 @@ const proxyCredentials = ({ httpProxy, httpsProxy }: ProxySettings) =>
 
 const decodedOr = (text: string) => tryDecode(text) ?? text
 
-/** Secrets as written and decoded, and what HTTP Basic makes of them. */
 export const proxySecrets = (settings: ProxySettings): readonly string[] =>
   proxyCredentials(settings).flatMap(({ user, password, written }) => [written, password || user, basicPair(user, password)])
 
@@ -128,7 +116,7 @@ function proxyUrlFor(origin: URL, { httpProxy, httpsProxy, noProxy = '' }: Proxy
   return url === undefined || !URL.canParse(url) || isExempt(origin, noProxy) ? undefined : new URL(url)
 }
 
-/** Judges as undici's EnvHttpProxyAgent does: hosts, their subdomains, an optional port, and `*` for all. */
+/** As undici's EnvHttpProxyAgent: hosts, their subdomains, an optional port, and `*` for all. */
 function isExempt({ hostname, port, protocol }: URL, noProxy: string) {
   const ownPort = port || (protocol === 'https:' ? '443' : '80')
   return noProxy

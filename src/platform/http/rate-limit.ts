@@ -6,32 +6,25 @@ export const rateLimitStatus = 429
 /** Names are in lower case. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-interface RateLimitWindow {
-  readonly limit: number
-  readonly remaining: number
-  readonly resetMs: number
-  /** Undefined without a policy header. */
-  readonly windowMs: number | undefined
-}
-
 /** The cloud sends `X-RateLimit-…`, the self-hosted server `RateLimit-…`. */
 const limitHeader = (headers: Headers, name: 'limit' | 'remaining' | 'reset' | 'policy') =>
   headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`]
 
-// The header holds the remaining seconds, with decimals, and not a point in time (terraform-provider-clickhouse#148).
-export function readRateLimitWindow(headers: Headers): RateLimitWindow | undefined {
+// Seconds that remain, and not a point in time (terraform-provider-clickhouse#148).
+export function readRateLimitWindow(headers: Headers) {
   const limit = secondsGrammar(limitHeader(headers, 'limit'))
   const remaining = secondsGrammar(limitHeader(headers, 'remaining'))
   const reset = secondsGrammar(limitHeader(headers, 'reset'))
   if (limit === undefined || limit < 1 || remaining === undefined || reset === undefined) return undefined
   const policy = /;\s*w=(\d{1,6})\b/.exec(limitHeader(headers, 'policy') ?? '')?.[1]
+  // Only a policy states the length of a whole window.
   return { limit, remaining, resetMs: reset * 1000, windowMs: policy === undefined ? undefined : Number(policy) * 1000 }
 }
 
 // The clocks of server and client differ: one second more avoids the next refusal.
 const resetMarginMs = 1000
 
-/** `Retry-After` counts on every answer, the end of the window only where the window is why the server refused. */
+/** The end of the window counts only where the window is why the server refused. */
 export function serverWaitMs(status: number, headers: Headers, nowMs: number): number | undefined {
   const retryAfter = retryAfterMs(headers['retry-after'], instantOf(headers.date) ?? nowMs)
   const reset = status === rateLimitStatus ? secondsGrammar(limitHeader(headers, 'reset')) : undefined
@@ -39,7 +32,7 @@ export function serverWaitMs(status: number, headers: Headers, nowMs: number): n
   return waits.length === 0 ? undefined : Math.max(...waits)
 }
 
-/** `answeredAt` is the server's own time where the answer has a date: our clock may be a day off. */
+/** The server's own time, where the answer has a date: our clock may be a day off. */
 function retryAfterMs(value: string | undefined, answeredAt: number) {
   const delaySeconds = secondsGrammar(value)
   if (delaySeconds !== undefined) return delaySeconds * 1000
@@ -59,13 +52,12 @@ function secondsGrammar(value: string | undefined) {
   return value !== undefined && /^\d{1,12}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined
 }
 
-/** `limit` requests of a key in every `windowMs`. */
 export interface RateLimit {
   readonly limit: number
   readonly windowMs: number
 }
 
-// Our clock starts counting when the answer arrives, so the server's window is over before ours; this is for timer grain.
+// Timers may fire early. The server's window is over before ours, which starts when the answer arrives.
 const timerMarginMs = 50
 
 // A self-hosted server rounds the rest of the window up to whole seconds.
@@ -79,7 +71,6 @@ export interface Admission {
   cancel(): void
 }
 
-/** Requests that may be sent now without a wait. */
 export interface Quota {
   readonly limit: number
   readonly remaining: number
@@ -94,7 +85,7 @@ export interface Pacer {
   quota(): Quota | undefined
 }
 
-/** A window of the server. It ends between two times of our clock: its rest is stated in an answer, which was on its way for some time. */
+/** Ends between two times of our clock: an answer that states its rest was on its way for some time. */
 interface Window {
   endsAfter: number
   endsBefore: number
@@ -102,76 +93,30 @@ interface Window {
 }
 
 /**
- * Learns the limit from the answers, and uses the documented one before. Every request counts from its sending to the end of the window
- * that its answer states. Answers may arrive in any order: none of them frees a window before its end.
+ * Counts the requests of one key. Uses the documented limit until an answer states one. Every request counts from its sending to the end of
+ * its window. Answers may arrive in any order: none of them frees a window before its end.
  */
-export function createPacer(clock: Clock, documented: RateLimit): Pacer {
+function createWindows(clock: Clock, documented: RateLimit) {
   let { limit, windowMs } = documented
   let isLimitStated = false
   let windows: readonly Window[] = []
   let inFlight = 0
   let blockedUntil = Number.NEGATIVE_INFINITY
-  let queue: Promise<unknown> = Promise.resolve()
-  const answers = createAnswerNews()
 
   const countUsed = (): number => windows.reduce((sum, { count }) => sum + count, inFlight)
 
-  const dropEndedWindows = (now: number): void => {
+  /** Returns the time on the monotonic clock. */
+  function dropEndedWindows(): number {
+    const now = clock.monotonicMs()
     windows = windows.filter(({ endsBefore }) => endsBefore > now)
-  }
-
-  /** 0 for now, infinite where only an answer can tell. */
-  function waitMs(now: number): number {
-    dropEndedWindows(now)
-    if (now < blockedUntil) return blockedUntil - now
-    let missing = countUsed() + 1 - limit
-    if (missing <= 0) return 0
-    for (const { endsBefore, count } of windows.toSorted((a, b) => a.endsBefore - b.endsBefore)) {
-      missing -= count
-      if (missing <= 0) return endsBefore - now
-    }
-    return Number.POSITIVE_INFINITY
-  }
-
-  async function wait({ signal, onWait }: Parameters<Pacer['admit']>[0]): Promise<Admission> {
-    signal.throwIfAborted()
-    for (let ms = waitMs(clock.monotonicMs()); ms > 0; ms = waitMs(clock.monotonicMs())) {
-      // An answer to a request under way may announce a wider window than the documented one, so the wait is not reported yet.
-      const isAboutToKnow = ms === Number.POSITIVE_INFINITY || (!isLimitStated && inFlight > 0)
-      if (!isAboutToKnow) onWait(ms)
-      await sleepUntilNews(ms, signal)
-    }
-    inFlight += 1
-    const sentAt = clock.monotonicMs()
-    return {
-      settle(answer) {
-        inFlight -= 1
-        learn(sentAt, answer)
-        answers.announce()
-      },
-      cancel() {
-        inFlight -= 1
-        answers.announce()
-      },
-    }
-  }
-
-  async function sleepUntilNews(ms: number, signal: AbortSignal): Promise<void> {
-    const known = answers.next()
-    const either = AbortSignal.any([signal, known])
-    try {
-      if (ms === Number.POSITIVE_INFINITY) await unlessAborted(either, new Promise<never>(() => undefined))
-      else await clock.sleep(Math.max(1, ms), either)
-    } catch (thrown) {
-      if (signal.aborted || !known.aborted) throw thrown
-    }
+    return now
   }
 
   function learn(sentAt: number, answer: Parameters<Admission['settle']>[0]): void {
     const now = clock.monotonicMs()
     const stated = answer && readRateLimitWindow(answer.headers)
     if (stated === undefined) {
-      // A server that states its limit does not limit what it answers without it. What got no answer, or one of a gateway, may count.
+      // A server that states its limit does not limit what it answers without it, unless a gateway answered.
       const isUnlimited = isLimitStated && answer !== undefined && answer.status < 500
       if (!isUnlimited) place(sentAt, now + windowMs + timerMarginMs).count += 1
     } else {
@@ -189,7 +134,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
       blockedUntil = Math.max(blockedUntil, now + (serverWaitMs(answer.status, answer.headers, clock.now()) ?? 1000))
   }
 
-  /** The known window that this one certainly is, or a new one. The ends of two windows are at least one window apart. */
+  /** The ends of two windows are at least one window apart. */
   function place(endsAfter: number, endsBefore: number): Window {
     const same = windows.find(
       (known) =>
@@ -204,6 +149,76 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   }
 
   return {
+    /** 0 for now, infinite where only an answer can tell. */
+    waitMs(): number {
+      const now = dropEndedWindows()
+      if (now < blockedUntil) return blockedUntil - now
+      let missing = countUsed() + 1 - limit
+      if (missing <= 0) return 0
+      for (const { endsBefore, count } of windows.toSorted((a, b) => a.endsBefore - b.endsBefore)) {
+        missing -= count
+        if (missing <= 0) return endsBefore - now
+      }
+      return Number.POSITIVE_INFINITY
+    },
+    /** An answer under way may announce a wider window than the documented one. */
+    isAboutToKnow: () => !isLimitStated && inFlight > 0,
+    start(): Admission {
+      inFlight += 1
+      const sentAt = clock.monotonicMs()
+      return {
+        settle(answer) {
+          inFlight -= 1
+          learn(sentAt, answer)
+        },
+        cancel() {
+          inFlight -= 1
+        },
+      }
+    },
+    quota(): Quota | undefined {
+      if (!isLimitStated) return undefined
+      return { limit, remaining: dropEndedWindows() < blockedUntil ? 0 : Math.max(0, limit - countUsed()) }
+    },
+  }
+}
+
+export function createPacer(clock: Clock, documented: RateLimit): Pacer {
+  const { waitMs, isAboutToKnow, start, quota } = createWindows(clock, documented)
+  const answers = createAnswerNews()
+  let queue: Promise<unknown> = Promise.resolve()
+
+  async function wait({ signal, onWait }: Parameters<Pacer['admit']>[0]): Promise<Admission> {
+    signal.throwIfAborted()
+    for (let ms = waitMs(); ms > 0; ms = waitMs()) {
+      if (ms !== Number.POSITIVE_INFINITY && !isAboutToKnow()) onWait(ms)
+      await sleepUntilNews(ms, signal)
+    }
+    const { settle, cancel } = start()
+    return {
+      settle(answer) {
+        settle(answer)
+        answers.announce()
+      },
+      cancel() {
+        cancel()
+        answers.announce()
+      },
+    }
+  }
+
+  async function sleepUntilNews(ms: number, signal: AbortSignal): Promise<void> {
+    const known = answers.next()
+    const either = AbortSignal.any([signal, known])
+    try {
+      if (ms === Number.POSITIVE_INFINITY) await unlessAborted(either, new Promise<never>(() => undefined))
+      else await clock.sleep(Math.max(1, ms), either)
+    } catch (thrown) {
+      if (signal.aborted || !known.aborted) throw thrown
+    }
+  }
+
+  return {
     admit(options) {
       const turn = queue.then(() => wait(options))
       queue = turn.catch(() => undefined)
@@ -213,12 +228,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
         throw thrown
       })
     },
-    quota() {
-      if (!isLimitStated) return undefined
-      const now = clock.monotonicMs()
-      dropEndedWindows(now)
-      return { limit, remaining: now < blockedUntil ? 0 : Math.max(0, limit - countUsed()) }
-    },
+    quota,
   }
 }
 
@@ -237,7 +247,7 @@ function createAnswerNews() {
   }
 }
 
-// One pacer per clock, address and key: the limit belongs to the key, and several clients of one process may share it.
+// The limit belongs to the key, and several clients of one process may share it.
 const pacers = new WeakMap<Clock, Map<string, Pacer>>()
 
 export function pacerFor(

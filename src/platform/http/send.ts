@@ -1,8 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { Cancellation } from './cancellation.ts'
 import { ExchangeFailure, type Failure, type FailureCause, failureOfExchange, failureOfRedirect } from './failure.ts'
-import { decideRetry, type RetryDecision, type RetryPolicy } from './retry.ts'
-import type { Answer, Exchange, Transport } from './transport.ts'
+import type { Answer, Exchange, Method, Transport } from './transport.ts'
 
 export interface SendDeps {
   readonly clock: Clock
@@ -38,7 +37,6 @@ export async function sendOnce(
 
 export interface FailedAttempt<F> {
   readonly failure: F
-  /** Includes this one. */
   readonly sent: number
   /** `attempt 2 of 5`, without those that a rate limit refused; `attempt 6` after a refusal by a rate limit. */
   readonly label: string
@@ -98,3 +96,45 @@ export async function sendWithRetries<T, F extends Failure>(
     if (stop.aborted) return { ...last, isStopped: true }
   }
 }
+
+/** `until-deadline`: the server refuses the request until a window ends, which uses up no attempt. */
+export type RetryPolicy = 'none' | 'once' | 'attempts' | 'until-deadline'
+
+/** POST is repeated only where it certainly was not applied: the API has no idempotency key. */
+export function retryPolicyFor(method: Method, { cause, status, writeOutcome }: Omit<Failure, 'detail' | 'headers'>): RetryPolicy {
+  if (cause === 'rate-limit') return 'until-deadline'
+  if (cause === 'tls' || cause === 'redirect' || cause === 'too-large' || cause === 'unfit' || cause === 'canceled') return 'none'
+  if (writeOutcome === 'refused') return 'none'
+  if (cause === 'proxy') return status === 407 ? 'none' : 'attempts'
+  if (cause === 'lookup') return 'once'
+  if (writeOutcome === 'not-applied') return 'attempts'
+  if (method === 'POST') return 'none'
+  return cause === 'unreadable' ? 'once' : 'attempts'
+}
+
+interface RetryInput {
+  readonly policy: RetryPolicy
+  readonly attempts: number
+  readonly sameCause: number
+  readonly maxAttempts: number
+  readonly serverWaitMs: number | undefined
+  readonly remainingMs: number
+  readonly random: number
+}
+
+export type RetryDecision =
+  | { readonly retry: true; readonly waitMs: number }
+  | { readonly retry: false; readonly because: 'final' | 'attempts' }
+  | { readonly retry: false; readonly because: 'deadline'; readonly waitMs: number }
+
+export function decideRetry(input: RetryInput): RetryDecision {
+  const { policy, attempts, sameCause, maxAttempts, serverWaitMs, remainingMs, random } = input
+  if (policy === 'none') return { retry: false, because: 'final' }
+  const isUsedUp = attempts >= maxAttempts || (policy === 'once' && sameCause > 1)
+  if (policy !== 'until-deadline' && isUsedUp) return { retry: false, because: 'attempts' }
+  // Full jitter: clients that failed together do not come back together.
+  const waitMs = serverWaitMs ?? Math.round(random * Math.min(20_000, firstBackoffMs * 2 ** (attempts - 1)))
+  return waitMs >= remainingMs ? { retry: false, because: 'deadline', waitMs } : { retry: true, waitMs }
+}
+
+const firstBackoffMs = 500

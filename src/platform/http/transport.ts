@@ -5,9 +5,8 @@ import { unlessAborted } from './cancellation.ts'
 import { connectTimeoutMs, ExchangeFailure, toExchangeFailure } from './failure.ts'
 import { type ProxySettings, proxyHost } from './proxy.ts'
 import type { Headers } from './rate-limit.ts'
-import type { Method } from './retry.ts'
 
-/** Longest answer that is read, raw and inflated. The largest documented one is far below. */
+/** The largest documented answer is far below. */
 const maxAnswerBytes = 16 * 1024 * 1024
 
 async function readAll(chunks: AsyncIterable<Buffer>, onBytes: (bytes: number) => void): Promise<Buffer> {
@@ -58,19 +57,19 @@ interface Connections {
 }
 
 async function loadConnect(origin: URL, proxy: ProxySettings): Promise<() => Connections> {
-  // Loaded here: importing undici takes longer than everything else that a run without requests does.
+  // Importing undici takes longer than everything else that a run without requests does.
   const { Agent, EnvHttpProxyAgent } = await import('undici')
   const forHttps = origin.protocol === 'https:'
   const proxyUrl = forHttps ? proxy.httpsProxy : proxy.httpProxy
   return () => {
     const life = new AbortController()
-    // undici waits for a handshake whatever happens to the request and to itself; a socket ends with the signal that it was given.
+    // undici waits for a handshake whatever happens to the request; a socket ends with the signal that it was given.
     const connect = { timeout: connectTimeoutMs, signal: life.signal, allowH2: false }
     // The rules about write outcomes hold for HTTP/1.1: one request, one connection, one answer.
     const limits = { allowH2: false, connect }
     const createForProxy = (url: string) =>
-      // undici would exchangeOnce https through HTTP_PROXY when only that is set; curl, Go and Git do not. Without `noProxy`, it would read the
-      // environment by itself.
+      // undici would send https through HTTP_PROXY when only that is set; curl, Go and Git do not. Without `noProxy`, it would read the
+      // environment.
       new EnvHttpProxyAgent({
         ...limits,
         proxyTls: connect,
@@ -90,6 +89,8 @@ async function loadConnect(origin: URL, proxy: ProxySettings): Promise<() => Con
   }
 }
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
 /** `url` has the path and the query. */
 export interface Exchange {
   readonly method: Method | 'PATCH'
@@ -97,9 +98,7 @@ export interface Exchange {
   readonly body: string | undefined
   readonly authorization: string | undefined
   readonly userAgent: string
-  /** The answer can also be a stream of events. */
   readonly acceptsEvents?: boolean
-  /** Includes connecting, sending and reading. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }
@@ -113,7 +112,6 @@ export interface Answer {
 
 /** Judges no status, follows no redirect and repeats nothing. */
 export interface Transport {
-  /** `host[:port]` */
   readonly proxyHost: string | undefined
   ready(): Promise<void>
   /** Throws an ExchangeFailure when no whole answer came. */
@@ -169,7 +167,7 @@ async function exchangeOnce(exchange: Exchange, dispatcher: Dispatcher, clock: C
     })
     // undici heeds its signal only once there is a connection: not during a handshake, nor while a proxy is asked for a tunnel.
     const response = await unlessAborted(signal, answering)
-    // A header that was sent twice contradicts itself. The joined value matches no grammar here, so it is ignored.
+    // The joined value of a header that was sent twice matches no grammar here.
     const headers = Object.fromEntries(
       Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]),
     )

@@ -23,8 +23,8 @@ const maxPathLength = 64
 const minCutLength = 12
 
 /**
- * Finds copied URLs of webhooks, in any spelling: the host of one and what follows it, or `@` and the host of one with a user. Shows the
- * host. A path alone is not searched: files, ids and names can have a part of it.
+ * Finds copies in any spelling: the host and what follows it, or `@` and the host of a URL with a user. Shows the host. Files, ids and
+ * names can have a part of a path, so a path alone is not searched.
  */
 export function createCopiedUrls() {
   const hosts = new Map<string, { readonly shown: string; readonly paths: Set<string> }>()
@@ -56,7 +56,7 @@ export function createCopiedUrls() {
 
 const hostName = /@?[a-z\d][\w.-]*/g
 
-/** Spells equal addresses equally: in lower case, without ports, repeated slashes, brackets of a host, and letters beyond ASCII but the sign of a cut. */
+/** Equal addresses differ in case, ports, repeated slashes, brackets of a host, and letters beyond ASCII but the sign of a cut. */
 const respell = (text: string) =>
   text
     .toLowerCase()

@@ -14,8 +14,8 @@ export interface SkippedDirectory {
 
 export interface Files {
   /**
-   * Reads UTF-8. Throws an InputError that names `input`, also for a path outside of the workspace without `mayBeOutside`, which is for a
-   * path that a person typed.
+   * Throws an InputError that names `input`, also for a path outside of the workspace without `mayBeOutside`, which is for a path that a
+   * person typed.
    */
   read(path: string, input: string, mayBeOutside?: boolean): Promise<string>
   find(globs: readonly string[], input: string): Promise<FoundFiles>
@@ -37,12 +37,10 @@ export interface Files {
 }
 
 export interface OutputFile {
-  /** The input that named it, in camelCase. */
   readonly input: string
   readonly path: string
   /** Pieces are written one after the other, and can be read once. */
   readonly content: string | Iterable<string>
-  /** The run fails if the file cannot be written. */
   readonly isEssential?: true
   /** The user did not name this path, so it must be inside the workspace and lead through no link. */
   readonly staysInWorkspace?: true

@@ -14,12 +14,11 @@ declare module 'zod' {
     /** The default in action.yml only: an expression that the runner evaluates. */
     actionDefault?: string
     setting?: 'variable'
-    /** What is special about the input in this operation. */
     note?: string
   }
 }
 
-/** What the operator of a runner or a person decides, and no step: a `WATCHKEEPER_` variable in the action, and an option elsewhere. */
+/** The operator of a runner or a person decides it, and no step: it is a `WATCHKEEPER_` variable in the action. */
 export const variable = <const T extends z.ZodType>(field: T): T => field.meta({ ...metaOf(field), setting: 'variable' })
 
 export const noted = <const T extends z.ZodType>(field: T, note: string): T => field.meta({ ...metaOf(field), note })
@@ -283,5 +282,5 @@ export const fileSettings: readonly (keyof Settings)[] = [
   'issue',
 ]
 
-/** Inputs that a config file and a variable may set, too. The owner of objects must not change when the repository is renamed. */
+/** The owner of objects must not change when the repository is renamed. */
 export const fileInputs = ['project'] as const

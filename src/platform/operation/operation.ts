@@ -77,7 +77,6 @@ export interface Context<E extends Effect, S extends Scope> {
   serviceName?(): Promise<string | undefined>
   /** `rules` in the repository's config file. */
   readonly lintSettings: LintSettings
-  /** SQL in files may call them. */
   readonly sqlFunctions: readonly string[]
   readonly previousOwner?: PreviousOwner | undefined
   readonly environment?: NamedEnvironment | undefined
@@ -90,7 +89,6 @@ export interface Context<E extends Effect, S extends Scope> {
   checkpoint(): Promise<void>
   /** Throws kind `canceled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */
   readonly confirm: ((review: Confirmation) => Promise<void>) | undefined
-  /** Writes to the debug log, if there is one. */
   debug(line: string): void
   /** Awaited, because a killed run leaves nothing else behind. */
   progress(progress: Progress): Promise<void>
@@ -106,7 +104,6 @@ export interface NamedEnvironment {
   readonly path: string
   /** Common settings in camelCase, such as `serviceId`. */
   readonly settings: Readonly<Record<string, string>>
-  /** Owner of the objects. */
   readonly project: string | undefined
   /** Values of `${{ env.X }}`, before those that were passed. */
   readonly variables: ReadonlyMap<string, string>
@@ -147,13 +144,12 @@ export interface Operation<
   scopeWith?(values: Partial<z.output<I>>): Scope
   /** Only the command line and the library have the operation. */
   readonly isOutsideOfAction?: true
-  /** May change or delete existing objects. At a terminal, a person confirms that. An input with its value, where it asks only with these. */
+  /** May change or delete objects, which a person at a terminal confirms. An input with its value, where it asks only with these. */
   readonly asksFirst?: true | Readonly<Record<string, string>>
   readonly input: I
   /** The input whose values follow the command, in place of an option. Its items are lines. */
   readonly positional?: keyof z.input<I> & string
   readonly output: O
-  /** Fields of the full result that are not outputs. */
   readonly details: D
   /** Works on the emulator's demo data; shown in the documentation and run by a contract test. */
   readonly example: z.input<I>
@@ -187,7 +183,6 @@ export interface Operation<
 
 export const noFields = z.looseObject({})
 
-/** Infers the types from the schemas. */
 export const defineOperation = <E extends Effect, S extends Scope, I extends z.ZodObject, O extends z.ZodObject, D extends z.ZodObject>(
   operation: Operation<E, S, I, O, D>,
 ): Operation<E, S, I, O, D> => operation

@@ -34,7 +34,6 @@ export const commonResultSchema = z.object({
   error: resultErrorSchema.exactOptional().describe('For the status `error`.'),
 })
 
-/** For outputs, result file and `--json`. */
 export interface ResultDocument extends Readonly<z.output<typeof commonResultSchema>> {
   readonly [field: string]: unknown
 }
@@ -54,7 +53,6 @@ export interface RunResult {
   /** True also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean
   readonly exitCode: number
-  /** The library throws it again. */
   readonly error?: WatchkeeperError
 }
 

@@ -12,7 +12,6 @@ export interface Condition {
   readonly field: SelectField
   /** Alternatives. Empty for `managed`, `unmanaged` and `all`. */
   readonly values: readonly string[]
-  /** Case does not matter. */
   readonly isPart?: true
 }
 
@@ -24,14 +23,13 @@ export interface Selectable {
   readonly tags?: readonly string[] | undefined
   readonly state?: string | null | undefined
   readonly type?: string | null | undefined
-  /** True for an ownership marker of any project. */
   readonly isManaged?: boolean | undefined
   readonly isOwnedBy?: ((project: string) => boolean) | undefined
 }
 
 const flags: readonly string[] = ['managed', 'unmanaged', 'all'] satisfies readonly SelectField[]
 
-/** Fields with few values, which accept several of them. Any other value is the rest of the line. */
+/** Any other field has one value, the rest of the line. */
 const manyValued: readonly string[] = ['key', 'kind', 'state'] satisfies readonly SelectField[]
 
 const isField = (text: string): text is SelectField => selectFields.some((field) => field === text)

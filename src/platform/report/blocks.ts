@@ -20,7 +20,6 @@ export const severityLooks = {
   note: { sign: 'ℹ️', color: 'cyan', status: 'pass' },
 } as const satisfies Record<Severity, object>
 
-/** The sign of what was not checked. */
 export const skippedSign = '–'
 
 export interface Column {
@@ -28,7 +27,6 @@ export interface Column {
   readonly align?: 'left' | 'right'
 }
 
-/** Leaves out zeros. */
 export const countFacts = (counts: Readonly<Record<string, number>>): BlockOf<'facts'> => ({
   kind: 'facts',
   facts: Object.entries(counts).flatMap(([label, count]) => (count === 0 ? [] : [{ label, value: [trusted(String(count))] }])),
@@ -71,7 +69,6 @@ interface Table {
   readonly columns: readonly Column[]
   /** A line break between the items of a cell is one on a terminal, and otherwise a space. */
   readonly rows: readonly (readonly Line[])[]
-  /** For media with colors. */
   readonly statuses?: readonly Status[]
 }
 
@@ -101,7 +98,6 @@ export interface LayoutTile {
 export interface Layout {
   /** One for each container and tab with a difference. */
   readonly grids: readonly { readonly title: string; readonly before: readonly LayoutTile[]; readonly after: readonly LayoutTile[] }[]
-  /** Counts unchanged tiles that are left out. */
   readonly undrawn: number
   /** Text for media without graphics. Untrusted. */
   readonly lines: readonly string[]
@@ -129,14 +125,13 @@ export type Block =
       readonly kind: 'details'
       readonly title: string
       readonly blocks: readonly Block[]
-      /** A terminal, a comment and an issue say nothing about it, because every run has it, or its reader has seen it before. */
+      /** Every run has it, or its reader has seen it before: a terminal, a comment and an issue leave it out. */
       readonly isQuiet?: true
     }
   | {
       readonly kind: 'message'
       /** Untrusted sentences, one or more in each line. */
       readonly text: string
-      /** Locations that lines begin with. */
       readonly locations?: readonly Location[]
     }
   | { readonly kind: 'preformatted'; readonly text: string }
@@ -161,7 +156,6 @@ export function composeBlocks(part: Part): readonly Block[] {
 const isParts = (part: Exclude<Part, undefined | false>): part is readonly Part[] =>
   Array.isArray(part) && !(part[0] && ['trusted', 'untrusted'].includes(part[0].kind))
 
-/** Left out without content. */
 export const fold = (title: string, ...parts: readonly Part[]): BlockOf<'details'> => ({
   kind: 'details',
   title,
@@ -190,16 +184,14 @@ function isEmptyBlock(block: Block) {
   }
 }
 
-/** `alerts.yml:12:3` */
 export const locationText = (location: Location): Untrusted => placed(formatLocation(location), location)
 
-/** A whole address is wider than the cell of a table. Any other address in the message can be text of a user. */
+/** A whole address is wider than a cell. Any other address in the message can be text of a user. */
 const withPage = (message: string, page = '') =>
   page !== '' && message.endsWith(page)
     ? say`${untrustedSentence(message.slice(0, -page.length))}${link(page.replace(/^.*\/|#.*$/g, ''), page)}`
     : untrustedSentence(message)
 
-/** For a medium with tables. */
 export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table'> => ({
   kind: 'table',
   columns: [{ title: 'Severity' }, { title: 'Message' }, { title: 'Location' }, { title: 'Rule' }],

@@ -24,7 +24,7 @@ function csvCell(cell: CsvCell) {
   return csvQuoted(cell)
 }
 
-// Spreadsheets run a cell that begins with one of these as a formula, quoted or not (OWASP, CSV injection). Some accept the wide forms, too.
+// Spreadsheets run such a cell as a formula, quoted or not (OWASP, CSV injection). Some accept the wide forms, too.
 const startsFormula = /^[=+\-@\t\r＝＋－＠]/
 
 function csvQuoted(text: string) {

@@ -8,7 +8,6 @@ interface FieldDifference {
   readonly path: string
   readonly before?: unknown
   readonly after?: unknown
-  /** Only where both sides are long texts. */
   readonly lines?: readonly { readonly sign: DiffLine['sign']; readonly text: string }[] | undefined
 }
 
@@ -59,7 +58,7 @@ function toBlock(title: string, { before, after, lines }: FieldDifference): read
   return [{ sign: '~', text: title }, ...shortened.flatMap(({ sign, text }) => broken(sign, `${indent}  `, printable(text)))]
 }
 
-/** Shows what differs of two long lines, of which one was removed and the other one added in its place. */
+/** One of two long lines was removed and the other added in its place. */
 function shortenPairs(lines: readonly DiffLine[]): readonly DiffLine[] {
   const texts = lines.map(({ sign, text }) =>
     sign === ' ' && text.length > room ? `${text.slice(0, toBoundary(text, room - 1))}…` : clipped(text),
@@ -105,7 +104,7 @@ function pairLines(
 
 const countSame = (before: string, after: string) => before.length - rangeLength(trimSame(before, after).before)
 
-/** What stays is shown up to this far around a change. A narrow window shows the start of a line, so the change is near it. */
+/** Context around a change. A narrow window shows the start of a line, so the change is near it. */
 const contextLength = 16
 
 /** Cuts what is long only after the search. */
@@ -124,7 +123,6 @@ function aroundChanges(before: string, after: string): readonly [string, string]
 
 const maxChanges = 5
 
-/** Start and end in a text. */
 type TextRange = readonly [number, number]
 
 interface LineChange {
@@ -176,7 +174,6 @@ function changedParts(before: string, after: string): readonly LineChange[] {
 
 const toWords = (text: string) => text.match(/[\p{L}\p{N}_]+|\s+|./gsu) ?? []
 
-/** Leaves out what is the same at the start and at the end. */
 function trimSame(
   before: string,
   after: string,
@@ -237,7 +234,6 @@ function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLi
   return [{ sign, text: `${name}: |` }, ...lines.flatMap((line) => broken(sign, `${indent}  `, shownValue(line)))]
 }
 
-/** Quotes only what is ambiguous. */
 function asYaml(value: unknown) {
   const isPlain = typeof value === 'string' && /^[\p{L}\p{N}_][^\n]*$/u.test(value) && value.trim() === value && Number.isNaN(Number(value))
   return isPlain ? value : (JSON.stringify(value) ?? '')

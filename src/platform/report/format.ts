@@ -1,4 +1,4 @@
-// Amounts, sizes, durations and times for people. Exact values are in outputs, JSON and files.
+// For people. Exact values are in outputs, JSON and files.
 
 import { type Day, formatDay, formatMoment } from '../core/dates.ts'
 import { type Decimal, formatExact, formatRounded, fromText } from '../core/decimal.ts'
@@ -12,7 +12,7 @@ export function formatMoney(value: Decimal): string {
   return formatRounded(value, value.abs().gte(fromText('1000000')) ? 0 : 2)
 }
 
-/** Two amounts with two decimals, or with all digits where rounding would hide that they differ. */
+/** All digits where rounding would hide that they differ. */
 export function formatMoneyPair(a: Decimal, b: Decimal): readonly [string, string] {
   const rounded = [formatMoney(a), formatMoney(b)] as const
   return rounded[0] === rounded[1] && !a.eq(b) ? [formatExact(a), formatExact(b)] : rounded
@@ -30,7 +30,6 @@ export function formatPercent(value: Decimal): string {
   return value.gt(50) ? (value.gt(100) ? 'just over 100%' : 'just under 100%') : 'almost 0%'
 }
 
-/** `12.3%`, for columns of shares. */
 export const formatShare = (value: Decimal): string => `${formatRounded(value, 1)}%`
 
 /** `98.3%`, rounded down so that a value below a limit does not look equal to it. */

@@ -13,7 +13,9 @@ const byteLength = (text: string): number => Buffer.byteLength(text)
 
 const noteBytes = 200
 
-/** Blocks that get the room that the others leave, in this order: a short report keeps its verdict and what to know about it. */
+const noteOn = (leftOut: number, noun: string, rest: string) => `*${plural(leftOut, noun)} did not fit. See ${rest}.*`
+
+/** A short report keeps its verdict and what to know about it: these get the room that the others leave, in this order. */
 const longKinds: readonly Block['kind'][] = ['table', 'diagnostics', 'diff', 'layout', 'details']
 
 /**
@@ -28,13 +30,12 @@ export function renderMarkdown(
 ): string {
   const footer = blocks.map((block) => (block.kind === 'footer' ? `${lineMarkdown(block.line, linkTo)}\n` : '')).join('')
   const { text, leftOut } = renderFitting(blocks.flatMap(foldLong), { room: maxBytes - noteBytes - byteLength(footer), rest, linkTo })
-  const note = leftOut === 0 ? '' : `*${plural(leftOut, 'more section')} did not fit. See ${rest}.*\n${footer === '' ? '' : '\n'}`
+  const note = leftOut === 0 ? '' : `${noteOn(leftOut, 'more section', rest)}\n${footer === '' ? '' : '\n'}`
   // Blocks leave room for both. Without room for any block, only the footer may fit, or nothing.
   const end = [`${note}${footer}`, footer].find((one) => byteLength(text) + byteLength(one) <= maxBytes) ?? ''
   return `${text}${end}`
 }
 
-/** A reader sees these before the others are folded. */
 const maxOpenItems = 20
 const maxOpenLines = 60
 
@@ -62,7 +63,7 @@ function renderFitting(blocks: readonly Block[], { room, ...surroundings }: Spac
   let left = room
   for (const block of body.toSorted((a, b) => longKinds.indexOf(a.kind) - longKinds.indexOf(b.kind))) {
     const piece = blockMarkdown(block, { room: left, ...surroundings })
-    if (piece === undefined) continue
+    if (piece === undefined || byteLength(piece) + 2 > left) continue
     pieces.set(block, `${piece}\n\n`)
     left -= byteLength(piece) + 2
   }
@@ -77,16 +78,16 @@ interface Space {
 
 /** Undefined when no part of the block fits. */
 function blockMarkdown(block: BlockBody, space: Space) {
-  if (block.kind === 'table') return tableMarkdown(block, space)
-  if (block.kind === 'diagnostics') return tableMarkdown(toTable(block), space)
-  if (block.kind === 'diff') return renderDiff(block, space)
-  if (block.kind === 'details') return renderDetails(block, space)
-  const text = renderWhole(block, space.linkTo)
-  return byteLength(text) + 2 <= space.room ? text : undefined
-}
-
-function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>, linkTo?: LinkTo) {
+  const { linkTo } = space
   switch (block.kind) {
+    case 'table':
+      return tableMarkdown(block, space)
+    case 'diagnostics':
+      return tableMarkdown(toTable(block), space)
+    case 'diff':
+      return renderDiff(block, space)
+    case 'details':
+      return renderDetails(block, space)
     case 'verdict':
       return `### ${statusLooks[block.status].sign} ${lineMarkdown(block.line, linkTo)}`
     case 'paragraph':
@@ -132,10 +133,9 @@ function tableMarkdown({ title, columns, rows }: BlockOf<'table'>, { room, rest,
   const leftOut = rows.length - written.length
   if (leftOut === rows.length) return undefined
   const text = [head, ...written].join('\n')
-  return leftOut === 0 ? text : `${text}\n\n*${plural(leftOut, 'more row')} did not fit. See ${rest}.*`
+  return leftOut === 0 ? text : `${text}\n\n${noteOn(leftOut, 'more row', rest)}`
 }
 
-/** Leaves room for a note about the others. */
 function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: number) {
   const lines: string[] = []
   let size = noteBytes
@@ -154,15 +154,11 @@ const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
 function renderDiff({ lines, places = [] }: BlockOf<'diff'>, { room, rest, linkTo }: Space) {
   const linked = places.filter((line) => line.some((part) => linkAddress(part, linkTo) !== undefined))
   const links = linked.length === 0 ? '' : `\n\n${lineMarkdown(say`In the files: ${joinFirst(20, linked)}`, linkTo)}`
-  const aroundBytes = 20 + byteLength(links)
-  const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${printable(text)}`, room - aroundBytes)
+  const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${printable(text)}`, room - 20 - byteLength(links))
   const leftOut = lines.length - written.length
   if (leftOut === lines.length) return undefined
-  const diff = markdownDiff(written)
-  const note = leftOut === 0 ? '' : `\n\n*${plural(leftOut, 'more line')} did not fit. See ${rest}.*`
-  const text = `${diff}${note}${links}`
-  // Backticks in the lines make the fence longer.
-  return byteLength(text) + 2 <= room ? text : undefined
+  const note = leftOut === 0 ? '' : `\n\n${noteOn(leftOut, 'more line', rest)}`
+  return `${markdownDiff(written)}${note}${links}`
 }
 
 function renderDetails({ title, blocks }: BlockOf<'details'>, { room, rest, linkTo }: Space) {
@@ -170,7 +166,7 @@ function renderDetails({ title, blocks }: BlockOf<'details'>, { room, rest, link
   const tail = '</details>'
   const { text, leftOut } = renderFitting(blocks, { room: room - noteBytes - byteLength(head) - byteLength(tail), rest, linkTo })
   if (text === '') return undefined
-  return `${head}${text}${leftOut === 0 ? '' : `*${plural(leftOut, 'more section')} did not fit. See ${rest}.*\n`}${tail}`
+  return `${head}${text}${leftOut === 0 ? '' : `${noteOn(leftOut, 'more section', rest)}\n`}${tail}`
 }
 
 const renderWith =

@@ -17,7 +17,7 @@ const chartColors = [
   { square: '🟪', color: '#8250df' },
 ] as const
 
-/** The running total where a limit or a forecast is for the sum of all points, and otherwise the points. */
+/** The running total where a limit or a forecast is for the sum. */
 export function renderChart(block: BlockOf<'chart'>): string {
   const { unit, valueName = 'Used' } = block
   const series = toSeries(block)
@@ -73,8 +73,7 @@ function xyChart(labels: readonly string[], unit: string, plots: readonly Plot[]
 /** More labels than this overlap. The axis is 820 pixels wide, a character about 8, and a gap is 16. */
 const maxLabels = (labels: readonly string[]) => Math.min(12, Math.floor(820 / (8 * Math.max(...labels.map((label) => label.length)) + 16)))
 
-// Mermaid draws every label, and one bar for each different label. Omitted labels are numbers in zero-width digits, because Mermaid
-// trims ordinary spaces, which makes such labels equal.
+// Mermaid draws one bar for each different label. Omitted labels are numbers in zero-width digits, because Mermaid trims ordinary spaces.
 function axisLabels(labels: readonly string[]) {
   const step = Math.ceil(labels.length / Math.max(1, maxLabels(labels)))
   return labels.map((label, i) =>

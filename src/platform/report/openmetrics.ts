@@ -8,7 +8,6 @@ export interface MetricFamily {
 
 interface MetricSample {
   readonly labels: Readonly<Record<string, string>>
-  /** A plain decimal. */
   readonly value: string
 }
 

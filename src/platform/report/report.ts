@@ -48,12 +48,10 @@ export function verdictOf(reasons: readonly Reason[]): Verdict {
 export type Annotation = Omit<Diagnostic, 'location'> & Partial<Pick<Diagnostic, 'location'>>
 
 export interface Report {
-  /** Makes sense by itself. */
   readonly headline: Line
   readonly blocks: readonly Part[]
   /** Default: the service id. */
   readonly services?: Line
-  /** Shown beside the lines of the user's files. */
   readonly annotations?: readonly Annotation[]
   /** Events that are worth a notification whatever the verdict is. */
   readonly milestones?: readonly Line[]

@@ -41,16 +41,12 @@ export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly D
   return `${JSON.stringify(log, null, 2)}\n`
 }
 
-// Code scanning does not show results without a line, so a diagnostic about the whole file gets the first line.
+// Code scanning shows no results without a line, so the whole file gets the first one.
 const regionOf = ({ line = 1, column }: Location) => ({
   startLine: line,
   ...(column !== undefined && { startColumn: column }),
 })
 
-export interface Diagnosed {
-  readonly diagnostics: readonly Diagnostic[]
-}
-
 export const diagnosticReports = (rules: readonly SarifRule[]) => ({
-  sarif: ({ diagnostics }: Diagnosed): string => renderSarif(rules, diagnostics),
+  sarif: ({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }): string => renderSarif(rules, diagnostics),
 })

@@ -36,6 +36,5 @@ export const facts = (values: Readonly<Record<string, Cell>>): BlockOf<'facts'> 
   facts: Object.entries(values).flatMap(([label, value]) => (value === undefined ? [] : [{ label, value: cellLine(value) }])),
 })
 
-/** For a value that this project formats. */
 export const shown = <T>(value: T | undefined, format: (value: T) => string = String): Inline | undefined =>
   value === undefined ? undefined : trusted(format(value))

@@ -22,7 +22,6 @@ const restWords = ({ rest = 'the summary of the run' }: TerminalStyle) => rest
 const paint = (style: TerminalStyle, format: Parameters<typeof styleText>[0], text: string) =>
   style.color ? text.replaceAll(/[^ ]+/g, (word) => styleText(format, word, { validateStream: false })) : text
 
-/** Color is never the only sign of a status. */
 export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): readonly string[] {
   const shown = blocks.filter((block) => block.kind !== 'details' || !block.isQuiet)
   return shown.flatMap((block, i) => [...(i === 0 ? [] : ['']), ...blockLines(block, style)])
@@ -95,7 +94,7 @@ function tableLines({ title, columns, rows }: BlockOf<'table'>, style: TerminalS
   return [...(title === undefined ? [] : [paint(style, 'bold', title)]), ...renderColumns([head, ...body], right, style), ...more]
 }
 
-/** Left columns are not wrapped to less than this, because a column of single words is hard to read. */
+/** A column of single words is hard to read. */
 const narrowest = 16
 
 const padBetween = '  '
@@ -148,7 +147,6 @@ const naturalWidths = (rows: CellTexts) =>
 
 const addWidths = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
-/** Widens the narrowest columns that need it. */
 function widen(minimal: readonly number[], natural: readonly number[], room: number) {
   const widths = [...minimal]
   for (let left = Math.min(room, addWidths(natural)) - addWidths(minimal); left > 0; left--) {
@@ -160,8 +158,8 @@ function widen(minimal: readonly number[], natural: readonly number[], room: num
 }
 
 /**
- * If that is not enough, each row becomes a short paragraph: `checkout`, and below it `Used (CHC) 12.00 · Limit 10.00`. Before these, each
- * item of a column with several has its own line.
+ * The last way out: each row becomes a short paragraph: `checkout`, and below it `Used (CHC) 12.00 · Limit 10.00`. Items of a column with
+ * several have lines of their own.
  */
 function flowRows([head = [], ...rows]: CellTexts, style: TerminalStyle) {
   const isList = head.map((_, i) => rows.some((cells) => cells[i]?.includes('\n')))

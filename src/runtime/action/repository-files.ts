@@ -56,9 +56,8 @@ function isOfRun(directory: string, { GITHUB_SERVER_URL: server = '', GITHUB_REP
 }
 
 /**
- * The commit that is checked out, because the lines that a run reports are those of its files. In a pull request, this is usually the merge
- * commit: lines of the head may have other numbers, and GitHub shows the merge commit as long as it keeps it. The runner's variable has
- * another commit where a workflow checks out a `ref`.
+ * The lines that a run reports are those of its files. In a pull request, this is usually the merge commit: lines of the head may have
+ * other numbers. The runner's variable has another commit where a workflow checks out a `ref`.
  */
 function readCommit(directory: string) {
   const head = readGitText(directory, 'HEAD').trim()

@@ -62,10 +62,7 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
   }
 }
 
-/**
- * The runner sets `INPUT_` and the name in capitals. An empty value means not given, but for the address that gets the key: its default in
- * action.yml tells an expression without a value.
- */
+/** An empty value means not given, but for the address that gets the key: its default in action.yml tells an expression without a value. */
 function readInputs(env: Variables): Readonly<Record<string, string>> {
   const inputs = Object.entries(env).flatMap(([name, value]) => {
     const text = name.startsWith('INPUT_') ? value?.trim() : undefined
@@ -80,14 +77,13 @@ const stepExitCodes: readonly number[] = [exitCodes.ok, exitCodes.partlyApplied,
 
 const stepExitCode = (exitCode: number) => (stepExitCodes.includes(exitCode) ? exitCode : exitCodes.error)
 
-/** The step fails, and its outputs contain the reason. */
 export async function reportCrash(thrown: unknown, env: Variables): Promise<number> {
   const name = env.INPUT_OPERATION?.trim() ?? ''
   const operation = isOperationName(name) ? name : ''
   const error = toSafeError(thrown, () => credentialsIn(readInputs(env), env))
   const result = toErrorResult(operation, error, {}, [footerOf({}, systemClock.now())])
   const files = stepFiles(env)
-  await publish(result, { ...files, used: new Set() }, { resultFile: resultFilePath(undefined, files, operation), summary: true })
+  await publish(result, files, { used: new Set(), resultFile: resultFilePath(undefined, files, operation), summary: true })
   annotateVerdict(result.document)
   return exitCodes.error
 }
@@ -175,8 +171,8 @@ const maxAnnotationCharacters = 4000
 const annotateAs = { error: core.error, warning: core.warning, note: core.notice } as const satisfies Record<Severity, unknown>
 
 /**
- * The most severe first, then the verdict. `warnings` is the number of warnings so far. GitHub shows every annotation in the list of the
- * run, and beside its line if the pull request changes it.
+ * `warnings` is the number of warnings so far. GitHub shows an annotation in the list of the run, and beside its line if the pull request
+ * changes it.
  */
 function annotate({ annotations, document }: RunResult, warnings: number, pathOf: (file: string) => string) {
   for (const [severity, show] of Object.entries(annotateAs)) {

@@ -11,7 +11,6 @@ export interface CommandOption {
   readonly text: string
   readonly group?: string
   readonly isCommon?: boolean
-  /** What completion offers. */
   readonly choices?: readonly string[]
 }
 
@@ -19,11 +18,9 @@ export interface Command {
   readonly name: string
   readonly summary: string
   readonly options: readonly CommandOption[]
-  /** What it takes beside options, and the words to choose from. */
   readonly words?: { readonly shown: string; readonly text?: string; readonly choices?: readonly string[]; readonly max: number }
   readonly examples?: readonly string[]
   readonly notes?: readonly string[]
-  /** What to do about an option that it does not have. */
   explainOption?(name: string): string | undefined
   run(given: GivenArguments): Promise<number>
 }
@@ -83,7 +80,7 @@ export function requireChoice<const T extends string>(what: string, given: strin
   return found
 }
 
-/** The message is the whole output. No WatchkeeperError, because help would load the code of diagnostics with it. */
+/** No WatchkeeperError, because help would load the code of diagnostics with it. */
 export class WrongUse extends Error {}
 
 const wrongUse = (message: string) => new WrongUse(message)

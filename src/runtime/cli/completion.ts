@@ -1,37 +1,23 @@
 import { type Command, takesValue } from './command.ts'
 import { firstSentence } from './help.ts'
 
-export function completionScript(shell: 'bash' | 'zsh' | 'fish', commands: readonly Command[]): string {
-  const completed = commands.map(
-    ({ name, summary, words, options }): CompletedCommand => ({
-      name,
-      summary: firstSentence(summary),
-      words: words?.choices ?? [],
-      options: options.map(({ name, kind, text, choices = [] }) => ({
-        flag: `--${name}`,
-        summary: text,
-        takesValue: takesValue(kind),
-        choices,
-      })),
-    }),
-  )
-  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell]('watchkeeper', completed)
-}
+export const completionScript = (shell: 'bash' | 'zsh' | 'fish', commands: readonly Command[]): string =>
+  ({ bash: bashScript, zsh: zshScript, fish: fishScript })[shell]('watchkeeper', commands.map(toCompleted))
 
-interface CompletedCommand {
-  readonly name: string
-  readonly summary: string
-  readonly words: readonly string[]
-  readonly options: readonly CompletedOption[]
-}
+const toCompleted = ({ name, summary, words, options }: Command) => ({
+  name,
+  summary: firstSentence(summary),
+  words: words?.choices ?? [],
+  // An option without choices takes any value, which is completed as a file.
+  options: options.map(({ name, kind, text, choices = [] }) => ({
+    flag: `--${name}`,
+    summary: text,
+    takesValue: takesValue(kind),
+    choices,
+  })),
+})
 
-interface CompletedOption {
-  readonly flag: string
-  readonly summary: string
-  readonly takesValue: boolean
-  /** Empty for any value, which is completed as a file. */
-  readonly choices: readonly string[]
-}
+type CompletedCommand = ReturnType<typeof toCompleted>
 
 function bashScript(name: string, commands: readonly CompletedCommand[]) {
   const values = new Map(
@@ -65,7 +51,7 @@ complete -o default -F _${name} ${name}
 const zshText = (text: string) => text.replace(/[\\[\]:'"`$]/g, ' ')
 
 function zshScript(name: string, commands: readonly CompletedCommand[]) {
-  const argument = ({ flag, summary, takesValue, choices }: CompletedOption): string => {
+  const argument = ({ flag, summary, takesValue, choices }: CompletedCommand['options'][number]): string => {
     const action = choices.length > 0 ? `(${choices.join(' ')})` : '_files'
     return `        '*${flag}[${zshText(summary)}]${takesValue ? `:value:${action}` : ''}' \\`
   }

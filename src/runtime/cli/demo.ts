@@ -8,6 +8,7 @@ import type { OperationName } from '../../operations.ts'
 import type { ProfileName } from '../../platform/api/profiles.ts'
 import { exitCodes } from '../../platform/core/errors.ts'
 import { operationCommand } from './operation-command.ts'
+import { demoVariables } from './serve-emulator.ts'
 import { hasColors, type Terminal } from './terminal.ts'
 
 interface DemoStep {
@@ -22,25 +23,20 @@ interface DemoStep {
   readonly before?: () => void
 }
 
-function demoEnvironment({ url }: Emulator, profile: ProfileName): Readonly<Record<string, string>> {
-  const server = { WATCHKEEPER_API_URL: url, WATCHKEEPER_PROFILE: profile }
-  if (profile === 'hyperdx') return { ...server, WATCHKEEPER_API_KEY: demo.apiKeySecret }
-  return {
-    ...server,
-    WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
-    WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
-    WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
-    WATCHKEEPER_SERVICE_ID: demo.services.checkout,
-  }
+function shopOf({ store }: Emulator) {
+  const service = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
+  const webhook = service?.webhooks[0]
+  if (service === undefined || webhook === undefined) throw new Error('the shop has no webhook')
+  return { service, webhook }
 }
 
 /** The last two operations are gates that fail. */
-function demoSteps({ store }: Emulator): readonly DemoStep[] {
-  const service = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
-  const dashboard = service?.dashboards.find(({ name }) => name === 'Checkout overview')
+function demoSteps(emulator: Emulator): readonly DemoStep[] {
+  const { service, webhook } = shopOf(emulator)
+  const dashboard = service.dashboards.find(({ name }) => name === 'Checkout overview')
   const tile = dashboard?.tiles.find(({ name }) => name === 'Error rate')
-  const webhook = service?.webhooks[0]
-  if (dashboard === undefined || tile === undefined || webhook === undefined) throw new Error('the shop has no checkout overview')
+  if (dashboard === undefined || tile === undefined) throw new Error('the shop has no checkout overview')
+  const file = { inputs: { project: 'demo/shop' }, files: declared(webhook.id) }
   return [
     { title: 'List the dashboards with a tag', operation: 'list-dashboards', inputs: { select: 'tag=shop' }, highlights: / shop, / },
     { title: 'List the sources', operation: 'list-sources', inputs: {} },
@@ -63,20 +59,8 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
       },
       highlights: /^Condition/,
     },
-    {
-      title: 'Plan the changes of a file, without writing',
-      operation: 'plan',
-      inputs: { project: 'demo/shop' },
-      highlights: /^\+ \w/,
-      files: declared(webhook.id),
-    },
-    {
-      title: 'Apply the file',
-      operation: 'apply',
-      inputs: { project: 'demo/shop' },
-      highlights: /^created/,
-      files: declared(webhook.id),
-    },
+    { title: 'Plan the changes of a file, without writing', operation: 'plan', ...file, highlights: /^\+ \w/ },
+    { title: 'Apply the file', operation: 'apply', ...file, highlights: /^created/ },
     {
       title: 'Compare the cost with a smaller budget; the gate fails',
       operation: 'usage-cost',
@@ -94,11 +78,8 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
   ]
 }
 
-/** The drift fails. */
-function selfHostedSteps({ store }: Emulator): readonly DemoStep[] {
-  const service = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
-  const webhook = service?.webhooks[0]
-  if (service === undefined || webhook === undefined) throw new Error('the shop has no webhook')
+function selfHostedSteps(emulator: Emulator): readonly DemoStep[] {
+  const { service, webhook } = shopOf(emulator)
   // The demo's telemetry has no service of this name.
   const files = Object.fromEntries(Object.entries(declared(webhook.id)).map(([path, text]) => [path, text.replace(':orders', ':checkout')]))
   const file = { inputs: { project: 'demo/shop' }, files }
@@ -198,7 +179,6 @@ interface DemoRun {
   readonly log: string
 }
 
-/** Runs as this command line does, in a directory of its own. */
 async function runStep(
   { operation, files = {}, words = [], ...step }: DemoStep,
   env: Terminal['env'],
@@ -233,7 +213,7 @@ export async function runDemo({ profile, isVerbose }: DemoOptions, terminal: Ter
   const color = hasColors(terminal)
   const paint: Paint = (format, text) => (color ? styleText(format, text, { validateStream: false }) : text)
   const line = (text = ''): void => void terminal.stdout.write(`${text}\n`)
-  // All steps share one key in one process: with the limit of a real server, two of them would wait ten seconds each.
+  // With the limit of a real server, two steps would wait ten seconds each.
   const emulator = await startEmulator({ dialect: profile, rateLimit: { limit: 1000, windowMs: 10_000 } })
   try {
     const steps = profile === 'hyperdx' ? selfHostedSteps(emulator) : demoSteps(emulator)
@@ -243,7 +223,7 @@ export async function runDemo({ profile, isVerbose }: DemoOptions, terminal: Ter
     for (const [i, step] of steps.entries()) {
       step.before?.()
       const before = emulator.requests.length
-      const run = await runStep(step, demoEnvironment(emulator, profile), terminal)
+      const run = await runStep(step, demoVariables(emulator.url, profile), terminal)
       const isAsExpected = (run.exitCode !== 0) === (step.fails === true)
       if (!isAsExpected) surprises += 1
       const methods = emulator.requests.slice(before).map(({ method }) => method)
@@ -272,7 +252,6 @@ function summarizeSteps(surprises: number, { profile, isVerbose }: DemoOptions, 
   ]
 }
 
-/** Fits a terminal of ordinary width. */
 const maxShownWidth = 80
 
 function showBriefly(step: DemoStep, { log }: DemoRun) {

@@ -2,10 +2,8 @@ import { operationGroups } from '../../operations.ts'
 import type { Command, CommandOption } from './command.ts'
 import { summaries } from './summaries.ts'
 
-/** Columns of a line of help, and where the texts begin. */
 const [width, column] = [80, 26]
 
-/** Breaks a text into lines that begin with the prefix or are indented. Nothing is cut. */
 function fillLine(text: string, prefix = '', indent = prefix.length) {
   const lines: string[] = []
   let line = prefix
@@ -31,7 +29,6 @@ function termOf({ name, kind, placeholder = '' }: CommandOption) {
   return `--${name} ${kind === 'flag' ? `[${placeholder}]` : `<${placeholder}>`}`
 }
 
-/** Titles are in the order of their first option. */
 export function optionLines(options: readonly CommandOption[]): readonly string[] {
   const groups = Map.groupBy(options, ({ group = 'Options' }) => group)
   return [...groups].flatMap(([title, ofGroup]) => [`${title}:`, ...ofGroup.flatMap((option) => helpRow(termOf(option), option.text)), ''])

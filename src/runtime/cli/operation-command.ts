@@ -1,4 +1,3 @@
-// The options of an operation follow from the schemas of its inputs.
 import * as z from 'zod'
 import { type OperationName, operations } from '../../operations.ts'
 import { exitCodes } from '../../platform/core/errors.ts'
@@ -79,7 +78,6 @@ export async function operationCommand(name: OperationName, terminal: Terminal):
   }
 }
 
-/** The help of every operation has common options with this title. */
 const outputGroup = 'Output'
 
 const optionsOf = (shape: Shape): readonly CommandOption[] =>

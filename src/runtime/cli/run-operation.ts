@@ -1,7 +1,6 @@
-// `--version` and `--help` do not load this file.
-
+import { createInterface } from 'node:readline/promises'
 import type { OperationName } from '../../operations.ts'
-import { exitCodes } from '../../platform/core/errors.ts'
+import { exitCodes, inputError } from '../../platform/core/errors.ts'
 import { jsonLine, logLine } from '../../platform/core/escape.ts'
 import { renderTerminal } from '../../platform/report/terminal.ts'
 import { credentialsIn } from '../credentials.ts'
@@ -9,10 +8,11 @@ import { runAndPublish, type Surface, sendMessage } from '../publish.ts'
 import type { PublishSettings } from '../run.ts'
 import { cancelOnSignals } from '../signals.ts'
 import { debugVariable } from '../variables.ts'
-import { createConfirm } from './confirm.ts'
 import { createProgressLine, type ProgressLine } from './progress-line.ts'
 import { remoteAddress, remoteRepository } from './repository.ts'
 import { columnsOf, hasColors, type Terminal } from './terminal.ts'
+
+// `--version` and `--help` do not load this file.
 
 interface TerminalRun {
   readonly json: boolean
@@ -95,4 +95,24 @@ function whereTheRest({ summary, reports = [] }: PublishSettings, { GITHUB_STEP_
 function warnOfIgnoredSettings({ comment = 'off', issue = 'off' }: PublishSettings, note: (line: string) => void) {
   const ignored = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])]
   if (ignored.length > 0) note(`warning: ${ignored.join(' and ')}: ignored, because only the GitHub Action writes comments and issues`)
+}
+
+/** Undefined with `--yes`. */
+function createConfirm({ stdin, stderr }: Terminal, isConfirmed: boolean, stop: AbortSignal): Surface['confirm'] {
+  if (isConfirmed) return undefined
+  return async ({ blocks, question }) => {
+    if (stdin.isTTY !== true || stderr.isTTY !== true)
+      throw inputError('--yes', 'is missing. Nothing was written: without a terminal to ask at, this command writes only with --yes')
+    for (const line of renderTerminal(blocks, { color: false, rest: 'plan', width: columnsOf(stderr) ?? 80 }))
+      stderr.write(`${logLine(line)}\n`)
+    stderr.write(`\n${question} [y/N] `)
+    const reader = createInterface({ input: stdin, signal: stop })
+    try {
+      // The input ends without a line, or a signal ends the question.
+      const { value, done } = await reader[Symbol.asyncIterator]().next()
+      return done !== true && /^\s*y(?:es)?\s*$/i.test(value)
+    } finally {
+      reader.close()
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import { type Dialect, demo, startEmulator } from '../../emulator/index.ts'
+import type { ProfileName } from '../../platform/api/profiles.ts'
 import { exitCodes, inputError } from '../../platform/core/errors.ts'
 import type { Signals } from '../signals.ts'
 
@@ -31,26 +32,25 @@ export async function serveEmulator(
   return exitCodes.ok
 }
 
+/** Settings that a job would set once. */
+export const demoVariables = (url: string, profile: ProfileName): Readonly<Record<string, string>> =>
+  profile === 'hyperdx'
+    ? { WATCHKEEPER_PROFILE: profile, WATCHKEEPER_API_URL: url, WATCHKEEPER_API_KEY: demo.apiKeySecret }
+    : {
+        WATCHKEEPER_API_URL: url,
+        WATCHKEEPER_PROFILE: profile,
+        WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
+        WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
+        WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
+        WATCHKEEPER_SERVICE_ID: demo.services.checkout,
+      }
+
 const describeEmulator = (url: string, dialect: Dialect) =>
   [
     `The emulator serves the API (${dialect}) with demo data on ${url}. Press Ctrl-C to stop it. In another terminal, run:`,
     '',
-    ...(dialect === 'hyperdx'
-      ? [
-          'export WATCHKEEPER_PROFILE=hyperdx',
-          `export WATCHKEEPER_API_URL=${url}`,
-          `export WATCHKEEPER_API_KEY=${demo.apiKeySecret}`,
-          'watchkeeper doctor',
-        ]
-      : [
-          `export WATCHKEEPER_API_URL=${url}`,
-          'export WATCHKEEPER_PROFILE=clickhouse-cloud',
-          `export WATCHKEEPER_API_KEY_ID=${demo.apiKeyId}`,
-          `export WATCHKEEPER_API_KEY_SECRET=${demo.apiKeySecret}`,
-          `export WATCHKEEPER_ORGANIZATION_ID=${demo.organizationId}`,
-          `export WATCHKEEPER_SERVICE_ID=${demo.services.checkout}`,
-          'watchkeeper doctor',
-        ]),
+    ...Object.entries(demoVariables(url, dialect)).map(([name, value]) => `export ${name}=${value}`),
+    'watchkeeper doctor',
     '',
     'Next, declare an alert: https://github.com/watchkeeper/watchkeeper/blob/main/docs/start.md#your-first-alert',
     `Faults, request log and data: ${url}/_emulator`,

@@ -1,4 +1,4 @@
-// Errors name inputs as the action does. The library's callers know them as options in camelCase.
+// Errors name inputs as the action does. Callers of the library know them in camelCase.
 import { ApiError } from '../../platform/api/api-error.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { InputError, type WatchkeeperError } from '../../platform/core/errors.ts'
@@ -21,7 +21,6 @@ const renameWords = (text: string) =>
     return word.startsWith('did you mean') ? word.replace(/[a-z]+(?:-[a-z]+)+/, toCamel) : toCamel(word)
   })
 
-/** `given` are the options of the call, as they were written. */
 export function withOptionNames(error: WatchkeeperError, given: readonly string[]): WatchkeeperError {
   if (error instanceof InputError) return new InputError(error.diagnostics.map((diagnostic) => renameDiagnostic(diagnostic, given)))
   if (error instanceof ApiError) {

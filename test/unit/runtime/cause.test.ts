@@ -3,7 +3,7 @@ import { inputDiagnostic } from '../../../src/platform/core/diagnostics.ts'
 import { InputError, WatchkeeperError } from '../../../src/platform/core/errors.ts'
 import { counted, say, trusted } from '../../../src/platform/core/line.ts'
 import type { Verdict } from '../../../src/platform/report/report.ts'
-import { causeOfError, causeOfVerdict, toCauseText } from '../../../src/runtime/cause.ts'
+import { causeOfError, causeOfVerdict, toCauseText } from '../../../src/runtime/run-result.ts'
 
 const ofVerdict = (verdict: Omit<Verdict, 'status' | 'reasons'> & Partial<Verdict>, diagnostics = []): string =>
   toCauseText(causeOfVerdict({ status: 'fail', reasons: [], ...verdict }, diagnostics))

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { markerOf } from '../../../../src/delivery/github/body.ts'
-import type { SyncContent } from '../../../../src/delivery/github/content.ts'
+import { markerOf, type SyncContent } from '../../../../src/delivery/github/body.ts'
 import { trusted } from '../../../../src/platform/core/line.ts'
 import type { Block } from '../../../../src/platform/report/blocks.ts'
 import { bot, otherComments, otherUser, useGitHub } from '../../../support/github-server.ts'

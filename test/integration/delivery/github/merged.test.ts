@@ -1,6 +1,7 @@
 // After a merge: what a run that applies tells the pull request whose commit was pushed. test/exhaustive has it for whole stories.
+
 import { describe, expect, it } from 'vitest'
-import type { SyncContent } from '../../../../src/delivery/github/content.ts'
+import type { SyncContent } from '../../../../src/delivery/github/body.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../../support/emulator.ts'
 import { bot, useGitHub } from '../../../support/github-server.ts'
 import { contentOf, type NotifyCase, notifyGitHub, pullRequestEvent, runGitHubStep, startMs } from '../../../support/notify.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { decideRetry, type Method, type RetryPolicy, retryPolicyFor } from '../../../../src/platform/http/retry.ts'
+import { decideRetry, type RetryPolicy, retryPolicyFor } from '../../../../src/platform/http/send.ts'
+import type { Method } from '../../../../src/platform/http/transport.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 
 const failures: Readonly<Record<string, Parameters<typeof retryPolicyFor>[1]>> = {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { ExchangeFailure, failureOfExchange, failureOfStatus, type WriteOutcome } from '../../../../src/platform/http/failure.ts'
+import { ExchangeFailure, type Failure, failureOfExchange, failureOfStatus } from '../../../../src/platform/http/failure.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 
 describe('the outcome of a write that failed', () => {
   it('tells by the error code whether the server may have acted', () =>
-    forEachEntry<[string, WriteOutcome]>(
+    forEachEntry<[string, Failure['writeOutcome']]>(
       [
         ['ECONNREFUSED', 'not-applied'],
         ['ENOTFOUND', 'not-applied'],
@@ -36,7 +36,7 @@ describe('the outcome of a write that failed', () => {
     ))
 
   it('tells by the status whether the server may have acted', () =>
-    forEachEntry<[readonly number[], WriteOutcome]>(
+    forEachEntry<[readonly number[], Failure['writeOutcome']]>(
       [
         [[429], 'not-applied'],
         [[400, 401, 403, 404, 409, 410, 413, 415, 422, 424, 501], 'refused'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { groupByMetric, metricsOf, provisionalOf, totalOf } from '../../../../src/cost/usage/records.ts'
+import { groupByMetric, metricsOf, provisionalOf, totalOf, warehouseNames } from '../../../../src/cost/usage/records.ts'
 import { decimal, usageRecord as record } from '../../../support/usage.ts'
 
 describe('totals', () => {
@@ -27,6 +27,16 @@ describe('totals', () => {
       }),
     )
   })
+})
+
+it('names a warehouse by its own record, otherwise by its id, and says where a record has none', () => {
+  const own = record('2026-03-01', '1', { entityType: 'datawarehouse', entityName: 'shop', warehouseId: 'w1' })
+  const nameOf = warehouseNames([own])
+  expect(
+    ['w1', 'w2', '', undefined].map((warehouseId) =>
+      nameOf({ ...record('2026-03-01', '1'), ...(warehouseId !== undefined && { warehouseId }) }),
+    ),
+  ).toEqual(['shop', 'w2', 'no warehouse', 'no warehouse'])
 })
 
 describe('metricsOf', () => {

@@ -1,4 +1,5 @@
 // Verdict, report and files of a result, by value.
+
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
 import type { BudgetOutcome } from '../../../../src/cost/usage/budgets.ts'
@@ -11,7 +12,7 @@ import { type Day, eachDay } from '../../../../src/platform/core/dates.ts'
 import { toPlainText } from '../../../../src/platform/core/line.ts'
 import { type Block, type BlockOf, composeBlocks } from '../../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../../src/platform/report/markdown.ts'
-import { causeOfVerdict, toCauseText } from '../../../../src/runtime/cause.ts'
+import { causeOfVerdict, toCauseText } from '../../../../src/runtime/run-result.ts'
 import { textOf } from '../../../support/invoke.ts'
 import { decimal, usageRecord } from '../../../support/usage.ts'
 

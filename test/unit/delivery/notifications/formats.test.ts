@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { formats } from '../../../../src/delivery/notifications/formats.ts'
+import { formats } from '../../../../src/delivery/notifications/send-notification.ts'
 import { type Line, say, trusted, untrusted } from '../../../../src/platform/core/line.ts'
 import { clip, printable } from '../../../../src/platform/core/text.ts'
 import { forEachEntry, hostile } from '../../../support/corpus.ts'
