@@ -90,7 +90,7 @@ type ApplyInput = z.output<typeof planInput>
 
 type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: WriteApi }
 
-/** A person may take long to answer. Only what was shown is written. */
+/** Only what was shown is written: a person may take long to answer. */
 async function confirmPlan(planned: PlanningResult, context: ApplyContext, input: ApplyInput): Promise<PlanningResult> {
   const { confirm, service } = context
   if (confirm === undefined || planned.plan.changes.every(staysAsItIs)) return planned
@@ -152,7 +152,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   return { ...result, applied: judgeApply(result).status !== 'error' }
 }
 
-/** What a changed source broke shows only when its alerts are evaluated, or their queries run. */
+/** A changed source can break alerts, which shows only when their queries run. */
 async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outcomes: readonly Outcome[]): Promise<readonly Diagnostic[]> {
   const isChanged = changesOf({ changes: outcomes.filter(isWritten).map(({ change }) => change) }, 'source').some(isDifference)
   if (!isChanged || !context.api.hasSql) return []

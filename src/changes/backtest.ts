@@ -29,7 +29,7 @@ import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const maxDays = 31
 
-/** Whole days in UTC, until now. Throws an InputError for a period in the future, and for one that is too long. */
+/** Whole days in UTC, until now. Throws an InputError for a period in the future, or a longer one. */
 function rangeOf(period: GivenPeriod = 'last-7-days', nowMs: number): TimeRange {
   if (isBillingCycle(period)) throw inputError('period', `is ${period}, which is a period of usage; set days`)
   const { from, to } = choosePeriod(period, dayOf(nowMs))

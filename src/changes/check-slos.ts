@@ -5,14 +5,14 @@ import { dayOf, formatMoment } from '../platform/core/dates.ts'
 import { type Diagnostic, diagnosticSchema, errorsIn } from '../platform/core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellVariable } from '../platform/core/input-spelling.ts'
-import { counted, joinSome, type Line, placed, say, trusted } from '../platform/core/line.ts'
+import { counted, type Inline, joinSome, type Line, placed, say, trusted } from '../platform/core/line.ts'
 import { listFirst, plural } from '../platform/core/text.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { selectDeclared, selectInput } from '../platform/operation/select.ts'
 import type { Part, Status } from '../platform/report/blocks.ts'
 import { formatDuration, formatShortDay } from '../platform/report/format.ts'
 import { pass, type Report, type Verdict } from '../platform/report/report.ts'
-import { type Cell, shown, table } from '../platform/report/table.ts'
+import { shown, table } from '../platform/report/table.ts'
 import { burnRateWindows, currentWindow, judgeBudget, spentByDay } from '../signals/slos/error-budget.ts'
 import { type Slo, sourceOf } from '../signals/slos/expand-slos.ts'
 import { type GroupHistory, readHistory, requestsOfHistory, stepMs } from '../signals/slos/slo-series.ts'
@@ -88,11 +88,13 @@ export type SloResult = z.output<typeof sloOutput> & z.output<typeof sloDetails>
 type SloLimits = Pick<z.output<typeof sloInput>, 'minBudgetLeft' | 'maxBurnRate'>
 
 /** Too few events never pass: a gate on them fails, and without a gate the verdict is a warning. */
-export function judgeSlos(result: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits): Verdict {
+export function judgeSlos(result: SloResult, limits: SloLimits): Verdict {
   if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
-  if (result.asleep) return { status: minBudgetLeft === undefined && maxBurnRate === undefined ? 'warn' : 'fail', reasons: [asleep()] }
-  const failures = result.slos.flatMap((slo) => [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)])
-  if (failures.length > 0) return { status: 'fail', reasons: someReasons(failures), cause: causeOf(result, { minBudgetLeft, maxBurnRate }) }
+  if (result.asleep)
+    return { status: limits.minBudgetLeft === undefined && limits.maxBurnRate === undefined ? 'warn' : 'fail', reasons: [asleep()] }
+  const failed = failedSlos(result, limits)
+  if (failed.length > 0)
+    return { status: 'fail', reasons: someReasons(failed.flatMap(({ failures }) => failures)), cause: causeOf(failed, limits) }
   const warnings = result.slos.flatMap((slo): readonly Line[] => {
     if (slo.status === 'not-enough-data') return [say`${sloName(slo)} has not enough data`]
     return slo.status === 'spent' ? [say`the error budget of ${sloName(slo)} is spent`] : []
@@ -100,10 +102,14 @@ export function judgeSlos(result: SloResult, { minBudgetLeft, maxBurnRate }: Slo
   return warnings.length > 0 ? { status: 'warn', reasons: someReasons(warnings) } : pass
 }
 
-/** `checkout spends its error budget`, of the first SLO that fails. */
-function causeOf({ slos }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits): Line {
-  const failed = slos.filter((slo) => belowBudget(slo, minBudgetLeft).length + aboveBurnRate(slo, maxBurnRate).length > 0)
-  const named = failed.map((slo) => {
+const failedSlos = ({ slos }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits) =>
+  slos
+    .map((slo) => ({ slo, failures: [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)] }))
+    .filter(({ failures }) => failures.length > 0)
+
+/** Of the first SLO that fails. */
+function causeOf(failed: ReturnType<typeof failedSlos>, { minBudgetLeft }: SloLimits): Line {
+  const named = failed.map(({ slo }) => {
     const isLow = slo.budgetLeft !== undefined && belowBudget(slo, minBudgetLeft).length > 0
     const spends = isLow ? 'has too little error budget left' : 'burns its error budget too fast'
     return say`${sloName(slo)} ${trusted(slo.status === 'not-enough-data' ? 'has not enough data' : spends)}`
@@ -111,7 +117,7 @@ function causeOf({ slos }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits)
   return joinSome(named, 1)
 }
 
-/** An SLO can have thousands of groups. The table and the result have all of them. */
+/** An SLO can have thousands of groups, which the table has. */
 const maxReasons = 20
 
 const someReasons = (reasons: readonly Line[]): readonly Line[] => listFirst(reasons, maxReasons, (rest) => say`${rest} more`)
@@ -137,7 +143,8 @@ function aboveBurnRate(slo: CheckedSlo, maxBurnRate: number | undefined): readon
     : []
 }
 
-const sloName = ({ key, group }: CheckedSlo): Line => (group === undefined ? say`${key}` : say`${key} (${group})`)
+const sloName = ({ key, group }: Pick<CheckedSlo, 'group'> & { readonly key: string | Inline }): Line =>
+  group === undefined ? say`${key}` : say`${key} (${group})`
 
 /** Never rounds to a limit that the value has not reached. */
 function round(value: number, places: number): string {
@@ -153,34 +160,28 @@ function roundApart(value: number, limit: number): string {
 
 const statuses: Readonly<Record<CheckedSlo['status'], Status>> = { 'within-budget': 'pass', spent: 'fail', 'not-enough-data': 'warn' }
 
-/** The windows whose burn rates people read. */
 const shownWindows = ['1h', '6h', '3d'] as const
 
-function sloTable({ slos, until }: SloResult): Part {
-  const burnRate =
-    (window: (typeof shownWindows)[number]) =>
-    ({ burnRates }: CheckedSlo): Cell =>
-      shown(burnRates[window], (rate) => round(rate, 2))
-  return table(
+const sloTable = ({ slos, until }: SloResult): Part =>
+  table(
     undefined,
     slos,
     {
-      SLO: ({ key, group, file, line }) => {
-        const linked = placed(key, { file, line })
-        return group === undefined ? linked : say`${linked} (${group})`
-      },
+      SLO: ({ key, group, file, line }) => sloName({ key: placed(key, { file, line }), group }),
       Objective: ({ objective, window }) => trusted(`${objective}% in ${window}`),
       '> Good': ({ indicator }) => trusted(indicator === undefined ? 'not enough data' : `${round(indicator, 3)}%`),
       '> Budget left': ({ budgetLeft }) => shown(budgetLeft, (left) => `${round(left, 2)}%`),
-      '> Burn rate 1h': burnRate('1h'),
-      '> Burn rate 6h': burnRate('6h'),
-      '> Burn rate 3d': burnRate('3d'),
+      ...Object.fromEntries(
+        shownWindows.map((window) => [
+          `> Burn rate ${window}`,
+          ({ burnRates }: CheckedSlo) => shown(burnRates[window], (rate) => round(rate, 2)),
+        ]),
+      ),
       'Runs out': (slo) => runsOutWords(slo, until),
       Burning: ({ burning }) => shown(burning.join(', ') || undefined),
     },
     ({ status }) => statuses[status],
   )
-}
 
 function runsOutWords({ runsOut }: CheckedSlo, until: string): Line {
   const ms = Date.parse(runsOut) - Date.parse(until)
@@ -191,41 +192,42 @@ function runsOutWords({ runsOut }: CheckedSlo, until: string): Line {
 const lowBudget = 50
 
 function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): Part {
-  const [worst] = slos
-    .filter(({ budgetLeft = 100 }) => budgetLeft < Math.max(lowBudget, minBudgetLeft))
-    .toSorted((a, b) => (a.budgetLeft ?? 0) - (b.budgetLeft ?? 0))
+  const [worst] = worstFirst(slos).filter(({ budgetLeft = 100 }) => budgetLeft < Math.max(lowBudget, minBudgetLeft))
   const [costliest] = worst?.days.toSorted((a, b) => b.spent - a.spent) ?? []
   if (worst === undefined || costliest === undefined) return undefined
-  const day = formatShortDay(dayOf(Date.parse(costliest.day)), dayOf(Date.parse(until)))
   const spent = worst.days.reduce((sum, one) => sum + one.spent, 0)
   const when =
     costliest.spent > spent / 2
-      ? `most of its error budget on ${day}`
+      ? `most of its error budget on ${shortDay(costliest.day, until)}`
       : `its error budget on ${plural(worst.days.filter((one) => one.spent > 0).length, 'day')}`
   return say`${sloName(worst)} spent ${trusted(when)} (UTC). Find out what failed then: the declaration of the SLO says which events are good.`
 }
+
+const worstFirst = (slos: readonly CheckedSlo[]): readonly CheckedSlo[] =>
+  slos.toSorted((a, b) => (a.budgetLeft ?? Number.POSITIVE_INFINITY) - (b.budgetLeft ?? Number.POSITIVE_INFINITY))
+
+const shortDay = (day: string, until: string): string => formatShortDay(dayOf(Date.parse(day)), dayOf(Date.parse(until)))
 
 const maxCharts = 10
 
 /** One chart for each SLO that spent something, the worst first, of its worst group. A title is not escaped, and a key needs no escape. */
 function charts({ slos, until }: SloResult): Part {
-  const worstFirst = slos.filter(({ budgetLeft = 100 }) => budgetLeft < 100).toSorted((a, b) => (a.budgetLeft ?? 0) - (b.budgetLeft ?? 0))
-  return worstFirst
-    .filter(({ key }, i) => worstFirst.findIndex((one) => one.key === key) === i)
+  return worstFirst(slos)
+    .filter(({ key, budgetLeft = 100 }, i, all) => budgetLeft < 100 && all.findIndex((one) => one.key === key) === i)
     .slice(0, maxCharts)
     .map(({ key, group, days }) => ({
       kind: 'chart',
       title: `Error budget of ${key} spent, by UTC day${group === undefined ? '' : ' (worst group)'}`,
       unit: '%',
       valueName: 'Spent',
-      points: days.map(({ day, spent }) => ({ label: formatShortDay(dayOf(Date.parse(day)), dayOf(Date.parse(until))), value: spent })),
+      points: days.map(({ day, spent }) => ({ label: shortDay(day, until), value: spent })),
     }))
 }
 
-/** SLOs that fail, or have a warning in a run without a failure, with what is left of their error budgets. */
-export function sloLines({ slos, until }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits): readonly Line[] {
-  const failing = slos.filter((slo) => belowBudget(slo, minBudgetLeft).length + aboveBurnRate(slo, maxBurnRate).length > 0)
-  const named = failing.length > 0 ? failing : slos.filter(({ status }) => status !== 'within-budget')
+/** SLOs that fail, or have a warning in a run without a failure. */
+export function sloLines(result: SloResult, limits: SloLimits): readonly Line[] {
+  const failed = failedSlos(result, limits).map(({ slo }) => slo)
+  const named = failed.length > 0 ? failed : result.slos.filter(({ status }) => status !== 'within-budget')
   return named.map((slo): Line => {
     const { indicator, objective, window, budgetLeft, burnRates } = slo
     const rates = shownWindows.flatMap((of) => (burnRates[of] === undefined ? [] : [`${round(burnRates[of], 2)} (${of})`]))
@@ -234,7 +236,7 @@ export function sloLines({ slos, until }: SloResult, { minBudgetLeft, maxBurnRat
       ...(budgetLeft === undefined ? [] : [`budget left ${round(budgetLeft, 2)}%`]),
       ...(rates.length === 0 ? [] : [`burn rate ${rates.join(', ')}`]),
     ]
-    return say`${sloName(slo)}: ${trusted(parts.join('; '))}; runs out: ${runsOutWords(slo, until)}`
+    return say`${sloName(slo)}: ${trusted(parts.join('; '))}; runs out: ${runsOutWords(slo, result.until)}`
   })
 }
 
@@ -260,7 +262,12 @@ async function runCheck(context: CheckContext, { files, select, minBudgetLeft }:
   const found = await findDeclarations(files, context)
   const errors = errorsIn(found.diagnostics)
   const endMs = Math.floor(context.clock.now() / stepMs) * stepMs
-  const common = { ...ofEnvironment(context), ...(minBudgetLeft !== undefined && { minBudgetLeft }), until: new Date(endMs).toISOString() }
+  const { environment } = context
+  const common = {
+    ...(environment && { environment: environment.name }),
+    ...(minBudgetLeft !== undefined && { minBudgetLeft }),
+    until: new Date(endMs).toISOString(),
+  }
   const unchecked = (diagnostics: readonly Diagnostic[]): SloResult => ({
     ...toCounts([]),
     ...common,
@@ -275,7 +282,7 @@ async function runCheck(context: CheckContext, { files, select, minBudgetLeft }:
   const wanted = selectDeclared(named, select, 'SLO')
   const { items: sources } = await sourceCollection.list(context.api, context.service)
   const resolved = wanted.map(({ slo }) => ({ slo, source: sourceOf(slo, sources) }))
-  const unknown: readonly Diagnostic[] = resolved.flatMap(({ source }) => ('diagnostic' in source ? [source.diagnostic] : []))
+  const unknown = resolved.flatMap(({ source }) => ('diagnostic' in source ? [source.diagnostic] : []))
   if (unknown.length > 0) return unchecked(unknown)
   const checked: CheckedSlo[] = []
   for (const [i, { slo, source }] of resolved.entries()) {
@@ -310,8 +317,6 @@ function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
   return new ApiError({ ...thrown, message })
 }
 
-const ofEnvironment = ({ environment }: CheckContext) => (environment === undefined ? {} : { environment: environment.name })
-
 function toChecked({ key, value, location: { file, line } }: Slo, history: GroupHistory, endMs: number): CheckedSlo {
   const { name, objective, window } = value
   const state = judgeBudget(value, history, endMs)
@@ -342,8 +347,7 @@ function toCounts(slos: readonly CheckedSlo[]) {
     notEnoughData: numberOf('not-enough-data'),
     ...(left.length > 0 && { budgetLeft: Math.min(...left) }),
     ...(burning.length > 0 && { burnRate: Math.max(...burning) }),
-    worstSlo:
-      slos.toSorted((a, b) => (a.budgetLeft ?? Number.POSITIVE_INFINITY) - (b.budgetLeft ?? Number.POSITIVE_INFINITY))[0]?.key ?? '',
+    worstSlo: worstFirst(slos)[0]?.key ?? '',
   }
 }
 

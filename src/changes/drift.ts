@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
-import { kindLabels } from '../kinds/kind-names.ts'
 import type { Target } from '../platform/api/path.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { counted, join, joinFirst, type Line, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
@@ -19,6 +18,7 @@ import {
   isPlanWrong,
   judgeDiagnostics,
   objectBlocks,
+  objectWords,
   planWords,
   toAnnotations,
   withDiagnostics,
@@ -68,10 +68,8 @@ export const drift = defineOperation({
   keyLines: (result) => causes(result).map(({ names, who }) => say`${joinFirst(maxInKeyLine, names)}: ${who}`),
 })
 
-/** Objects of a cause that a message names. */
 const maxInKeyLine = 3
 
-/** Objects that a row names. The differences below have all of them. */
 const maxInRow = 10
 
 function judgeDrift(result: PlanResult): Verdict {
@@ -83,7 +81,7 @@ function judgeDrift(result: PlanResult): Verdict {
   return { status: 'fail', cause, reasons: [...reasons, ...(verdict.status === 'fail' ? verdict.reasons : [])] }
 }
 
-/** Commands for what the table of the report says. Both leave objects that are held as they are. */
+/** Both leave objects that are held as they are. */
 function commandsFor(result: PlanResult, { request, project }: PlanningResult, service: Target) {
   if (isPlanWrong(result)) return {}
   const drifted = result.objects.filter(isDifference).filter(({ action }) => action !== 'held')
@@ -94,7 +92,6 @@ function commandsFor(result: PlanResult, { request, project }: PlanningResult, s
   }
 }
 
-/** The apply with the inputs of this run that decide what it writes. */
 function applyCommand(aim: PlanningResult['request'] & Parameters<typeof commandFor>[1]): string {
   const { prune, maxDeletes, allowEmpty, repair = [] } = aim
   return [
@@ -138,7 +135,7 @@ const causeTable = (result: PlanResult): Part =>
     'Cause and next step': ({ who }) => who,
   })
 
-/** The objects that differ, together with others that need the same step. */
+/** Objects that need the same step are one cause. */
 function causes(result: PlanResult) {
   const { objects, orphans } = result
   const all = [
@@ -147,6 +144,6 @@ function causes(result: PlanResult) {
   ]
   return [...Map.groupBy(all, ({ who }) => toPlainText(who)).values()].map((same) => ({
     who: same[0]?.who ?? [],
-    names: same.map(({ object: { kind, key, name } }) => say`${trusted(kindLabels[kind])} ${key || name}`),
+    names: same.map(({ object }) => objectWords(object)),
   }))
 }

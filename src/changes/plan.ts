@@ -28,7 +28,6 @@ const reviews: readonly Review<
   BacktestAnswer & PriceAnswer & QueryAnswer
 >[] = [backtestReview, queryReview, sloReview, priceReview]
 
-/** What each gate judges: without it, the gate would pass. */
 const gateSubjects = { maxNotifications: ['backtest'], maxMonthlyIncrease: ['price'], onMissing: ['backtest', 'price'] } as const
 
 export const plan = defineOperation({

@@ -98,7 +98,6 @@ function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly D
   return [inputDiagnostic('only', reason)]
 }
 
-/** Without a person who looks, such as on a schedule. */
 const isOfDrift = (only: z.output<typeof pullInputs>['only']): boolean => only === 'drifted' || only === 'drifted-or-deleted'
 
 /** GitHub rejects a longer text. */
@@ -116,7 +115,7 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
 
 type PullContext = Context<'read', 'service-or-server'>
 
-/** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
+/** Writes nothing. */
 async function makePull(context: PullContext, input: z.output<typeof pullInputs>): Promise<Pulled> {
   const { api, service, profile, files, environment, clock } = context
   const kinds = createKinds(profile, clock.now())
@@ -192,7 +191,7 @@ async function readTexts(paths: readonly string[], files: Files): Promise<Readon
   return texts
 }
 
-/** Finds the declarations in these texts. A first pull starts without files. */
+/** A first pull starts without files. */
 async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, project: string): Promise<FoundDeclarations> {
   const paths = [...texts.keys()].sort()
   const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
@@ -212,13 +211,9 @@ const adviceOff: LintSettings = Object.fromEntries(
   Object.entries(lintRules).flatMap(([id, { severity }]) => (severity === 'error' ? [] : [[id, 'off']])),
 )
 
-/** The reasons by `excludedAs`. */
 type Failures = ReadonlyMap<string, string>
 
-/**
- * Leaves out the objects that fail the verification, and drafts again, until none of the others fails. This ends: each round leaves out at
- * least one object more, and an object that was left out is not edited again.
- */
+/** Leaves out what fails the verification, until nothing does. Each round leaves out one object more, which is not edited again. */
 async function draftUntilVerified(
   input: Omit<DraftInput, 'excluded'>,
   verify: (draft: Draft) => Promise<{ readonly read: ReadDraft; readonly failures: Failures }>,
@@ -240,7 +235,7 @@ const isLink = 'the file is a link, which pull does not write; change the file t
 /** Why the server rejects an object, by `identityOf`; undefined when it accepts it. */
 type ServerAnswers = Map<string, string | undefined>
 
-/** Finds the objects that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
+/** Objects that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
 async function findRejected(plan: Plan, answers: ServerAnswers, asking: ServerCheckContext): Promise<Failures> {
   const rejected = new Map<string, string>()
   for (const change of plan.changes) {
@@ -261,7 +256,6 @@ async function findRejected(plan: Plan, answers: ServerAnswers, asking: ServerCh
   return rejected
 }
 
-/** Each reason with all places that it is about. */
 function describeInvalid(invalid: readonly InvalidField[], { desired }: Pick<Update, 'desired'>): string {
   const tiles = listOf(desired.tiles)
   const placeOf = ({ path }: InvalidField): string =>

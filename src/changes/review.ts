@@ -17,7 +17,6 @@ export interface Review<Input, Result> {
   demand?(context: ReviewContext, input: Input): void | Promise<void>
   /** Loads its code only if the input asks for it. */
   run(context: ReviewContext, planned: ReviewedPlan<Result>, input: Input): Promise<ReviewAnswer<Result>>
-  /** What the headline of the plan has of it. */
   headline?(result: Partial<Result>): Line
   blocks?(result: Partial<Result>): Part
   judge?(result: Partial<Result>, input: Input): Verdict
@@ -58,7 +57,7 @@ export async function reviewPlan<Input, Result>(
   return reviewed
 }
 
-/** The verdict on the plan, unless a review has more against it. */
+/** Unless a review has more against it. */
 export const judgeReviews = <Input, Result>(
   verdict: Verdict,
   reviews: Reviews<Input, Result>,

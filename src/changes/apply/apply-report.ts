@@ -11,14 +11,13 @@ import type { StopReason } from '../../sync/apply/apply-state.ts'
 import { isAboutHeld } from '../../sync/decide/guards/held.ts'
 import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
 import { isSuccess, type Outcome, type OutcomeKind, successes, undone } from '../../sync/plan/outcome.ts'
-import { judgeDiagnostics, maxSharing, objectBlocks } from '../plan/plan-report.ts'
+import { judgeDiagnostics, maxSharing, objectBlocks, objectWords } from '../plan/plan-report.ts'
 import type { PlannedObject, PlanResult } from '../plan/plan-result.ts'
 
 const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => kind !== 'unchanged')]
 
 const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: statusLooks.fail.sign, skipped: '⏭️', held: '✋' }
 
-/** The headline counts the objects with another outcome. */
 export function outcomeFacts(result: Applied): Block {
   const unchanged = withOutcome(result, 'unchanged')
   const tracked = unchanged.filter(({ isTracked }) => isTracked === true).length
@@ -38,20 +37,18 @@ export function applyWords(result: Applied): Line {
   return say`${trusted(word)} to ${result.project}${ofEnvironment(result)} (${join(parts, ', ')})`
 }
 
-export const outcomeLine = ({ change, became, message }: Outcome): Line => {
-  const what = say`${trusted(became)} ${trusted(kindLabels[change.kind])} ${change.key || change.name}`
-  return isSuccess({ became }) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
-}
+export const outcomeLine = ({ change, became, message }: Outcome): Line =>
+  withReason(say`${trusted(became)} ${objectWords(change)}`, became, message)
 
-/** The objects with what became of them, for a message. What was not written comes first. */
+/** What was not written comes first. */
 export const outcomeLines = (result: Applied): readonly Line[] =>
   actedOn(result).map((object) => {
-    const { message, outcome } = object
-    const what = say`${trusted(capitalize(outcome ?? 'unchanged'))}: ${wordsFor(object)}`
-    return message === undefined || (outcome !== undefined && isSuccess({ became: outcome }))
-      ? what
-      : say`${what}: ${untrustedSentence(firstLine(message))}`
+    const { message, outcome = 'unchanged' } = object
+    return withReason(say`${trusted(capitalize(outcome))}: ${objectWords(object)}`, outcome, message)
   })
+
+const withReason = (what: Line, became: OutcomeKind, message: string | undefined): Line =>
+  isSuccess({ became }) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
 
 const actedOn = (result: Applied): readonly PlannedObject[] => order.flatMap((kind) => withOutcome(result, kind))
 
@@ -86,7 +83,6 @@ export function applyBlocks(result: Applied): Part {
   ]
 }
 
-/** The most alerts that a sentence names. */
 const maxNamed = 5
 
 /** An alert that is stored as declared can still fail when the server evaluates it. */
@@ -107,12 +103,11 @@ function failureTexts(objects: readonly PlannedObject[]): readonly string[] {
   const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
   // The last line is the request.
   const texts = groupByCause(failures, (message) => message.replace(/\n.*$/, '')).map(([first, ...others]) =>
-    [`${toPlainText(wordsFor(first))}${andMore(others.length, 0)}`, ...(first.message ?? '').split('\n')].join('\n  '),
+    [`${toPlainText(objectWords(first))}${andMore(others.length, 0)}`, ...(first.message ?? '').split('\n')].join('\n  '),
   )
   return listFirst(texts, maxShown, (count) => `… and ${count} more`)
 }
 
-/** Objects that were not written for one cause are one line. */
 function groupByCause(objects: readonly PlannedObject[], causeOf: (message: string) => string) {
   const groups = Map.groupBy(objects, (object) => {
     const { outcome: became = 'unchanged', kind, message = '' } = object
@@ -126,8 +121,7 @@ export type Applied = PlanResult & {
   readonly notEvaluated?: readonly { readonly key: string; readonly dueAt?: string | undefined }[] | undefined
 }
 
-export const withOutcome = ({ objects }: Applied, kind: OutcomeKind): readonly PlannedObject[] =>
-  objects.filter(({ outcome }) => outcome === kind)
+const withOutcome = ({ objects }: Applied, kind: OutcomeKind): readonly PlannedObject[] => objects.filter(({ outcome }) => outcome === kind)
 
 export function judgeApply(result: Applied): Verdict {
   const [unknown = [], failed = [], skipped = []] = undone.map((kind) => withOutcome(result, kind))
@@ -139,7 +133,7 @@ export function judgeApply(result: Applied): Verdict {
       : []),
     ...failed
       .slice(0, 1)
-      .map((first) => say`${failedWords(failed.length)}${wordsFor(first)}: ${untrustedSentence(firstLine(first.message))}`),
+      .map((first) => say`${failedWords(failed.length)}${objectWords(first)}: ${untrustedSentence(firstLine(first.message))}`),
     ...(result.stopped === undefined
       ? []
       : [say`stopped ${trusted(isWhole ? 'before the writes were verified, ' : '')}because ${trusted(result.stopped.message)}`]),
@@ -148,7 +142,7 @@ export function judgeApply(result: Applied): Verdict {
   const became = failed.length > 0 ? 'was not written' : 'may have been written'
   return {
     status: 'error',
-    ...(first !== undefined && { cause: say`${wordsFor(first)} ${trusted(became)}` }),
+    ...(first !== undefined && { cause: say`${objectWords(first)} ${trusted(became)}` }),
     reasons: reasons.length > 0 ? reasons : [say`${counted(skipped.length, 'object')} skipped`],
     ...exitFor(result),
   }
@@ -165,9 +159,7 @@ function judgeWhole(result: Applied): Verdict {
 
 const failedWords = (count: number): Line => (count === 1 ? [] : say`${count} objects failed, the first of them `)
 
-export const wordsFor = ({ kind, key, name }: PlannedObject): Line => say`${trusted(kindLabels[kind])} ${key || name}`
-
-export const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? ''
+const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? ''
 
 function exitFor(result: Applied): Pick<Verdict, 'exit'> {
   if (result.changed || withOutcome(result, 'unknown').length > 0) return { exit: 'partlyApplied' }

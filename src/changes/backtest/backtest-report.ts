@@ -15,7 +15,7 @@ import type { Coverage } from '../../signals/backtest/series-api.ts'
 
 const count = (what: string) => z.int().optional().describe(what)
 
-/** What an alert would have done, as a result document has it. An alert without an estimate has no numbers. */
+/** An alert without an estimate has no numbers. */
 export const estimateSchema = z.object({
   verdict: z.enum(['fires', 'quiet', 'no-data', 'not-estimable']),
   reason: z.string().optional().describe('Why it is not estimable.'),
@@ -138,7 +138,6 @@ function describeEstimate(estimate: AlertEstimate | undefined): Line {
 const omissions =
   'Estimated from the stored values of today: an estimate leaves out data that arrived late or is past its TTL, silences, and settings of a tile that the API does not show. It begins without a history, and counts one notification for each breaching window and group.'
 
-/** The alerts before and after the plan, for a review. */
 export function reviewBlocks({ alerts }: Backtested, days: number): Part {
   if (alerts.length === 0) return undefined
   return [
@@ -208,13 +207,12 @@ const suggestionTable = (alerts: readonly BacktestedAlert[]): Part =>
     },
   )
 
-/** The part of the windows, in percent, that needs data. */
+/** Percentage of the windows. */
 const minCoverage = 90
 
 /** `100%`, `4.2%`. Never rounds to 100%. */
 const formatCoverage = (share: number): string => `${Math.floor(share * 1000) / 10}%`
 
-/** The inputs that make a backtest a gate. */
 export const gateInput = {
   maxNotifications: integer(
     'Fails if an alert would have notified more often than this on a day; plan needs `backtest`. The days are those of UTC.',
@@ -248,7 +246,6 @@ export function judgeBacktest(alerts: readonly BacktestedAlert[], { maxNotificat
   return missing.length === 0 ? pass : { status: 'warn', reasons: missing }
 }
 
-/** The alerts for which too little is known to compare them with the maximum of notifications. */
 function findUnchecked(alerts: readonly BacktestedAlert[]): readonly Line[] {
   const unknown = alerts.filter(({ next }) => next !== undefined && next.notificationsOnBusiestDay === undefined)
   const names = join(
@@ -266,7 +263,7 @@ function findUnchecked(alerts: readonly BacktestedAlert[]): readonly Line[] {
   ]
 }
 
-/** Whether too few windows have data, or their number is unknown. Without an evaluated window, there is nothing to cover. */
+/** Or their number is unknown. Without an evaluated window, there is nothing to cover. */
 const isSparse = (estimate: AlertEstimate): boolean =>
   estimate.verdict !== 'not-estimable' && estimate.windows !== 0 && (estimate.coverage?.share ?? 0) * 100 < minCoverage
 

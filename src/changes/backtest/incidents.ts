@@ -14,8 +14,6 @@ import type { BacktestQuery } from '../../signals/backtest/query.ts'
 import type { Refusal, SeriesItem } from '../../signals/backtest/series-api.ts'
 import { type Incident, incidentRules } from '../../sync/declarations/incidents.ts'
 
-// Whether alerts notice the incidents of files.
-
 const outcomes = ['detected', 'late', 'missed', 'untestable', 'unknown'] as const
 
 const detectionSchema = z.object({
@@ -43,12 +41,11 @@ type CheckedIncident = z.output<typeof checkedIncident>
 
 type Detection = CheckedIncident['alerts'][number]
 
-/** The windows of an alert, or why there are none. */
 export type EvaluatedAlert =
   | { readonly windows: readonly EvaluatedWindow[]; readonly lengthMs: number }
   | { readonly reason: string; readonly isTooOld?: boolean }
 
-/** `all` are the incidents of the files: in none of them is a notification of a named alert a false one. */
+/** `all` are the incidents of the files, in none of which a notification of a named alert is a false one. */
 export function checkIncident(incident: Incident, all: readonly Incident[], evaluated: (alert: string) => EvaluatedAlert): CheckedIncident {
   const { key, name, startMs, endMs, withinMs, maxNotifications } = incident
   return {
@@ -100,7 +97,6 @@ export function isQuietOutside(incident: Incident, ofAlert: readonly Span[], eva
   return evaluated !== undefined && (detect(incident, ofAlert, evaluated).outside ?? 0) <= maxNotifications
 }
 
-/** The reasons to fail: each alert must notify in time, and not too often outside. */
 export const judgeIncidents = (incidents: readonly CheckedIncident[]): readonly Line[] =>
   incidents.flatMap((incident) =>
     incident.alerts.flatMap((detection): readonly Line[] => {
@@ -124,14 +120,12 @@ function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, 
 
 const minutes = (count: number) => trusted(formatDuration(count * minuteMs))
 
-/** A note for an incident that some alerts cannot be tested with. */
 export function explainUntestable({ key, location }: Incident, detections: readonly Detection[]): readonly Diagnostic[] {
   const alerts = detections.filter(({ outcome }) => outcome === 'untestable').map(({ alert }) => alert)
   const message = `incidents.${key}: not testable any more with ${firstOf(10, alerts)}, because the data of the service begins after it`
   return alerts.length === 0 ? [] : [diagnosticOf(incidentRules, 'incident-untestable', location, message)]
 }
 
-/** What `countOutcomes` counts. */
 export const outcomeCounts = {
   detected: z.int().describe('Alerts that notify in time, of all incidents.'),
   late: z.int().describe('Alerts that notify too late, of all incidents.'),
@@ -188,15 +182,11 @@ function describeDetection({ outcome, reason = '', afterMinutes = 0 }: Detection
   }
 }
 
-// What alerts do around the incidents of files, whatever the period of the backtest is.
-
 export interface AroundIncident {
   readonly incident: Incident
-  /** Key of the alert. */
   readonly alert: string
   readonly range: TimeRange
   readonly evaluated: EvaluatedAlert
-  /** What it compares in the range. Undefined where that is unknown. */
   readonly values: WindowValues | undefined
 }
 
@@ -204,11 +194,10 @@ type Query = BacktestQuery | Refusal
 
 interface AroundOptions extends Omit<EstimateOptions, 'range'> {
   readonly nowMs: number
-  /** What alerts compare after the plan, by their keys. */
   readonly queries: ReadonlyMap<string, Query | undefined>
 }
 
-/** Reads the values around each incident. Throws an ApiError only where it concerns the whole run. */
+/** Whatever the period of the backtest is. Throws an ApiError only where it concerns the whole run. */
 export async function readAroundIncidents(
   incidents: readonly Incident[],
   options: AroundOptions,
@@ -248,7 +237,6 @@ const withoutStart = (query: Query): Query =>
 const marginMs = dayMs
 const marginWindows = 6
 
-/** Whole windows, until the last one that is over. */
 function rangeAround({ startMs, endMs }: Incident, queries: readonly Query[], nowMs: number): TimeRange {
   const longestMs = Math.max(hourMs, ...queries.map((query) => ('reason' in query ? 0 : intervalMs[query.condition.interval])))
   const margin = Math.max(marginMs, marginWindows * longestMs)
@@ -258,7 +246,7 @@ function rangeAround({ startMs, endMs }: Incident, queries: readonly Query[], no
   }
 }
 
-/** Whether the source of a query has rows in the week before a time. Undefined where that is unknown. Each week of a source is read once. */
+/** Whether a source has rows in the week before a time. Undefined where unknown. Each week is read once. */
 type FindRows = (source: SeriesItem, endMs: number, read: Pick<Estimates, 'readRows'>) => Promise<boolean | undefined>
 
 function createRowFinder(): FindRows {

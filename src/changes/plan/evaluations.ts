@@ -1,5 +1,3 @@
-// Failed, overdue and missing evaluations of managed alerts: an alert that is stored as declared can still never fire.
-
 import {
   explainFailedEvaluation,
   explainOverdue,
@@ -56,7 +54,6 @@ export const evaluationRules = {
 interface EvaluationReading {
   readonly policy: OnFailedEvaluation
   readonly nowMs: number
-  /** The id of an object after the writes. */
   idOf?(change: Change): string | undefined
 }
 
@@ -69,7 +66,6 @@ export const isTemporary = (error: string): boolean =>
 export const withoutQuery = (error: string): string =>
   clip((error.split(/(?<=[.?]) In (?:scope|query) /)[0] ?? '').trim().replace(/\.$/, ''), 300)
 
-/** The words of the server, and what to do. */
 export const withRemedy = (error: string, remedy: string): string =>
   withoutQuery(error).replace(/\?$|$/, (end) => `${end || '.'} ${remedy}`)
 
@@ -94,7 +90,6 @@ export const refuseNeverEvaluated = (change: Change, reason: string): Diagnostic
     `${nameOfAlert(change)}: the server would never evaluate it, and shows no error: ${reason}`,
   )
 
-/** What the values of an alert prove against it. */
 export const toFindings = (change: Change, judgement: Judgement | undefined): readonly Diagnostic[] =>
   (judgement?.findings ?? []).map(({ severity, message }) =>
     diagnosticOf(
@@ -105,7 +100,7 @@ export const toFindings = (change: Change, judgement: Judgement | undefined): re
     ),
   )
 
-/** Diagnostics on the alerts of the plan and of its orphans, as they are now on the service. `alerts` are all alerts of the service. */
+/** On the alerts of the plan and of its orphans. `alerts` are all alerts of the service. */
 export function findEvaluationProblems(
   plan: Pick<Plan, 'changes' | 'orphans'>,
   alerts: readonly StoredObject[],

@@ -7,12 +7,11 @@ import { type Layout, type LayoutTile, markSigns, type TileMark } from '../../pl
 import { graphemesOf, graphemeWidth } from '../../platform/report/terminal.ts'
 import type { Change } from '../../sync/decide/change.ts'
 
-// The layout of a changed dashboard before and after, as data and as a drawing in text. Loaded only where a dashboard changed.
+// The layout of a changed dashboard, as data and as text. Loaded only where a dashboard changed.
 
-/** Only tiles that differ are drawn of a dashboard with more tiles than this. */
+/** Of a dashboard with more tiles, only those that differ are drawn. */
 const maxDrawnTiles = 30
 
-/** Undefined where no tile differs. */
 export function layoutOf({ stored, desired, fields }: Pick<Change, 'stored' | 'desired' | 'fields'>) {
   const before = listOf(stored?.tiles)
   const after = withTileIds(listOf(desired?.tiles), before)
@@ -117,7 +116,6 @@ function linesOf(tiles: readonly LayoutTile[]): ReadonlyMap<number, number> {
   )
 }
 
-/** The directions in which a line leaves a cell. */
 const directions = { up: 1, down: 2, left: 4, right: 8 } as const
 
 const { up, down, left: toLeft, right: toRight } = directions
@@ -136,7 +134,7 @@ const boxCharacters: Readonly<Record<number, string>> = {
   [up | down | toLeft | toRight]: '┼',
 }
 
-/** A drawing in the making: the lines that meet in each cell, and the text in the cells between them. A cell is empty behind a grapheme of two columns. */
+/** The lines that meet in each cell, and the text between them. A cell is empty behind a grapheme of two columns. */
 interface Canvas {
   readonly masks: readonly number[][]
   readonly texts: readonly string[][]

@@ -76,7 +76,6 @@ function toPlannedChange(change: Change, kinds: Kinds): PlannedChange {
   return { kind: kind.name, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
 }
 
-/** The differences between the reviewed plan and the current one. */
 export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
   const others = (['project', 'organizationId', 'serviceId', 'serverUrl', 'prune'] as const).flatMap((field) =>
     agreed[field] === now[field]
@@ -110,7 +109,6 @@ function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): re
   ]
 }
 
-/** Takes the candidate with the same digest, or the first one. */
 function takeLike({ digest }: PlannedChange, candidates: PlannedChange[]): PlannedChange | undefined {
   const same = candidates.findIndex((one) => one.digest === digest)
   return candidates.splice(Math.max(same, 0), 1)[0]
@@ -131,7 +129,6 @@ const actionWords: Readonly<Record<Action, string>> = {
 const nowWords = (agreed: { readonly action: Action }, now: { readonly action: Action }): string =>
   agreed.action === now.action ? 'its fields differ' : `the plan is to ${actionWords[now.action]}`
 
-/** What plan and drift share: both make the same plan, and judge it differently. */
 export const planShape = {
   effect: 'read' as const,
   scope: 'service-or-server' as const,
@@ -155,7 +152,6 @@ export const planShape = {
 
 type SharedInput = z.output<(typeof planShape)['input']>
 
-/** The result of a plan, with what the last evaluations of its alerts say, and the plan file. */
 export async function toPlanOrDriftResult(context: Context<'read', 'service-or-server'>, planned: PlanningResult, input: SharedInput) {
   const problems = findEvaluationProblems(planned.plan, planned.storedObjects?.alert ?? [], {
     policy: input.onFailedEvaluation,

@@ -15,7 +15,6 @@ import { isAboutHeld } from '../../sync/decide/guards/held.ts'
 import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
 import { type PlannedObject, type PlanResult, sinceWhen } from './plan-result.ts'
 
-/** The counts of a plan that are not zero, where no headline has them. */
 export function planFacts(result: PlanResult): Block {
   const { toCreate, toUpdate, toReplace, toDelete, toAdopt, toHold, tracked, unchanged } = result
   return countFacts({
@@ -30,13 +29,13 @@ export function planFacts(result: PlanResult): Block {
   })
 }
 
-/** The counts that the headline of a plan does not have. A wrong plan is not made, and what stays does not matter beside changes. */
+/** A wrong plan is not made, and what stays does not matter beside changes. */
 export function factsBesideHeadline(result: PlanResult): Block {
   const { toAdopt, tracked, unchanged, changed } = result
   return countFacts(isPlanWrong(result) ? {} : { Adopt: toAdopt, Tracked: tracked, Unchanged: changed ? 0 : unchanged - toAdopt - tracked })
 }
 
-/** What to know about a plan: problems before its details, notes after them. */
+/** Problems before the details, notes after them. */
 export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: Part): readonly Part[] => [
   sharedDiagnostics(diagnostics.filter(({ severity }) => severity !== 'note')),
   details,
@@ -47,7 +46,7 @@ export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: Par
 const minShared = 3
 export const maxSharing = 20
 
-/** A cause that several objects share is one line. What is an object's own does not count: its key, and its name and id in the service. */
+/** An object's key, and its name and id in the service, are not part of a cause. */
 export function sharedDiagnostics(diagnostics: readonly Diagnostic[]): Block {
   const groups = Map.groupBy(diagnostics, (one) => {
     const [subject, rest] = splitSubject(one)
@@ -74,7 +73,6 @@ function splitSubject({ message }: Diagnostic): readonly [string, string] {
   return [message.slice(0, end), message.slice(end)]
 }
 
-/** The plan in one line: `1 to create, 2 to update`. */
 export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, toAdopt, toHold }: PlanResult): Line {
   const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete, release: toRelease }
   const words = Object.entries(parts).filter(([, count]) => count > 0)
@@ -102,21 +100,21 @@ function markerWords({ toAdopt, toMark }: PlanResult): Line {
   return writes.length === 0 ? [] : say`, and apply ${join(writes, ' and ')}`
 }
 
-const asTheyAre = (count: number) => trusted(count === 1 ? 'it is' : 'they are')
+const oneOr = (count: number, one: string, several: string) => trusted(count === 1 ? one : several)
 
-/** The whole report of a run whose branch has newer files, and its verdict. */
-export function refusal({
-  newerFiles,
-}: {
-  readonly newerFiles?: NewerFiles | undefined
-}): (Report & { readonly verdict: Verdict }) | undefined {
+const asTheyAre = (count: number) => oneOr(count, 'it is', 'they are')
+
+/** `alert checkout-errors` */
+export const objectWords = ({ kind, key, name }: Pick<PlannedObject, 'kind' | 'key' | 'name'>): Line =>
+  say`${trusted(kindLabels[kind])} ${key || name}`
+
+export function refusal({ newerFiles }: { readonly newerFiles?: NewerFiles | undefined }) {
   if (newerFiles === undefined) return undefined
   const { branch, commit } = newerFiles
   const sentence = say`Not applied: ${branch} (${commit.slice(0, 7)}) has newer files. Start the workflow on ${branch} if no run of it follows. To go back, revert.`
-  return { headline: sentence, blocks: [], verdict: { status: 'warn', sentence, reasons: [] } }
+  return { headline: sentence, blocks: [], verdict: { status: 'warn', sentence, reasons: [] } } satisfies Report & { verdict: Verdict }
 }
 
-/** The plan in detail. All objects share one diff, to keep the page short. */
 export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
   const { objects, orphans, slos = [], uncheckedCount } = result
   const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
@@ -136,27 +134,26 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
     aboutObjects(
       'Objects to adopt',
       objects.filter(({ action }) => action === 'adopt'),
-      ({ length }, names) =>
-        say`${length} ${trusted(length === 1 ? 'object is' : 'objects are')} as declared. apply adopts ${trusted(length === 1 ? 'it' : 'them')} by writing this project's marker: ${names}`,
+      (length, names) =>
+        say`${length} ${oneOr(length, 'object is', 'objects are')} as declared. apply adopts ${oneOr(length, 'it', 'them')} by writing this project's marker: ${names}`,
     ),
     aboutObjects(
       'Tracked objects',
       objects.filter(({ isTracked }) => isTracked),
-      ({ length }, names) =>
-        say`${counted(length, 'object')} tracked: as declared, so nothing is written, and no marker is added: ${names}`,
+      (length, names) => say`${counted(length, 'object')} tracked: as declared, so nothing is written, and no marker is added: ${names}`,
     ),
     aboutObjects(
       'Objects to mark',
       objects.filter(({ action }) => action === 'mark'),
-      ({ length }, names) => say`apply updates the markers of ${counted(length, 'object')} without a difference: ${names}`,
+      (length, names) => say`apply updates the markers of ${counted(length, 'object')} without a difference: ${names}`,
     ),
     sources.length > 0 &&
       say`Sources have no marker, so nothing protects them from another project that declares them, too: ${namesOf(sources)}`,
     aboutObjects(
       'Undeclared objects',
       orphans,
-      ({ length }, names) =>
-        say`${length} ${trusted(length === 1 ? 'object has' : 'objects have')} this project's marker and ${trusted(length === 1 ? 'is' : 'are')} not declared in any file. prune deletes such objects: ${names}`,
+      (length, names) =>
+        say`${length} ${oneOr(length, 'object has', 'objects have')} this project's marker and ${oneOr(length, 'is', 'are')} not declared in any file. prune deletes such objects: ${names}`,
     ),
     unmanaged(result),
     uncheckedCount > 0 &&
@@ -166,13 +163,10 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
 
 /** A diff is a code block, which has no links. */
 function links(objects: readonly PlannedObject[]): Part {
-  const linked = objects.flatMap(({ kind, key, name, url }) =>
-    url === undefined ? [] : [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`],
-  )
+  const linked = objects.flatMap(({ kind, key, name, url }) => (url ? [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`] : []))
   return linked.length > 0 && say`In the web app: ${joinFirst(20, linked)}`
 }
 
-/** More drawings would hide the rest of the report. */
 const maxOpenLayouts = 3
 
 function layouts(objects: readonly PlannedObject[]): Part {
@@ -192,20 +186,12 @@ const maxNamed = 5
 
 type NamedObject = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
 
-const namesOf = (objects: readonly NamedObject[]): Line =>
-  joinFirst(
-    maxNamed,
-    objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`),
-  )
+const namesOf = (objects: readonly NamedObject[]): Line => joinFirst(maxNamed, objects.map(objectWords))
 
-/** A sentence about objects, with a table of them where they are more than it names. */
-const aboutObjects = (
-  title: string,
-  objects: readonly NamedObject[],
-  toLine: (objects: readonly NamedObject[], names: Line) => Line,
-): Part =>
+/** With a table where a sentence cannot name all. */
+const aboutObjects = (title: string, objects: readonly NamedObject[], toLine: (length: number, names: Line) => Line): Part =>
   objects.length > 0 && [
-    toLine(objects, namesOf(objects)),
+    toLine(objects.length, namesOf(objects)),
     objects.length > maxNamed &&
       fold(
         `${title} (${objects.length})`,
@@ -228,35 +214,28 @@ function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): Part {
 export const toAnnotations = ({ diagnostics, files }: Pick<PlanResult, 'diagnostics' | 'files'>): readonly Annotation[] =>
   diagnostics.map(({ location, ...rest }) => (files.includes(location.file) ? { ...rest, location } : rest))
 
-/** Whether the error does not keep apply from writing other objects. */
-const isOfOneObject = (one: Pick<Diagnostic, 'rule'>): boolean => isFailedEvaluation(one) || isAboutHeld(one)
-
 const isFailedEvaluation = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule === 'failed-evaluation'
 
-/** Whether the files or the plan have errors. A failed evaluation of an alert is a matter of the service, and apply may repair it. */
+/** A failed evaluation of an alert is a matter of the service, and apply may repair it. */
 export const isPlanWrong = ({ diagnostics }: Pick<PlanResult, 'diagnostics'>): boolean =>
-  diagnostics.some((one) => one.severity === 'error' && !isOfOneObject(one))
+  errorsIn(diagnostics).some((one) => !isFailedEvaluation(one) && !isAboutHeld(one))
 
 /** A longer headline hides the table of the errors. */
 const maxErrorLength = 300
 
-/** The message of a single error, or the number of several. */
 function errorWords([first, ...others]: readonly Diagnostic[]): Line {
   if (first === undefined || others.length > 0) return say`${counted(others.length + 1, 'error')}`
   const [line = ''] = first.message.split('\n', 1)
   return untrustedSentence(clip(line.replace(/\.$/, ''), maxErrorLength))
 }
 
-/** Errors in files fail the run as wrong input. Warnings give the verdict `warn`. */
 export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
   const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
   const [errors, warnings] = [count('error'), count('warning')]
   if (isPlanWrong({ diagnostics })) return { status: 'fail', reasons: [errorWords(errorsIn(diagnostics))], exit: 'input' }
-  const failed = diagnostics.filter((one) => one.severity === 'error' && isFailedEvaluation(one)).length
+  const failed = errorsIn(diagnostics).filter(isFailedEvaluation).length
   const reasons = [
-    ...(errors > failed
-      ? [say`${counted(errors - failed, 'object')} ${trusted(errors - failed === 1 ? 'needs' : 'need')} a decision`]
-      : []),
+    ...(errors > failed ? [say`${counted(errors - failed, 'object')} ${oneOr(errors - failed, 'needs', 'need')} a decision`] : []),
     ...(failed > 0 ? [say`the last evaluation of ${counted(failed, 'alert')} failed`] : []),
   ]
   if (errors > 0) return { status: 'fail', reasons }
@@ -282,7 +261,7 @@ interface Entry {
   readonly place?: Line
 }
 
-/** All changes in one diff, to keep the page short. It sums up new objects, whose fields are below it. */
+/** One diff keeps the page short. It sums up new objects, whose fields are below it. */
 export function changeBlocks(
   objects: readonly PlannedObject[],
   { slos = [], objects: all }: Pick<PlanResult, 'slos' | 'objects'>,
@@ -316,7 +295,6 @@ const joinEntries = (entries: readonly Entry[]): readonly DiffLine[] =>
     return isSeparate ? [{ sign: ' ' as const, text: '' }, ...lines] : lines
   })
 
-/** Equal changes of several instances are one group. */
 const groupInstances = (objects: readonly PlannedObject[]): readonly (readonly PlannedObject[])[] => [
   ...Map.groupBy(objects, (object) => (object.instance === undefined ? object : templateOf(object))).values(),
 ]
@@ -371,7 +349,6 @@ function toHead(action: Action, label: readonly string[], where: string | undefi
 
 const below = (text: string): DiffLine => ({ sign: ' ', text: `  ${text}` })
 
-/** A terminal of 80 columns, without the indent. */
 const paragraphWidth = 76
 
 const maxSummaryLength = 600

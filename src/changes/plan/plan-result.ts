@@ -146,7 +146,6 @@ export const planDetails = z.object({
 
 export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetails>
 
-/** The description of every change, without its outcome. */
 type Described = ReadonlyMap<Change, PlannedObject>
 
 export const describeChanges = async ({ plan, found }: Pick<PlanningResult, 'plan' | 'found'>): Promise<Described> =>

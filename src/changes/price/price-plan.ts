@@ -15,7 +15,7 @@ import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
 import type { PlanPrice, PricedAlert } from './price-report.ts'
 
-// What the alerts of a plan add to the bill, by how much longer they keep the service awake.
+// What alerts add to the bill, by how much longer they keep the service awake.
 
 interface PriceContext {
   readonly api: ReadApi
@@ -23,7 +23,6 @@ interface PriceContext {
   readonly nowMs: number
 }
 
-/** An alert of the plan whose schedule differs after it. */
 interface AlertChange extends ScheduleChange {
   readonly change: Change
   readonly interval: string
@@ -72,7 +71,6 @@ function alertChangeOf(change: Change, kind: Kind): readonly AlertChange[] {
   return [{ change, before, after, interval: String((next ?? stored)?.interval) }]
 }
 
-/** How the service sleeps, or why this is not known. */
 function profileIn(facts: CostFacts, own: ListedService, storedObjects: StoredObjects): ServiceProfile | string {
   const failed = [facts.activities, facts.usage].find((one) => 'failure' in one)
   if (failed !== undefined && 'failure' in failed) return failed.failure

@@ -50,7 +50,6 @@ export const planPrice = z.object({
 export type PlanPrice = z.output<typeof planPrice>
 export type PricedAlert = z.output<typeof pricedAlert>
 
-/** What every price rests on. */
 const limits =
   "An estimate for a full month of 30 days, from the start of each alert. It rests on the vendor's statement that alerts which are evaluated continuously generally keep a service awake, and assumes that the alert queries this service. It was not measured. Inline alerts of dashboards are not listed and not counted. After slow starts, the service may stay awake for 15, 30 or 60 minutes instead of its idle timeout. A saving is an upper limit, because activities do not say who woke the service."
 
@@ -66,7 +65,7 @@ export interface PriceGate {
   readonly onMissing?: 'fail' | 'warn' | 'ignore' | undefined
 }
 
-/** Compares the upper end of the price. A price that is not known passes only where `onMissing` accepts it. */
+/** A price that is not known passes only where `onMissing` accepts it. */
 export function judgePrice(result: PlanPrice | undefined, { maxMonthlyIncrease: max, onMissing = 'fail' }: PriceGate): Verdict {
   if (result === undefined || max === undefined) return pass
   const { total, message = '', service, unit = '' } = result

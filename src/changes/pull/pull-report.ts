@@ -209,7 +209,6 @@ export function pullBlocks(result: PullResult): Part {
   ]
 }
 
-/** The text of a pull request with the changes of the service. */
 export function pullRequestBlocks(result: PullResult): readonly Block[] {
   const of = (wanted: ObjectResult['outcome']): readonly ObjectResult[] => result.objects.filter(({ outcome }) => outcome === wanted)
   const removals = of('removed').map(({ kind, key, file = '' }) => say`${trusted(kindLabels[kind])} ${key} in ${file}`)
@@ -227,7 +226,6 @@ export function pullRequestBlocks(result: PullResult): readonly Block[] {
   ])
 }
 
-/** A list with a sentence before it, which also keeps it apart from another list. */
 const listAfter = (line: Line, items: readonly Line[]): Part => items.length > 0 && [line, { kind: 'list', items }]
 
 function objectLines({ kind, key, name, outcome, fields = [] }: ObjectResult, index: number): readonly DiffLine[] {
@@ -245,7 +243,6 @@ const fileBlock = ({ writtenFiles }: PullResult): Part =>
     ),
   )
 
-/** A report shows the first lines of a long file. */
 const maxShownLines = 300
 
 function shownLines({ content, lines }: FileResult): readonly DiffLine[] {

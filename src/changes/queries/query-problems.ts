@@ -37,8 +37,7 @@ import {
 } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { Outcome } from '../../sync/plan/outcome.ts'
-import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
-import { compareAlerts, desiredBody, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
+import { compareAlerts, desiredBody, type ServerPlan, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
 import {
   evaluationRules,
   isTemporary,
@@ -62,8 +61,6 @@ const maxSeriesInSql = 20
 const maxConcurrent = 4
 
 type QueryContext = Context<'read', 'service-or-server'>
-
-type ServerPlan = PlanningResult & { readonly storedObjects: StoredObjects }
 
 /** A plan with the sources as they are after it, and access to its server. */
 interface Asking extends QueryContext {
@@ -297,13 +294,13 @@ interface ChangedAlert {
  * of their own, which sees no rows.
  */
 async function changedAlerts(asking: Asking): Promise<readonly ChangedAlert[]> {
-  const { planned, changedSources, profile, nowMs, isApplied } = asking
+  const { planned, changedSources, api, nowMs, isApplied } = asking
   const known = new Set(changesOf(planned.plan, 'alert').map(({ id }) => id))
   const others = planned.storedObjects.alert.flatMap((alert): readonly Change[] =>
     known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert, asking)],
   )
   const plan = { ...planned.plan, changes: [...planned.plan.changes, ...others] }
-  const compared = await compareAlerts({ ...planned, plan }, { profile, isExact: false }, { fromMs: nowMs, untilMs: nowMs })
+  const compared = await compareAlerts({ ...planned, plan }, api, { fromMs: nowMs, untilMs: nowMs }, false)
   return compared.flatMap((one) => {
     const { change, next, watched } = one
     if (next === undefined || isHeld(change)) return []

@@ -1,4 +1,4 @@
-// The server ends a query after 30 seconds, and does not run a wrong one. An alert with such a query never fires. Only running it shows both.
+// The server ends a query after 30 seconds. An alert with such a query, or a wrong one, never fires.
 
 import { addressOf } from '../../kinds/kind-names.ts'
 import { maxQueryMs, type SqlAnswer } from '../../platform/api/sql.ts'

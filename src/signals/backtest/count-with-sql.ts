@@ -8,7 +8,7 @@ import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import { kindOfType, toRefusal } from './read-windows.ts'
 import type { Refusal, SeriesItem, SeriesRequest, SeriesRow } from './series-api.ts'
 
-// Counts by window in ClickHouse Cloud, whose API has no values of charts. `refuseWithoutCharts` leaves counts with conditions in SQL.
+// ClickHouse Cloud has no values of charts. `refuseWithoutCharts` leaves counts with conditions in SQL.
 
 interface SqlCounts {
   readonly api: ReadApi

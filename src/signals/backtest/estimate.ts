@@ -60,7 +60,9 @@ export interface EstimateOptions {
   readonly maxSqlWindows?: number
 }
 
-type RowsQuery = Pick<SeriesQuery, 'series' | 'step' | 'hasTextGroups'> | Pick<WindowsQuery, 'sql' | 'step'>
+type SeriesRowsQuery = Pick<SeriesQuery, 'series' | 'step' | 'hasTextGroups'>
+
+type RowsQuery = SeriesRowsQuery | Pick<WindowsQuery, 'sql' | 'step'>
 
 export interface Estimates {
   readonly estimates: readonly Estimate[]
@@ -78,29 +80,27 @@ const maxConcurrent = 4
 
 /** Requests each series once, whatever the number of alerts that compare it, and evaluates the alerts. */
 export async function estimateAlerts(queries: readonly (BacktestQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
-  const budget = createBudget(options, finestSteps(queries))
+  const reader = createReader(options, finestSteps(queries))
   const wanted = new Map(queries.flatMap((query) => ('reason' in query ? [] : [[keyOf(query), query] as const])))
-  // A raw SQL tile needs many requests, which might not last for all.
-  const [cheap, expensive] = [[...wanted].filter(([, query]) => 'series' in query), [...wanted].filter(([, query]) => 'sql' in query)]
   const answers = new Map<string, Rows | Refusal>()
-  for (const [some, limit] of [
-    [cheap, options.isShared ? cheap.length : maxConcurrent],
-    [expensive, maxConcurrent],
-  ] as const)
+  // A raw SQL tile needs many requests, which might not last for all.
+  for (const kind of ['series', 'sql']) {
+    const ofKind = [...wanted].filter(([, query]) => kind in query)
     await forEachConcurrently(
-      some,
-      () => limit,
+      ofKind,
+      () => (kind === 'series' && options.isShared ? ofKind.length : maxConcurrent),
       async ([key, query]) => {
-        answers.set(key, await budget.ask(query))
+        answers.set(key, await reader.ask(query))
         await options.onProgress(answers.size, wanted.size)
       },
     )
+  }
   const estimates = queries.map((query): Estimate => {
     if ('reason' in query) return { verdict: 'not-estimable', reason: query.reason }
     const answer = answers.get(keyOf(query)) ?? { reason: 'it was not requested' }
     return 'reason' in answer ? { verdict: 'not-estimable', ...answer } : toEstimate(query, answer, options)
   })
-  return { estimates, requests: budget.sent, readRows: budget.readRows }
+  return { estimates, requests: reader.sent, readRows: reader.readRows }
 }
 
 const keyOf = (query: BacktestQuery): string => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
@@ -138,12 +138,9 @@ function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptio
 
 function seriesOf(query: BacktestQuery, rows: readonly SeriesRow[]): readonly SeriesEvidence[] {
   const count = (valuesOf: (row: SeriesRow) => readonly (number | null | undefined)[]) => {
-    const values = rows.map((row) => ({ startMs: row.startMs, some: valuesOf(row).filter((value) => value != null) }))
-    const windowsWith = (some: typeof values): number => new Set(some.map(({ startMs }) => startMs)).size
-    return {
-      windows: windowsWith(values.filter(({ some }) => some.length > 0)),
-      nonZero: windowsWith(values.filter(({ some }) => some.some((value) => value !== 0))),
-    }
+    const windowsWith = (isCounted: (value: number) => boolean): number =>
+      new Set(rows.filter((row) => valuesOf(row).some((value) => value != null && isCounted(value))).map(({ startMs }) => startMs)).size
+    return { windows: windowsWith(() => true), nonZero: windowsWith((value) => value !== 0) }
   }
   if ('sql' in query) return [count(({ numbers }) => [...numbers.values()])]
   return query.series.flatMap((item, i) =>
@@ -166,25 +163,14 @@ function finestSteps(queries: readonly (BacktestQuery | Refusal)[]): ReadonlyMap
   const finest = new Map<string, AlertInterval>()
   for (const query of queries) {
     if ('reason' in query) continue
-    const [key, { step }] = [JSON.stringify(sourceOf(query)), query]
+    const [key, { step }] = [JSON.stringify([sourceOf(query)]), query]
     const known = finest.get(key)
     if (known === undefined || intervalMs[step] < intervalMs[known]) finest.set(key, step)
   }
   return finest
 }
 
-interface Budget extends Pick<Estimates, 'readRows'> {
-  ask(query: BacktestQuery): Promise<Rows | Refusal>
-  sent(): number
-}
-
-interface Requests {
-  readonly ranges: readonly TimeRange[]
-  readonly parts: readonly (readonly SeriesItem[])[]
-  readonly count: number
-}
-
-function requestsOf({ series, step }: Pick<SeriesQuery, 'series' | 'step'>, range: TimeRange): Requests {
+function requestsOf({ series, step }: SeriesRowsQuery, range: TimeRange) {
   const ranges = chunksOf(range, intervalMs[step])
   const parts = Array.from({ length: Math.ceil(series.length / maxSeries) }, (_, i) => series.slice(i * maxSeries, (i + 1) * maxSeries))
   return { ranges, parts, count: ranges.length * parts.length }
@@ -217,21 +203,12 @@ function spread(starts: readonly number[], most = starts.length): readonly numbe
   return starts.filter((_, i) => (starts.length - 1 - i) % every === 0)
 }
 
-function createBoundsFinder() {
-  const known = new Map<string, Promise<Refusal | undefined>>()
-  return (sql: WindowSql, find: () => Promise<Refusal | undefined>): Promise<Refusal | undefined> => {
-    const found = known.get(sql.template) ?? find()
-    known.set(sql.template, found)
-    return found
-  }
-}
-
-function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>): Budget {
+function createReader(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>) {
   const { range, maxRequests, readSeries } = options
   const time = createTimeBudget(options.api)
   let sent = 0
   const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
-  const findBounds = createBoundsFinder()
+  const bounds = new Map<string, Promise<Refusal | undefined>>()
   const isUsedUp = { reason: `the limit of ${maxRequests} requests is used up` }
 
   function reserve(count: number): boolean {
@@ -243,58 +220,39 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
   async function ask(query: BacktestQuery): Promise<Rows | Refusal> {
     const span = { ...range, fromMs: range.fromMs - query.lookbackMs }
     if (windowStarts(range, intervalMs[query.step]).length === 0) return { reason: `the range has no whole window of ${query.step}` }
-    const source = requestSource(query, 'series' in query ? requestsOf(query, span).count : 0)
-    if ('reason' in source) return source
-    const [read, sourceRows] = await Promise.all(['series' in query ? readAligned(query, span) : readSql(query, span), source.rows])
-    if ('reason' in read) return read
-    return sourceRows !== undefined && 'reason' in sourceRows ? sourceRows : { ...read, sourceRows }
-  }
-
-  /** Reserves the requests of a query and of its source. Alerts on the same source share one request for it. */
-  function requestSource(
-    query: BacktestQuery,
-    ownCount: number,
-  ): { readonly rows: Promise<readonly SeriesRow[] | Refusal> | undefined } | Refusal {
     const source = sourceOf(query)
-    if (source === undefined) return reserve(ownCount) ? { rows: undefined } : isUsedUp
-    const key = JSON.stringify(source)
+    const key = JSON.stringify([source])
     const granularity = finest.get(key) ?? query.step
-    const ranges = chunksOf(range, intervalMs[granularity])
-    const known = sources.get(key)
-    if (!reserve(ownCount + (known === undefined ? ranges.length : 0))) return isUsedUp
-    // The rows are stored before the first wait, so that no other query asks for the same source.
-    const rows = known ?? requestAll(ranges, [[source]], granularity)
-    sources.set(key, rows)
-    return { rows }
+    const ranges = source === undefined || sources.has(key) ? [] : chunksOf(range, intervalMs[granularity])
+    if (!reserve(ranges.length + countOf(query, span))) return isUsedUp
+    // Stored before the first wait, so that alerts on the same source share one request for it.
+    if (source !== undefined && !sources.has(key)) sources.set(key, requestAll(ranges, [[source]], granularity))
+    const [own, sourceRows] = await Promise.all([read(query, span), sources.get(key)])
+    if ('reason' in own) return own
+    return sourceRows !== undefined && 'reason' in sourceRows ? sourceRows : { ...own, sourceRows }
   }
 
-  async function readRows(query: RowsQuery, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
-    if (!('series' in query)) return readSql(query, span)
-    return reserve(requestsOf(query, span).count) ? readAligned(query, span) : isUsedUp
-  }
+  const countOf = (query: RowsQuery, span: TimeRange): number => ('series' in query ? requestsOf(query, span).count : 0)
 
-  async function readSql(
-    { sql, step }: Pick<WindowsQuery, 'sql' | 'step'>,
-    span: TimeRange,
-  ): Promise<Pick<Rows, 'rows' | 'early' | 'starts'> | Refusal> {
-    const [{ readWindows }, { refuseUnbounded }] = await Promise.all([import('./read-windows.ts'), import('./read-windows.ts')])
-    const release = (count: number): void => {
-      sent -= count
-    }
+  const read = async (query: RowsQuery, span: TimeRange): Promise<Omit<Rows, 'sourceRows'> | Refusal> =>
+    'series' in query ? readAligned(query, span) : readSql(query, span)
+
+  async function readSql({ sql, step }: Pick<WindowsQuery, 'sql' | 'step'>, span: TimeRange) {
+    const { readWindows, refuseUnbounded } = await import('./read-windows.ts')
     const lengthMs = intervalMs[step]
     const late = time.refuse(0, 0)
     if (late !== undefined) return late
-    const refusal = await findBounds(sql, () => refuseUnbounded(sql, lengthMs, { ...options, reserve }))
+    const context = { ...options, reserve, time }
+    const asked = bounds.get(sql.template) ?? refuseUnbounded(sql, lengthMs, context)
+    bounds.set(sql.template, asked)
+    const refusal = await asked
     if (refusal !== undefined) return refusal
     const starts = spread(windowStarts(span, lengthMs), options.maxSqlWindows)
-    const read = await readWindows({ ...options, reserve, release, time }, { sql, starts, lengthMs })
-    return 'reason' in read ? read : { ...read, starts }
+    const found = await readWindows(context, { sql, starts, lengthMs })
+    return 'reason' in found ? found : { ...found, starts }
   }
 
-  async function readAligned(
-    query: Extract<RowsQuery, { readonly series: unknown }>,
-    span: TimeRange,
-  ): Promise<Pick<Rows, 'rows'> | Refusal> {
+  async function readAligned(query: SeriesRowsQuery, span: TimeRange) {
     const { step } = query
     const { ranges, parts } = requestsOf(query, span)
     const rows = await requestAll(ranges, parts, step)
@@ -324,9 +282,9 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
   }
 
   return {
-    ask: (query) => ask(query).catch(toRefusal),
-    readRows: (query, span) => readRows(query, span).catch(toRefusal),
-    sent: () => sent,
+    ask: (query: BacktestQuery): Promise<Rows | Refusal> => ask(query).catch(toRefusal),
+    readRows: async (query: RowsQuery, span: TimeRange) => (reserve(countOf(query, span)) ? read(query, span).catch(toRefusal) : isUsedUp),
+    sent: (): number => sent,
   }
 }
 
@@ -352,7 +310,7 @@ const runErrors: readonly ApiError['kind'][] = ['authentication', 'permission', 
 
 function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly TimeRange[] {
   const end = Math.floor(untilMs / lengthMs) * lengthMs
-  const step = Math.max(lengthMs, Math.floor(Math.min(maxRangeMs, maxWindows * lengthMs) / lengthMs) * lengthMs)
+  const step = Math.min(maxRangeMs, maxWindows * lengthMs)
   const chunks: TimeRange[] = []
   for (let at = Math.ceil(fromMs / lengthMs) * lengthMs; at < end; at += step)
     chunks.push({ fromMs: at, untilMs: Math.min(at + step, end) })

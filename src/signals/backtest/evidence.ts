@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import type { StoredObject } from '../../kinds/kind.ts'
 import { tableOfSource } from '../../kinds/source/source-sql.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
@@ -6,11 +5,12 @@ import type { Target } from '../../platform/api/path.ts'
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
 import { getById } from '../../platform/core/keys.ts'
+import { nameOfTable } from '../../platform/core/sql.ts'
 import { inRange, refuseTable } from './count-with-sql.ts'
 import type { Estimate, Estimates } from './estimate.ts'
 import { evaluate, type TimeRange } from './evaluate.ts'
 import { type Evidence, isSilent, type Judgement, judge, keyOfMap, maxListed, type Silence } from './judge.ts'
-import { type BacktestQuery, tableNameOf } from './query.ts'
+import { type BacktestQuery, tablesOf } from './query.ts'
 import { type Refusal, type SeriesItem, sourceSeries } from './series-api.ts'
 import { comparisonOf, splitTerms } from './terms.ts'
 
@@ -153,8 +153,6 @@ function expressionsOf({ item, rows, dead }: Counted): ReadonlyMap<string, strin
 /** A hint is not worth more time of the server. */
 const maxHintSeconds = 5
 
-const sourcePart = z.object({ connection: z.string() })
-
 /** Over the rows of a day. Without expressions that the server cannot compute. */
 async function askExpressions(
   expressions: ReadonlyMap<string, string>,
@@ -163,16 +161,15 @@ async function askExpressions(
 ): Promise<ReadonlyMap<string, unknown>> {
   const { api, service, sources, nowMs } = context
   const source = getById(sources, item?.sourceId)
-  const from = source && tableNameOf(source, item?.metricDataType)
-  const { data } = sourcePart.safeParse(source)
+  const from = source && tablesOf(source).get(item?.metricDataType)
   const table = source && tableOfSource(source)
   const time = table === undefined ? 'TimeUnix' : refuseTable(table) === undefined ? table.time : undefined
-  if (expressions.size === 0 || from === undefined || data === undefined || time === undefined || !api.hasSql) return new Map()
+  if (expressions.size === 0 || from?.connectionId == null || time === undefined || !api.hasSql) return new Map()
   const columns = [...expressions.values()].map((one, i) => `${one} AS c${i}`)
   try {
     const answer = await api.runSql(service, {
-      sql: `SELECT ${columns.join(', ')}\nFROM ${from}\nWHERE ${inRange({ time })}`,
-      connectionId: data.connection,
+      sql: `SELECT ${columns.join(', ')}\nFROM ${nameOfTable(from)}\nWHERE ${inRange({ time })}`,
+      connectionId: from.connectionId,
       startMs: nowMs - dayMs,
       endMs: nowMs,
       // A role of ClickHouse Cloud that only reads must not change settings.

@@ -2,16 +2,15 @@ import * as z from 'zod'
 import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
 import { getById } from '../../platform/core/keys.ts'
-import { quote } from '../../platform/core/text.ts'
 import {
   type Item,
   itemsPart,
+  readTile,
   refuseSameAliases,
   refuseVariables,
   type SeriesQuery,
   type TileConfig,
   tableNameOf,
-  tilePart,
   toAlertQuery,
   toField,
   toSeriesItem,
@@ -74,12 +73,10 @@ export function columnsOfSearch({ sourceId, select, orderBy }: Body): readonly C
 }
 
 function probeTile(tile: Body, options: ProbeOptions): Probe | Refusal | undefined {
-  const parsed = tilePart.safeParse(tile.config)
-  if (!parsed.success) return { reason: 'the tile has no configuration that the API shows' }
-  const config = parsed.data
+  const config = readTile(tile)
+  if ('reason' in config) return config
   const { configType, displayType, sourceId } = config
   if (configType === 'sql') return probeSql(config, options)
-  if ((configType ?? 'builder') !== 'builder') return { reason: `the tile is of type ${quote(String(configType), 40)}` }
   if (displayType === 'markdown') return undefined
   if (typeof sourceId !== 'string') return { reason: 'the tile has no source' }
   const items = itemsPart.safeParse(config.select)
@@ -93,7 +90,7 @@ function probeSql({ displayType, sqlTemplate, connectionId, sourceId }: TileConf
   if (typeof connectionId !== 'string') return { reason: 'the tile has no connection' }
   const shape = isOverTime(displayType) ? 'over-time' : 'number'
   const source = getById(sources, sourceId)
-  const tableOf = (metricType: string | undefined) => source && tableNameOf(source, metricType)
+  const tableOf = (metricType: string | undefined) => tableNameOf(source, metricType)
   const template = sqlTemplate ?? ''
   const rendered = renderAlone({ text: template, shape, tableOf }, intervalMs[interval])
   if ('reason' in rendered) return rendered

@@ -5,6 +5,7 @@ import { typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
 import { tableOfSource } from '../../kinds/source/source-sql.ts'
 import { getById } from '../../platform/core/keys.ts'
+import { nameOfTable } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { AlertCondition, TimeRange } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
@@ -75,7 +76,7 @@ export type Item = z.output<typeof itemPart>
 
 export const itemsPart = z.array(itemPart).min(1)
 
-export const tilePart = z.object({
+const tilePart = z.object({
   configType: z.string().nullish(),
   sqlTemplate: z.string().nullish(),
   displayType: z.string(),
@@ -101,10 +102,13 @@ const savedSearchPart = z.object({
   filters: z.array(z.looseObject({ type: z.string().nullish(), condition: z.string().nullish() })).nullish(),
 })
 
-function explainNeverEvaluated(tile: Body): string | undefined {
-  const config = tilePart.safeParse(tile.config)
-  const type = config.success ? typeWithoutAlerts({ config: config.data }) : undefined
-  return type && `never evaluated: the server accepts alerts on a tile of type ${quote(type, 40)}, and ignores them`
+/** The configuration of a tile with a builder or raw SQL. */
+export function readTile(tile: Body): TileConfig | Refusal {
+  const { data } = tilePart.safeParse(tile.config)
+  if (data === undefined) return { reason: 'the tile has no configuration that the API shows' }
+  const { configType } = data
+  const isKnown = configType == null || configType === 'builder' || configType === 'sql'
+  return isKnown ? data : { reason: `the tile is of type ${quote(configType, 40)}` }
 }
 
 /** `alert` and `watched` in the form of the API. */
@@ -116,8 +120,10 @@ export function toAlertQuery(
 ): BacktestQuery | Refusal {
   const parsed = alertPart.safeParse(alert)
   if (!parsed.success) return { reason: `the alert has an unexpected form at ${parsed.error.issues[0]?.path.join('.')}` }
-  const never = 'tile' in watched ? explainNeverEvaluated(watched.tile) : undefined
-  if (never !== undefined) return { reason: never }
+  const config = 'tile' in watched ? tilePart.safeParse(watched.tile.config).data : undefined
+  const never = config && typeWithoutAlerts({ config })
+  if (never !== undefined)
+    return { reason: `never evaluated: the server accepts alerts on a tile of type ${quote(never, 40)}, and ignores them` }
   const refusal = refuseSchedule(parsed.data)
   if (refusal !== undefined) return refusal
   return 'tile' in watched
@@ -167,24 +173,23 @@ function queryTile(
   findSqlValues: FindSqlValues,
   isExact: boolean,
 ): BacktestQuery | Refusal {
-  const parsed = tilePart.safeParse(tile.config)
-  if (!parsed.success) return { reason: 'the tile has no configuration that the API shows' }
-  const { configType, sqlTemplate, sourceId, groupBy, asRatio, formulas } = parsed.data
-  const sqlValues = configType === 'sql' ? findSqlValues(sqlTemplate ?? '', alert.interval) : undefined
-  if (sqlValues !== undefined) {
-    const { isGrouped, ...values } = sqlValues
-    return { ...values, condition: { ...toCondition(alert, null), isGrouped } }
+  const config = readTile(tile)
+  if ('reason' in config) return config
+  const { configType, sqlTemplate, sourceId, groupBy, asRatio, formulas } = config
+  if (configType === 'sql') {
+    const values = findSqlValues(sqlTemplate ?? '', alert.interval)
+    if (values === undefined) return querySql(alert, config, sources)
+    const { isGrouped, ...query } = values
+    return { ...query, condition: { ...toCondition(alert, null), isGrouped } }
   }
-  if (configType === 'sql') return querySql(alert, parsed.data, sources)
-  if ((configType ?? 'builder') !== 'builder') return { reason: `the tile is of type ${quote(String(configType), 40)}` }
-  const items = itemsPart.safeParse(parsed.data.select)
+  const items = itemsPart.safeParse(config.select)
   if (!items.success) return { reason: 'the tile has no select that the API shows' }
   if (typeof sourceId !== 'string') return { reason: 'the tile has no source' }
   const refusal =
-    refuseAliases(items.data) ?? refuseVariables([groupBy, ...items.data.flatMap((item) => [item.where, item.valueExpression])])
+    refuseAliases(items.data) ??
+    refuseVariables([groupBy, ...items.data.flatMap((item) => [item.where, item.valueExpression])]) ??
+    items.data.map((item) => refuseItem(item, isExact)).find((one) => one !== undefined)
   if (refusal !== undefined) return refusal
-  const refused = items.data.map((item) => refuseItem(item, isExact)).find((one) => one !== undefined)
-  if (refused !== undefined) return refused
   const series = items.data.map((item) => toSeriesItem(item, sourceId, groupBy))
   const combination = toCombination(items.data.length, asRatio === true, formulas?.at(-1)?.expression)
   if ('reason' in combination) return combination
@@ -212,14 +217,14 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
   const shape = displayType === 'number' ? 'number' : 'over-time'
   const source = sources && getById(sources, sourceId)
   // A query that is compared without a service has no sources, and all its tables have the same name.
-  const tableOf: TableOf = sources === undefined ? () => 'source' : (metricType) => source && tableNameOf(source, metricType)
+  const tableOf: TableOf = sources === undefined ? () => 'source' : (metricType) => tableNameOf(source, metricType)
   const expanded = expandTemplate({ text: template, shape, tableOf })
   if ('reason' in expanded) return expanded
   return {
     sql: {
       ...{ template, shape, connectionId, ...expanded },
-      sourceId: sources === undefined ? toId(sourceId) : coveredSource(config, sources),
-      tables: (sources ?? []).flatMap(tablesOf),
+      sourceId: sources === undefined ? (typeof sourceId === 'string' ? sourceId : undefined) : coveredSource(config, sources),
+      tables: (sources ?? []).flatMap((one) => [...tablesOf(one).values()].flatMap((at) => (at ? [`${at.database}.${at.table}`] : []))),
     },
     // The server takes each row of a tile over time for a group.
     condition: { ...toCondition(alert, null), isGrouped: shape === 'over-time' },
@@ -230,32 +235,25 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
 }
 
 const sourcePart = z.object({
+  connection: z.string().nullish(),
   from: z.object({ databaseName: z.string(), tableName: z.string().nullish() }),
   metricTables: z.record(z.string(), z.unknown()).nullish(),
 })
 
+/** The tables of a source, by the types of its metrics; undefined for one that the API does not show. */
+export function tablesOf(source: StoredObject) {
+  const { data: { connection: connectionId, from, metricTables } = {} } = sourcePart.safeParse(source)
+  const tables = source.kind === 'metric' ? Object.entries(metricTables ?? {}) : ([[undefined, from?.tableName]] as const)
+  const toTable = (table: unknown) =>
+    from !== undefined && typeof table === 'string' && table !== '' ? { connectionId, database: from.databaseName, table } : undefined
+  return new Map(tables.map(([type, table]) => [type, toTable(table)]))
+}
+
 /** The table that the server puts in place of its macro; undefined where the source has none. */
-export function tableNameOf(source: StoredObject, metricType: string | undefined): string | undefined {
-  const { data } = sourcePart.safeParse(source)
-  if (data === undefined) return undefined
-  const { from, metricTables } = data
-  const isOfMetrics = source.kind === 'metric'
-  if (isOfMetrics !== (metricType !== undefined)) return undefined
-  const table = metricType === undefined ? from.tableName : metricTables?.[metricType]
-  return typeof table === 'string' && table !== '' ? `\`${from.databaseName}\`.\`${table}\`` : undefined
+export function tableNameOf(source: StoredObject | undefined, metricType: string | undefined): string | undefined {
+  const table = source && tablesOf(source).get(metricType)
+  return table && nameOfTable(table)
 }
-
-/** `database.table` */
-function tablesOf(source: StoredObject): readonly string[] {
-  const { data } = sourcePart.safeParse(source)
-  if (data === undefined) return []
-  const { from, metricTables } = data
-  return [from.tableName, ...Object.values(metricTables ?? {})].flatMap((table) =>
-    typeof table === 'string' && table !== '' ? [`${from.databaseName}.${table}`] : [],
-  )
-}
-
-const toId = (id: unknown): string | undefined => (typeof id === 'string' ? id : undefined)
 
 /** The source of the tile, or else one whose table its query names. Rows of metrics are not counted without a metric. */
 function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sources: readonly StoredObject[]): string | undefined {
@@ -269,11 +267,10 @@ function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sour
 
 /** A window can have several values of one group: the numbers of its row. */
 function readEachValue(rows: readonly SeriesRow[], missing: 0 | null): ReadResult {
-  const values = Map.groupBy(
-    rows.flatMap(({ startMs, group, numbers }) => [...numbers.values()].map((value) => ({ startMs, group, value: value ?? missing }))),
-    ({ startMs }) => startMs,
+  const values = rows.flatMap(({ startMs, group, numbers }) =>
+    [...numbers.values()].map((value) => ({ startMs, group, value: value ?? missing })),
   )
-  return { values }
+  return { values: Map.groupBy(values, ({ startMs }) => startMs) }
 }
 
 function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | undefined): BacktestQuery | Refusal {

@@ -14,7 +14,7 @@ export interface WindowSql {
   readonly connectionId: string
   /** A source of logs or traces that the query reads; undefined where that is unknown. */
   readonly sourceId: string | undefined
-  /** The tables of the sources, as `database.table`. */
+  /** `database.table` */
   readonly tables?: readonly string[]
   readonly parts: readonly Part[]
   readonly tokenCount: number
@@ -26,7 +26,7 @@ const parameters = ['startDateMilliseconds', 'endDateMilliseconds', 'intervalSec
 
 type Parameter = (typeof parameters)[number]
 
-/** The name of a source's table in SQL, for metrics by their type; undefined where there is none. */
+/** For metrics by their type; undefined where there is none. */
 export type TableOf = (metricType: string | undefined) => string | undefined
 
 interface Template {
@@ -35,7 +35,6 @@ interface Template {
   readonly tableOf: TableOf
 }
 
-/** The column that tells the windows of a batch apart. */
 export const windowColumn = 'window__'
 
 export class UnusableSql extends Error {}
@@ -270,6 +269,6 @@ export function renderWindow({ parts }: Pick<WindowSql, 'parts'>, startMs: numbe
   return parts.map((part) => (typeof part === 'string' ? part : `to${part.type}(${values[part.parameter]})`)).join('')
 }
 
-/** One query for many windows: its rows have the number of their window, and keep no order. */
+/** Rows have the number of their window, and keep no order. */
 export const renderBatch = (sql: Pick<WindowSql, 'parts'>, starts: readonly number[], lengthMs: number): string =>
   starts.map((startMs, i) => `SELECT ${i} AS ${windowColumn}, * FROM (${renderWindow(sql, startMs, lengthMs)})`).join('\nUNION ALL\n')

@@ -9,7 +9,7 @@ export interface BurnRateAlert {
   readonly rate: number
   readonly long: Span
   readonly short: Span
-  /** The length of the short window, so that little data is read. */
+  /** As long as the short window, so that little data is read. */
   readonly interval: '5m' | '30m' | '6h'
 }
 
@@ -56,16 +56,15 @@ export const digitsOf = (objective: number): number => {
 
 const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b))
 
-/** The burn rate when every event is bad. */
 export const maxBurnRate = (objective: number): number => {
   const { multiplier, divisor } = burnRateFactors(objective)
   return multiplier / divisor
 }
 
-/** The lowest objective at which this burn rate can be reached, in percent. */
+/** In percent. */
 export const lowestObjective = (rate: number): number => 100 - 100 / rate
 
-/** The part of the budget that is gone when the alert can fire first, in percent. */
+/** In percent, when the alert can fire first. */
 export const budgetShare = ({ rate, long }: BurnRateAlert, slo: Pick<DeclaredSlo, 'window'>): number =>
   (100 * rate * long.ms) / windowMs(slo)
 
@@ -74,7 +73,7 @@ export function burnRate({ multiplier, divisor }: BurnRateFactors, { good, total
   return total === 0 ? undefined : ((total - good) * multiplier) / (total * divisor)
 }
 
-/** The percentage of the error budget that is left. Undefined without events. */
+/** A percentage. Undefined without events. */
 export function budgetLeft({ multiplier, divisor }: BurnRateFactors, { good, total }: Counts): number | undefined {
   return total === 0 ? undefined : (100 * (total * divisor - (total - good) * multiplier)) / (total * divisor)
 }

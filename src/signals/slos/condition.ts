@@ -1,9 +1,9 @@
 import { isClosed, isComment, toTokens } from '../../platform/core/sql.ts'
 
-// A condition becomes a part of queries, in brackets. These rules make sure that it stays that part: what ClickHouse reads in it ends where
-// it ends, and names and rows of the rest of the query stay what they are. They refuse more than is necessary.
+// A condition is a part of queries, in brackets. These rules make sure that it ends where it ends, and that names and rows of the rest stay
+// what they are. They refuse more than is necessary.
 
-/** Blanks, and signs that ClickHouse reads as part of an expression. Brackets and commas are checked apart. */
+/** Brackets and commas are checked apart. */
 const signs = /^(?:[ \t\r\n]+|\|\||[.+\-*/%=<>!()[\],])$/
 
 /** An alias names a value for the whole query, and some functions multiply its rows. */
@@ -14,7 +14,6 @@ const refusedWords: Readonly<Record<string, string>> = {
   unnest: 'must not contain unnest, because it multiplies rows; use arrayExists or has',
 }
 
-/** The names of columns in the queries of an SLO. */
 export const namePrefix = 'slo__'
 
 /** HyperDX replaces such references before ClickHouse sees the query, in texts, too. */

@@ -1,17 +1,14 @@
-// The state of an SLO, from counts of events. Pure.
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import { budgetLeft, burnRate, burnRateAlerts, burnRateFactors, type Counts, windowMs } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 import type { GroupHistory } from './slo-series.ts'
 
-/** The windows of the alerts, from short to long. */
 export const burnRateWindows = ['5m', '30m', '1h', '6h', '3d'] as const
 
 type BurnRateWindow = (typeof burnRateWindows)[number]
 
 const spans = new Map(burnRateAlerts.flatMap(({ long, short }) => [long, short]).map(({ name, ms }) => [name, ms]))
 
-/** The window whose burn rate is the current one. */
 export const currentWindow: BurnRateWindow = '1h'
 
 export interface BudgetState extends Counts {
@@ -21,7 +18,6 @@ export interface BudgetState extends Counts {
   readonly budgetLeft?: number
   /** Undefined for a window with too few events. */
   readonly burnRates: Readonly<Partial<Record<BurnRateWindow, number>>>
-  /** Keys of the alerts whose condition is true now. */
   readonly burning: string[]
   readonly runsOut: RunsOut
 }
@@ -86,11 +82,10 @@ export function addUp(counts: Iterable<Counts>): Counts {
 
 interface SpentOnDay {
   readonly day: string
-  /** Percentage of the whole budget. */
   readonly spent: number
 }
 
-/** How much of the budget each UTC day spent, the oldest day first. Their sum is what is spent. */
+/** The oldest UTC day first. Their sum is what is spent. */
 export function spentByDay(slo: DeclaredSlo, { hours }: GroupHistory, endMs: number): SpentOnDay[] {
   const factors = burnRateFactors(slo.objective)
   const all = addUp(hours)

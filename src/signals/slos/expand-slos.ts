@@ -1,4 +1,4 @@
-// An SLO becomes a dashboard and alerts before anything is planned, so that plan, apply, drift and prune treat them as any other object.
+// An SLO becomes a dashboard and alerts before anything is planned, so that it is treated as any other object.
 
 import * as z from 'zod'
 import { createDirectory } from '../../kinds/directory.ts'
@@ -28,7 +28,6 @@ import { refuseCondition } from './condition.ts'
 import { type DeclaredSlo, declaredSlo, isSloKey, type SpelledSlo, sloKeyForm, sloRules, sloServiceRules } from './slo-file.ts'
 import { budgetSql, burnRateSql, eventsSql, indicatorSql, type SloSource } from './slo-sql.ts'
 
-/** A valid SLO. */
 export interface Slo extends SpelledSlo {
   readonly value: DeclaredSlo
 }
@@ -40,7 +39,7 @@ export interface ReadSlos {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Checks SLOs, and expands the valid ones. `declared` are the other objects of the files. */
+/** `declared` are the other objects of the files. */
 export function readSlos(all: readonly SpelledSlo[], declared: readonly Pick<Declared, 'kind' | 'key' | 'location'>[]): ReadSlos {
   const results = all.map(readSlo)
   // Keys that are there twice are errors of the files.
@@ -119,10 +118,8 @@ const unknownSource: SloSource = {
   time: 'Timestamp',
 }
 
-/** Whether an SLO makes the object. */
 export const isOfSlo = ({ madeFrom }: Pick<Declared, 'madeFrom'>): boolean => madeFrom?.startsWith('slos.') === true
 
-/** The objects of the SLOs with the sources of the service in their queries. */
 export function resolveSlos(slos: readonly Slo[], sources: readonly Source[]): Pick<ReadSlos, 'objects' | 'diagnostics'> {
   const sourced = slos.map((slo) => ({ slo, source: sourceOf(slo, sources) }))
   return {
@@ -131,7 +128,6 @@ export function resolveSlos(slos: readonly Slo[], sources: readonly Source[]): P
   }
 }
 
-/** What the queries need of the source of an SLO, or why they cannot be made. */
 export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { readonly diagnostic: Diagnostic } {
   const refuse = (message: string) => ({
     diagnostic: diagnosticOf(sloServiceRules, 'slo-source', locate(slo, ['source']), `${pathOf(slo, ['source'])}: ${message}`),
@@ -158,7 +154,6 @@ export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { re
   return { id, ...table }
 }
 
-/** Keys of the objects that an SLO makes start with its key. */
 export const dashboardKey = (key: string): string => `${key}.slo`
 
 function expandSlo(slo: Slo, source: SloSource): readonly Declared[] {
@@ -181,7 +176,6 @@ interface MadeObject {
   readonly kind: KindName
   readonly key: string
   readonly spelled: object
-  /** The place of its channels in the SLO. */
   readonly base: ValuePath
 }
 

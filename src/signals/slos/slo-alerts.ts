@@ -1,4 +1,4 @@
-// The alerts of an SLO from counts of events, for backtests. The server runs SQL; the same numbers follow from counts per five minutes.
+// The server runs SQL; the same numbers follow from counts per five minutes.
 
 import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { GroupValue, TimeRange, WindowValues } from '../backtest/evaluate.ts'
@@ -106,7 +106,7 @@ function between(sums: readonly Sum[], fromMs: number, untilMs: number): { reado
 
 const none = { startMs: 0, total: 0, good: 0 }
 
-/** The events before this time: those before the first step that does not begin earlier. */
+/** Those before the first step that does not begin earlier. */
 function before(sums: readonly Sum[], atMs: number): Sum {
   let [low, high] = [0, sums.length]
   while (low < high) {

@@ -1,5 +1,3 @@
-// A service level objective in a file. Only what every run with files needs: editors and expressions use the schema.
-
 import * as z from 'zod'
 import { declaredAlert } from '../../kinds/alert/alert.ts'
 import { word } from '../../kinds/fields.ts'

@@ -1,5 +1,5 @@
-// The past of an SLO: through `POST /charts/series` of self-hosted HyperDX, which counts with the sample rate of the source, and through
-// SQL in the cloud, which has no such endpoint. Both give the same counts.
+// The past of an SLO. Self-hosted HyperDX gives it through `POST /charts/series`, which counts with the sample rate of the source, and the
+// cloud through SQL. Both give the same counts.
 import * as z from 'zod'
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
@@ -49,7 +49,6 @@ interface HistoryRequest {
 export const readHistory = (access: Access, request: HistoryRequest): Promise<readonly GroupHistory[] | 'asleep'> =>
   access.api.profile.isSelfHosted ? readFromCharts(access, request) : readWithSql(access, request)
 
-/** How many requests `readHistory` sends. */
 export const requestsOfHistory = ({ profile }: ReadApi): number => (profile.isSelfHosted ? 2 : 1)
 
 async function readFromCharts({ api, service }: Access, { slo, source, endMs }: HistoryRequest): Promise<readonly GroupHistory[]> {
@@ -79,7 +78,6 @@ function toHistories({ groupBy }: DeclaredSlo, hours: readonly CountsOfGroup[], 
   }))
 }
 
-/** All events that count, and the good ones among them. */
 export function countedSeries(slo: Pick<DeclaredSlo, 'total' | 'good' | 'groupBy'>, source: SloSource): readonly SeriesItem[] {
   const total = [...(source.filter === undefined ? [] : [source.filter]), slo.total].map((one) => `(${one})`).join(' AND ')
   const item = (where: string): SeriesItem => ({

@@ -7,16 +7,14 @@ import { type BurnRateAlert, burnRateFactors, noDataSpan, type Span, windowMs } 
 import { namePrefix } from './condition.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 
-/** The source of an SLO. */
 export interface SloSource extends SourceTable {
   readonly id: string
 }
 
-/** SQL that only ever counts the events of one SLO. */
 interface Events {
   readonly table: string
   readonly time: string
-  /** Selects the counted events, with the filter of the source. */
+  /** With the filter of the source. */
   readonly total: string
   readonly good: string
   readonly group: string | undefined
@@ -44,7 +42,6 @@ const column = (expression: string, as: string): string => `    toFloat64(${expr
 
 const since = ({ time, total }: Events, { ms }: Span): string => `${time} >= ${before(ms)} AND ${time} < ${end}\n    AND ${total}`
 
-/** The group of a row, as one more column. */
 const groupColumn = ({ group }: Events): readonly string[] => (group === undefined ? [] : [`    ${group} AS ${name('group')}`])
 
 const groupClause = ({ group }: Events): string => (group === undefined ? '' : `\n  GROUP BY ${name('group')}`)
@@ -137,7 +134,6 @@ export function eventsSql(slo: DeclaredSlo, source: SloSource): string {
 
 const hourSeconds = 3600
 
-/** The columns of `historySql`. */
 export const historyColumns = { start: name('start'), group: name('group'), total: name('all_total'), good: name('all_good') } as const
 
 /**
