@@ -86,12 +86,10 @@ export const apply = defineOperation({
   reports: diagnosticReports(planRules),
 })
 
-type ApplyInput = z.output<typeof planInput>
-
 type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: WriteApi }
 
 /** Only what was shown is written: a person may take long to answer. */
-async function confirmPlan(planned: PlanningResult, context: ApplyContext, input: ApplyInput): Promise<PlanningResult> {
+async function confirmPlan(planned: PlanningResult, context: ApplyContext, input: z.output<typeof planInput>): Promise<PlanningResult> {
   const { confirm, service } = context
   if (confirm === undefined || planned.plan.changes.every(staysAsItIs)) return planned
   const result = await toPlanResult(planned)
@@ -139,7 +137,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   const left = planned.diagnostics.filter(({ rule, location }) => rule !== 'same-name' || !created.has(location))
   const diagnosed = { ...planned, diagnostics: [...left, ...applied.diagnostics] }
   const alerts = applied.alerts ?? storedObjects.alert
-  const { problems, notEvaluated } = reviewEvaluations({ ...applied, plan: planned.plan, alerts, nowMs: clock.now() })
+  const { problems, notEvaluated } = reviewEvaluations(planned.plan, applied.outcomes, alerts, clock.now())
   const broken = applied.stopped === undefined ? await brokenAlerts(planned, context, applied.outcomes) : []
   const diagnostics = [...diagnosed.diagnostics, ...problems, ...broken]
   const result = {

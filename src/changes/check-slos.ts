@@ -249,9 +249,10 @@ export const reportSlos = (result: SloResult): Report => ({
   annotations: errorsIn(result.diagnostics),
 })
 
-type CheckContext = Context<'read', 'service-or-server'>
-
-async function runCheck(context: CheckContext, { files, select, minBudgetLeft }: z.output<typeof sloInput>): Promise<SloResult> {
+async function runCheck(
+  context: Context<'read', 'service-or-server'>,
+  { files, select, minBudgetLeft }: z.output<typeof sloInput>,
+): Promise<SloResult> {
   if (await context.files.mayBeFromFork())
     throw new WatchkeeperError(
       'refused',

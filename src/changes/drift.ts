@@ -5,7 +5,6 @@ import { spellInput } from '../platform/core/input-spelling.ts'
 import { counted, join, joinFirst, type Line, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
 import { capitalize } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
-import type { Part } from '../platform/report/blocks.ts'
 import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
 import { isDifference, spellOrigin } from '../sync/decide/change.ts'
@@ -52,7 +51,10 @@ export const drift = defineOperation({
     blocks: [
       factsBesideHeadline(result),
       withDiagnostics(result.diagnostics, [
-        causeTable(result),
+        table(undefined, causes(result), {
+          Objects: ({ names }) => joinFirst(maxInRow, names),
+          'Cause and next step': ({ who }) => who,
+        }),
         {
           kind: 'list',
           items: [
@@ -128,12 +130,6 @@ function whoActs(object: PlannedObject, result: PlanResult): Line {
     return say`Changed in the service. Apply reverts the change, pull with ${trusted(spellInput('only', 'drifted'))} keeps it`
   return say`${trusted(changed ?? 'Never applied, or changed since')}. Review the plan, then apply`
 }
-
-const causeTable = (result: PlanResult): Part =>
-  table(undefined, causes(result), {
-    Objects: ({ names }) => joinFirst(maxInRow, names),
-    'Cause and next step': ({ who }) => who,
-  })
 
 /** Objects that need the same step are one cause. */
 function causes(result: PlanResult) {

@@ -5,7 +5,6 @@ import { addressOf } from '../../kinds/kind-names.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
 import { missingSqlKey } from '../../platform/api/api-error.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
-import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { createKeyIndex, getById } from '../../platform/core/keys.ts'
 import type { Context } from '../../platform/operation/operation.ts'
@@ -13,7 +12,7 @@ import { type EstimateOptions, estimateAlerts, requestOf } from '../../signals/b
 import { type AlertCondition, evaluate, evaluatedPart, type TimeRange } from '../../signals/backtest/evaluate.ts'
 import { judgeEstimates } from '../../signals/backtest/evidence.ts'
 import { type BacktestQuery, type FindSqlValues, refuseWithoutCharts, toAlertQuery, type Watched } from '../../signals/backtest/query.ts'
-import { type ReadSeries, type Refusal, requestSeries } from '../../signals/backtest/series-api.ts'
+import { type ReadSeries, type Refusal, requestSeries, type ServerAccess } from '../../signals/backtest/series-api.ts'
 import { type Suggestion, suggestCondition } from '../../signals/backtest/suggest.ts'
 import { withoutVariables } from '../../signals/backtest/terms.ts'
 import { type Change, changesOf, isDifference } from '../../sync/decide/change.ts'
@@ -33,15 +32,6 @@ interface BacktestRequest {
   readonly maxRequests: number
   readonly maxNotifications?: number | undefined
   readonly incidents?: readonly Incident[]
-}
-
-interface Backtest {
-  readonly alerts: readonly BacktestedAlert[]
-  readonly around: readonly AroundIncident[]
-  readonly requestCount: number
-  /** Keys of the alerts whose query the server ran or refused. */
-  readonly run: ReadonlySet<string>
-  readonly diagnostics: readonly Diagnostic[]
 }
 
 export function demandValues({ api }: Pick<Context<'read', 'service-or-server'>, 'api'>): void {
@@ -66,9 +56,9 @@ interface BacktestComparison {
 }
 
 /** Throws an ApiError only where it concerns the whole run. */
-export async function backtestPlan(planned: PlanningResult, context: BacktestContext, request: BacktestRequest): Promise<Backtest> {
+export async function backtestPlan(planned: PlanningResult, context: BacktestContext, request: BacktestRequest) {
   const { storedObjects } = planned
-  if (storedObjects === undefined) return { alerts: [], around: [], requestCount: 0, run: new Set(), diagnostics: [] }
+  if (storedObjects === undefined) return { alerts: [], around: [], requestCount: 0, run: new Set<string>(), diagnostics: [] }
   const { range, selected, only, maxNotifications, incidents = [], maxRequests } = request
   const compared = await compareAlerts({ ...planned, storedObjects }, context.api, range)
   const wanted = compared.filter(({ isChanged, change }) => (selected?.has(change.key) ?? true) && (only === 'all' || isChanged))
@@ -115,6 +105,7 @@ export async function backtestPlan(planned: PlanningResult, context: BacktestCon
     const suggested = after && { ...after, ...(suggestion && { suggestion }) }
     return { key, name, changed: isChanged, ...(before && { now: before }), ...(suggested && { next: suggested }) }
   })
+  // Alerts whose query the server ran or refused.
   const run = new Set<string>()
   const diagnostics = wanted.flatMap(({ change, next }) => {
     const { estimate, judgement } = resultOf(next)
@@ -150,13 +141,10 @@ export async function compareAlerts(
 }
 
 /** The cloud has no values of charts. Its counts are those of SQL. */
-export async function seriesReader(
-  { api, service }: Pick<EstimateOptions, 'api' | 'service'>,
-  { source: sources }: StoredObjects,
-): Promise<ReadSeries> {
-  if (api.profile.isSelfHosted) return (request) => requestSeries(api, service, request)
+export async function seriesReader(access: ServerAccess, { source }: StoredObjects): Promise<ReadSeries> {
+  if (access.api.profile.isSelfHosted) return (request) => requestSeries(access.api, access.service, request)
   const { countWithSql } = await import('../../signals/backtest/count-with-sql.ts')
-  return (request) => countWithSql({ api, service, sources }, request)
+  return (request) => countWithSql(access, source, request)
 }
 
 async function sloValues({ found: { slos }, storedObjects }: ServerPlan): Promise<FindSqlValues> {

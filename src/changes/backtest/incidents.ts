@@ -192,16 +192,11 @@ export interface AroundIncident {
 
 type Query = BacktestQuery | Refusal
 
-interface AroundOptions extends Omit<EstimateOptions, 'range'> {
-  readonly nowMs: number
-  readonly queries: ReadonlyMap<string, Query | undefined>
-}
-
 /** Whatever the period of the backtest is. Throws an ApiError only where it concerns the whole run. */
 export async function readAroundIncidents(
   incidents: readonly Incident[],
-  options: AroundOptions,
-): Promise<{ readonly around: readonly AroundIncident[]; readonly requestCount: number }> {
+  options: Omit<EstimateOptions, 'range'> & { readonly nowMs: number; readonly queries: ReadonlyMap<string, Query | undefined> },
+) {
   const around: AroundIncident[] = []
   const hasRowsBefore = createRowFinder()
   let requestCount = 0
@@ -247,11 +242,9 @@ function rangeAround({ startMs, endMs }: Incident, queries: readonly Query[], no
 }
 
 /** Whether a source has rows in the week before a time. Undefined where unknown. Each week is read once. */
-type FindRows = (source: SeriesItem, endMs: number, read: Pick<Estimates, 'readRows'>) => Promise<boolean | undefined>
-
-function createRowFinder(): FindRows {
+function createRowFinder() {
   const found = new Map<string, Promise<boolean | undefined>>()
-  return (source, endMs, { readRows }) => {
+  return (source: SeriesItem, endMs: number, { readRows }: Pick<Estimates, 'readRows'>): Promise<boolean | undefined> => {
     const untilMs = Math.floor(endMs / hourMs) * hourMs
     const key = JSON.stringify([source, untilMs])
     const rows =

@@ -51,12 +51,6 @@ export const evaluationRules = {
   },
 } as const satisfies Rules
 
-interface EvaluationReading {
-  readonly policy: OnFailedEvaluation
-  readonly nowMs: number
-  idOf?(change: Change): string | undefined
-}
-
 /** The server passes on as errors of a query that its database is down or busy, too. The same query may run later. */
 export const isTemporary = (error: string): boolean =>
   /\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)\b/.test(error) ||
@@ -104,7 +98,8 @@ export const toFindings = (change: Change, judgement: Judgement | undefined): re
 export function findEvaluationProblems(
   plan: Pick<Plan, 'changes' | 'orphans'>,
   alerts: readonly StoredObject[],
-  { policy, nowMs, idOf = ({ id }) => id }: EvaluationReading,
+  { policy, nowMs }: { readonly policy: OnFailedEvaluation; readonly nowMs: number },
+  idOf: (change: Change) => string | undefined = ({ id }) => id,
 ): readonly Diagnostic[] {
   if (policy === 'ignore') return []
   const kept = changesOf(plan, 'alert').filter((change) => !isDelete(change))
@@ -129,18 +124,11 @@ export function findEvaluationProblems(
   return stopped === undefined ? found : [diagnosticOf(evaluationRules, 'overdue-evaluation', { file: 'alerts' }, stopped), ...found]
 }
 
-interface Review {
-  readonly plan: Plan
-  readonly outcomes: readonly Outcome[]
-  readonly alerts: readonly StoredObject[]
-  readonly nowMs: number
-}
-
 /**
  * After apply: alerts that are not evaluated or fail, and alerts that this run wrote and the server has not evaluated since, with the latest
  * time of their next evaluation. It is absent for an interval that this version does not know.
  */
-export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review) {
+export function reviewEvaluations(plan: Plan, outcomes: readonly Outcome[], alerts: readonly StoredObject[], nowMs: number) {
   const byId = new Map(alerts.map((alert) => [alert.id, alert]))
   const pending = outcomes.flatMap(({ change, became, id }) => {
     const alert = byId.get(id ?? '')
@@ -153,7 +141,8 @@ export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review) {
     problems: findEvaluationProblems(
       plan,
       alerts.filter(({ id }) => !pendingIds.has(id)),
-      { policy: 'warn', nowMs, idOf: (change) => ids.get(change) ?? change.id },
+      { policy: 'warn', nowMs },
+      (change) => ids.get(change) ?? change.id,
     ),
     notEvaluated: pending.map(({ key, alert }) => {
       const dueMs = nextEvaluationMs(alert, nowMs)

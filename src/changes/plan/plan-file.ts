@@ -55,9 +55,11 @@ export type PlanFile = z.output<typeof planFileSchema>
 
 type PlannedChange = z.output<typeof plannedChange>
 
-type PlanOfFile = Pick<PlanningResult, 'plan' | 'kinds' | 'environment'>
-
-export function toPlanFile({ plan, kinds, environment }: PlanOfFile, target: Target, prune: Prune): PlanFile {
+export function toPlanFile(
+  { plan, kinds, environment }: Pick<PlanningResult, 'plan' | 'kinds' | 'environment'>,
+  target: Target,
+  prune: Prune,
+): PlanFile {
   const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlannedChange(change, kinds))
   const content = { project: plan.project, ...(environment !== undefined && { environment }), ...target, prune, seen: plan.seen, changes }
   return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
@@ -150,13 +152,13 @@ export const planShape = {
     path === '' ? [] : [{ input: 'planFile', path, content: `${JSON.stringify(planContent, null, 2)}\n`, isEssential: true as const }],
 }
 
-type SharedInput = z.output<(typeof planShape)['input']>
-
-export async function toPlanOrDriftResult(context: Context<'read', 'service-or-server'>, planned: PlanningResult, input: SharedInput) {
-  const problems = findEvaluationProblems(planned.plan, planned.storedObjects?.alert ?? [], {
-    policy: input.onFailedEvaluation,
-    nowMs: context.clock.now(),
-  })
+export async function toPlanOrDriftResult(
+  context: Context<'read', 'service-or-server'>,
+  planned: PlanningResult,
+  input: z.output<(typeof planShape)['input']>,
+) {
+  const alerts = planned.storedObjects?.alert ?? []
+  const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: context.clock.now() })
   const result = {
     ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
     needsApply: planned.plan.changes.some((change) => !staysAsItIs(change)),

@@ -53,7 +53,7 @@ export async function pricePlan({ plan, kinds, storedObjects }: PlanningResult, 
       idleTimeoutMinutes: own.idleTimeoutMinutes,
       knownDays: profile.days.length,
       sleptPercent: 100 * (1 - profile.awakeShare),
-      ...priceChanges(changes, { profile, storedObjects, isAtMost: named.isAtMost }),
+      ...priceChanges(changes, profile, storedObjects, named.isAtMost),
     }
   } catch (thrown) {
     return { ...none, message: causeOf(toFailure(thrown)) }
@@ -80,15 +80,11 @@ function profileIn(facts: CostFacts, own: ListedService, storedObjects: StoredOb
   return sleepsThroughAlerts(profile, storedObjects.alert.flatMap(runningAlert)) ? reasons['alerts-do-not-wake'] : profile
 }
 
-interface PricedService {
-  readonly profile: ServiceProfile
-  readonly storedObjects: StoredObjects
-  readonly isAtMost: boolean
-}
-
 function priceChanges(
   changes: readonly AlertChange[],
-  { profile, storedObjects, isAtMost }: PricedService,
+  profile: ServiceProfile,
+  storedObjects: StoredObjects,
+  isAtMost: boolean,
 ): Pick<PlanPrice, 'alerts' | 'total'> {
   const changedIds = new Set(changes.flatMap(({ change }) => change.id ?? []))
   const others = storedObjects.alert.filter(({ id }) => !changedIds.has(id)).flatMap((alert) => scheduleOf(alert) ?? [])

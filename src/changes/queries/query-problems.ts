@@ -19,9 +19,9 @@ import type { TimeRange } from '../../signals/backtest/evaluate.ts'
 import { judgeEstimates } from '../../signals/backtest/evidence.ts'
 import { type Judgement, showNumber } from '../../signals/backtest/judge.ts'
 import { columnsOfSearch, type Probe, type SingleQuery, toProbe } from '../../signals/backtest/probe.ts'
-import type { BacktestQuery, SeriesQuery, Watched } from '../../signals/backtest/query.ts'
+import type { BacktestQuery, Watched } from '../../signals/backtest/query.ts'
 import { toRefusal, valueOfNumber, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
-import { maxSeries, type ReadSeries, type Refusal, shareRequests } from '../../signals/backtest/series-api.ts'
+import { maxSeries, type ReadSeries, type Refusal, type SeriesItem, shareRequests } from '../../signals/backtest/series-api.ts'
 import { withoutVariables } from '../../signals/backtest/terms.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
 import {
@@ -79,6 +79,7 @@ interface Asking extends QueryContext {
 interface Subject {
   readonly name: string
   readonly location: Location
+  readonly interval?: AlertInterval
   /** The alert that the query is of. */
   readonly alert?: Change
   /** Of the words of the server. */
@@ -106,22 +107,14 @@ export interface AlertFact {
   readonly fact: string
 }
 
-interface QueryReview {
-  readonly diagnostics: readonly Diagnostic[]
-  /** The alerts whose query the plan creates or changes, and those whose query was run. */
-  readonly alertCount: number
-  readonly checkedCount: number
-  readonly facts: readonly AlertFact[]
-}
-
 /**
  * Looks up what changed sources name, asks for the values of each alert that the plan creates or changes, and then runs the queries of changed
  * tiles and saved searches. An alert whose values charts cannot have is only run. The server runs queries on the sources as they are stored:
  * of alerts and tiles on a changed one, the columns are looked up. `tested` are the keys of the alerts whose queries a backtest has run.
  */
-export async function findQueryProblems(context: QueryContext, planned: PlanningResult, tested: ReadonlySet<string>): Promise<QueryReview> {
+export async function findQueryProblems(context: QueryContext, planned: PlanningResult, tested: ReadonlySet<string>) {
   const { plan, storedObjects } = planned
-  const nothing = { diagnostics: [], alertCount: 0, checkedCount: 0, facts: [] }
+  const nothing = { diagnostics: [], alertCount: 0, checkedCount: 0, facts: [] as const }
   if (storedObjects === undefined) return nothing
   const asking = await openQueries(context, { ...planned, storedObjects })
   const alerts = await changedAlerts(asking)
@@ -308,13 +301,9 @@ async function changedAlerts(asking: Asking): Promise<readonly ChangedAlert[]> {
     const isOnChanged = sourceIdsOf(probe).some((id) => changedSources.has(id))
     if (!isOnChanged && (isApplied || !hasOtherQuery(one, asking))) return []
     if (isOfSlo(change)) return isOnChanged ? [] : [{ change, next, isOnChanged, checks: [] }]
-    const about = {
-      subject: subjectOfAlert(change),
-      interval: intervalOf(change),
-      // The sources are the same in all checks of a run, and can be many.
-      key: JSON.stringify({ ...(watched.next ?? { id: change.id ?? change.key }), sources: undefined }),
-    }
-    return [{ change, next, isOnChanged, checks: toChecks(probe, about, asking) }]
+    // The sources are the same in all checks of a run, and can be many.
+    const key = JSON.stringify({ ...(watched.next ?? { id: change.id ?? change.key }), sources: undefined })
+    return [{ change, next, isOnChanged, checks: toChecks(probe, subjectOfAlert(change), key, asking) }]
   })
 }
 
@@ -382,6 +371,7 @@ const subjectOfAlert = (change: Change): Subject => ({
   name: nameOfAlert(change),
   location: change.location ?? { file: 'alerts' },
   alert: change,
+  interval: intervalOf(change),
   explain: (error) => (isOfSlo(change) ? [] : [warnFailing(change, error)]),
 })
 
@@ -418,24 +408,17 @@ const toChange = (stored: StoredObject, { planned }: Asking): Change => ({
 function sourceIdsOf(probe: Probe | Refusal | undefined): readonly string[] {
   if (probe === undefined || 'reason' in probe) return []
   const { sql, series, columns } = probe
-  return [...(series?.series ?? []), ...columns, ...(sql === undefined ? [] : [sql])].flatMap(({ sourceId }) => sourceId ?? [])
+  return [...(series ?? []), ...columns, ...(sql === undefined ? [] : [sql])].flatMap(({ sourceId }) => sourceId ?? [])
 }
 
-interface About {
-  readonly subject: Subject
-  readonly interval: AlertInterval
-  /** Differs for everything that can have another reason for no query. */
-  readonly key: string
-}
-
-function toChecks(probe: Probe | Refusal | undefined, { subject, interval, key }: About, asking: Asking): readonly Check[] {
+function toChecks(probe: Probe | Refusal | undefined, subject: Subject, key: string, asking: Asking): readonly Check[] {
   if (probe === undefined) return []
   if ('reason' in probe) return [{ key, subject, answer: probe }]
   const { sql, series, columns, left } = probe
   const sources = asking.planned.storedObjects.source
   return [
-    ...(sql === undefined ? [] : [toSqlCheck(sql, subject, interval, asking)]),
-    ...(series === undefined ? [] : toSeriesChecks(series, subject, interval, asking)),
+    ...(sql === undefined ? [] : [toSqlCheck(sql, subject, asking)]),
+    ...(series === undefined ? [] : toSeriesChecks(series, subject, asking)),
     ...columns.map((one) => toLookUpCheck(lookUpColumns(one, sources), subject, asking, one.areValues)),
     ...left.map(([part]) => ({ key: `${key} ${part}`, subject, answer: { reason: 'values of charts have none' }, part })),
   ]
@@ -444,23 +427,16 @@ function toChecks(probe: Probe | Refusal | undefined, { subject, interval, key }
 function toSqlCheck(
   { text, template, connectionId, shape }: SingleQuery,
   subject: Subject,
-  interval: AlertInterval,
   asking: Asking,
 ): Check {
-  const { fromMs, untilMs } = lastWindow(interval, asking.nowMs)
+  const { fromMs, untilMs } = lastWindow(subject, asking)
   const query = { sql: text, connectionId, startMs: fromMs, endMs: untilMs }
   return { key: JSON.stringify([template, connectionId]), subject, answer: () => askSql(query, asking, shape), isOfValues: true }
 }
 
 /** Charts of the server use its stored sources, and ClickHouse Cloud has no charts. */
-function toSeriesChecks(
-  query: Pick<SeriesQuery, 'series' | 'comparesLast'>,
-  subject: Subject,
-  step: AlertInterval,
-  asking: Asking,
-): readonly Check[] {
-  const { series } = query
-  const { changedSources, isApplied, profile, planned, readRows, nowMs } = asking
+function toSeriesChecks(series: readonly SeriesItem[], subject: Subject, asking: Asking): readonly Check[] {
+  const { changedSources, isApplied, profile, planned, readRows } = asking
   const lookUps = () => lookUpSeries(series, planned.storedObjects.source).map((one) => toLookUpCheck(one, subject, asking))
   const key = JSON.stringify(series)
   if (!isApplied && profile.isSelfHosted && series.some(({ sourceId }) => changedSources.has(sourceId))) return lookUps()
@@ -471,13 +447,13 @@ function toSeriesChecks(
       { key, subject, answer: { reason: 'ClickHouse Cloud has no values of charts, so only its columns were looked up' } },
     ]
   const answer = async (): Promise<Answer> => {
-    const read = await readRows({ ...query, step, hasTextGroups: true }, lastWindow(step, nowMs))
+    const read = await readRows({ series, step: subject.interval ?? '1h' }, lastWindow(subject, asking))
     return 'reason' in read ? read : {}
   }
   return [{ key, subject, answer, isOfValues: true }]
 }
 
-function lastWindow(interval: AlertInterval, nowMs: number): TimeRange {
+function lastWindow({ interval = '1h' }: Subject, { nowMs }: Asking): TimeRange {
   const { untilMs } = rangeBefore(nowMs, interval)
   return { fromMs: untilMs - intervalMs[interval], untilMs }
 }
@@ -497,7 +473,7 @@ const tileChecks = (asking: Asking): readonly Check[] =>
     return listOf(tiles).flatMap((tile, i) => {
       const probe = probeOf(tile, filters)
       if (storedProbes.has(JSON.stringify(probe))) return []
-      return toChecks(probe, { subject: subjectOfTile(change, i, asking), interval: '1h', key: JSON.stringify({ tile }) }, asking)
+      return toChecks(probe, subjectOfTile(change, i, asking), JSON.stringify({ tile }), asking)
     })
   })
 
@@ -521,7 +497,7 @@ const searchChecks = (asking: Asking): readonly Check[] =>
     const probe = probeOf(body)
     if (change.stored !== undefined && JSON.stringify(probeOf(change.stored)) === JSON.stringify(probe)) return []
     const subject = toShown(addressOf(change), change.location ?? { file: 'saved searches' })
-    return toChecks(probe, { subject, interval: '1h', key: JSON.stringify(body) }, asking)
+    return toChecks(probe, subject, JSON.stringify(body), asking)
   })
 
 /** The requests of apply in this window of the rate limit, if it reads again what the plan has read. */

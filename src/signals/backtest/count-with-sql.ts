@@ -1,24 +1,17 @@
 import { intervalMs } from '../../kinds/alert/schedule.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
 import { countWith, type SourceTable, tableOfSource } from '../../kinds/source/source-sql.ts'
-import type { ReadApi } from '../../platform/api/client.ts'
-import type { Target } from '../../platform/api/path.ts'
 import type { SqlColumn, SqlRow } from '../../platform/api/sql.ts'
 import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import { kindOfType, toRefusal } from './read-windows.ts'
-import type { Refusal, SeriesItem, SeriesRequest, SeriesRow } from './series-api.ts'
+import type { Refusal, SeriesItem, SeriesRequest, SeriesRow, ServerAccess } from './series-api.ts'
 
 // ClickHouse Cloud has no values of charts. `refuseWithoutCharts` leaves counts with conditions in SQL.
 
-interface SqlCounts {
-  readonly api: ReadApi
-  readonly service: Target
-  readonly sources: readonly StoredObject[]
-}
-
 /** The rows that `requestSeries` gives on a self-hosted server, or why there are none. Throws an ApiError. */
 export async function countWithSql(
-  { api, service, sources }: SqlCounts,
+  { api, service }: ServerAccess,
+  sources: readonly StoredObject[],
   { series, granularity, fromMs, untilMs }: SeriesRequest,
 ): Promise<readonly SeriesRow[] | Refusal> {
   const [first] = series

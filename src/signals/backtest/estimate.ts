@@ -1,7 +1,6 @@
 import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
-import type { Target } from '../../platform/api/path.ts'
 import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { causeOf, WatchkeeperError } from '../../platform/core/errors.ts'
@@ -28,6 +27,7 @@ import {
   rowsOf,
   type SeriesItem,
   type SeriesRow,
+  type ServerAccess,
   sourceSeries,
   toCoverage,
 } from './series-api.ts'
@@ -47,9 +47,7 @@ export type Estimate =
   | { readonly verdict: 'no-data'; readonly coverage: Coverage; readonly series: readonly SeriesEvidence[] }
   | ({ readonly verdict: 'not-estimable' } & Refusal)
 
-export interface EstimateOptions {
-  readonly api: ReadApi
-  readonly service: Target
+export interface EstimateOptions extends ServerAccess {
   readonly readSeries: ReadSeries
   readonly range: TimeRange
   readonly maxRequests: number
@@ -60,9 +58,7 @@ export interface EstimateOptions {
   readonly maxSqlWindows?: number
 }
 
-type SeriesRowsQuery = Pick<SeriesQuery, 'series' | 'step' | 'hasTextGroups'>
-
-type RowsQuery = SeriesRowsQuery | Pick<WindowsQuery, 'sql' | 'step'>
+type RowsQuery = Pick<SeriesQuery, 'series' | 'step'> | Pick<WindowsQuery, 'sql' | 'step'>
 
 export interface Estimates {
   readonly estimates: readonly Estimate[]
@@ -170,7 +166,7 @@ function finestSteps(queries: readonly (BacktestQuery | Refusal)[]): ReadonlyMap
   return finest
 }
 
-function requestsOf({ series, step }: SeriesRowsQuery, range: TimeRange) {
+function requestsOf({ series, step }: Pick<SeriesQuery, 'series' | 'step'>, range: TimeRange) {
   const ranges = chunksOf(range, intervalMs[step])
   const parts = Array.from({ length: Math.ceil(series.length / maxSeries) }, (_, i) => series.slice(i * maxSeries, (i + 1) * maxSeries))
   return { ranges, parts, count: ranges.length * parts.length }
@@ -229,6 +225,10 @@ function createReader(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     if (source !== undefined && !sources.has(key)) sources.set(key, requestAll(ranges, [[source]], granularity))
     const [own, sourceRows] = await Promise.all([read(query, span), sources.get(key)])
     if ('reason' in own) return own
+    // The server compares the last numeric column, and groups come after the values.
+    const areTexts = 'sql' in query || query.hasTextGroups === true || own.rows.length === 0
+    if (!areTexts && own.rows.every(({ hasNumericGroup }) => hasNumericGroup))
+      return { reason: 'the groups are numbers, which the server compares instead of the values' }
     return sourceRows !== undefined && 'reason' in sourceRows ? sourceRows : { ...own, sourceRows }
   }
 
@@ -252,15 +252,12 @@ function createReader(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     return 'reason' in found ? found : { ...found, starts }
   }
 
-  async function readAligned(query: SeriesRowsQuery, span: TimeRange) {
+  async function readAligned(query: Pick<SeriesQuery, 'series' | 'step'>, span: TimeRange) {
     const { step } = query
     const { ranges, parts } = requestsOf(query, span)
     const rows = await requestAll(ranges, parts, step)
     if ('reason' in rows) return rows
     if (rows.some(({ startMs }) => startMs % intervalMs[step] !== 0)) return { reason: 'the windows of the server are not aligned to UTC' }
-    // The server compares the last numeric column, and groups come after the values.
-    if (query.hasTextGroups !== true && rows.length > 0 && rows.every(({ hasNumericGroup }) => hasNumericGroup))
-      return { reason: 'the groups are numbers, which the server compares instead of the values' }
     return { rows }
   }
 

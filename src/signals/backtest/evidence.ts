@@ -1,7 +1,5 @@
 import type { StoredObject } from '../../kinds/kind.ts'
 import { tableOfSource } from '../../kinds/source/source-sql.ts'
-import type { ReadApi } from '../../platform/api/client.ts'
-import type { Target } from '../../platform/api/path.ts'
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
 import { getById } from '../../platform/core/keys.ts'
@@ -11,7 +9,7 @@ import type { Estimate, Estimates } from './estimate.ts'
 import { evaluate, type TimeRange } from './evaluate.ts'
 import { type Evidence, isSilent, type Judgement, judge, keyOfMap, maxListed, type Silence } from './judge.ts'
 import { type BacktestQuery, tablesOf } from './query.ts'
-import { type Refusal, type SeriesItem, sourceSeries } from './series-api.ts'
+import { type Refusal, type SeriesItem, type ServerAccess, sourceSeries } from './series-api.ts'
 import { comparisonOf, splitTerms } from './terms.ts'
 
 type Query = BacktestQuery | Refusal | undefined
@@ -62,9 +60,7 @@ async function lookAtSql(
 
 // A second look at series without rows: on which days and with which terms their conditions match, and what is there instead.
 
-export interface SilenceContext {
-  readonly api: ReadApi
-  readonly service: Target
+interface SilenceContext extends ServerAccess {
   readonly sources: readonly StoredObject[]
   readonly readRows: Estimates['readRows']
   readonly nowMs: number

@@ -8,7 +8,6 @@ import {
   readTile,
   refuseSameAliases,
   refuseVariables,
-  type SeriesQuery,
   type TileConfig,
   tableNameOf,
   toAlertQuery,
@@ -16,7 +15,7 @@ import {
   toSeriesItem,
   type Watched,
 } from './query.ts'
-import type { Refusal } from './series-api.ts'
+import type { Refusal, SeriesItem } from './series-api.ts'
 import { renderAlone, type SqlShape } from './window-sql.ts'
 
 // What to send to see whether a server can run a query: more than a backtest can use, because the values do not matter.
@@ -25,7 +24,7 @@ export interface Probe {
   /** Raw SQL as the alert task of the server runs it. */
   readonly sql?: SingleQuery
   /** Values of charts with the conditions, groups and values of the query. */
-  readonly series?: Pick<SeriesQuery, 'series' | 'comparesLast'>
+  readonly series?: readonly SeriesItem[]
   /** What no values of charts have. */
   readonly columns: readonly Columns[]
   /** Fields that nothing runs. */
@@ -62,7 +61,7 @@ export function toProbe(watched: Watched, options: ProbeOptions): Probe | Refusa
   const { interval, alert } = options
   const query = toAlertQuery({ interval, groupBy: alert?.groupBy, threshold: 0, thresholdType: 'above' }, watched)
   if ('reason' in query) return query
-  return 'series' in query ? { series: { series: query.series }, columns: [], left: [] } : undefined
+  return 'series' in query ? { series: query.series, columns: [], left: [] } : undefined
 }
 
 /** What only the page of a saved search shows: its columns and their order. */
@@ -100,42 +99,32 @@ function probeSql({ displayType, sqlTemplate, connectionId, sourceId }: TileConf
 type Sourced = TileConfig & { readonly sourceId: string }
 
 function probeItems(items: readonly Item[], config: Sourced, hasTime: boolean): Probe | Refusal {
-  const { sourceId, groupBy, asRatio, formulas, having, orderBy } = config
+  const { sourceId, groupBy, having, orderBy } = config
   const refusal =
     refuseSameAliases(items) ?? refuseVariables([groupBy, having, ...items.flatMap((item) => [item.where, item.valueExpression])])
   if (refusal !== undefined) return refusal
-  const isCombined = asRatio === true || (formulas ?? []).length > 0
   const left = Object.entries({ having, orderBy }).flatMap(([field, text]) => (text?.trim() ? [[field, text] as const] : []))
   return {
-    series: {
-      // Charts of the API always have groups of time, in which a column needs an aggregation.
-      series: items.map((item) =>
-        toSeriesItem(hasTime || item.aggFn !== 'none' ? item : { ...item, aggFn: 'count', valueExpression: null }, sourceId, groupBy),
-      ),
-      comparesLast: !isCombined,
-    },
-    columns: columnsOfItems(items, { sourceId, groupBy: groupBy || undefined, isCombined, hasTime }),
+    // Charts of the API always have groups of time, in which a column needs an aggregation.
+    series: items.map((item) =>
+      toSeriesItem(hasTime || item.aggFn !== 'none' ? item : { ...item, aggFn: 'count', valueExpression: null }, sourceId, groupBy),
+    ),
+    columns: columnsOfItems(items, config, hasTime),
     left,
   }
 }
 
-interface ItemsOptions {
-  readonly sourceId: string
-  readonly groupBy: string | undefined
-  readonly isCombined: boolean
-  readonly hasTime: boolean
-}
-
 /** The values that charts of the API cannot have, and those that may be texts. Charts of metrics do not use an expression. */
-function columnsOfItems(items: readonly Item[], { sourceId, groupBy, isCombined, hasTime }: ItemsOptions): readonly Columns[] {
+function columnsOfItems(items: readonly Item[], { sourceId, groupBy, asRatio, formulas }: Sourced, hasTime: boolean): readonly Columns[] {
   const ofValues = items.filter(({ metricName, metricType }) => metricName == null && metricType == null)
   const asIs = ofValues.filter(({ aggFn }) => aggFn === 'any' || aggFn === 'none')
   const asTheyAre = asIs.map(({ aggFn, valueExpression: text }) => (aggFn === 'any' ? `any(${text ?? ''})` : (text ?? '')))
-  const isCompared = asIs.length === items.length && groupBy === undefined && !isCombined
+  const isCombined = asRatio === true || (formulas ?? []).length > 0
+  const isCompared = asIs.length === items.length && !groupBy && !isCombined
   const others = ofValues.filter((item) => !asIs.includes(item)).map(({ valueExpression }) => valueExpression ?? '')
   const unknown = others.filter((text) => toField(text) === undefined)
   const isGrouped = hasTime || asIs.length < items.length
-  const grouping = groupBy ?? (isGrouped ? 'tuple()' : undefined)
+  const grouping = groupBy || (isGrouped ? 'tuple()' : undefined)
   return [
     ...(asIs.length === 0
       ? []
@@ -156,5 +145,5 @@ function probeFiltered({ sourceId, select, where, whereLanguage }: Sourced): Pro
   const refusal = refuseVariables([where, ...expressions])
   if (refusal !== undefined) return refusal
   const count = toSeriesItem({ aggFn: 'count', where, whereLanguage }, sourceId, undefined)
-  return { series: { series: [count] }, columns: expressions.map((one) => ({ sourceId, expressions: [one] })), left: [] }
+  return { series: [count], columns: expressions.map((one) => ({ sourceId, expressions: [one] })), left: [] }
 }

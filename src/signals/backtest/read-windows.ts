@@ -1,9 +1,7 @@
-import type { ReadApi } from '../../platform/api/client.ts'
-import type { Target } from '../../platform/api/path.ts'
 import type { SqlAnswer, SqlColumn, SqlRow } from '../../platform/api/sql.ts'
 import { spellVariable } from '../../platform/core/input-spelling.ts'
 import { firstOf, quote } from '../../platform/core/text.ts'
-import { type Refusal, type SeriesRow, toUnsent } from './series-api.ts'
+import type { Refusal, SeriesRow, ServerAccess } from './series-api.ts'
 import { renderBatch, renderWindow, type SqlShape, type WindowSql, windowColumn } from './window-sql.ts'
 
 // Past windows of a raw SQL tile are parts of one query. Limits of HyperDX 2.36: 100,000 characters in a query, 50,000 in an answer, and
@@ -20,9 +18,7 @@ const firstBatch = 100
 /** A query that takes too long is repeated with fewer windows, but not often: each try takes up to 30 s of the service. */
 const maxSlow = 2
 
-interface WindowsContext {
-  readonly api: ReadApi
-  readonly service: Target
+interface WindowsContext extends ServerAccess {
   /** Reserves requests, or gives back a negative number of them. False where the limit does not allow this number. */
   readonly reserve: (count: number) => boolean
   readonly maxRequests: number
@@ -115,7 +111,6 @@ const isTooMuch = (answer: SqlAnswer): boolean =>
 
 export const toRefusal = (answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal => ({
   reason: explain(answer),
-  ...(answer.kind === 'unsent' && toUnsent(answer.reason)),
   ...(answer.kind === 'refused' && { queryError: answer.reason }),
 })
 
@@ -130,7 +125,7 @@ function explain(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string 
     case 'refused':
       return `the server refused its SQL: ${answer.reason}`
     case 'unsent':
-      return answer.reason
+      return `not sent: ${answer.reason}`
   }
 }
 
@@ -225,9 +220,8 @@ const [past, future] = [Date.UTC(1980, 0, 1), Date.UTC(2099, 0, 1)]
 export async function refuseUnbounded(
   sql: WindowSql,
   lengthMs: number,
-  context: Pick<WindowsContext, 'api' | 'service' | 'reserve'>,
+  { api, service, reserve }: Pick<WindowsContext, 'api' | 'service' | 'reserve'>,
 ): Promise<Refusal | undefined> {
-  const { api, service, reserve } = context
   const { isSelfHosted } = api.profile
   const ask = async (atMs: number, isEmpty: boolean): Promise<SqlAnswer | undefined> => {
     if (!reserve(1)) return undefined

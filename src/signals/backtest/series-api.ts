@@ -26,6 +26,12 @@ export interface SeriesItem {
   readonly metricDataType?: string
 }
 
+/** A server, and what of it is asked. */
+export interface ServerAccess {
+  readonly api: ReadApi
+  readonly service: Target
+}
+
 export interface SeriesRequest {
   readonly series: readonly SeriesItem[]
   readonly granularity: AlertInterval
@@ -55,22 +61,16 @@ const seriesColumn = /^series_(\d)$/
 
 const wireRows = z.array(z.looseObject({ [bucket]: z.iso.datetime({ offset: true }) }))
 
-export const toUnsent = (reason: string) => ({ reason: `not sent: ${reason}`, isUnsent: true }) as const
-
 /**
  * Requests up to five series with the same groups, unless their SQL must not be sent. Throws an ApiError. A failed request is not repeated, so
  * that a broken query costs one.
  */
-export async function requestSeries(
-  api: ReadApi,
-  target: Target,
-  request: SeriesRequest,
-): Promise<readonly SeriesRow[] | ReturnType<typeof toUnsent>> {
+export async function requestSeries(api: ReadApi, target: Target, request: SeriesRequest): Promise<readonly SeriesRow[] | Refusal> {
   const { series, granularity, fromMs, untilMs } = request
   const sql = series.flatMap(({ where, whereLanguage, groupBy, field = '' }) => [whereLanguage === 'sql' ? where : '', ...groupBy, field])
   const reasons = await Promise.all(sql.map((one) => refuseSql(one, true, api.sqlFunctions)))
   const reason = reasons.find((one) => one !== undefined)
-  if (reason !== undefined) return toUnsent(reason)
+  if (reason !== undefined) return { reason: `not sent: ${reason}` }
   const rows = await api.read({
     request: {
       method: 'POST',
@@ -121,7 +121,6 @@ export interface Refusal {
   readonly never?: string
   /** Raw SQL that does not bound the end of its time, or nothing. */
   readonly bounds?: 'start-only' | 'open'
-  readonly isUnsent?: true
   /** There was no time, or no request of the rate limit, left. */
   readonly isLate?: true
 }

@@ -50,10 +50,8 @@ export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, en
   }
 }
 
-type Rates = Readonly<Record<string, number>>
-
 /** Decides as the alerts do, which treat too few events as a rate of 0. */
-const isBurning = ({ rate, long, short }: (typeof burnRateAlerts)[number], rates: Rates): boolean =>
+const isBurning = ({ rate, long, short }: (typeof burnRateAlerts)[number], rates: Readonly<Record<string, number>>): boolean =>
   Math.min(rates[long.name] ?? 0, rates[short.name] ?? 0) >= rate
 
 /** Ten years. A later date says nothing, and a date after the year 275760 does not exist. */
@@ -80,13 +78,8 @@ export function addUp(counts: Iterable<Counts>): Counts {
   return { good, total }
 }
 
-interface SpentOnDay {
-  readonly day: string
-  readonly spent: number
-}
-
 /** The oldest UTC day first. Their sum is what is spent. */
-export function spentByDay(slo: DeclaredSlo, { hours }: GroupHistory, endMs: number): SpentOnDay[] {
+export function spentByDay(slo: DeclaredSlo, { hours }: GroupHistory, endMs: number) {
   const factors = burnRateFactors(slo.objective)
   const all = addUp(hours)
   const first = Math.floor((endMs - windowMs(slo)) / dayMs)

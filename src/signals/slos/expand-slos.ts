@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { createDirectory } from '../../kinds/directory.ts'
-import { addressOf, type KindName } from '../../kinds/kind-names.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, parseObject } from '../../kinds/kinds.ts'
 import { nameRules } from '../../kinds/reference-resolver.ts'
 import { repeatedKey } from '../../kinds/references.ts'
@@ -158,29 +158,19 @@ export const dashboardKey = (key: string): string => `${key}.slo`
 
 function expandSlo(slo: Slo, source: SloSource): readonly Declared[] {
   const { key, value } = slo
+  const alert = (id: string, spelled: object, base: ValuePath) => makeObject(slo, { kind: 'alert', key: `${key}.${id}`, spelled }, base)
   const rates = burnRateAlerts.flatMap((policy) => {
     const recipients = value.alerts?.[policy.recipient]
     if (recipients === undefined) return []
-    const spelled = burnRateAlert(slo, policy, recipients)
-    return [makeObject(slo, { kind: 'alert', key: `${key}.${policy.id}`, spelled, base: ['alerts', policy.recipient] })]
+    return [alert(policy.id, burnRateAlert(slo, policy, recipients), ['alerts', policy.recipient])]
   })
-  const noData =
-    value.noData === undefined
-      ? []
-      : [makeObject(slo, { kind: 'alert', key: `${key}.no-data`, spelled: noDataAlert(slo, value.noData), base: ['noData'] })]
-  const board = makeObject(slo, { kind: 'dashboard', key: dashboardKey(key), spelled: dashboard(value, source), base: [] })
-  return [board, ...rates, ...noData]
-}
-
-interface MadeObject {
-  readonly kind: KindName
-  readonly key: string
-  readonly spelled: object
-  readonly base: ValuePath
+  const board = makeObject(slo, { kind: 'dashboard', key: dashboardKey(key), spelled: dashboard(value, source) })
+  if (value.noData === undefined) return [board, ...rates]
+  return [board, ...rates, alert('no-data', noDataAlert(slo, value.noData), ['noData'])]
 }
 
 /** Channels are where the file has them, and everything else is the SLO. */
-function makeObject(slo: Slo, { kind, key, spelled, base }: MadeObject): Declared {
+function makeObject(slo: Slo, { kind, key, spelled }: Pick<Declared, 'kind' | 'key' | 'spelled'>, base: ValuePath = []): Declared {
   const result = parseObject(kind, spelled)
   if ('error' in result) throw result.error
   const toSlo = ([field, ...rest]: ValuePath): ValuePath => (field === 'channel' || field === 'channels' ? [...base, field, ...rest] : base)

@@ -11,14 +11,9 @@ import { burnRateSql, eventsSql, type SloSource } from './slo-sql.ts'
 
 const step = '5m'
 
-interface SourcedSlo {
-  readonly slo: DeclaredSlo
-  readonly source: SloSource
-}
-
 /** Finds what an alert compares by the query of its tile. Two SLOs with the same query have the same values. */
 export const findSloAlert =
-  (slos: readonly SourcedSlo[]): FindSqlValues =>
+  (slos: readonly { readonly slo: DeclaredSlo; readonly source: SloSource }[]): FindSqlValues =>
   (sqlTemplate, interval) => {
     for (const { slo, source } of slos) {
       const values = valuesOn(slo, source, sqlTemplate)

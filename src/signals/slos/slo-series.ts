@@ -2,12 +2,11 @@
 // cloud through SQL. Both give the same counts.
 import * as z from 'zod'
 import type { ReadApi } from '../../platform/api/client.ts'
-import type { Target } from '../../platform/api/path.ts'
 import { whyNoRows } from '../../platform/api/sql.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { quote } from '../../platform/core/text.ts'
-import { requestSeries, type SeriesItem, type SeriesRow, toUnsent } from '../backtest/series-api.ts'
+import { requestSeries, type SeriesItem, type SeriesRow, type ServerAccess } from '../backtest/series-api.ts'
 import { type Counts, windowMs } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 import { historyColumns, historySql, type SloSource } from './slo-sql.ts'
@@ -31,11 +30,6 @@ export interface GroupHistory {
   readonly steps: readonly TimedCounts[]
 }
 
-interface Access {
-  readonly api: ReadApi
-  readonly service: Target
-}
-
 interface HistoryRequest {
   readonly slo: DeclaredSlo
   readonly source: SloSource
@@ -46,12 +40,12 @@ interface HistoryRequest {
  * The counts of an SLO in its window, which ends at `endMs`, for each group; `asleep` where a query would wake the service. Throws an
  * ApiError.
  */
-export const readHistory = (access: Access, request: HistoryRequest): Promise<readonly GroupHistory[] | 'asleep'> =>
+export const readHistory = (access: ServerAccess, request: HistoryRequest): Promise<readonly GroupHistory[] | 'asleep'> =>
   access.api.profile.isSelfHosted ? readFromCharts(access, request) : readWithSql(access, request)
 
 export const requestsOfHistory = ({ profile }: ReadApi): number => (profile.isSelfHosted ? 2 : 1)
 
-async function readFromCharts({ api, service }: Access, { slo, source, endMs }: HistoryRequest): Promise<readonly GroupHistory[]> {
+async function readFromCharts({ api, service }: ServerAccess, { slo, source, endMs }: HistoryRequest): Promise<readonly GroupHistory[]> {
   const series = countedSeries(slo, source)
   const [hours, steps] = await Promise.all([
     // The server includes the end, which is between two borders of the hours.
@@ -106,7 +100,7 @@ const historyRow = z.object({ [start]: number, [group]: z.string().optional(), [
 
 /** One query for both resolutions. Hours before the last days need no finer steps. */
 export async function readWithSql(
-  { api, service }: Access,
+  { api, service }: ServerAccess,
   { slo, source, endMs }: HistoryRequest,
 ): Promise<readonly GroupHistory[] | 'asleep'> {
   const answer = await api.runSql(service, {
@@ -116,7 +110,7 @@ export async function readWithSql(
     endMs,
   })
   if (answer.kind === 'asleep') return 'asleep'
-  if (answer.kind !== 'rows') throw notCounted(slo, answer.kind === 'unsent' ? toUnsent(answer.reason).reason : whyNoRows(answer))
+  if (answer.kind !== 'rows') throw notCounted(slo, answer.kind === 'unsent' ? `not sent: ${answer.reason}` : whyNoRows(answer))
   const { data: rows } = z.array(historyRow).safeParse(answer.rows)
   if (rows === undefined)
     throw new WatchkeeperError('bad-answer', `The answer to the query for "${quote(slo.name)}" has an unexpected form.`)
