@@ -71,7 +71,7 @@ export const apply = defineOperation({
       return { ...result, isPlanWrong: hasErrors(planned), ...(newer && { newerFiles: newer }) }
     }
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
-    // With a plan file, the review already happened, and the plan is still the same.
+    // With a plan file, the review already happened.
     const confirmed = agreed === undefined ? await confirmPlan(planned, context, input) : planned
     return { ...(await carryOut(confirmed, context)), planFile }
   },
@@ -119,7 +119,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
       result: async () => ({ ...(await toPlanResult(planned, outcomes, described)), changed: outcomes.some(isWritten) }),
     })
   }
-  // An update reads its object again where the window of the rate limit has room for that.
+  // An update reads its object again where the rate limit has room.
   const hasRoom = countRequests(planned.plan.changes, false) <= (api.rateLimit()?.remaining ?? Number.POSITIVE_INFINITY)
   const applied = await applyPlan(planned.plan, {
     api,
@@ -159,19 +159,17 @@ async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outc
 }
 
 async function readPlanFile(path: string, { files, environment }: Pick<ApplyContext, 'files' | 'environment'>): Promise<PlanFile> {
-  const text = await files.read(path, 'plan-file')
-  const parsed = planFileSchema.safeParse(parseJsonOrUndefined(text))
-  const why = parsed.success ? 'was changed after plan wrote it' : 'is not a plan of this version'
-  if (parsed.success && isIntact(parsed.data)) {
-    if (parsed.data.environment === environment?.name) return parsed.data
-    const planned = parsed.data.environment
-    const advice =
-      planned === undefined
-        ? `was made without ${spellInput('env')}; leave it out`
-        : `is for environment "${quote(planned, 63)}"; set ${spellInput('env', planned)}`
-    throw inputError('plan-file', `"${quote(path, 80)}" ${advice}, or run plan again`)
-  }
-  throw inputError('plan-file', `"${quote(path, 80)}" ${why}: run plan again`)
+  const { data } = planFileSchema.safeParse(parseJsonOrUndefined(await files.read(path, 'plan-file')))
+  const refuse = (why: string) => inputError('plan-file', `"${quote(path, 80)}" ${why} run plan again`)
+  if (data === undefined) throw refuse('is not a plan of this version:')
+  if (!isIntact(data)) throw refuse('was changed after plan wrote it:')
+  const planned = data.environment
+  if (planned === environment?.name) return data
+  throw refuse(
+    planned === undefined
+      ? `was made without ${spellInput('env')}; leave it out, or`
+      : `is for environment "${quote(planned, 63)}"; set ${spellInput('env', planned)}, or`,
+  )
 }
 
 const maxListed = 8

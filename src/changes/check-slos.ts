@@ -5,6 +5,7 @@ import { dayOf, formatMoment } from '../platform/core/dates.ts'
 import { type Diagnostic, diagnosticSchema, errorsIn } from '../platform/core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellVariable } from '../platform/core/input-spelling.ts'
+import { withoutUndefined } from '../platform/core/keys.ts'
 import { counted, type Inline, joinSome, type Line, placed, say, trusted } from '../platform/core/line.ts'
 import { listFirst, plural } from '../platform/core/text.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
@@ -107,7 +108,6 @@ const failedSlos = ({ slos }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimi
     .map((slo) => ({ slo, failures: [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)] }))
     .filter(({ failures }) => failures.length > 0)
 
-/** Of the first SLO that fails. */
 function causeOf(failed: ReturnType<typeof failedSlos>, { minBudgetLeft }: SloLimits): Line {
   const named = failed.map(({ slo }) => {
     const isLow = slo.budgetLeft !== undefined && belowBudget(slo, minBudgetLeft).length > 0
@@ -152,7 +152,6 @@ function round(value: number, places: number): string {
   return rounded === Math.round(value) && rounded !== value ? String(Number(value.toPrecision(6))) : String(rounded)
 }
 
-/** Rounds to as many digits as it takes to differ from the limit. */
 function roundApart(value: number, limit: number): string {
   const places = [2, 4, 6, 8, 10, 12].find((count) => Number(value.toFixed(count)) !== limit)
   return places === undefined ? String(value) : round(value, places)
@@ -188,7 +187,7 @@ function runsOutWords({ runsOut }: CheckedSlo, until: string): Line {
   return Number.isNaN(ms) ? [trusted(runsOut)] : [trusted(`in ${formatDuration(ms)}`)]
 }
 
-/** Percentage of error budget below which the report says when most was spent, also without a limit. */
+/** A percentage below which the report says when most was spent. */
 const lowBudget = 50
 
 function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): Part {
@@ -306,7 +305,7 @@ async function runCheck(
   }
 }
 
-/** The server answers a wrong condition with status 500. The usual advice for that status would lead away from the file. */
+/** The usual advice for status 500 would lead away from the file with a wrong condition. */
 function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
   if (!(thrown instanceof ApiError) || (thrown.kind !== 'server' && thrown.kind !== 'refused')) return thrown
   const [what = '', ...rest] = thrown.message.split('\n')
@@ -323,13 +322,7 @@ function toChecked({ key, value, location: { file, line } }: Slo, history: Group
   const state = judgeBudget(value, history, endMs)
   const { budgetLeft, runsOut } = state
   return {
-    key,
-    name,
-    file,
-    ...(line !== undefined && { line }),
-    ...(history.group !== undefined && { group: history.group }),
-    objective,
-    window,
+    ...withoutUndefined({ key, name, file, line, group: history.group, objective, window }),
     status: budgetLeft === undefined ? 'not-enough-data' : budgetLeft <= 0 ? 'spent' : 'within-budget',
     ...state,
     runsOut: runsOut.kind === 'at' ? new Date(runsOut.ms).toISOString() : runsOut.kind,

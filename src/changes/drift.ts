@@ -109,7 +109,6 @@ function applyCommand(aim: PlanningResult['request'] & Parameters<typeof command
 const isPullable = ({ origin, instance, madeFrom }: PlannedObject): boolean =>
   origin === 'service' && instance === undefined && madeFrom === undefined
 
-/** Which side changed, and therefore who must act. */
 function whoActs(object: PlannedObject, result: PlanResult): Line {
   const { action, origin, instance, madeFrom, notes } = object
   if (isPlanWrong(result)) return say`Apply changes nothing until the errors are corrected`
@@ -121,7 +120,6 @@ function whoActs(object: PlannedObject, result: PlanResult): Line {
   if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
   if (action === 'delete') return say`In no file. Apply with ${trusted(spellInput('prune'))} deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
-  // pull edits neither.
   const place = instance === undefined ? madeFrom : `instances.${instance}`
   const changed = origin === undefined ? undefined : capitalize(spellOrigin(origin, sinceWhen(object)))
   if (origin === 'service' && place !== undefined)

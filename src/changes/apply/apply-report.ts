@@ -85,7 +85,6 @@ export function applyBlocks(result: Applied): Part {
 
 const maxNamed = 5
 
-/** An alert that is stored as declared can still fail when the server evaluates it. */
 function notEvaluatedWords(alerts: Applied['notEvaluated'] = []): Line {
   if (alerts.length === 0) return []
   const names = joinFirst(
@@ -101,7 +100,6 @@ const maxShown = 10
 
 function failureTexts(objects: readonly PlannedObject[]): readonly string[] {
   const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
-  // The last line is the request.
   const texts = groupByCause(failures, (message) => message.replace(/\n.*$/, '')).map(([first, ...others]) =>
     [`${toPlainText(objectWords(first))}${andMore(others.length, 0)}`, ...(first.message ?? '').split('\n')].join('\n  '),
   )
@@ -148,7 +146,6 @@ export function judgeApply(result: Applied): Verdict {
   }
 }
 
-/** Everything was written; the errors that are left are not in the files. */
 function judgeWhole(result: Applied): Verdict {
   const verdict = judgeDiagnostics(result)
   // A run that only leaves objects as they are is one for a person, as in a plan.

@@ -71,7 +71,7 @@ export async function backtestPlan(planned: PlanningResult, context: BacktestCon
     maxRequests: maxRequests - requests(),
     queries: new Map(compared.map(({ change, next }) => [change.key, next])),
   })
-  // A second look is last, because the budget of requests might not last for all.
+  // Last, for the same reason.
   const judged = await judgeEstimates(
     queries.map((query, i) => [query, estimates[i]]),
     range,
@@ -128,7 +128,7 @@ interface ComparisonContext extends ServerPlan {
   readonly hasCharts: boolean
 }
 
-/** Without `isExact`, values may differ from those of the server. */
+/** Without `isExact`, values may differ from the server's. */
 export async function compareAlerts(
   planned: ServerPlan,
   { profile }: ReadApi,
@@ -182,7 +182,6 @@ const withoutSilence = ({ desired }: Change, body: Body): Body =>
 const fingerprint = (query: BacktestQuery, { range }: Pick<ComparisonContext, 'range'>): string =>
   JSON.stringify([requestOf(query), { ...query.condition, startMs: evaluatedPart(query.condition, range).fromMs }])
 
-/** Whether the plan writes the alert, or the dashboard or saved search that it watches. */
 const isTouched = (change: Change, changes: readonly Change[]): boolean =>
   [
     change,

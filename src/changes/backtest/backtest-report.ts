@@ -111,10 +111,8 @@ const verdictWords: Readonly<Record<AlertEstimate['verdict'], string>> = {
   'not-estimable': 'not estimable',
 }
 
-/** Shown for a raw SQL tile whose source is unknown. */
 const unknownData = 'data unknown: the tile names no source'
 
-/** Shown for an alert that the server would have evaluated in no window of the range. */
 export const notEvaluated = 'not evaluated before its start'
 
 /** `fires 12`, `quiet`, `no data`, `not estimable (the tile is raw SQL, …)`. */
@@ -128,13 +126,11 @@ function describeEstimate(estimate: AlertEstimate | undefined): Line {
   const outcome = doubt === undefined ? counted : say`${counted} (${untrustedSentence(doubt.message)})`
   if (estimate.coverage === undefined) return say`${outcome} (${trusted(unknownData)})`
   const { share } = estimate.coverage
-  // An empty source has its own verdict.
   return verdict === 'no-data' || share * 100 >= minCoverage
     ? outcome
     : say`${outcome} (data in ${trusted(formatCoverage(share))} of the time)`
 }
 
-/** What every estimate leaves out. */
 const omissions =
   'Estimated from the stored values of today: an estimate leaves out data that arrived late or is past its TTL, silences, and settings of a tile that the API does not show. It begins without a history, and counts one notification for each breaching window and group.'
 

@@ -87,11 +87,9 @@ function detect(incident: Incident, ofAlert: readonly Span[], evaluated: Evaluat
   return { outcome: afterMs <= incident.withinMs ? 'detected' : 'late', afterMinutes: afterMs / minuteMs, ...outside }
 }
 
-/** Whether the alert is known to notify in time. */
 export const isDetected = (incident: Incident, evaluated: EvaluatedAlert | undefined): boolean =>
   evaluated !== undefined && detect(incident, [incident], evaluated).outcome === 'detected'
 
-/** Whether the alert is known to keep the limit on notifications outside of its incidents. */
 export function isQuietOutside(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert | undefined): boolean {
   const { maxNotifications = Number.POSITIVE_INFINITY } = incident
   return evaluated !== undefined && (detect(incident, ofAlert, evaluated).outside ?? 0) <= maxNotifications
@@ -148,7 +146,6 @@ export function countOutcomes(incidents: readonly CheckedIncident[]) {
 export const incidentTable = (incidents: readonly CheckedIncident[]): Block =>
   table(
     'Incidents',
-    // A note has the others.
     incidents.flatMap((incident) =>
       incident.alerts.filter(({ outcome }) => outcome !== 'untestable').map((detection) => ({ incident, detection })),
     ),
@@ -257,7 +254,7 @@ function createRowFinder() {
   }
 }
 
-/** Whether the source can have lost its data from before the incident: it has none from before it in the evaluated time. */
+/** Whether the source has no data from before the incident in the evaluated time. */
 const beginsLate = (estimate: Estimate, { startMs }: Incident): boolean =>
   'coverage' in estimate && estimate.coverage !== undefined && (estimate.coverage.firstMs ?? Number.POSITIVE_INFINITY) > startMs
 

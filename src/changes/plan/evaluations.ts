@@ -51,12 +51,12 @@ export const evaluationRules = {
   },
 } as const satisfies Rules
 
-/** The server passes on as errors of a query that its database is down or busy, too. The same query may run later. */
+/** The server also passes on that its database is down or busy. The same query may run later. */
 export const isTemporary = (error: string): boolean =>
   /\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)\b/.test(error) ||
   /(?:^|: )(?:socket hang up|timeout (?:error|exceeded)|(?:\(\w+\) |\w+ )?memory limit|too many simultaneous queries)\b/i.test(error)
 
-/** ClickHouse ends its message with the query, which the reader knows, or with everything that may come next. */
+/** ClickHouse ends its message with the query, or with everything that may come next. */
 export const withoutQuery = (error: string): string =>
   clip((error.split(/(?<=[.?]) In (?:scope|query) /)[0] ?? '').trim().replace(/\.$/, ''), 300)
 
@@ -125,8 +125,8 @@ export function findEvaluationProblems(
 }
 
 /**
- * After apply: alerts that are not evaluated or fail, and alerts that this run wrote and the server has not evaluated since, with the latest
- * time of their next evaluation. It is absent for an interval that this version does not know.
+ * Alerts that are not evaluated or fail, and those that this run wrote and the server has not evaluated since, with the latest time of
+ * that.
  */
 export function reviewEvaluations(plan: Plan, outcomes: readonly Outcome[], alerts: readonly StoredObject[], nowMs: number) {
   const byId = new Map(alerts.map((alert) => [alert.id, alert]))
@@ -135,7 +135,6 @@ export function reviewEvaluations(plan: Plan, outcomes: readonly Outcome[], aler
     return alert !== undefined && isPending(change, became, alert) ? [{ key: change.key, alert }] : []
   })
   const pendingIds = new Set(pending.map(({ alert }) => alert.id))
-  // The plan has no id for an alert that was created.
   const ids = new Map(outcomes.map(({ change, id }) => [change, id]))
   return {
     problems: findEvaluationProblems(

@@ -9,7 +9,6 @@ import type { Change } from '../../sync/decide/change.ts'
 
 // The layout of a changed dashboard, as data and as text. Loaded only where a dashboard changed.
 
-/** Of a dashboard with more tiles, only those that differ are drawn. */
 const maxDrawnTiles = 30
 
 export function layoutOf({ stored, desired, fields }: Pick<Change, 'stored' | 'desired' | 'fields'>) {
@@ -88,7 +87,6 @@ function drawText({ grids, undrawn }: Pick<Layout, 'grids' | 'undrawn'>): string
   return [
     ...grids.flatMap(({ title, before, after }) => [
       ...(title === '' ? [] : [cellsOf(title, maxColumns).join('')]),
-      // Both sides look the same unless a tile was moved, added or removed.
       ...(isSamePicture(before, after) ? drawGrid(after) : ['Before', ...drawGrid(before), 'After', ...drawGrid(after)]),
     ]),
     legend.map(([mark, sign]) => `${sign} ${mark}`).join('   '),
@@ -116,9 +114,8 @@ function linesOf(tiles: readonly LayoutTile[]): ReadonlyMap<number, number> {
   )
 }
 
-const directions = { up: 1, down: 2, left: 4, right: 8 } as const
-
-const { up, down, left: toLeft, right: toRight } = directions
+/** The directions in which a line leaves a cell. */
+const [up, down, toLeft, toRight] = [1, 2, 4, 8]
 
 const boxCharacters: Readonly<Record<number, string>> = {
   [up | down]: '│',
@@ -174,7 +171,7 @@ function drawBox({ masks, texts }: Canvas, { name, marks, x, y, w, h }: LayoutTi
   texts[top + 1]?.splice(first + 2, label.length, ...label)
 }
 
-/** The text in at most so many cells: a grapheme of two columns has an empty one behind it. */
+/** At most so many cells: a grapheme of two columns has an empty one behind it. */
 function cellsOf(text: string, length: number): readonly string[] {
   const cells = graphemesOf(printable(text)).flatMap((grapheme) => [grapheme, ...new Array<string>(graphemeWidth(grapheme) - 1).fill('')])
   if (cells.length <= length) return cells

@@ -42,7 +42,6 @@ export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: Par
   sharedDiagnostics(diagnostics.filter(({ severity }) => severity === 'note')),
 ]
 
-/** The fewest objects with one cause that are one line, and the most that it names. */
 const minShared = 3
 export const maxSharing = 20
 
@@ -77,7 +76,6 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, 
   const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete, release: toRelease }
   const words = Object.entries(parts).filter(([, count]) => count > 0)
   const held = toHold === 0 ? [] : [say`${toHold} left as ${asTheyAre(toHold)}`]
-  // Objects of a renamed project or key.
   if (words.length + held.length === 0) return say`${toAdopt} to adopt`
   return join([...words.map(([verb, count]) => say`${count} to ${trusted(verb)}`), ...held], ', ')
 }
@@ -104,7 +102,6 @@ const oneOr = (count: number, one: string, several: string) => trusted(count ===
 
 const asTheyAre = (count: number) => oneOr(count, 'it is', 'they are')
 
-/** `alert checkout-errors` */
 export const objectWords = ({ kind, key, name }: Pick<PlannedObject, 'kind' | 'key' | 'name'>): Line =>
   say`${trusted(kindLabels[kind])} ${key || name}`
 
@@ -161,7 +158,6 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
   ]
 }
 
-/** A diff is a code block, which has no links. */
 function links(objects: readonly PlannedObject[]): Part {
   const linked = objects.flatMap(({ kind, key, name, url }) => (url ? [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`] : []))
   return linked.length > 0 && say`In the web app: ${joinFirst(20, linked)}`
@@ -210,7 +206,7 @@ function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): Part {
   return number > 0 && { ...fold(`Unmanaged, and not changed: ${plural(number, 'object')}`, line), isQuiet: true }
 }
 
-/** Without a location where it is not about a file, but about an object of the service or an input. */
+/** Only what is about a file has a location. */
 export const toAnnotations = ({ diagnostics, files }: Pick<PlanResult, 'diagnostics' | 'files'>): readonly Annotation[] =>
   diagnostics.map(({ location, ...rest }) => (files.includes(location.file) ? { ...rest, location } : rest))
 
@@ -220,7 +216,6 @@ const isFailedEvaluation = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule
 export const isPlanWrong = ({ diagnostics }: Pick<PlanResult, 'diagnostics'>): boolean =>
   errorsIn(diagnostics).some((one) => !isFailedEvaluation(one) && !isAboutHeld(one))
 
-/** A longer headline hides the table of the errors. */
 const maxErrorLength = 300
 
 function errorWords([first, ...others]: readonly Diagnostic[]): Line {
@@ -256,7 +251,6 @@ const leads: Readonly<Record<Action, readonly [DiffLine['sign'], string]>> = {
 
 interface Entry {
   readonly lines: readonly DiffLine[]
-  /** No blank line separates two short entries. */
   readonly isShort: boolean
   readonly place?: Line
 }

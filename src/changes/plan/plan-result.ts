@@ -88,7 +88,7 @@ const object = z.object({
 
 export type PlannedObject = z.output<typeof object>
 
-/** When the sides of an object were the same. An object without a marker was never applied, and `pull` wrote down what it was like. */
+/** When both sides were the same. `pull` wrote down an object that was never applied. */
 export const sinceWhen = ({ takeover }: Pick<PlannedObject, 'takeover'>): string => (takeover === 'unmanaged' ? 'pull' : 'the last apply')
 
 export const planDetails = z.object({
@@ -171,8 +171,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
     unmanaged: Object.values(plan.unmanaged ?? {}).reduce((sum, one) => sum + one, 0),
     changed: plan.changes.some(isDifference),
     project: plan.project,
-    ...(environment !== undefined && { environment }),
-    ...(serviceName !== undefined && { serviceName }),
+    ...withoutUndefined({ environment, serviceName, slos }),
     files: [...found.paths],
     objects: [...objects].map(([change, one]) => {
       const url = isDifference(one) ? pageOf(change, planned) : undefined
@@ -185,7 +184,6 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
     toMark: numberOf('mark'),
     toRelease: numberOf('release'),
     orphans: plan.orphans.map((one) => ({ ...one })),
-    ...(slos !== undefined && { slos }),
     uncheckedCount,
     diagnostics: [...diagnostics],
   }
@@ -245,7 +243,6 @@ const withOutcome = async (object: PlannedObject, { id, became, message, serverC
   ...(serverChanged !== undefined && { serverChanged: await Promise.all(serverChanged.map(withLines)) }),
 })
 
-/** Longer texts are compared line by line. */
 const longText = 120
 
 async function withLines(field: FieldChange): Promise<z.output<typeof fieldChange>> {

@@ -30,10 +30,9 @@ interface AlertChange extends ScheduleChange {
 
 const nothing = { low: 0, expected: 0, high: 0 }
 
-/** Three requests, and none without a changed schedule. A failure is part of the result, because only a limit depends on the price. */
+/** Three requests, and none without a changed schedule. A failure is part of the result. */
 export async function pricePlan({ plan, kinds, storedObjects }: PlanningResult, { api, service, nowMs }: PriceContext): Promise<PlanPrice> {
   const changes = changesOf(plan, 'alert').flatMap((change) => alertChangeOf(change, kinds.alert))
-  // Deletes give no credit, so a plan that only has them needs no estimate.
   const mayAdd = changes.some(({ after }) => after !== undefined)
   const none = { service: service.serviceId, knownDays: 0, isAtMost: true, alerts: [], ...(!mayAdd && { total: nothing }) }
   if (storedObjects === undefined || changes.length === 0) return none

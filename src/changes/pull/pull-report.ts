@@ -168,7 +168,7 @@ export function pullHeadline(result: PullResult): Line {
   return say`Nothing to pull${inEnvironment(result)}: no file changes`
 }
 
-/** The most important outcome first. Unchanged objects, and those of other projects, are only counted. */
+/** Unchanged objects, and those of other projects, are only counted. */
 const listedOutcomes = {
   'left-out': 'left out',
   'not-exportable': 'cannot be exported',

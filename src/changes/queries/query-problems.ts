@@ -66,12 +66,10 @@ type QueryContext = Context<'read', 'service-or-server'>
 interface Asking extends QueryContext {
   readonly planned: ServerPlan
   readonly changedSources: ReadonlyMap<string, Exclude<Change, Delete>>
-  /** Whether the server has the changed sources already. */
   readonly isApplied: boolean
   readonly readSeries: ReadSeries
   readonly readRows: Estimates['readRows']
   readonly nowMs: number
-  /** The requests of the rate limit that must be left. */
   reserved: number
   isLate(): boolean
 }
@@ -97,7 +95,6 @@ interface Check {
   readonly answer: Refusal | (() => Promise<Answer>)
   /** What is not run, where it is not the whole query. */
   readonly part?: string
-  /** Whether the values of the alert show the same. */
   readonly isOfValues?: true
 }
 
@@ -424,11 +421,7 @@ function toChecks(probe: Probe | Refusal | undefined, subject: Subject, key: str
   ]
 }
 
-function toSqlCheck(
-  { text, template, connectionId, shape }: SingleQuery,
-  subject: Subject,
-  asking: Asking,
-): Check {
+function toSqlCheck({ text, template, connectionId, shape }: SingleQuery, subject: Subject, asking: Asking): Check {
   const { fromMs, untilMs } = lastWindow(subject, asking)
   const query = { sql: text, connectionId, startMs: fromMs, endMs: untilMs }
   return { key: JSON.stringify([template, connectionId]), subject, answer: () => askSql(query, asking, shape), isOfValues: true }

@@ -108,7 +108,6 @@ interface Rows {
   readonly rows: readonly SeriesRow[]
   /** Undefined for all windows. */
   readonly starts?: readonly number[] | undefined
-  /** Windows with rows before their start, and none at it. */
   readonly early?: number
   /** Without the condition of the alert. Undefined where the source is unknown. */
   readonly sourceRows: readonly SeriesRow[] | undefined
@@ -146,7 +145,7 @@ function seriesOf(query: BacktestQuery, rows: readonly SeriesRow[]): readonly Se
   )
 }
 
-/** The source, or the metric, that a query reads. Of several series, the last one is compared. */
+/** Of several series, the last one is compared. */
 export const sourceOf = (query: BacktestQuery): SeriesItem | undefined =>
   'series' in query
     ? query.series.slice(-1).map(sourceSeries)[0]
@@ -154,7 +153,7 @@ export const sourceOf = (query: BacktestQuery): SeriesItem | undefined =>
       ? undefined
       : rowsOf(query.sql.sourceId)
 
-/** The shortest step of the alerts on each source, which divides all others. */
+/** By source. The shortest step divides all others. */
 function finestSteps(queries: readonly (BacktestQuery | Refusal)[]): ReadonlyMap<string, AlertInterval> {
   const finest = new Map<string, AlertInterval>()
   for (const query of queries) {
@@ -193,7 +192,7 @@ function createTimeBudget({ remainingMs }: Pick<ReadApi, 'remainingMs'>): TimeBu
 
 const isOutOfTime: Refusal = { reason: 'the time of the run is used up; raise timeout-seconds, or set a shorter period', isLate: true }
 
-/** Some of the windows, at equal distances, with the last one. */
+/** At equal distances, with the last one. */
 function spread(starts: readonly number[], most = starts.length): readonly number[] {
   const every = Math.ceil(starts.length / Math.max(1, most))
   return starts.filter((_, i) => (starts.length - 1 - i) % every === 0)
@@ -314,7 +313,6 @@ function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly Ti
   return chunks
 }
 
-/** The rows of several requests for one range, with the series numbered through. */
 function joinParts(answers: readonly (readonly SeriesRow[])[]): readonly SeriesRow[] {
   const [first = []] = answers
   if (answers.length <= 1) return first

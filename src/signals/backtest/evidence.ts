@@ -74,15 +74,15 @@ export async function lookAtSilences(silent: readonly SeriesItem[], context: Sil
   const count = createCounter(context)
   const counted = await Promise.all(silent.map((item) => countTerms(item, count)))
   const bySource = Map.groupBy(counted, ({ item }) => JSON.stringify([item.sourceId, item.metricDataType]))
-  const found = new Map<string, ReadonlyMap<string, unknown>>()
+  const found = new Map<SeriesItem, ReadonlyMap<string, unknown>>()
   await Promise.all(
-    [...bySource].map(async ([key, some]) => {
-      const expressions = new Map(some.flatMap((one) => [...expressionsOf(one)]))
-      found.set(key, await askExpressions(expressions, some[0]?.item, context))
+    [...bySource.values()].map(async (some) => {
+      const asked = await askExpressions(new Map(some.flatMap((one) => [...expressionsOf(one)])), some[0]?.item, context)
+      for (const { item } of some) found.set(item, asked)
     }),
   )
   return counted.map(({ item, ...rest }) => {
-    const answers = found.get(JSON.stringify([item.sourceId, item.metricDataType])) ?? new Map<string, unknown>()
+    const answers = found.get(item) ?? new Map<string, unknown>()
     const numeric = answers.get(`numbers of ${item.field}`)
     return {
       ...rest,
@@ -94,7 +94,7 @@ export async function lookAtSilences(silent: readonly SeriesItem[], context: Sil
 
 type Counted = Pick<Silence, 'rows' | 'week' | 'dead'> & { readonly item: SeriesItem }
 
-type Count = (item: SeriesItem, days: 1 | 7) => Promise<{ readonly rows: number; readonly lastMs: number | undefined } | undefined>
+type Count = (item: SeriesItem, days: 1 | 7) => Promise<{ readonly rows: number; readonly lastMs: number } | undefined>
 
 function createCounter({ readRows, nowMs }: SilenceContext): Count {
   const known = new Map<string, ReturnType<Count>>()
@@ -112,7 +112,7 @@ function createCounter({ readRows, nowMs }: SilenceContext): Count {
               // The number of a metric is its value.
               rows:
                 item.metricName === undefined ? read.rows.reduce((sum, { numbers }) => sum + (numbers.get(0) ?? 0), 0) : read.rows.length,
-              lastMs: read.rows.reduce<number | undefined>((last, { startMs }) => Math.max(last ?? 0, startMs), undefined),
+              lastMs: read.rows.map(({ startMs }) => startMs).reduce((a, b) => Math.max(a, b), 0),
             },
       )
     known.set(key, count)
@@ -175,7 +175,7 @@ async function askExpressions(
     if (row !== undefined) return new Map([...expressions.keys()].map((key, i) => [key, row[`c${i}`]]))
   } catch (thrown) {
     // The reason is known without it: older servers have charts and no SQL.
-    if (toFailure(thrown).kind === 'canceled') throw thrown
+    toFailure(thrown)
     return new Map()
   }
   if (expressions.size === 1) return new Map()

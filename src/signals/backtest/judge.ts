@@ -40,7 +40,7 @@ export interface Silence {
   readonly dead: readonly string[]
   /** Frequent values by column, keys by map, and the names of metrics by `MetricName`. */
   readonly lists: ReadonlyMap<string, readonly string[]>
-  /** Rows whose value is a number. Undefined where unknown. */
+  /** Rows with a number. Undefined where unknown. */
   readonly numeric?: number | undefined
 }
 
@@ -136,7 +136,6 @@ export function judge(evidence: Evidence, silences: readonly (Silence | undefine
   }
 }
 
-/** Beside a warning, what was not seen does not matter. */
 const withoutNotes = (findings: readonly Finding[]): readonly Finding[] =>
   findings.some(({ severity }) => severity === 'warning') ? findings.filter(({ severity }) => severity === 'warning') : findings
 

@@ -64,7 +64,6 @@ export function toProbe(watched: Watched, options: ProbeOptions): Probe | Refusa
   return 'series' in query ? { series: query.series, columns: [], left: [] } : undefined
 }
 
-/** What only the page of a saved search shows: its columns and their order. */
 export function columnsOfSearch({ sourceId, select, orderBy }: Body): readonly Columns[] {
   const [expressions, order] = [select, orderBy].map((text) => (typeof text === 'string' && text.trim() !== '' ? text : undefined))
   if (typeof sourceId !== 'string' || (expressions === undefined && order === undefined)) return []

@@ -229,7 +229,6 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
     // The server takes each row of a tile over time for a group.
     condition: { ...toCondition(alert, null), isGrouped: shape === 'over-time' },
     ...requested(alert),
-    // The server counts a number tile without a value as 0.
     read: (rows) => readEachValue(rows, shape === 'number' ? 0 : null),
   }
 }
@@ -249,7 +248,7 @@ export function tablesOf(source: StoredObject) {
   return new Map(tables.map(([type, table]) => [type, toTable(table)]))
 }
 
-/** The table that the server puts in place of its macro; undefined where the source has none. */
+/** As the server expands its macro; undefined where the source has none. */
 export function tableNameOf(source: StoredObject | undefined, metricType: string | undefined): string | undefined {
   const table = source && tablesOf(source).get(metricType)
   return table && nameOfTable(table)
@@ -265,7 +264,7 @@ function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sour
   return (tables.find(({ id }) => id === sourceId) ?? named)?.id
 }
 
-/** A window can have several values of one group: the numbers of its row. */
+/** A row can have several values of its group. */
 function readEachValue(rows: readonly SeriesRow[], missing: 0 | null): ReadResult {
   const values = rows.flatMap(({ startMs, group, numbers }) =>
     [...numbers.values()].map((value) => ({ startMs, group, value: value ?? missing })),
@@ -308,16 +307,18 @@ const hasWord = (text: string, word: string): boolean => new RegExp(`\\b${RegExp
 const namedIn = (select: string): readonly string[] =>
   [...select.matchAll(/[^\s,]\s+["`]?([A-Za-z_]\w*)["`]?\s*(?=,|$)/g)].flatMap((match) => match[1] ?? [])
 
-type Filter = Pick<SeriesItem, 'where' | 'whereLanguage'>
-
-function withFilters(where: string, language: 'sql' | 'lucene', conditions: readonly string[]): Filter | Refusal {
+function withFilters(
+  where: string,
+  language: SeriesItem['whereLanguage'],
+  conditions: readonly string[],
+): Pick<SeriesItem, 'where' | 'whereLanguage'> | Refusal {
   if (conditions.length === 0) return { where, whereLanguage: language }
   if (where.trim() !== '' && language === 'lucene') return { reason: 'the saved search combines filters with Lucene' }
   const all = where.trim() === '' ? conditions : [where, ...conditions]
   return { where: all.map((one) => `(${one})`).join(' AND '), whereLanguage: 'sql' }
 }
 
-/** The query of the server fails, or its columns are in another order. */
+/** The query of the server would fail. */
 export function refuseSameAliases(items: readonly Item[]): Refusal | undefined {
   const aliases = aliasesOf(items)
   return new Set(aliases).size < aliases.length ? { reason: 'two series of the tile have the same alias' } : undefined
@@ -332,22 +333,20 @@ const refuseAliases = (items: readonly Item[]): Refusal | undefined =>
 export const refuseVariables = (texts: readonly (string | null | undefined)[]): Refusal | undefined =>
   texts.some((text) => text != null && /\$[A-Za-z_{]/.test(text)) ? { reason: 'the tile uses variables of its dashboard' } : undefined
 
-const aggregates = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile'] as const
+const requestable = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile']
 
-const isRequestable = (aggFn: string): aggFn is (typeof aggregates)[number] => aggregates.some((one) => one === aggFn)
-
-const exactMetrics = ['gauge', 'histogram'] as const
+const exactMetrics = ['gauge', 'histogram']
 
 function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item, isExact: boolean): Refusal | undefined {
-  if (!isRequestable(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
+  if (!requestable.includes(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
   if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
   if (toField(valueExpression ?? '') === undefined)
     return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }
-  if (!isExact || metricName == null || exactMetrics.some((one) => one === metricType)) return undefined
+  if (!isExact || metricName == null || exactMetrics.includes(String(metricType))) return undefined
   return { reason: `values of a metric of type ${quote(String(metricType), 40)} differ after a gap` }
 }
 
-/** The series of a request. A value that cannot be requested becomes a count. */
+/** A value that cannot be requested becomes a count. */
 export function toSeriesItem(item: Item, sourceId: string, groupBy: string | null | undefined): SeriesItem {
   const { aggFn, valueExpression, level, where, whereLanguage, metricName, metricType } = item
   const field = toField(valueExpression ?? '')
@@ -372,7 +371,7 @@ export function toField(expression: string): string | undefined {
   return written.includes('.') ? undefined : written
 }
 
-/** The series that a value needs: where one is 0 and all others are not, there is none. */
+/** The series without which there is no value. */
 function divisorsOf(combination: Combination, count: number): readonly number[] {
   if (combination.kind === 'last') return []
   if (combination.kind === 'ratio') return [1]

@@ -15,11 +15,11 @@ const wantedLength = 40_000
 
 const firstBatch = 100
 
-/** A query that takes too long is repeated with fewer windows, but not often: each try takes up to 30 s of the service. */
+/** Each try with fewer windows takes up to 30 s of the service. */
 const maxSlow = 2
 
 interface WindowsContext extends ServerAccess {
-  /** Reserves requests, or gives back a negative number of them. False where the limit does not allow this number. */
+  /** Gives back a negative number. False where the limit does not allow it. */
   readonly reserve: (count: number) => boolean
   readonly maxRequests: number
   readonly time: TimeBudget
@@ -156,7 +156,6 @@ function toRows({ columns: all, rows }: SqlRows, shape: SqlShape, starts: readon
   return { rows: read.flatMap((one) => one.rows), early: read.filter(({ isEarly }) => isEarly).length }
 }
 
-/** The names of the columns with numbers. */
 const numbersIn = (columns: readonly SqlColumn[]): ReadonlySet<string> =>
   new Set(columns.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
 
@@ -210,13 +209,16 @@ const groupOf = (row: SqlRow, numbers: ReadonlySet<string>, time: string): strin
     .map(([name, value]) => `${name}:${String(value)}`)
     .join(', ')
 
-// Whether raw SQL bounds its time, asked of the database, because its text does not tell: an OR without brackets, one of two tables, or an end
+// Whether raw SQL bounds its time, asked of the database, because its text does not tell: an OR without brackets, one of two tables, or an
+// end
 // that is only shown. Tried on ClickHouse 26.9 with 30 queries, of which 28 are judged correctly; two read a table without a matching row.
 
 /** Times in which no row can be. Before 1970, times wrap to 2106. */
 const [past, future] = [Date.UTC(1980, 0, 1), Date.UTC(2099, 0, 1)]
 
-/** Why the values of past windows are not those of their rows; undefined where the query reads only rows of its window. Throws an ApiError. */
+/**
+ * Why the values of past windows are not those of their rows; undefined where the query reads only rows of its window. Throws an ApiError.
+ */
 export async function refuseUnbounded(
   sql: WindowSql,
   lengthMs: number,

@@ -26,7 +26,6 @@ export interface SeriesItem {
   readonly metricDataType?: string
 }
 
-/** A server, and what of it is asked. */
 export interface ServerAccess {
   readonly api: ReadApi
   readonly service: Target
@@ -61,10 +60,7 @@ const seriesColumn = /^series_(\d)$/
 
 const wireRows = z.array(z.looseObject({ [bucket]: z.iso.datetime({ offset: true }) }))
 
-/**
- * Requests up to five series with the same groups, unless their SQL must not be sent. Throws an ApiError. A failed request is not repeated, so
- * that a broken query costs one.
- */
+/** Up to five series with the same groups. Throws an ApiError. A failed request is not repeated, so that a broken query costs one. */
 export async function requestSeries(api: ReadApi, target: Target, request: SeriesRequest): Promise<readonly SeriesRow[] | Refusal> {
   const { series, granularity, fromMs, untilMs } = request
   const sql = series.flatMap(({ where, whereLanguage, groupBy, field = '' }) => [whereLanguage === 'sql' ? where : '', ...groupBy, field])
@@ -137,7 +133,6 @@ export interface RowFormat {
   readonly isExact: boolean
 }
 
-/** The value of one series in a row that other series have, too: a number, null, or `unknown`. */
 type Operand = number | null | 'unknown'
 
 export function readRows(rows: readonly SeriesRow[], reading: RowFormat): ReadResult {
@@ -156,7 +151,7 @@ export function readRows(rows: readonly SeriesRow[], reading: RowFormat): ReadRe
   return { values }
 }
 
-/** All series of logs and traces are columns of one query, so a count without rows is 0. Those of metrics are queries of their own. */
+/** Series of logs and traces are columns of one query, so a count without rows is 0. Those of metrics are queries of their own. */
 function operandOf(number: number | null | undefined, aggFn: string, isMetric: boolean): Operand {
   if (number !== undefined) return number
   if (isMetric) return null
@@ -191,8 +186,8 @@ interface SharingOptions {
 const maxConcurrent = 4
 
 /**
- * Sends series of several queries in one request where these ask for the same windows and groups at the same time. The error of a request does
- * not say which series is broken, so that each query is then sent by itself.
+ * Queries for the same windows and groups at the same time share a request. Its error does not say which series is broken, so that each
+ * query is then sent by itself.
  */
 export function shareRequests(read: ReadSeries, { maxItems, hasOneSource, refuse }: SharingOptions): ReadSeries {
   let waiting: Waiting[] = []

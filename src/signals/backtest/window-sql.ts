@@ -2,8 +2,8 @@ import { isClosed, isComment, refuseForm, toTokens } from '../../platform/core/s
 import { quote } from '../../platform/core/text.ts'
 import type { Refusal } from './series-api.ts'
 
-// The query of a raw SQL tile, as HyperDX 2.36 expands it for an alert (its macros.ts and rawSqlParams.ts), and as one of many in a batch.
-// What cannot be a subquery, or would give another value today than in the past, is refused. More is refused than is necessary.
+// The query of a raw SQL tile, as HyperDX 2.36 expands it for an alert (its macros.ts and rawSqlParams.ts). What cannot be a subquery, or
+// would give another value today than in the past, is refused, and more.
 
 /** A number tile gives one value. A tile over time names the windows of its rows. */
 export type SqlShape = 'number' | 'over-time'
@@ -12,7 +12,7 @@ export interface WindowSql {
   readonly template: string
   readonly shape: SqlShape
   readonly connectionId: string
-  /** A source of logs or traces that the query reads; undefined where that is unknown. */
+  /** Undefined where the source is unknown. */
   readonly sourceId: string | undefined
   /** `database.table` */
   readonly tables?: readonly string[]
@@ -57,7 +57,7 @@ export const expandTemplate = (template: Template): Pick<WindowSql, 'parts' | 't
     return { parts: joinTexts(parts), tokenCount: expanded.filter((token) => token.trim() !== '').length }
   })
 
-/** The query for one window by itself, as the server's alert task runs it, or why it must not be sent so. */
+/** As the alert task of the server runs it, or why it must not be sent so. */
 export const renderAlone = (template: Template, lengthMs: number): { readonly sql: string } | Refusal =>
   orRefusal(() => {
     // The other parameters are sent beside the query.
@@ -221,11 +221,9 @@ function expandSelect({ text, tableOf }: Template): readonly string[] {
   return all.slice(0, all.findLastIndex((token) => token.trim() !== '' && token !== ';') + 1)
 }
 
-/** Functions whose value depends on when they run, or is random. */
 const unstable =
   /^(?:now|now64|nowinblock|nowinblock64|today|yesterday|curdate|current_date|current_timestamp|utc_timestamp|utctimestamp|rand\w*|generate(?:uuid|ulid|snowflake|random)\w*)$/i
 
-/** What has another value now than in the past, or the name of a column of the batch. */
 function refuseUnbatchable(all: readonly string[]): void {
   const words = all.filter((token) => token.trim() !== '')
   for (const [i, word] of words.entries()) {

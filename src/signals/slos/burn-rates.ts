@@ -13,7 +13,6 @@ export interface BurnRateAlert {
   readonly interval: '5m' | '30m' | '6h'
 }
 
-/** Both windows of an alert end at the same time. */
 export interface Span {
   readonly name: string
   readonly ms: number
@@ -32,7 +31,7 @@ export const noDataSpan: Span = span('1h', hourMs)
 
 export const windowMs = ({ window }: Pick<DeclaredSlo, 'window'>): number => Number.parseInt(window, 10) * dayMs
 
-/** Whole numbers with burn rate = bad × multiplier / (total × divisor), so that a burn rate is exact up to its last division. */
+/** Burn rate = bad × multiplier / (total × divisor), in whole numbers, so that it is exact up to its last division. */
 export interface BurnRateFactors {
   readonly multiplier: number
   readonly divisor: number

@@ -14,7 +14,7 @@ export const currentWindow: BurnRateWindow = '1h'
 export interface BudgetState extends Counts {
   /** Percentage of good events; undefined without enough events. */
   readonly indicator?: number
-  /** Percentage of the error budget that is left, below 0 when more than all of it is spent; undefined without enough events. */
+  /** A percentage, below 0 when more than all is spent; undefined without enough events. */
   readonly budgetLeft?: number
   /** Undefined for a window with too few events. */
   readonly burnRates: Readonly<Partial<Record<BurnRateWindow, number>>>
@@ -24,9 +24,7 @@ export interface BudgetState extends Counts {
 
 type RunsOut =
   /** `never`: not within ten years. */
-  | { readonly kind: 'spent' | 'never' | 'unknown' }
-  /** `at`: the time at the current burn rate. */
-  | { readonly kind: 'at'; readonly ms: number }
+  { readonly kind: 'spent' | 'never' | 'unknown' } | { readonly kind: 'at'; readonly ms: number }
 
 export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, endMs: number): BudgetState {
   const factors = burnRateFactors(slo.objective)
@@ -54,7 +52,7 @@ export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, en
 const isBurning = ({ rate, long, short }: (typeof burnRateAlerts)[number], rates: Readonly<Record<string, number>>): boolean =>
   Math.min(rates[long.name] ?? 0, rates[short.name] ?? 0) >= rate
 
-/** Ten years. A later date says nothing, and a date after the year 275760 does not exist. */
+/** Ten years. Later dates say nothing, and from the year 275760 on do not exist. */
 const horizonMs = 3650 * dayMs
 
 function whenSpent(

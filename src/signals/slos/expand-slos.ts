@@ -109,7 +109,6 @@ function checkObjective(slo: Slo): readonly Diagnostic[] {
 
 const round = (value: number): string => String(Number(value.toFixed(1)))
 
-/** The placeholder for a source while the service is not known. */
 const unknownSource: SloSource = {
   id: 'source',
   connectionId: 'connection',
@@ -305,7 +304,6 @@ function summarize(slo: DeclaredSlo): string {
   return [`${objective}% in ${window}`, ...ofRates, ...ofSilence].join('; ')
 }
 
-/** The parts of a plan that reviewers cannot see in the fields of the objects. */
 export const describeSlos = (slos: readonly Slo[]) =>
   slos.map(({ key, value }) => ({
     key,

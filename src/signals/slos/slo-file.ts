@@ -57,7 +57,6 @@ export const writtenSlo = declaredSlo.partial().meta({ id: 'slo' })
 
 export type DeclaredSlo = z.output<typeof declaredSlo>
 
-/** An SLO as its file spells it, before it is checked. */
 export interface SpelledSlo {
   readonly key: string
   readonly location: Location
@@ -81,7 +80,6 @@ export const sloRules = {
   'slo-objective': { severity: 'error', description: 'An alert of an SLO can never fire at this objective.' },
 } as const satisfies Rules
 
-/** Rules that need the service. */
 export const sloServiceRules = {
   'slo-source': { severity: 'error', description: 'An SLO cannot be computed from its source.' },
   'slo-failing-query': {

@@ -14,7 +14,6 @@ import { historyColumns, historySql, type SloSource } from './slo-sql.ts'
 /** Burn rates end at a multiple of this. */
 export const stepMs = 300_000
 
-/** The longest window of a burn rate. */
 const recentMs = 3 * dayMs
 
 export interface TimedCounts extends Counts {
@@ -36,10 +35,7 @@ interface HistoryRequest {
   readonly endMs: number
 }
 
-/**
- * The counts of an SLO in its window, which ends at `endMs`, for each group; `asleep` where a query would wake the service. Throws an
- * ApiError.
- */
+/** In the window that ends at `endMs`; `asleep` where a query would wake the service. Throws an ApiError. */
 export const readHistory = (access: ServerAccess, request: HistoryRequest): Promise<readonly GroupHistory[] | 'asleep'> =>
   access.api.profile.isSelfHosted ? readFromCharts(access, request) : readWithSql(access, request)
 
@@ -98,7 +94,7 @@ const number = z.coerce.number().nonnegative()
 
 const historyRow = z.object({ [start]: number, [group]: z.string().optional(), [total]: number, [good]: number })
 
-/** One query for both resolutions. Hours before the last days need no finer steps. */
+/** One query for both resolutions. */
 export async function readWithSql(
   { api, service }: ServerAccess,
   { slo, source, endMs }: HistoryRequest,

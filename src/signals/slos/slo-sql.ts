@@ -63,8 +63,8 @@ const rateOf = (slo: DeclaredSlo, window: string): string => {
 }
 
 /**
- * The smaller burn rate of the two windows of an alert, and 0 with too few events. One row, or one for each group with the time that a
- * tile over time needs. The server compares the last number of a row.
+ * The smaller burn rate of both windows, and 0 with too few events. One row, or one for each group with a time. The server compares the
+ * last number.
  */
 export function burnRateSql(slo: DeclaredSlo, source: SloSource, { long, short }: Pick<BurnRateAlert, 'long' | 'short'>): string {
   const events = eventsOf(slo, source)
@@ -104,7 +104,6 @@ FROM ${counts}
 ORDER BY "Budget left"`
 }
 
-/** The part of good events over the time of the dashboard. */
 export function indicatorSql(slo: DeclaredSlo, source: SloSource): string {
   const events = eventsOf(slo, source)
   const columns = [
@@ -126,7 +125,6 @@ ${columns.join(',\n')}
 ORDER BY "Time"`
 }
 
-/** The events of the last hour, of all groups. */
 export function eventsSql(slo: DeclaredSlo, source: SloSource): string {
   const events = eventsOf(slo, source)
   return `SELECT ${events.count()} AS ${name('events')}\nFROM ${events.table}\nWHERE ${since(events, noDataSpan)}`
@@ -137,8 +135,8 @@ const hourSeconds = 3600
 export const historyColumns = { start: name('start'), group: name('group'), total: name('all_total'), good: name('all_good') } as const
 
 /**
- * The counts over the window of the SLO, by steps of `stepSeconds` in the last `recentMs`, and by hours before. Starts are in seconds since
- * 1970. The first step and the last hour may be a part.
+ * By steps of `stepSeconds` in the last `recentMs`, and by hours before. Starts are in seconds since 1970. The first step and the last hour
+ * may be a part.
  */
 export function historySql(
   slo: DeclaredSlo,
