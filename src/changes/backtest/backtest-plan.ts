@@ -8,6 +8,7 @@ import type { ReadApi } from '../../platform/api/client.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { createKeyIndex, getById } from '../../platform/core/keys.ts'
 import type { Context } from '../../platform/operation/operation.ts'
+import { countWithSql } from '../../signals/backtest/count-with-sql.ts'
 import { type EstimateOptions, estimateAlerts, requestOf } from '../../signals/backtest/estimate.ts'
 import { type AlertCondition, evaluate, evaluatedPart, type TimeRange } from '../../signals/backtest/evaluate.ts'
 import { judgeEstimates } from '../../signals/backtest/evidence.ts'
@@ -64,7 +65,7 @@ export async function backtestPlan(planned: PlanningResult, context: BacktestCon
   const wanted = compared.filter(({ isChanged, change }) => (selected?.has(change.key) ?? true) && (only === 'all' || isChanged))
   // First those after the plan, because the budget of requests might not last for all.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
-  const options = { ...context, maxRequests, readSeries: await seriesReader(context, storedObjects) }
+  const options = { ...context, maxRequests, readSeries: seriesReader(context, storedObjects) }
   const { estimates, requests, readRows } = await estimateAlerts(queries, { ...options, range })
   const { around, requestCount } = await readAroundIncidents(incidents, {
     ...options,
@@ -141,9 +142,8 @@ export async function compareAlerts(
 }
 
 /** The cloud has no values of charts. Its counts are those of SQL. */
-export async function seriesReader(access: ServerAccess, { source }: StoredObjects): Promise<ReadSeries> {
+export function seriesReader(access: ServerAccess, { source }: StoredObjects): ReadSeries {
   if (access.api.profile.isSelfHosted) return (request) => requestSeries(access.api, access.service, request)
-  const { countWithSql } = await import('../../signals/backtest/count-with-sql.ts')
   return (request) => countWithSql(access, source, request)
 }
 

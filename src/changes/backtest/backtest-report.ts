@@ -104,13 +104,6 @@ interface Backtested {
   readonly alerts: readonly BacktestedAlert[]
 }
 
-const verdictWords: Readonly<Record<AlertEstimate['verdict'], string>> = {
-  fires: 'fires',
-  quiet: 'quiet',
-  'no-data': 'no data',
-  'not-estimable': 'not estimable',
-}
-
 const unknownData = 'data unknown: the tile names no source'
 
 export const notEvaluated = 'not evaluated before its start'
@@ -121,7 +114,7 @@ function describeEstimate(estimate: AlertEstimate | undefined): Line {
   const { verdict, notifications, reason, windows } = estimate
   if (verdict === 'not-estimable') return say`not estimable (${untrustedSentence(reason ?? '')})`
   if (windows === 0) return [trusted(notEvaluated)]
-  const counted = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(verdictWords[verdict])]
+  const counted = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(verdict.replace('-', ' '))]
   const doubt = estimate.findings?.find(({ severity }) => severity === 'warning')
   const outcome = doubt === undefined ? counted : say`${counted} (${untrustedSentence(doubt.message)})`
   if (estimate.coverage === undefined) return say`${outcome} (${trusted(unknownData)})`
@@ -134,6 +127,12 @@ function describeEstimate(estimate: AlertEstimate | undefined): Line {
 const omissions =
   'Estimated from the stored values of today: an estimate leaves out data that arrived late or is past its TTL, silences, and settings of a tile that the API does not show. It begins without a history, and counts one notification for each breaching window and group.'
 
+const valueColumns = {
+  'Notifies at': ({ next }: BacktestedAlert) => describeTimes(next),
+  'Values (█ breaches)': ({ next }: BacktestedAlert) => trusted(next?.sparkline ?? ''),
+  '> Values': ({ next }: BacktestedAlert) => next?.fact,
+}
+
 export function reviewBlocks({ alerts }: Backtested, days: number): Part {
   if (alerts.length === 0) return undefined
   return [
@@ -144,9 +143,7 @@ export function reviewBlocks({ alerts }: Backtested, days: number): Part {
         trusted(' → '),
         ...describeEstimate(next),
       ],
-      'Notifies at': ({ next }) => describeTimes(next),
-      'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
-      '> Values': ({ next }) => next?.fact,
+      ...valueColumns,
     }),
     [trusted(omissions)],
   ]
@@ -162,9 +159,7 @@ export function backtestBlocks({ alerts }: Backtested): Part {
       '> Breaching windows': ({ next }) => (next?.windows === undefined ? [] : trusted(`${next.breachingWindows ?? 0} of ${next.windows}`)),
       '> Longest': ({ next }) => describeLongest(next),
       '> Data': ({ next }) => describeCoverage(next),
-      'Notifies at': ({ next }) => describeTimes(next),
-      'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
-      '> Values': ({ next }) => next?.fact,
+      ...valueColumns,
     }),
     suggestionTable(alerts),
     [trusted(omissions)],
@@ -226,17 +221,17 @@ export interface Gates {
 /** An alert without an estimate passes only where `onMissing` accepts it. */
 export function judgeBacktest(alerts: readonly BacktestedAlert[], { maxNotifications, onMissing = 'fail' }: Gates): Verdict {
   if (maxNotifications === undefined) return pass
-  const failures = alerts.flatMap(({ key, next }): readonly Line[] => {
-    const busiest = next?.notificationsOnBusiestDay
-    if (busiest === undefined || busiest <= maxNotifications) return []
-    return [say`alert ${key} sends ${counted(busiest, 'notification')} on one day, above ${maxNotifications}`]
-  })
-  const noisy = alerts.find(({ next }) => (next?.notificationsOnBusiestDay ?? 0) > maxNotifications)
+  const noisy = alerts.filter(({ next }) => (next?.notificationsOnBusiestDay ?? 0) > maxNotifications)
+  const failures = noisy.map(
+    ({ key, next }) =>
+      say`alert ${key} sends ${counted(next?.notificationsOnBusiestDay ?? 0, 'notification')} on one day, above ${maxNotifications}`,
+  )
+  const [first] = noisy
   const missing = onMissing === 'ignore' ? [] : findUnchecked(alerts)
   if (failures.length > 0 || (missing.length > 0 && onMissing === 'fail'))
     return {
       status: 'fail',
-      ...(noisy && { cause: say`alert ${noisy.key} notifies too often` }),
+      ...(first && { cause: say`alert ${first.key} notifies too often` }),
       reasons: [...failures, ...(onMissing === 'fail' ? missing : [])],
     }
   return missing.length === 0 ? pass : { status: 'warn', reasons: missing }

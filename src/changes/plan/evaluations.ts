@@ -63,35 +63,25 @@ export const withoutQuery = (error: string): string =>
 export const withRemedy = (error: string, remedy: string): string =>
   withoutQuery(error).replace(/\?$|$/, (end) => `${end || '.'} ${remedy}`)
 
+const diagnoseAlert = (change: Change, rule: keyof typeof evaluationRules, message: string): Diagnostic =>
+  diagnosticOf(evaluationRules, rule, change.location ?? { file: 'alerts' }, `${nameOfAlert(change)}: ${message}`)
+
 /** `error` are the words of the server. An alert without a declaration has no key. */
-export const warnFailing = (change: Change, error: string): Diagnostic =>
-  diagnosticOf(
-    evaluationRules,
-    'failing-query',
-    change.location ?? { file: 'alerts' },
-    `${nameOfAlert(change)}: it would never fire, because the server cannot run its query: ${withRemedy(error, 'Correct the conditions and expressions of what it watches')}`,
-  )
+export const warnFailing = (change: Change, error: string): Diagnostic => {
+  const remedy = withRemedy(error, 'Correct the conditions and expressions of what it watches')
+  return diagnoseAlert(change, 'failing-query', `it would never fire, because the server cannot run its query: ${remedy}`)
+}
 
 export const nameOfAlert = ({ key, name, id }: Change): string =>
   key === '' ? `alert ${describeStored({ id: id ?? '', name })}` : `alerts.${key}`
 
 /** The server records no error of such an alert, so that only the plan can tell. */
 export const refuseNeverEvaluated = (change: Change, reason: string): Diagnostic =>
-  diagnosticOf(
-    evaluationRules,
-    'never-evaluated',
-    change.location ?? { file: 'alerts' },
-    `${nameOfAlert(change)}: the server would never evaluate it, and shows no error: ${reason}`,
-  )
+  diagnoseAlert(change, 'never-evaluated', `the server would never evaluate it, and shows no error: ${reason}`)
 
 export const toFindings = (change: Change, judgement: Judgement | undefined): readonly Diagnostic[] =>
   (judgement?.findings ?? []).map(({ severity, message }) =>
-    diagnosticOf(
-      evaluationRules,
-      severity === 'warning' ? 'implausible-alert' : 'quiet-alert',
-      change.location ?? { file: 'alerts' },
-      `${nameOfAlert(change)}: ${message}`,
-    ),
+    diagnoseAlert(change, severity === 'warning' ? 'implausible-alert' : 'quiet-alert', message),
   )
 
 /** On the alerts of the plan and of its orphans. `alerts` are all alerts of the service. */

@@ -2,7 +2,7 @@ import { structuredPatch } from 'diff'
 import * as z from 'zod'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { kindLabels, kindNames } from '../../kinds/kind-names.ts'
-import { type Diagnostic, diagnosticSchema } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticSchema, errorsIn } from '../../platform/core/diagnostics.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural } from '../../platform/core/text.ts'
@@ -135,10 +135,10 @@ function changedLines(before: string, after: string): z.output<typeof changedLin
     .map((text) => ({ sign: text.startsWith('+') ? '+' : text.startsWith('-') ? '-' : ' ', text: text.slice(1) }))
 }
 
-const isStopped = ({ diagnostics }: PullResult): boolean => diagnostics.some(({ severity }) => severity === 'error')
+const isStopped = ({ diagnostics }: PullResult): boolean => errorsIn(diagnostics).length > 0
 
 export function judgePull(result: PullResult): Verdict {
-  const errors = result.diagnostics.filter(({ severity }) => severity === 'error').length
+  const errors = errorsIn(result.diagnostics).length
   if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
   const warnings = result.diagnostics.filter(({ severity }) => severity === 'warning').length
   // Objects that can never be exported do not make every pull a warning where files have other objects.

@@ -201,7 +201,7 @@ async function openQueries(context: QueryContext, planned: ServerPlan, outcomes?
   const leftMs = (): number => Math.min(api.remainingMs(), budgetMs - (startMs - api.remainingMs()))
   const asking = { reserved: 0 }
   const isLate = (): boolean => leftMs() <= 0 || (profile.isSelfHosted && (api.rateLimit()?.remaining ?? 1) < 1 + asking.reserved)
-  const readSeries = shareRequests(await seriesReader(context, after), {
+  const readSeries = shareRequests(seriesReader(context, after), {
     maxItems: profile.isSelfHosted ? maxSeries : maxSeriesInSql,
     hasOneSource: !profile.isSelfHosted,
     refuse: () => (isLate() ? { reason: 'there was no time, or no request, left', isLate: true } : undefined),
@@ -557,7 +557,8 @@ const describeUnrun = (count: number): readonly Diagnostic[] =>
         ),
       ]
 
-const toNote = (location: Location, message: string): Diagnostic => diagnosticOf(evaluationRules, 'unchecked-query', location, message)
+export const toNote = (location: Location, message: string): Diagnostic =>
+  diagnosticOf(evaluationRules, 'unchecked-query', location, message)
 
 /** A plan does not depend on its queries. Throws what the server did not answer. */
 export function explainUnchecked(what: 'alerts' | 'SLOs', thrown: unknown): readonly Diagnostic[] {

@@ -18,7 +18,7 @@ import {
 } from './evaluate.ts'
 import type { SeriesEvidence } from './judge.ts'
 import type { BacktestQuery, SeriesQuery, WindowsQuery } from './query.ts'
-import type { TimeBudget } from './read-windows.ts'
+import { readWindows, refuseUnbounded, type TimeBudget } from './read-windows.ts'
 import {
   type Coverage,
   maxSeries,
@@ -237,7 +237,6 @@ function createReader(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     'series' in query ? readAligned(query, span) : readSql(query, span)
 
   async function readSql({ sql, step }: Pick<WindowsQuery, 'sql' | 'step'>, span: TimeRange) {
-    const { readWindows, refuseUnbounded } = await import('./read-windows.ts')
     const lengthMs = intervalMs[step]
     const late = time.refuse(0, 0)
     if (late !== undefined) return late

@@ -82,6 +82,8 @@ function orRefusal<T>(expand: () => T): T | Refusal {
   }
 }
 
+const refuseVariable = (): never => refuse('the tile uses variables of its dashboard')
+
 const isQuoted = (token: string): boolean => /^['"`]./s.test(token)
 
 export type PrintTime = (type: 'Date' | 'DateTime' | 'DateTime64', end: 'from' | 'to') => string
@@ -163,7 +165,7 @@ export function expandMacros(text: string, expand: ExpandMacro, depth = 0): stri
 }
 
 function expandMacro(name: string, args: readonly string[], tableOf: TableOf): string {
-  if (name === 'filter' || name === 'conditionalAll') return refuse('the tile uses variables of its dashboard')
+  if (name === 'filter' || name === 'conditionalAll') return refuseVariable()
   if (name === 'sourceTable') {
     const table = tableOf(args[0])
     if (table === undefined) throw new BrokenSql('the macro $__sourceTable needs a source of the tile with such a table')
@@ -185,9 +187,9 @@ export function expandWith(
 
 function checkToken(token: string): string {
   // The server reads quotation marks and references in other places than ClickHouse.
-  if (isQuoted(token) && /\$[A-Za-z_{]/.test(token)) return refuse('the tile uses variables of its dashboard')
+  if (isQuoted(token) && /\$[A-Za-z_{]/.test(token)) return refuseVariable()
   if (/^["`]/.test(token) && /['"$]/.test(token.slice(1, -1))) return refuse('a name in the query contains a quotation mark')
-  if (token === '$') return refuse('the tile uses variables of its dashboard')
+  if (token === '$') return refuseVariable()
   if (token === '#') return refuse('the query has a comment with #; write --')
   return token
 }

@@ -1,7 +1,7 @@
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
-import { budgetLeft, burnRate, burnRateAlerts, burnRateFactors, type Counts, windowMs } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 import type { GroupHistory } from './slo-series.ts'
+import { budgetLeft, burnRate, burnRateAlerts, burnRateFactors, type Counts, windowMs } from './slo-sql.ts'
 
 export const burnRateWindows = ['5m', '30m', '1h', '6h', '3d'] as const
 

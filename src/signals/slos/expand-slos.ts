@@ -15,18 +15,23 @@ import { quote } from '../../platform/core/text.ts'
 import type { ValuePath } from '../../platform/documents/document.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { formatPath, schemaDiagnostics, schemaRules } from '../../platform/documents/validate.ts'
+import { refuseCondition } from './condition.ts'
+import { type DeclaredSlo, declaredSlo, isSloKey, type SpelledSlo, sloKeyForm, sloRules, sloServiceRules } from './slo-file.ts'
 import {
   type BurnRateAlert,
   budgetShare,
+  budgetSql,
   burnRateAlerts,
+  burnRateSql,
   digitsOf,
+  eventsSql,
+  indicatorSql,
   lowestObjective,
   maxBurnRate,
   maxObjectiveDigits,
-} from './burn-rates.ts'
-import { refuseCondition } from './condition.ts'
-import { type DeclaredSlo, declaredSlo, isSloKey, type SpelledSlo, sloKeyForm, sloRules, sloServiceRules } from './slo-file.ts'
-import { budgetSql, burnRateSql, eventsSql, indicatorSql, type SloSource } from './slo-sql.ts'
+  type SloSource,
+  wantedAlerts,
+} from './slo-sql.ts'
 
 export interface Slo extends SpelledSlo {
   readonly value: DeclaredSlo
@@ -94,8 +99,7 @@ function checkObjective(slo: Slo): readonly Diagnostic[] {
   if (digitsOf(objective) > maxObjectiveDigits)
     return [diagnose(slo, 'slo-objective', ['objective'], `has more than ${maxObjectiveDigits} digits after the point`)]
   const highest = maxBurnRate(objective)
-  const wanted = burnRateAlerts.filter(({ recipient }) => slo.value.alerts?.[recipient] !== undefined)
-  return wanted
+  return wantedAlerts(slo.value)
     .filter(({ rate }) => highest < rate)
     .map(({ recipient, rate }) =>
       diagnose(
@@ -263,7 +267,6 @@ function dashboard(slo: DeclaredSlo, source: SloSource) {
 
 /** Everybody who opens the dashboard can read it without these files. */
 function explain(slo: DeclaredSlo): string {
-  const alerts = burnRateAlerts.filter(({ recipient }) => slo.alerts?.[recipient] !== undefined)
   return [
     `**Objective: ${slo.objective}% good events in ${slo.window}.** The error budget is the other ${Number((100 - slo.objective).toFixed(maxObjectiveDigits))}%.`,
     '',
@@ -271,7 +274,7 @@ function explain(slo: DeclaredSlo): string {
     `Good: ${inCode(slo.good)}${slo.groupBy === undefined ? '' : `  \nFor each: ${inCode(slo.groupBy)}`}`,
     '',
     'A burn rate of 1 spends exactly the budget in the window. Each burn rate below is the smaller one of two windows that end at the end of the time range.',
-    ...alerts.map(
+    ...wantedAlerts(slo).map(
       (policy) =>
         `- ${policy.recipient} at ${policy.rate} over ${policy.long.name} and ${policy.short.name}: ${formatOneDecimal(budgetShare(policy, slo))}% of the budget`,
     ),
@@ -313,15 +316,13 @@ export const describeSlos = (slos: readonly Slo[]) =>
     window: value.window,
     minEvents: value.minEvents,
     noDataAlert: value.noData !== undefined,
-    alerts: burnRateAlerts
-      .filter(({ recipient }) => value.alerts?.[recipient] !== undefined)
-      .map((policy) => ({
-        key: `${key}.${policy.id}`,
-        recipient: policy.recipient,
-        burnRate: policy.rate,
-        longWindow: policy.long.name,
-        shortWindow: policy.short.name,
-        interval: policy.interval,
-        budgetShare: Number(budgetShare(policy, value).toFixed(1)),
-      })),
+    alerts: wantedAlerts(value).map((policy) => ({
+      key: `${key}.${policy.id}`,
+      recipient: policy.recipient,
+      burnRate: policy.rate,
+      longWindow: policy.long.name,
+      shortWindow: policy.short.name,
+      interval: policy.interval,
+      budgetShare: Number(budgetShare(policy, value).toFixed(1)),
+    })),
   }))

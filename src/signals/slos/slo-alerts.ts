@@ -4,10 +4,18 @@ import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { GroupValue, TimeRange, WindowValues } from '../backtest/evaluate.ts'
 import type { FindSqlValues, SqlValues } from '../backtest/query.ts'
 import type { SeriesItem, SeriesRow } from '../backtest/series-api.ts'
-import { type BurnRateAlert, burnRate, burnRateAlerts, burnRateFactors, noDataSpan } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 import { countedSeries } from './slo-series.ts'
-import { burnRateSql, eventsSql, type SloSource } from './slo-sql.ts'
+import {
+  type BurnRateAlert,
+  burnRate,
+  burnRateAlerts,
+  burnRateFactors,
+  burnRateSql,
+  eventsSql,
+  noDataSpan,
+  type SloSource,
+} from './slo-sql.ts'
 
 const step = '5m'
 

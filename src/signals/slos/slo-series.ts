@@ -7,9 +7,8 @@ import { dayMs } from '../../platform/core/durations.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { quote } from '../../platform/core/text.ts'
 import { requestSeries, type SeriesItem, type SeriesRow, type ServerAccess } from '../backtest/series-api.ts'
-import { type Counts, windowMs } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
-import { historyColumns, historySql, type SloSource } from './slo-sql.ts'
+import { type Counts, historyColumns, historySql, type SloSource, windowMs } from './slo-sql.ts'
 
 /** Burn rates end at a multiple of this. */
 export const stepMs = 300_000
