@@ -226,8 +226,7 @@ function applyWords(result: Applied): Line {
   return say`${trusted(word)} to ${result.project}${ofEnvironment(result)} (${join(parts, ', ')})`
 }
 
-const outcomeLine = ({ change, became, message }: Outcome): Line =>
-  withReason(say`${trusted(became)} ${objectWords(change)}`, became, message)
+const outcomeLine = ({ change, became, message }: Outcome) => withReason(say`${trusted(became)} ${objectWords(change)}`, became, message)
 
 /** What was not written comes first. */
 const outcomeLines = (result: Applied): readonly Line[] =>
@@ -236,7 +235,7 @@ const outcomeLines = (result: Applied): readonly Line[] =>
     return withReason(say`${trusted(capitalize(outcome))}: ${objectWords(object)}`, outcome, message)
   })
 
-const withReason = (what: Line, became: OutcomeKind, message: string | undefined): Line =>
+const withReason = (what: Line, became: OutcomeKind, message: string | undefined) =>
   isSuccess({ became }) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
 
 const actedOn = (result: Applied): readonly PlannedObject[] => order.flatMap((kind) => withOutcome(result, kind))
@@ -343,9 +342,9 @@ function judgeWhole(result: Applied): Verdict {
   return { status: 'error', reasons: listFirst(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
 }
 
-const failedWords = (count: number): Line => (count === 1 ? [] : say`${count} objects failed, the first of them `)
+const failedWords = (count: number) => (count === 1 ? [] : say`${count} objects failed, the first of them `)
 
-const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? ''
+const firstLine = (text = '') => text.split('\n', 1)[0] ?? ''
 
 function exitFor(result: Applied): Pick<Verdict, 'exit'> {
   if (result.changed || withOutcome(result, 'unknown').length > 0) return { exit: 'partlyApplied' }

@@ -143,7 +143,7 @@ function aboveBurnRate(slo: CheckedSlo, maxBurnRate: number | undefined): readon
     : []
 }
 
-const sloName = ({ key, group }: Pick<CheckedSlo, 'group'> & { readonly key: string | Inline }): Line =>
+const sloName = ({ key, group }: Pick<CheckedSlo, 'group'> & { readonly key: string | Inline }) =>
   group === undefined ? say`${key}` : say`${key} (${group})`
 
 /** Never rounds to a limit that the value has not reached. */
@@ -205,7 +205,7 @@ function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): Part {
 const worstFirst = (slos: readonly CheckedSlo[]): readonly CheckedSlo[] =>
   slos.toSorted((a, b) => (a.budgetLeft ?? Number.POSITIVE_INFINITY) - (b.budgetLeft ?? Number.POSITIVE_INFINITY))
 
-const shortDay = (day: string, until: string): string => formatShortDay(dayOf(Date.parse(day)), dayOf(Date.parse(until)))
+const shortDay = (day: string, until: string) => formatShortDay(dayOf(Date.parse(day)), dayOf(Date.parse(until)))
 
 const maxCharts = 10
 

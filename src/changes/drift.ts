@@ -106,7 +106,7 @@ function applyCommand(aim: PlanningResult['request'] & Parameters<typeof command
 }
 
 /** pull edits no template, and nothing that files make of other objects. */
-const isPullable = ({ origin, instance, madeFrom }: PlannedObject): boolean =>
+const isPullable = ({ origin, instance, madeFrom }: PlannedObject) =>
   origin === 'service' && instance === undefined && madeFrom === undefined
 
 function whoActs(object: PlannedObject, result: PlanResult): Line {

@@ -98,7 +98,7 @@ function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly D
   return [inputDiagnostic('only', reason)]
 }
 
-const isOfDrift = (only: z.output<typeof pullInputs>['only']): boolean => only === 'drifted' || only === 'drifted-or-deleted'
+const isOfDrift = (only: z.output<typeof pullInputs>['only']) => only === 'drifted' || only === 'drifted-or-deleted'
 
 /** GitHub rejects a longer text. */
 const maxBodyBytes = 65_000

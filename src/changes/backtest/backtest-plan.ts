@@ -179,10 +179,10 @@ const withoutSilence = ({ desired }: Change, body: Body): Body =>
   desired?.scheduleStartAt == null && isAtBorder(body) ? omitStart(body) : body
 
 /** Changes with everything that a backtest depends on. A text in a note makes no difference, and neither does a start before the range. */
-const fingerprint = (query: BacktestQuery, { range }: Pick<ComparisonContext, 'range'>): string =>
+const fingerprint = (query: BacktestQuery, { range }: Pick<ComparisonContext, 'range'>) =>
   JSON.stringify([requestOf(query), { ...query.condition, startMs: evaluatedPart(query.condition, range).fromMs }])
 
-const isTouched = (change: Change, changes: readonly Change[]): boolean =>
+const isTouched = (change: Change, changes: readonly Change[]) =>
   [
     change,
     findChange(changes, `dashboard ${change.desired?.dashboardId}`),

@@ -64,8 +64,9 @@ export type AlertEstimate = z.output<typeof estimateSchema>
 
 const maxTimes = 100
 
-export function toAlertEstimate(estimate: Estimate, { fact, findings }: Partial<Judgement> = {}): AlertEstimate {
-  const judged = { ...(fact !== undefined && { fact }), ...(findings !== undefined && findings.length > 0 && { findings: [...findings] }) }
+export function toAlertEstimate(estimate: Estimate, judgement: Judgement | undefined): AlertEstimate {
+  const findings = judgement?.findings ?? []
+  const judged = { ...(judgement && { fact: judgement.fact }), ...(findings.length > 0 && { findings: [...findings] }) }
   if (estimate.verdict === 'no-data') return { verdict: 'no-data', coverage: toCoverageResult(estimate.coverage), ...judged }
   if (estimate.verdict === 'not-estimable') return { verdict: 'not-estimable', reason: estimate.reason }
   const { longestEpisodeMs, shareOfTime, notifiedAtMs, ...counts } = estimate.summary
@@ -81,7 +82,7 @@ export function toAlertEstimate(estimate: Estimate, { fact, findings }: Partial<
   }
 }
 
-const toTime = (ms: number): string => new Date(ms).toISOString()
+const toTime = (ms: number) => new Date(ms).toISOString()
 
 const toCoverageResult = ({ windows, windowsWithData, firstMs, lastMs }: Coverage): AlertEstimate['coverage'] => ({
   windowsWithData,
@@ -202,7 +203,7 @@ const suggestionTable = (alerts: readonly BacktestedAlert[]): Part =>
 const minCoverage = 90
 
 /** `100%`, `4.2%`. Never rounds to 100%. */
-const formatCoverage = (share: number): string => `${Math.floor(share * 1000) / 10}%`
+const formatCoverage = (share: number) => `${Math.floor(share * 1000) / 10}%`
 
 export const gateInput = {
   maxNotifications: integer(
@@ -254,11 +255,11 @@ function findUnchecked(alerts: readonly BacktestedAlert[]): readonly Line[] {
   ]
 }
 
-/** Or their number is unknown. Without an evaluated window, there is nothing to cover. */
-const isSparse = (estimate: AlertEstimate): boolean =>
+/** An unknown share of data is sparse, too. Without an evaluated window, there is nothing to cover. */
+const isSparse = (estimate: AlertEstimate) =>
   estimate.verdict !== 'not-estimable' && estimate.windows !== 0 && (estimate.coverage?.share ?? 0) * 100 < minCoverage
 
-const describeSparse = (estimate: AlertEstimate | undefined): Line =>
+const describeSparse = (estimate: AlertEstimate | undefined) =>
   estimate?.coverage === undefined
     ? say`an unknown share of windows with data: set the source of its tile, or ${trusted(spellInput('on-missing', 'warn'))}`
     : say`data in only ${trusted(formatCoverage(estimate.coverage.share))} of its windows, below ${trusted(`${minCoverage}%`)}`

@@ -255,7 +255,7 @@ function createRowFinder() {
 }
 
 /** Whether the source has no data from before the incident in the evaluated time. */
-const beginsLate = (estimate: Estimate, { startMs }: Incident): boolean =>
+const beginsLate = (estimate: Estimate, { startMs }: Incident) =>
   'coverage' in estimate && estimate.coverage !== undefined && (estimate.coverage.firstMs ?? Number.POSITIVE_INFINITY) > startMs
 
 function toEvaluated(query: Query, estimate: Estimate): EvaluatedAlert {

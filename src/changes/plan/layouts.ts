@@ -64,7 +64,7 @@ const placeOf = ({ x, y, w, h }: Body): Place => {
   return { x: left ?? 0, y: top ?? 0, w: Math.max(1, width ?? 1), h: Math.max(1, height ?? 1) }
 }
 
-const isMoved = (a: Body, b: Body): boolean => JSON.stringify([placeOf(a), gridOf(a)]) !== JSON.stringify([placeOf(b), gridOf(b)])
+const isMoved = (a: Body, b: Body) => JSON.stringify([placeOf(a), gridOf(a)]) !== JSON.stringify([placeOf(b), gridOf(b)])
 
 const toTile = (tile: Body, marks: readonly TileMark[]) => ({
   name: typeof tile.name === 'string' ? tile.name : '',
@@ -94,12 +94,12 @@ function drawText({ grids, undrawn }: Pick<Layout, 'grids' | 'undrawn'>): string
   ]
 }
 
-const isSamePicture = (before: readonly LayoutTile[], after: readonly LayoutTile[]): boolean =>
+const isSamePicture = (before: readonly LayoutTile[], after: readonly LayoutTile[]) =>
   [...before, ...after].every(({ marks }) => marks.every((mark) => mark === 'changed'))
 
 const maxColumns = 60
 
-const columnOf = (x: number): number => Math.round((Math.min(x, gridColumns) * (maxColumns - 1)) / gridColumns)
+const columnOf = (x: number) => Math.round((Math.min(x, gridColumns) * (maxColumns - 1)) / gridColumns)
 
 /** The line of each edge. Every tile has room for its name, and a tall one takes little more. */
 function linesOf(tiles: readonly LayoutTile[]): ReadonlyMap<number, number> {

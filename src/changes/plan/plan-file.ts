@@ -91,7 +91,7 @@ export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
   return [...others, ...fewer, ...changesMoved(agreed.changes, now.changes)]
 }
 
-const addressOfPlanned = ({ kind, key, id = '' }: PlannedChange): string => addressOf({ kind, key: key || id })
+const addressOfPlanned = ({ kind, key, id = '' }: PlannedChange) => addressOf({ kind, key: key || id })
 
 function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): readonly string[] {
   const left = Map.groupBy(now, addressOfPlanned)
@@ -128,7 +128,7 @@ const actionWords: Readonly<Record<Action, string>> = {
   unchanged: 'leave it',
 }
 
-const nowWords = (agreed: { readonly action: Action }, now: { readonly action: Action }): string =>
+const nowWords = (agreed: { readonly action: Action }, now: { readonly action: Action }) =>
   agreed.action === now.action ? 'its fields differ' : `the plan is to ${actionWords[now.action]}`
 
 export const planShape = {

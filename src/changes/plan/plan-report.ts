@@ -87,7 +87,7 @@ export function planHeadline(result: PlanResult): Line {
 }
 
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
-const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>): Line =>
+const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>) =>
   orphans.length === 0 ? [] : say`, except for ${counted(orphans.length, 'undeclared object')}, which prune deletes`
 
 function markerWords({ toAdopt, toMark }: PlanResult): Line {
@@ -176,13 +176,13 @@ function layouts(objects: readonly PlannedObject[]): Part {
 }
 
 /** Objects without a difference that belonged to another key or project. */
-const isRenamed = ({ action, takeover }: PlannedObject): boolean => action === 'adopt' && takeover !== 'unmanaged'
+const isRenamed = ({ action, takeover }: PlannedObject) => action === 'adopt' && takeover !== 'unmanaged'
 
 const maxNamed = 5
 
 type NamedObject = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
 
-const namesOf = (objects: readonly NamedObject[]): Line => joinFirst(maxNamed, objects.map(objectWords))
+const namesOf = (objects: readonly NamedObject[]) => joinFirst(maxNamed, objects.map(objectWords))
 
 /** With a table where a sentence cannot name all. */
 const aboutObjects = (title: string, objects: readonly NamedObject[], toLine: (length: number, names: Line) => Line): Part =>
@@ -210,7 +210,7 @@ function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): Part {
 export const toAnnotations = ({ diagnostics, files }: Pick<PlanResult, 'diagnostics' | 'files'>): readonly Annotation[] =>
   diagnostics.map(({ location, ...rest }) => (files.includes(location.file) ? { ...rest, location } : rest))
 
-const isFailedEvaluation = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule === 'failed-evaluation'
+const isFailedEvaluation = ({ rule }: Pick<Diagnostic, 'rule'>) => rule === 'failed-evaluation'
 
 /** A failed evaluation of an alert is a matter of the service, and apply may repair it. */
 export const isPlanWrong = ({ diagnostics }: Pick<PlanResult, 'diagnostics'>): boolean =>

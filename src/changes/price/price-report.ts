@@ -99,7 +99,7 @@ export function priceBlocks(result: PlanPrice | undefined): Part {
   ]
 }
 
-const describeInterval = (interval: string): string => formatDuration(intervalMs[alertIntervals.find((one) => one === interval) ?? '1d'])
+const describeInterval = (interval: string) => formatDuration(intervalMs[alertIntervals.find((one) => one === interval) ?? '1d'])
 
 /** `about +84. At 30 min: about +20`, `saves up to 12`. */
 function describeShare({ share, alternative }: Pick<PricedAlert, 'share' | 'alternative'>): string {
@@ -110,13 +110,13 @@ function describeShare({ share, alternative }: Pick<PricedAlert, 'share' | 'alte
 }
 
 /** `about +84 CHC a month (70 to 95)` */
-const describeTotal = ({ low, expected, high }: NonNullable<PlanPrice['total']>, unit = ''): string =>
+const describeTotal = ({ low, expected, high }: NonNullable<PlanPrice['total']>, unit = '') =>
   `about +${formatCredits(expected)} ${unit} a month (${formatCredits(low)} to ${formatEnd(high)})`
 
 /** Estimates have no decimals from ten on. */
-const decimalsOf = (value: number): number => (value >= 10 ? 0 : value >= 1 ? 1 : 2)
+const decimalsOf = (value: number) => (value >= 10 ? 0 : value >= 1 ? 1 : 2)
 
-const formatCredits = (value: number): string => value.toFixed(decimalsOf(value))
+const formatCredits = (value: number) => value.toFixed(decimalsOf(value))
 
 /** Rounded up, so that an upper end above a whole number never looks equal to it. */
 function formatEnd(value: number): string {

@@ -135,7 +135,7 @@ function changedLines(before: string, after: string): z.output<typeof changedLin
     .map((text) => ({ sign: text.startsWith('+') ? '+' : text.startsWith('-') ? '-' : ' ', text: text.slice(1) }))
 }
 
-const isStopped = ({ diagnostics }: PullResult): boolean => errorsIn(diagnostics).length > 0
+const isStopped = ({ diagnostics }: PullResult) => errorsIn(diagnostics).length > 0
 
 export function judgePull(result: PullResult): Verdict {
   const errors = errorsIn(result.diagnostics).length

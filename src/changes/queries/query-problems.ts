@@ -80,7 +80,7 @@ interface Subject {
   readonly interval?: AlertInterval
   /** The alert that the query is of. */
   readonly alert?: Change
-  /** Of the words of the server. */
+  /** Gets the words of the server. */
   readonly explain: (error: string) => readonly Diagnostic[]
 }
 
@@ -193,7 +193,7 @@ async function openQueries(context: QueryContext, planned: ServerPlan, outcomes?
   const source = [...storedObjects.source.filter(({ id }) => !changedSources.has(id)), ...written]
   const withId = (pending: PendingId): unknown => (pending.kind === 'source' ? idOf(pending.key) : pending)
   const changes = plan.changes.map((change) =>
-    changedSources.size === 0 || change.desired === undefined ? change : { ...change, desired: replacePending(change.desired, withId) },
+    change.desired === undefined ? change : { ...change, desired: replacePending(change.desired, withId) },
   )
   const after = { ...storedObjects, source }
   const { api, profile, clock } = context
@@ -386,9 +386,9 @@ const probeWatched = (watched: Watched | undefined, change: Change, { planned }:
     ? { reason: 'the API does not show what the alert watches' }
     : toProbe(watched, { interval: intervalOf(change), sources: planned.storedObjects.source, alert: { groupBy: change.desired?.groupBy } })
 
-const makerOf = (change: Change): string => ('madeFrom' in change && change.madeFrom) || ''
+const makerOf = (change: Change) => ('madeFrom' in change && change.madeFrom) || ''
 
-const isOfSlo = (change: Change): boolean => makerOf(change).startsWith('slos.')
+const isOfSlo = (change: Change) => makerOf(change).startsWith('slos.')
 
 const toChange = (stored: StoredObject, { planned }: Asking): Change => ({
   kind: 'alert',
@@ -405,7 +405,7 @@ const toChange = (stored: StoredObject, { planned }: Asking): Change => ({
 function sourceIdsOf(probe: Probe | Refusal | undefined): readonly string[] {
   if (probe === undefined || 'reason' in probe) return []
   const { sql, series, columns } = probe
-  return [...(series ?? []), ...columns, ...(sql === undefined ? [] : [sql])].flatMap(({ sourceId }) => sourceId ?? [])
+  return [...(series ?? []), ...columns, ...(sql ? [sql] : [])].flatMap(({ sourceId }) => sourceId ?? [])
 }
 
 function toChecks(probe: Probe | Refusal | undefined, subject: Subject, key: string, asking: Asking): readonly Check[] {
@@ -541,7 +541,7 @@ function foldQuiet(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...diagnostics.filter((one) => !quiet.includes(one)), { ...first, message }]
 }
 
-const subjectOf = ({ message }: Diagnostic): string => message.slice(0, message.indexOf(': '))
+const subjectOf = ({ message }: Diagnostic) => message.slice(0, message.indexOf(': '))
 
 const withoutRepeats = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] => [
   ...new Map(diagnostics.map((one) => [one.message, one])).values(),

@@ -18,7 +18,9 @@ export async function countWithSql(
   const source = sources.find(({ id }) => id === first?.sourceId)
   const table = source && tableOfSource(source)
   if (first === undefined || table === undefined) return { reason: 'the API does not show the table of its source' }
-  const refusal = refuseSeries(series) ?? refuseTable(table)
+  const texts = series.flatMap(({ where, groupBy }) => [where, ...groupBy])
+  const reason = texts.map((one) => refuseForm(one)).find((one) => one !== undefined)
+  const refusal = reason === undefined ? refuseTable(table) : { reason }
   if (refusal !== undefined) return refusal
   const answer = await api.runSql(service, {
     sql: countsSql(table, series, intervalMs[granularity] / 1000),
@@ -28,14 +30,6 @@ export async function countWithSql(
   })
   if (answer.kind !== 'rows') return toRefusal(answer)
   return toSeriesRows(answer.rows, answer.columns, first)
-}
-
-function refuseSeries(series: readonly SeriesItem[]): Refusal | undefined {
-  const reason = series
-    .flatMap(({ where, groupBy }) => [where, ...groupBy])
-    .map((one) => refuseForm(one))
-    .find((one) => one !== undefined)
-  return reason === undefined ? undefined : { reason }
 }
 
 export function refuseTable({ time, sampleRate = '' }: SourceTable): Refusal | undefined {

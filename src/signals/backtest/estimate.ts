@@ -64,7 +64,7 @@ export interface Estimates {
   readonly estimates: readonly Estimate[]
   /** Without retries after a rejection by the rate limit. */
   requests(): number
-  /** In another range. They count for the same maximum of requests. */
+  /** The rows of another range, which count for the same maximum of requests. */
   readRows(query: RowsQuery, range: TimeRange): Promise<{ readonly rows: readonly SeriesRow[] } | Refusal>
 }
 
@@ -99,14 +99,14 @@ export async function estimateAlerts(queries: readonly (BacktestQuery | Refusal)
   return { estimates, requests: reader.sent, readRows: reader.readRows }
 }
 
-const keyOf = (query: BacktestQuery): string => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
+const keyOf = (query: BacktestQuery) => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
 
 /** What a query asks for, without how its answer is compared. */
 export const requestOf = (query: BacktestQuery): readonly SeriesItem[] | WindowSql => ('series' in query ? query.series : query.sql)
 
 interface Rows {
   readonly rows: readonly SeriesRow[]
-  /** Undefined for all windows. */
+  /** Undefined where all windows were asked for. */
   readonly starts?: readonly number[] | undefined
   readonly early?: number
   /** Without the condition of the alert. Undefined where the source is unknown. */
@@ -231,7 +231,7 @@ function createReader(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     return sourceRows !== undefined && 'reason' in sourceRows ? sourceRows : { ...own, sourceRows }
   }
 
-  const countOf = (query: RowsQuery, span: TimeRange): number => ('series' in query ? requestsOf(query, span).count : 0)
+  const countOf = (query: RowsQuery, span: TimeRange) => ('series' in query ? requestsOf(query, span).count : 0)
 
   const read = async (query: RowsQuery, span: TimeRange): Promise<Omit<Rows, 'sourceRows'> | Refusal> =>
     'series' in query ? readAligned(query, span) : readSql(query, span)

@@ -12,7 +12,7 @@ export function parseFormula(expression: string): Formula | undefined {
   // Deeper ones could end the run.
   if (tokens.length > maxTokens) return undefined
   let at = 0
-  const take = (...texts: readonly string[]): string | undefined => (texts.includes(tokens[at] ?? '') ? tokens[at++] : undefined)
+  const take = (...texts: readonly string[]) => (texts.includes(tokens[at] ?? '') ? tokens[at++] : undefined)
 
   const operand = (): Formula | undefined => {
     if (take('-')) {

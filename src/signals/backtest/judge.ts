@@ -67,12 +67,12 @@ function showSpan(values: readonly number[]): string | undefined {
   return low === high ? low : `${low} … ${high}`
 }
 
-const periodOf = ({ fromMs, untilMs }: TimeRange): string => {
+const periodOf = ({ fromMs, untilMs }: TimeRange) => {
   const days = Math.max(1, Math.round((untilMs - fromMs) / dayMs))
   return days === 1 ? '24 h' : `${days} days`
 }
 
-const countBreaching = ({ windows }: Evidence): number => windows.filter(({ isBreaching }) => isBreaching).length
+const countBreaching = ({ windows }: Evidence) => windows.filter(({ isBreaching }) => isBreaching).length
 
 function describeValues(evidence: Evidence): string {
   const { condition, range, windows, values } = evidence
@@ -94,7 +94,6 @@ function describeValues(evidence: Evidence): string {
 export const isSilent = ({ condition }: Evidence, { nonZero, divides }: SeriesEvidence): boolean =>
   nonZero === 0 && (divides === true || !isBreach(condition, 0))
 
-/** Of the windows. */
 const always = 0.95
 
 /** `silences` has what a second look found, in the order of the series. */
@@ -169,9 +168,9 @@ function judgeSeries(item: SeriesItem, { windows }: SeriesEvidence, silence: Sil
   return judged.find(({ severity }) => severity === 'warning') ?? judged[0] ?? note(`no row matches ${name(where)} in 7 days`)
 }
 
-const name = (text: string): string => `\`${quote(text, 120)}\``
+const name = (text: string) => `\`${quote(text, 120)}\``
 
-const suggest = (text: string, known: readonly string[]): string => {
+const suggest = (text: string, known: readonly string[]) => {
   const near = nearValue(text, known)
   return near === undefined ? '' : `; did you mean ${name(near)}?`
 }

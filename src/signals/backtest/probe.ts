@@ -82,7 +82,7 @@ function probeTile(tile: Body, options: ProbeOptions): Probe | Refusal | undefin
   return items.success ? probeItems(items.data, { ...config, sourceId }, hasTime) : probeFiltered({ ...config, sourceId })
 }
 
-const isOverTime = (displayType: string): boolean => displayType === 'line' || displayType === 'stacked_bar'
+const isOverTime = (displayType: string) => displayType === 'line' || displayType === 'stacked_bar'
 
 function probeSql({ displayType, sqlTemplate, connectionId, sourceId }: TileConfig, { sources, interval }: ProbeOptions): Probe | Refusal {
   if (typeof connectionId !== 'string') return { reason: 'the tile has no connection' }

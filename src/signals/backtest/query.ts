@@ -42,34 +42,38 @@ export interface WindowsQuery extends Comparison {
 
 export type BacktestQuery = SeriesQuery | WindowsQuery
 
-/** Of a tile with raw SQL, where counts give the same numbers. */
+/** Values of a tile with raw SQL, where counts give the same numbers. */
 export type SqlValues = Pick<SeriesQuery, 'series' | 'step' | 'lookbackMs' | 'hasTextGroups' | 'read'> & Pick<AlertCondition, 'isGrouped'>
 
 /** Undefined for a query whose values only the server can compute. */
 export type FindSqlValues = (sqlTemplate: string, interval: AlertInterval) => SqlValues | undefined
 
+const text = z.string().nullish()
+
+const language = z.enum(['sql', 'lucene']).nullish()
+
 const alertPart = z.object({
-  source: z.string().nullish(),
-  groupBy: z.string().nullish(),
+  source: text,
+  groupBy: text,
   threshold: z.number(),
   thresholdMax: z.number().nullish(),
   thresholdType: z.enum(thresholdTypes),
   interval: z.enum(alertIntervals),
   scheduleOffsetMinutes: z.number().nullish(),
-  scheduleStartAt: z.string().nullish(),
+  scheduleStartAt: text,
   numConsecutiveWindows: z.number().nullish(),
 })
 
 const itemPart = z.object({
   aggFn: z.string(),
-  alias: z.string().nullish(),
-  valueExpression: z.string().nullish(),
+  alias: text,
+  valueExpression: text,
   level: z.number().nullish(),
-  where: z.string().nullish(),
-  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
-  metricName: z.string().nullish(),
-  metricType: z.string().nullish(),
-  periodAggFn: z.string().nullish(),
+  where: text,
+  whereLanguage: language,
+  metricName: text,
+  metricType: text,
+  periodAggFn: text,
 })
 
 export type Item = z.output<typeof itemPart>
@@ -77,17 +81,17 @@ export type Item = z.output<typeof itemPart>
 export const itemsPart = z.array(itemPart).min(1)
 
 const tilePart = z.object({
-  configType: z.string().nullish(),
-  sqlTemplate: z.string().nullish(),
+  configType: text,
+  sqlTemplate: text,
   displayType: z.string(),
   connectionId: z.unknown().optional(),
   sourceId: z.unknown().optional(),
   select: z.unknown().optional(),
-  where: z.string().nullish(),
-  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
-  groupBy: z.string().nullish(),
-  having: z.string().nullish(),
-  orderBy: z.string().nullish(),
+  where: text,
+  whereLanguage: language,
+  groupBy: text,
+  having: text,
+  orderBy: text,
   asRatio: z.boolean().nullish(),
   formulas: z.array(z.object({ expression: z.string() })).nullish(),
 })
@@ -96,10 +100,10 @@ export type TileConfig = z.output<typeof tilePart>
 
 const savedSearchPart = z.object({
   sourceId: z.unknown().optional(),
-  select: z.string().nullish(),
-  where: z.string().nullish(),
-  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
-  filters: z.array(z.looseObject({ type: z.string().nullish(), condition: z.string().nullish() })).nullish(),
+  select: text,
+  where: text,
+  whereLanguage: language,
+  filters: z.array(z.looseObject({ type: text, condition: text })).nullish(),
 })
 
 /** The configuration of a tile with a builder or raw SQL. */
@@ -234,8 +238,8 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
 }
 
 const sourcePart = z.object({
-  connection: z.string().nullish(),
-  from: z.object({ databaseName: z.string(), tableName: z.string().nullish() }),
+  connection: text,
+  from: z.object({ databaseName: z.string(), tableName: text }),
   metricTables: z.record(z.string(), z.unknown()).nullish(),
 })
 
@@ -292,7 +296,7 @@ function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | un
   }
 }
 
-/** Those of the source and of the sidebar. */
+/** Conditions of the source and of the sidebar. */
 function conditionsOf({ filters }: z.output<typeof savedSearchPart>, source: Body | undefined): readonly string[] | Refusal {
   // Observed on HyperDX 2.36: its alert task ignores the filter of a source of traces.
   const ofSource = source?.kind === 'trace' ? undefined : source?.tableFilterExpression
@@ -301,7 +305,7 @@ function conditionsOf({ filters }: z.output<typeof savedSearchPart>, source: Bod
   return [ofSource, ...ofSidebar].flatMap((one) => (typeof one === 'string' && one !== '' ? one : []))
 }
 
-const hasWord = (text: string, word: string): boolean => new RegExp(`\\b${RegExp.escape(word)}\\b`).test(text)
+const hasWord = (text: string, word: string) => new RegExp(`\\b${RegExp.escape(word)}\\b`).test(text)
 
 /** `toString(Body) AS text` */
 const namedIn = (select: string): readonly string[] =>

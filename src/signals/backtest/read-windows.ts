@@ -19,7 +19,7 @@ const firstBatch = 100
 const maxSlow = 2
 
 interface WindowsContext extends ServerAccess {
-  /** Gives back a negative number. False where the limit does not allow it. */
+  /** A negative number gives requests back. False where the limit does not allow the number. */
   readonly reserve: (count: number) => boolean
   readonly maxRequests: number
   readonly time: TimeBudget
@@ -51,7 +51,7 @@ export async function readWindows(context: WindowsContext, windows: Windows): Pr
   try {
     while (done < starts.length) {
       const needed = Math.ceil((starts.length - done) / size)
-      if (needed > reserved && !context.reserve(needed - reserved)) return tooExpensive(needed, done, context)
+      if (needed > reserved && !context.reserve(needed - reserved)) return tooExpensive(needed, done, context.maxRequests)
       reserved = Math.max(reserved, needed)
       const refusal = context.time.refuse(spentMs, leftMs)
       if (refusal !== undefined) return refusal
@@ -82,8 +82,8 @@ export async function readWindows(context: WindowsContext, windows: Windows): Pr
   }
 }
 
-const tooExpensive = (needed: number, done: number, { maxRequests }: WindowsContext): Refusal => ({
-  reason: `too expensive: its SQL needs ${needed}${done === 0 ? '' : ' more'} queries, and the limit of ${maxRequests} requests leaves fewer`,
+const tooExpensive = (needed: number, done: number, max: number): Refusal => ({
+  reason: `too expensive: its SQL needs ${needed}${done === 0 ? '' : ' more'} queries, and the limit of ${max} requests leaves fewer`,
 })
 
 /** The time is that on the server where it states that, because this has no wait for the rate limit. */
@@ -102,11 +102,11 @@ async function runBatch({ api, service }: WindowsContext, { sql, lengthMs }: Win
 function batchSize(sql: WindowSql, lengthMs: number): number {
   const length = renderWindow(sql, Date.UTC(2026, 0, 1), lengthMs).length + 60
   // Measured on queries of many kinds, with a margin.
-  const elements = 2 * sql.tokenCount + 30
+  const elements = 2 * sql.parts.filter((part) => part !== ' ').length + 30
   return Math.max(1, Math.min(maxBatch, Math.floor(maxQueryLength / length), Math.floor(maxElements / elements)))
 }
 
-const isTooMuch = (answer: SqlAnswer): boolean =>
+const isTooMuch = (answer: SqlAnswer) =>
   answer.kind === 'too-large' || answer.kind === 'too-slow' || (answer.kind === 'refused' && answer.reason.includes('AST is too big'))
 
 export const toRefusal = (answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal => ({
@@ -203,7 +203,7 @@ function lastNumber(row: SqlRow, numbers: ReadonlySet<string>): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number : null
 }
 
-const groupOf = (row: SqlRow, numbers: ReadonlySet<string>, time: string): string =>
+const groupOf = (row: SqlRow, numbers: ReadonlySet<string>, time: string) =>
   Object.entries(row)
     .filter(([name]) => name !== windowColumn && name !== time && !numbers.has(name))
     .map(([name, value]) => `${name}:${String(value)}`)
@@ -262,7 +262,7 @@ export async function refuseUnbounded(
   }
 }
 
-const isNothing = (row: SqlRow): boolean => {
+const isNothing = (row: SqlRow) => {
   const value = Object.values(row).at(-1)
   return value == null || Number(value) === 0 || Number.isNaN(Number(value))
 }

@@ -102,7 +102,7 @@ function mergeRows(rows: z.output<typeof wireRows>): readonly SeriesRow[] {
 }
 
 /** A text of digits may be a number of 64 bits. The attributes of OpenTelemetry are maps of texts. */
-const isNumeric = (column: string, value: unknown): boolean =>
+const isNumeric = (column: string, value: unknown) =>
   typeof value === 'number' || (typeof value === 'string' && /^-?\d+$/.test(value) && !column.startsWith('arrayElement('))
 
 function toNumber(value: unknown): number | null {
@@ -192,7 +192,7 @@ const maxConcurrent = 4
 export function shareRequests(read: ReadSeries, { maxItems, hasOneSource, refuse }: SharingOptions): ReadSeries {
   let waiting: Waiting[] = []
   const readUnlessLate: ReadSeries = async (request) => refuse() ?? read(request)
-  const keyOf = ({ request: { series, fromMs, untilMs, granularity } }: Waiting): string =>
+  const keyOf = ({ request: { series, fromMs, untilMs, granularity } }: Waiting) =>
     JSON.stringify([fromMs, untilMs, granularity, series[0]?.groupBy, hasOneSource && series[0]?.sourceId])
 
   function toPacks(): readonly (readonly Waiting[])[] {

@@ -1,7 +1,7 @@
 import { intervalMs } from '../../kinds/alert/schedule.ts'
 import { type AlertCondition, evaluate, summarize, type TimeRange, type WindowValues } from './evaluate.ts'
 
-/** Or the reason why no condition does what is wanted. */
+/** A condition, or the reason why none does what is wanted. */
 export type Suggestion =
   | { readonly threshold: number; readonly windows: number; readonly notificationsOnBusiestDay: number }
   | { readonly reason: string }

@@ -100,7 +100,7 @@ export function sqlInLucene(condition: string): string | undefined {
 /** What a variable without a value becomes, by the format of its reference. */
 const empty: Readonly<Record<string, string>> = { sqlstring: 'NULL', regex: '.*', csv: '', lucene: '("")' }
 
-const derivedName = (name: string): string =>
+const derivedName = (name: string) =>
   name
     .trim()
     .replace(/\s+/g, '_')

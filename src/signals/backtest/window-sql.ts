@@ -16,8 +16,8 @@ export interface WindowSql {
   readonly sourceId: string | undefined
   /** `database.table` */
   readonly tables?: readonly string[]
+  /** The words and signs of the expanded query, with a blank for several. */
   readonly parts: readonly Part[]
-  readonly tokenCount: number
 }
 
 type Part = string | { readonly parameter: Parameter; readonly type: string }
@@ -46,15 +46,14 @@ export const refuse = (reason: string): never => {
 }
 
 /** The expanded query, or why its values in the past are unknown. */
-export const expandTemplate = (template: Template): Pick<WindowSql, 'parts' | 'tokenCount'> | Refusal =>
+export const expandTemplate = (template: Template): Pick<WindowSql, 'parts'> | Refusal =>
   orRefusal(() => {
     const expanded = expandSelect(template)
     // In brackets, it must stay one part of the batch.
     const form = refuseForm(expanded.join(''))
     if (form !== undefined) return { reason: form }
     refuseUnbatchable(expanded)
-    const parts = expanded.map((token) => toPart(token, template.shape))
-    return { parts: joinTexts(parts), tokenCount: expanded.filter((token) => token.trim() !== '').length }
+    return { parts: expanded.map((token) => toPart(token, template.shape)) }
   })
 
 /** As the alert task of the server runs it, or why it must not be sent so. */
@@ -84,7 +83,7 @@ function orRefusal<T>(expand: () => T): T | Refusal {
 
 const refuseVariable = (): never => refuse('the tile uses variables of its dashboard')
 
-const isQuoted = (token: string): boolean => /^['"`]./s.test(token)
+const isQuoted = (token: string) => /^['"`]./s.test(token)
 
 export type PrintTime = (type: 'Date' | 'DateTime' | 'DateTime64', end: 'from' | 'to') => string
 
@@ -94,7 +93,7 @@ interface Macro {
   readonly expand: (args: readonly string[], print: PrintTime) => string
 }
 
-const between = (column: string, type: Parameters<PrintTime>[0], print: PrintTime): string =>
+const between = (column: string, type: Parameters<PrintTime>[0], print: PrintTime) =>
   `${column} >= ${print(type, 'from')} AND ${column} <= ${print(type, 'to')}`
 
 const dateTimeFilter: Macro = {
@@ -247,16 +246,6 @@ function toPart(token: string, shape: SqlShape): Part {
     return refuse(`the server sets no parameter ${quote(name, 60)} for a tile of this type`)
   const stated = parameterTypes.find((one) => one === type.trim())
   return stated === undefined ? refuse(`the parameter ${name} has the type ${quote(type.trim(), 40)}`) : { parameter: known, type: stated }
-}
-
-function joinTexts(parts: readonly Part[]): readonly Part[] {
-  const joined: Part[] = []
-  for (const part of parts) {
-    const last = joined.at(-1)
-    if (typeof part === 'string' && typeof last === 'string') joined.splice(-1, 1, `${last}${part}`)
-    else joined.push(part)
-  }
-  return joined
 }
 
 export function renderWindow({ parts }: Pick<WindowSql, 'parts'>, startMs: number, lengthMs: number): string {

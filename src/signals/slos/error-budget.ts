@@ -49,7 +49,7 @@ export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, en
 }
 
 /** Decides as the alerts do, which treat too few events as a rate of 0. */
-const isBurning = ({ rate, long, short }: (typeof burnRateAlerts)[number], rates: Readonly<Record<string, number>>): boolean =>
+const isBurning = ({ rate, long, short }: (typeof burnRateAlerts)[number], rates: Readonly<Record<string, number>>) =>
   Math.min(rates[long.name] ?? 0, rates[short.name] ?? 0) >= rate
 
 /** Ten years. Later dates say nothing, and from the year 275760 on do not exist. */

@@ -80,7 +80,7 @@ function readSlo(one: SpelledSlo): { readonly slo: Slo } | { readonly diagnostic
 const locate = ({ document, key, location }: SpelledSlo, path: ValuePath) =>
   path.length === 0 ? location : document.locationOf(['slos', key, ...path])
 
-const pathOf = ({ document, key }: SpelledSlo, path: ValuePath): string =>
+const pathOf = ({ document, key }: SpelledSlo, path: ValuePath) =>
   ['slos', key, formatPath(path, valueAt(document.value, ['slos', key]))].filter((part) => part !== '').join('.')
 
 const diagnose = (slo: Slo, rule: keyof typeof sloRules, path: ValuePath, message: string): Diagnostic =>
@@ -111,7 +111,7 @@ function checkObjective(slo: Slo): readonly Diagnostic[] {
     )
 }
 
-const round = (value: number): string => String(Number(value.toFixed(1)))
+const round = (value: number) => String(Number(value.toFixed(1)))
 
 const unknownSource: SloSource = {
   id: 'source',
@@ -191,7 +191,7 @@ function makeObject(slo: Slo, { kind, key, spelled }: Pick<Declared, 'kind' | 'k
 
 type Recipients = NonNullable<DeclaredSlo['noData']>
 
-const tileOf = ({ long, short }: BurnRateAlert): string => `Burn rate ${long.name} / ${short.name}`
+const tileOf = ({ long, short }: BurnRateAlert) => `Burn rate ${long.name} / ${short.name}`
 
 const eventsTile = 'Events in the last hour'
 
@@ -283,7 +283,7 @@ function explain(slo: DeclaredSlo): string {
   ].join('\n')
 }
 
-const inCode = (text: string): string => {
+const inCode = (text: string) => {
   const fence = '`'.repeat(longestRun(text) + 1)
   return `${fence} ${text.replaceAll(/\s+/g, ' ').trim()} ${fence}`
 }

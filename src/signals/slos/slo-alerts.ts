@@ -23,18 +23,14 @@ const step = '5m'
 export const findSloAlert =
   (slos: readonly { readonly slo: DeclaredSlo; readonly source: SloSource }[]): FindSqlValues =>
   (sqlTemplate, interval) => {
+    if (intervalMs[interval] % intervalMs[step] !== 0) return undefined
     for (const { slo, source } of slos) {
-      const values = valuesOn(slo, source, sqlTemplate)
-      if (values !== undefined) return intervalMs[interval] % intervalMs[step] === 0 ? values(interval) : undefined
+      const policy = burnRateAlerts.find((one) => burnRateSql(slo, source, one) === sqlTemplate)
+      if (policy !== undefined) return burnRateValues(slo, source, policy, interval)
+      if (eventsSql(slo, source) === sqlTemplate) return eventValues(slo, source, interval)
     }
     return undefined
   }
-
-function valuesOn(slo: DeclaredSlo, source: SloSource, sqlTemplate: string): ((interval: AlertInterval) => SqlValues) | undefined {
-  const policy = burnRateAlerts.find((one) => burnRateSql(slo, source, one) === sqlTemplate)
-  if (policy !== undefined) return (interval) => burnRateValues(slo, source, policy, interval)
-  return eventsSql(slo, source) === sqlTemplate ? (interval) => eventValues(slo, source, interval) : undefined
-}
 
 const common = { step, hasTextGroups: true } as const
 

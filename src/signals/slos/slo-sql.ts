@@ -70,7 +70,7 @@ export const maxBurnRate = (objective: number): number => {
 /** In percent. */
 export const lowestObjective = (rate: number): number => 100 - 100 / rate
 
-/** In percent, when the alert can fire first. */
+/** Percentage of the budget that is gone when the alert can fire first. */
 export const budgetShare = ({ rate, long }: BurnRateAlert, slo: Pick<DeclaredSlo, 'window'>): number =>
   (100 * rate * long.ms) / windowMs(slo)
 
@@ -119,18 +119,18 @@ const eventsOf = ({ total, good, groupBy }: DeclaredSlo, source: SloSource): Eve
 
 const end = 'fromUnixTimestamp64Milli({endDateMilliseconds:Int64})'
 
-const before = (ms: number): string => `fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - ${ms})`
+const before = (ms: number) => `fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - ${ms})`
 
 const name = <C extends string>(column: C) => `${namePrefix}${column}` as const
 
 /** `toFloat64`, because a division of whole numbers is exact up to 2^53 and a product of unsigned ones wraps. */
-const column = (expression: string, as: string): string => `    toFloat64(${expression}) AS ${name(as)}`
+const column = (expression: string, as: string) => `    toFloat64(${expression}) AS ${name(as)}`
 
-const since = ({ time, total }: Events, { ms }: Span): string => `${time} >= ${before(ms)} AND ${time} < ${end}\n    AND ${total}`
+const since = ({ time, total }: Events, { ms }: Span) => `${time} >= ${before(ms)} AND ${time} < ${end}\n    AND ${total}`
 
 const groupColumn = ({ group }: Events): readonly string[] => (group === undefined ? [] : [`    ${group} AS ${name('group')}`])
 
-const groupClause = ({ group }: Events): string => (group === undefined ? '' : `\n  GROUP BY ${name('group')}`)
+const groupClause = ({ group }: Events) => (group === undefined ? '' : `\n  GROUP BY ${name('group')}`)
 
 /** The counts of windows that end now: from one scan of the longest. */
 function countWindows(events: Events, longest: Span, columns: readonly string[]): string {
@@ -142,7 +142,7 @@ ${[...groupColumn(events), ...columns].join(',\n')}
 )`
 }
 
-const rateOf = (slo: DeclaredSlo, window: string): string => {
+const rateOf = (slo: DeclaredSlo, window: string) => {
   const { multiplier, divisor } = burnRateFactors(slo.objective)
   const [good, total] = [name(`${window}_good`), name(`${window}_total`)]
   return `(${total} - ${good}) * ${multiplier} / (${total} * ${divisor})`
