@@ -18,7 +18,16 @@ import { type Estimates, estimateAlerts } from '../../signals/backtest/estimate.
 import type { TimeRange } from '../../signals/backtest/evaluate.ts'
 import { judgeEstimates } from '../../signals/backtest/evidence.ts'
 import { type Judgement, showNumber } from '../../signals/backtest/judge.ts'
-import { columnsOfSearch, type Probe, type SingleQuery, toProbe } from '../../signals/backtest/probe.ts'
+import {
+  columnsOfSearch,
+  type LookUp,
+  lookUpColumns,
+  lookUpSeries,
+  lookUpSource,
+  type Probe,
+  type SingleQuery,
+  toProbe,
+} from '../../signals/backtest/probe.ts'
 import type { BacktestQuery, Watched } from '../../signals/backtest/query.ts'
 import { toRefusal, valueOfNumber, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
 import { maxSeries, type ReadSeries, type Refusal, type SeriesItem, shareRequests } from '../../signals/backtest/series-api.ts'
@@ -48,7 +57,6 @@ import {
   withoutQuery,
   withRemedy,
 } from '../plan/evaluations.ts'
-import { type LookUp, lookUpColumns, lookUpSeries, lookUpSource } from './source-columns.ts'
 
 /** The longest time for the queries of a plan. */
 const budgetMs = 60_000

@@ -18,7 +18,7 @@ import {
 } from './evaluate.ts'
 import type { SeriesEvidence } from './judge.ts'
 import type { BacktestQuery, SeriesQuery, WindowsQuery } from './query.ts'
-import { readWindows, refuseUnbounded, type TimeBudget } from './read-windows.ts'
+import { readWindows, refuseUnbounded } from './read-windows.ts'
 import {
   type Coverage,
   maxSeries,
@@ -177,16 +177,14 @@ const sharePerAlert = 1 / 4
 /** The part of the time that is kept for the end of the run. */
 const reservedShare = 1 / 10
 
-function createTimeBudget({ remainingMs }: Pick<ReadApi, 'remainingMs'>): TimeBudget {
+function limitTime({ remainingMs }: Pick<ReadApi, 'remainingMs'>) {
   const totalMs = remainingMs()
   const shareMs = totalMs * sharePerAlert
-  return {
-    refuse(spentMs, leftMs) {
-      if (remainingMs() < totalMs * reservedShare) return isOutOfTime
-      if (spentMs + leftMs <= shareMs) return undefined
-      const parts = [spentMs + leftMs, shareMs].map((ms) => formatDuration(ms))
-      return { reason: `too expensive: its SQL takes about ${parts[0]}, and one alert gets ${parts[1]}, a quarter of timeout-seconds` }
-    },
+  return (spentMs: number, leftMs: number): Refusal | undefined => {
+    if (remainingMs() < totalMs * reservedShare) return isOutOfTime
+    if (spentMs + leftMs <= shareMs) return undefined
+    const parts = [spentMs + leftMs, shareMs].map((ms) => formatDuration(ms))
+    return { reason: `too expensive: its SQL takes about ${parts[0]}, and one alert gets ${parts[1]}, a quarter of timeout-seconds` }
   }
 }
 
@@ -200,7 +198,7 @@ function spread(starts: readonly number[], most = starts.length): readonly numbe
 
 function createReader(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>) {
   const { range, maxRequests, readSeries } = options
-  const time = createTimeBudget(options.api)
+  const refuseTime = limitTime(options.api)
   let sent = 0
   const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
   const bounds = new Map<string, Promise<Refusal | undefined>>()
@@ -238,9 +236,9 @@ function createReader(options: EstimateOptions, finest: ReadonlyMap<string, Aler
 
   async function readSql({ sql, step }: Pick<WindowsQuery, 'sql' | 'step'>, span: TimeRange) {
     const lengthMs = intervalMs[step]
-    const late = time.refuse(0, 0)
+    const late = refuseTime(0, 0)
     if (late !== undefined) return late
-    const context = { ...options, reserve, time }
+    const context = { ...options, reserve, refuseTime }
     const asked = bounds.get(sql.template) ?? refuseUnbounded(sql, lengthMs, context)
     bounds.set(sql.template, asked)
     const refusal = await asked
@@ -266,7 +264,7 @@ function createReader(options: EstimateOptions, finest: ReadonlyMap<string, Aler
   ): Promise<readonly SeriesRow[] | Refusal> {
     const rows: SeriesRow[] = []
     for (const chunk of ranges) {
-      const late = time.refuse(0, 0)
+      const late = refuseTime(0, 0)
       if (late !== undefined) return late
       const answers = await Promise.all(parts.map((series) => readSeries({ ...chunk, granularity, series })))
       const refusal = answers.find((one) => 'reason' in one)

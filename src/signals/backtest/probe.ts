@@ -1,7 +1,10 @@
 import * as z from 'zod'
 import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
+import type { Source } from '../../kinds/source/source-wire.ts'
+import type { SqlQuery } from '../../platform/api/sql.ts'
 import { getById } from '../../platform/core/keys.ts'
+import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import {
   type Item,
   itemsPart,
@@ -10,12 +13,14 @@ import {
   refuseVariables,
   type TileConfig,
   tableNameOf,
+  tablesOf,
   toAlertQuery,
   toField,
   toSeriesItem,
   type Watched,
 } from './query.ts'
 import type { Refusal, SeriesItem } from './series-api.ts'
+import { luceneColumns } from './terms.ts'
 import { renderAlone, type SqlShape } from './window-sql.ts'
 
 // What to send to see whether a server can run a query: more than a backtest can use, because the values do not matter.
@@ -145,4 +150,54 @@ function probeFiltered({ sourceId, select, where, whereLanguage }: Sourced): Pro
   if (refusal !== undefined) return refusal
   const count = toSeriesItem({ aggFn: 'count', where, whereLanguage }, sourceId, undefined)
   return { series: [count], columns: expressions.map((one) => ({ sourceId, expressions: [one] })), left: [] }
+}
+
+// What a source names, as a query without rows: the server says which table or column does not exist.
+
+export type LookUp = Pick<SqlQuery, 'sql' | 'connectionId'>
+
+/** The tables of a source and all expressions that it has for them. */
+export function lookUpSource(source: Source): readonly (LookUp | Refusal)[] {
+  const expressions = Object.entries(source).flatMap(([field, value]) =>
+    // An order is not an expression.
+    field.endsWith('Expression') && field !== 'orderByExpression' && typeof value === 'string' && value.trim() !== '' ? [value] : [],
+  )
+  const types = source.kind === 'metric' ? [...tablesOf(source).keys()] : [undefined]
+  return types.map((type) => lookUp(source, { expressions }, type))
+}
+
+export const lookUpSeries = (series: readonly SeriesItem[], sources: readonly Source[]): readonly (LookUp | Refusal)[] =>
+  [...Map.groupBy(series, ({ sourceId, metricDataType }) => `${sourceId} ${metricDataType}`).values()].map((alike) => {
+    const source = getById(sources, alike[0]?.sourceId)
+    return lookUp(source, { expressions: [...new Set(alike.flatMap(expressionsOf))] }, alike[0]?.metricDataType)
+  })
+
+export const lookUpColumns = ({ sourceId, ...columns }: Columns, sources: readonly Source[]): LookUp | Refusal =>
+  lookUp(getById(sources, sourceId), columns)
+
+const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem): readonly string[] => [
+  ...(whereLanguage === 'lucene' ? luceneColumns(where) : where.trim() === '' ? [] : [where]),
+  ...groupBy,
+  ...(field === undefined ? [] : [field]),
+]
+
+/** The query of the columns. Refused where an expression could change the rest of the query. */
+function lookUp(
+  source: Source | undefined,
+  { expressions, groupBy, orderBy }: Omit<Columns, 'sourceId'>,
+  metricType?: string,
+): LookUp | Refusal {
+  const table = source && tablesOf(source).get(metricType)
+  if (table?.connectionId == null) return { reason: 'the API does not show the table of its source' }
+  const clauses = [groupBy, orderBy].filter((one) => one !== undefined)
+  const reason = [...expressions, ...clauses].map((one) => refuseForm(one)).find((one) => one !== undefined)
+  if (reason !== undefined) return { reason }
+  const lines = [
+    `SELECT ${expressions.length === 0 ? '1' : expressions.map((one) => `(${one})`).join(', ')}`,
+    `FROM ${nameOfTable(table)}`,
+    ...(groupBy === undefined ? [] : [`GROUP BY ${groupBy}`]),
+    ...(orderBy === undefined ? [] : [`ORDER BY ${orderBy}`]),
+    'LIMIT 0',
+  ]
+  return { sql: lines.join('\n'), connectionId: table.connectionId }
 }

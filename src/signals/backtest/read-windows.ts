@@ -22,12 +22,8 @@ interface WindowsContext extends ServerAccess {
   /** A negative number gives requests back. False where the limit does not allow the number. */
   readonly reserve: (count: number) => boolean
   readonly maxRequests: number
-  readonly time: TimeBudget
-}
-
-export interface TimeBudget {
-  /** Why an alert is not read to its end: it took this time so far, and needs at least that much more. Undefined where it may go on. */
-  refuse(spentMs: number, leftMs: number): Refusal | undefined
+  /** Why an alert is not read on: it took this time so far, and needs at least that much more. Undefined where it may go on. */
+  readonly refuseTime: (spentMs: number, leftMs: number) => Refusal | undefined
 }
 
 type SqlRows = Extract<SqlAnswer, { readonly kind: 'rows' }>
@@ -53,7 +49,7 @@ export async function readWindows(context: WindowsContext, windows: Windows): Pr
       const needed = Math.ceil((starts.length - done) / size)
       if (needed > reserved && !context.reserve(needed - reserved)) return tooExpensive(needed, done, context.maxRequests)
       reserved = Math.max(reserved, needed)
-      const refusal = context.time.refuse(spentMs, leftMs)
+      const refusal = context.refuseTime(spentMs, leftMs)
       if (refusal !== undefined) return refusal
       reserved--
       const batch = starts.slice(done, done + (isMeasured ? size : Math.min(size, firstBatch)))
@@ -109,23 +105,18 @@ function batchSize(sql: WindowSql, lengthMs: number): number {
 const isTooMuch = (answer: SqlAnswer) =>
   answer.kind === 'too-large' || answer.kind === 'too-slow' || (answer.kind === 'refused' && answer.reason.includes('AST is too big'))
 
-export const toRefusal = (answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal => ({
-  reason: explain(answer),
-  ...(answer.kind === 'refused' && { queryError: answer.reason }),
-})
-
-function explain(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string {
+export function toRefusal(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal {
   switch (answer.kind) {
     case 'asleep':
-      return `asleep, not checked: a query would wake the service; set ${spellVariable('wake-service', 'true')} to allow that`
+      return { reason: `asleep, not checked: a query would wake the service; set ${spellVariable('wake-service', 'true')} to allow that` }
     case 'too-slow':
-      return 'its SQL took longer than 30 s, the limit of the server'
+      return { reason: 'its SQL took longer than 30 s, the limit of the server' }
     case 'too-large':
-      return 'the answer to its SQL is too large for the server'
+      return { reason: 'the answer to its SQL is too large for the server' }
     case 'refused':
-      return `the server refused its SQL: ${answer.reason}`
+      return { reason: `the server refused its SQL: ${answer.reason}`, queryError: answer.reason }
     case 'unsent':
-      return `not sent: ${answer.reason}`
+      return { reason: `not sent: ${answer.reason}` }
   }
 }
 
