@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { kindLabels } from '../kinds/kind-names.ts'
 import type { WriteApi } from '../platform/api/client.ts'
 import { formatMoment } from '../platform/core/dates.ts'
-import { type Diagnostic, errorsIn } from '../platform/core/diagnostics.ts'
+import { errorsIn } from '../platform/core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
@@ -166,7 +166,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
 }
 
 /** A changed source can break alerts, which shows only when their queries run. */
-async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outcomes: readonly Outcome[]): Promise<readonly Diagnostic[]> {
+async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outcomes: readonly Outcome[]) {
   const isChanged = changesOf({ changes: outcomes.filter(isWritten).map(({ change }) => change) }, 'source').some(isDifference)
   if (!isChanged || !context.api.hasSql) return []
   const { findBrokenAlerts } = await import('./queries/query-problems.ts')
@@ -189,7 +189,7 @@ async function readPlanFile(path: string, { files, environment }: Pick<ApplyCont
 
 const maxListed = 8
 
-function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: ApplyContext, prune: Prune): void {
+function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: ApplyContext, prune: Prune) {
   const moved = movedSince(agreed, toPlanFile(planned, service, prune))
   if (moved.length === 0) return
   const lines = listFirst(moved, maxListed, (count) => `… and ${count} more`).map((line) => `- ${line}`)
@@ -214,7 +214,7 @@ function outcomeFacts(result: Applied): Block {
   return countFacts({ Tracked: tracked, Unchanged: unchanged.length - tracked, 'Not done': undecided })
 }
 
-function applyWords(result: Applied): Line {
+function applyWords(result: Applied) {
   const parts = order.flatMap((kind) => {
     const { length } = withOutcome(result, kind)
     return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
@@ -273,7 +273,7 @@ function applyBlocks(result: Applied): Part {
 
 const maxNamed = 5
 
-function notEvaluatedWords(alerts: Applied['notEvaluated'] = []): Line {
+function notEvaluatedWords(alerts: Applied['notEvaluated'] = []) {
   if (alerts.length === 0) return []
   const names = joinFirst(
     maxNamed,
@@ -286,7 +286,7 @@ function notEvaluatedWords(alerts: Applied['notEvaluated'] = []): Line {
 
 const maxShown = 10
 
-function failureTexts(objects: readonly PlannedObject[]): readonly string[] {
+function failureTexts(objects: readonly PlannedObject[]) {
   const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
   const texts = groupByCause(failures, (message) => message.replace(/\n.*$/, '')).map(([first, ...others]) =>
     [`${toPlainText(objectWords(first))}${andMore(others.length, 0)}`, ...(first.message ?? '').split('\n')].join('\n  '),

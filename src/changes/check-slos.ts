@@ -108,7 +108,7 @@ const failedSlos = ({ slos }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimi
     .map((slo) => ({ slo, failures: [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)] }))
     .filter(({ failures }) => failures.length > 0)
 
-function causeOf(failed: ReturnType<typeof failedSlos>, { minBudgetLeft }: SloLimits): Line {
+function causeOf(failed: ReturnType<typeof failedSlos>, { minBudgetLeft }: SloLimits) {
   const named = failed.map(({ slo }) => {
     const isLow = slo.budgetLeft !== undefined && belowBudget(slo, minBudgetLeft).length > 0
     const spends = isLow ? 'has too little error budget left' : 'burns its error budget too fast'
@@ -125,7 +125,7 @@ const someReasons = (reasons: readonly Line[]): readonly Line[] => listFirst(rea
 const asleep = (): Line =>
   say`the service is asleep, and a query would wake it; set ${trusted(spellVariable('wake-service', 'true'))} to allow that`
 
-function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined): readonly Line[] {
+function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined) {
   if (minBudgetLeft === undefined) return []
   if (slo.budgetLeft === undefined)
     return [say`${sloName(slo)} has not enough data for min-budget-left: ${counted(slo.total, 'event')} in ${trusted(slo.window)}`]
@@ -134,7 +134,7 @@ function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined): readon
     : []
 }
 
-function aboveBurnRate(slo: CheckedSlo, maxBurnRate: number | undefined): readonly Line[] {
+function aboveBurnRate(slo: CheckedSlo, maxBurnRate: number | undefined) {
   if (maxBurnRate === undefined) return []
   const rate = slo.burnRates[currentWindow]
   if (rate === undefined) return [say`${sloName(slo)} has not enough data for max-burn-rate in the last hour`]
@@ -152,7 +152,7 @@ function round(value: number, places: number): string {
   return rounded === Math.round(value) && rounded !== value ? String(Number(value.toPrecision(6))) : String(rounded)
 }
 
-function roundApart(value: number, limit: number): string {
+function roundApart(value: number, limit: number) {
   const places = [2, 4, 6, 8, 10, 12].find((count) => Number(value.toFixed(count)) !== limit)
   return places === undefined ? String(value) : round(value, places)
 }
@@ -182,7 +182,7 @@ const sloTable = ({ slos, until }: SloResult): Part =>
     ({ status }) => statuses[status],
   )
 
-function runsOutWords({ runsOut }: CheckedSlo, until: string): Line {
+function runsOutWords({ runsOut }: CheckedSlo, until: string) {
   const ms = Date.parse(runsOut) - Date.parse(until)
   return Number.isNaN(ms) ? [trusted(runsOut)] : [trusted(`in ${formatDuration(ms)}`)]
 }

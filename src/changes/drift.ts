@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
 import type { Target } from '../platform/api/path.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, join, joinFirst, type Line, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
+import { counted, join, joinFirst, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
 import { capitalize } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Verdict } from '../platform/report/report.ts'
@@ -94,7 +94,7 @@ function commandsFor(result: PlanResult, { request, project }: PlanningResult, s
   }
 }
 
-function applyCommand(aim: PlanningResult['request'] & Parameters<typeof commandFor>[1]): string {
+function applyCommand(aim: PlanningResult['request'] & Parameters<typeof commandFor>[1]) {
   const { prune, maxDeletes, allowEmpty, repair = [] } = aim
   return [
     commandFor('apply', aim),
@@ -109,7 +109,7 @@ function applyCommand(aim: PlanningResult['request'] & Parameters<typeof command
 const isPullable = ({ origin, instance, madeFrom }: PlannedObject) =>
   origin === 'service' && instance === undefined && madeFrom === undefined
 
-function whoActs(object: PlannedObject, result: PlanResult): Line {
+function whoActs(object: PlannedObject, result: PlanResult) {
   const { action, origin, instance, madeFrom, notes } = object
   if (isPlanWrong(result)) return say`Apply changes nothing until the errors are corrected`
   if (action === 'held')

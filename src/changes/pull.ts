@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type InvalidField, listOf } from '../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { createKinds } from '../kinds/kinds.ts'
-import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../platform/core/diagnostics.ts'
+import { errorsIn, inputDiagnostic, type LintSettings } from '../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { quote } from '../platform/core/text.ts'
@@ -92,7 +92,7 @@ export const pull = defineOperation({
   files: (result) => result.writtenFiles.map(toOutputFile),
 })
 
-function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly Diagnostic[] {
+function checkPullInput({ values, names }: Given<typeof pullInputs>) {
   if (values.only !== 'drifted-or-deleted' || !names.has('env')) return []
   const reason = `cannot be \`drifted-or-deleted\` with ${spellInput('env')}, because the files declare the objects of all environments`
   return [inputDiagnostic('only', reason)]
@@ -256,7 +256,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, asking: ServerCh
   return rejected
 }
 
-function describeInvalid(invalid: readonly InvalidField[], { desired }: Pick<Update, 'desired'>): string {
+function describeInvalid(invalid: readonly InvalidField[], { desired }: Pick<Update, 'desired'>) {
   const tiles = listOf(desired.tiles)
   const placeOf = ({ path }: InvalidField): string =>
     path.replace(/^tiles\.(\d+)/, (whole, index: string) => {

@@ -202,7 +202,7 @@ const findChange = createKeyIndex<Change>((change) => [
   ...(change.id === undefined ? [] : [`${change.kind} ${change.id}`]),
 ])
 
-function findDesired({ kinds, plan, storedObjects }: ComparisonContext, kind: 'dashboard' | 'savedSearch', id: unknown): Body | undefined {
+function findDesired({ kinds, plan, storedObjects }: ComparisonContext, kind: 'dashboard' | 'savedSearch', id: unknown) {
   const change = findChange(plan.changes, id instanceof PendingId ? addressOf({ kind, key: id.key }) : `${kind} ${id}`)
   return change === undefined ? getById<StoredObject>(storedObjects[kind], id) : desiredBody(change, kinds[kind])
 }

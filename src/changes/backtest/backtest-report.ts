@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { formatMoment } from '../../platform/core/dates.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { counted, join, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { integer, noted, onMissingInput } from '../../platform/operation/inputs.ts'
 import type { Part } from '../../platform/report/blocks.ts'
 import { formatDuration, formatTimes } from '../../platform/report/format.ts'
@@ -110,7 +110,7 @@ const unknownData = 'data unknown: the tile names no source'
 export const notEvaluated = 'not evaluated before its start'
 
 /** `fires 12`, `quiet`, `no data`, `not estimable (the tile is raw SQL, …)`. */
-function describeEstimate(estimate: AlertEstimate | undefined): Line {
+function describeEstimate(estimate: AlertEstimate | undefined) {
   if (estimate === undefined) return [trusted('–')]
   const { verdict, notifications, reason, windows } = estimate
   if (verdict === 'not-estimable') return say`not estimable (${untrustedSentence(reason ?? '')})`
@@ -172,14 +172,14 @@ function describeLongest(estimate: AlertEstimate | undefined): Cell {
   return shown(estimate.longestEpisodeMinutes || undefined, (minutes) => formatDuration(minutes * minuteMs))
 }
 
-function describeTimes(estimate: AlertEstimate | undefined): Line {
+function describeTimes(estimate: AlertEstimate | undefined) {
   if (estimate?.windows === undefined) return []
   const { episodes = 0, notifiedAt = [] } = estimate
   return [trusted(episodes === 0 ? '–' : formatTimes(notifiedAt, episodes))]
 }
 
 /** `100%`, or `4.1% (15 Nov 2026 17:00 to 16 Nov 2026 00:00 UTC)`. */
-function describeCoverage(estimate: AlertEstimate | undefined): Line {
+function describeCoverage(estimate: AlertEstimate | undefined) {
   if (estimate?.windows === 0) return []
   if (estimate?.coverage === undefined) return estimate?.windows === undefined ? [] : [trusted('unknown')]
   const { share, first, last } = estimate.coverage
@@ -238,7 +238,7 @@ export function judgeBacktest(alerts: readonly BacktestedAlert[], { maxNotificat
   return missing.length === 0 ? pass : { status: 'warn', reasons: missing }
 }
 
-function findUnchecked(alerts: readonly BacktestedAlert[]): readonly Line[] {
+function findUnchecked(alerts: readonly BacktestedAlert[]) {
   const unknown = alerts.filter(({ next }) => next !== undefined && next.notificationsOnBusiestDay === undefined)
   const names = join(
     unknown.map(({ key }) => say`${key}`),

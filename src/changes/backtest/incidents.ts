@@ -110,7 +110,7 @@ export const judgeIncidents = (incidents: readonly CheckedIncident[]): readonly 
     }),
   )
 
-function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident): Line {
+function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident) {
   if (outcome === 'unknown') return say`cannot be checked (${untrustedSentence(reason)})`
   if (outcome === 'missed') return say`does not notify`
   return say`notifies ${minutes(afterMinutes)} after the start, later than ${minutes(withinMinutes)}`
@@ -160,12 +160,12 @@ export const incidentTable = (incidents: readonly CheckedIncident[]): Block =>
   )
 
 /** `2: 21 Mar 2026 06:30, 06:35 UTC`. */
-function describeOutside({ outside, outsideAt = [] }: Detection): string {
+function describeOutside({ outside, outsideAt = [] }: Detection) {
   if (outside === undefined) return '–'
   return outsideAt.length === 0 ? String(outside) : `${outside}: ${formatTimes(outsideAt)}`
 }
 
-function describeDetection({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident): Line {
+function describeDetection({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident) {
   switch (outcome) {
     case 'detected':
       return say`detected after ${minutes(afterMinutes)}`
@@ -229,7 +229,7 @@ const withoutStart = (query: Query): Query =>
 const marginMs = dayMs
 const marginWindows = 6
 
-function rangeAround({ startMs, endMs }: Incident, queries: readonly Query[], nowMs: number): TimeRange {
+function rangeAround({ startMs, endMs }: Incident, queries: readonly Query[], nowMs: number) {
   const longestMs = Math.max(hourMs, ...queries.map((query) => ('reason' in query ? 0 : intervalMs[query.condition.interval])))
   const margin = Math.max(marginMs, marginWindows * longestMs)
   return {

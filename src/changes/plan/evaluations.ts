@@ -141,7 +141,7 @@ export function reviewEvaluations(plan: Plan, outcomes: readonly Outcome[], aler
 }
 
 /** A created alert is evaluated when it shows it. An updated one keeps its errors until then, and only newer errors prove an evaluation. */
-function isPending({ stored: before }: Change, became: Outcome['became'], alert: StoredObject): boolean {
+function isPending({ stored: before }: Change, became: Outcome['became'], alert: StoredObject) {
   if (became === 'created' || became === 'replaced') return !isEvaluated(alert)
   return became === 'updated' && (failedAt(alert) === undefined || failedAt(alert) === failedAt(before ?? {}))
 }

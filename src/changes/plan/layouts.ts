@@ -73,7 +73,7 @@ const toTile = (tile: Body, marks: readonly TileMark[]) => ({
 })
 
 /** Empty for tiles outside of containers. */
-function titleOf(grid: string, containers: readonly Body[]): string {
+function titleOf(grid: string, containers: readonly Body[]) {
   const [containerId, tabId] = JSON.parse(grid) as [string, string] // Of `gridOf`.
   const found = containers.find(({ id }) => id === containerId)
   const tab = listOf(found?.tabs).find(({ id }) => id === tabId)
@@ -151,7 +151,7 @@ function drawGrid(tiles: readonly LayoutTile[]): string[] {
   )
 }
 
-function drawBox({ masks, texts }: Canvas, { name, marks, x, y, w, h }: LayoutTile, lines: ReadonlyMap<number, number>): void {
+function drawBox({ masks, texts }: Canvas, { name, marks, x, y, w, h }: LayoutTile, lines: ReadonlyMap<number, number>) {
   const [first, last, top, bottom] = [columnOf(x), columnOf(x + w), lines.get(y) ?? 0, lines.get(y + h) ?? 0]
   const join = (line: number, column: number, mask: number): void => {
     const row = masks[line]
@@ -172,7 +172,7 @@ function drawBox({ masks, texts }: Canvas, { name, marks, x, y, w, h }: LayoutTi
 }
 
 /** At most so many cells: a grapheme of two columns has an empty one behind it. */
-function cellsOf(text: string, length: number): readonly string[] {
+function cellsOf(text: string, length: number) {
   const cells = graphemesOf(printable(text)).flatMap((grapheme) => [grapheme, ...new Array<string>(graphemeWidth(grapheme) - 1).fill('')])
   if (cells.length <= length) return cells
   const end = Math.max(0, length - 1)

@@ -93,7 +93,7 @@ export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
 
 const addressOfPlanned = ({ kind, key, id = '' }: PlannedChange) => addressOf({ kind, key: key || id })
 
-function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): readonly string[] {
+function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']) {
   const left = Map.groupBy(now, addressOfPlanned)
   const moved = agreed.flatMap((change) => {
     const name = addressOfPlanned(change)

@@ -90,7 +90,7 @@ export function planHeadline(result: PlanResult): Line {
 const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>) =>
   orphans.length === 0 ? [] : say`, except for ${counted(orphans.length, 'undeclared object')}, which prune deletes`
 
-function markerWords({ toAdopt, toMark }: PlanResult): Line {
+function markerWords({ toAdopt, toMark }: PlanResult) {
   const writes = [
     ...(toAdopt > 0 ? [say`adopts ${counted(toAdopt, 'object')}`] : []),
     ...(toMark > 0 ? [say`updates the markers of ${counted(toMark, 'object')}`] : []),
@@ -218,7 +218,7 @@ export const isPlanWrong = ({ diagnostics }: Pick<PlanResult, 'diagnostics'>): b
 
 const maxErrorLength = 300
 
-function errorWords([first, ...others]: readonly Diagnostic[]): Line {
+function errorWords([first, ...others]: readonly Diagnostic[]) {
   if (first === undefined || others.length > 0) return say`${counted(others.length + 1, 'error')}`
   const [line = ''] = first.message.split('\n', 1)
   return untrustedSentence(clip(line.replace(/\.$/, ''), maxErrorLength))
@@ -294,7 +294,7 @@ const groupInstances = (objects: readonly PlannedObject[]): readonly (readonly P
 ]
 
 /** A text that is equal for equal changes of several instances, without their keys. Tags are sorted, so a key can be anywhere in them. */
-function templateOf({ instance = '', id: _, url: __, layout: ___, ...object }: PlannedObject): string {
+function templateOf({ instance = '', id: _, url: __, layout: ___, ...object }: PlannedObject) {
   const key = new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(instance)}(?![\\p{L}\\p{N}])`, 'gu')
   const withoutKey = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll(key, '\u0000') : value)
   return JSON.stringify(object, (_field, value: unknown) => (Array.isArray(value) ? value.map(withoutKey).toSorted() : withoutKey(value)))

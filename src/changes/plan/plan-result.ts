@@ -189,7 +189,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
   }
 }
 
-function pageOf({ kind, id, stored, desired, action }: Change, { kinds, uiUrl }: PlanningResult): string | undefined {
+function pageOf({ kind, id, stored, desired, action }: Change, { kinds, uiUrl }: PlanningResult) {
   if (action === 'delete' || uiUrl === undefined) return undefined
   const page = kinds[kind].page?.({ ...(desired ?? stored), id })
   return page && `${uiUrl.replace(/(?<!\/)\/+$/, '')}/${page}`

@@ -119,7 +119,7 @@ const decimalsOf = (value: number) => (value >= 10 ? 0 : value >= 1 ? 1 : 2)
 const formatCredits = (value: number) => value.toFixed(decimalsOf(value))
 
 /** Rounded up, so that an upper end above a whole number never looks equal to it. */
-function formatEnd(value: number): string {
+function formatEnd(value: number) {
   const scale = 10 ** decimalsOf(value)
   return formatCredits(Math.ceil(value * scale) / scale)
 }

@@ -228,7 +228,7 @@ export function pullRequestBlocks(result: PullResult): readonly Block[] {
 
 const listAfter = (line: Line, items: readonly Line[]): Part => items.length > 0 && [line, { kind: 'list', items }]
 
-function objectLines({ kind, key, name, outcome, fields = [] }: ObjectResult, index: number): readonly DiffLine[] {
+function objectLines({ kind, key, name, outcome, fields = [] }: ObjectResult, index: number) {
   const title: DiffLine = { sign: outcome === 'removed' ? '-' : '~', text: `${kindLabels[kind]} ${key} (${name})` }
   const sides = fields.map(({ path, file, service }) => ({ path, before: file, after: service }))
   const blank: readonly DiffLine[] = index === 0 ? [] : [{ sign: ' ', text: '' }]

@@ -154,12 +154,12 @@ export async function findQueryProblems(context: QueryContext, planned: Planning
   }
 }
 
-async function whyNotRun({ api, files }: QueryContext): Promise<string | undefined> {
+async function whyNotRun({ api, files }: QueryContext) {
   if (!api.hasSql) return 'set sql-key-id and sql-key-secret to see whether the service can run them'
   return whyNoBacktest({ files })
 }
 
-function noteAll(checks: readonly Check[], reason: string): readonly Diagnostic[] {
+function noteAll(checks: readonly Check[], reason: string) {
   const [first] = checks
   if (first === undefined) return []
   const names = firstOf(5, [...new Set(checks.map(({ subject }) => subject.name))])
@@ -313,7 +313,7 @@ async function changedAlerts(asking: Asking): Promise<readonly ChangedAlert[]> {
 }
 
 /** More days for an alert with few windows in one. The last window is the last one that is over. */
-function rangeBefore(nowMs: number, interval: AlertInterval): TimeRange {
+function rangeBefore(nowMs: number, interval: AlertInterval) {
   const lengthMs = intervalMs[interval]
   const untilMs = Math.floor(nowMs / lengthMs) * lengthMs
   return { fromMs: untilMs - (lengthMs >= dayMs / 4 ? 7 : 1) * dayMs, untilMs }
@@ -380,7 +380,7 @@ const subjectOfAlert = (change: Change): Subject => ({
   explain: (error) => (isOfSlo(change) ? [] : [warnFailing(change, error)]),
 })
 
-function hasOtherQuery({ change, isChanged, now, next, watched }: ComparedAlert, asking: Asking): boolean {
+function hasOtherQuery({ change, isChanged, now, next, watched }: ComparedAlert, asking: Asking) {
   const isComparable = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
   if (isComparable || now === undefined) return isChanged
   const [before, after] = [watched.now, watched.next].map((one) => JSON.stringify(probeWatched(one, change, asking)))
@@ -410,7 +410,7 @@ const toChange = (stored: StoredObject, { planned }: Asking): Change => ({
   desired: planned.kinds.alert.toBody(stored),
 })
 
-function sourceIdsOf(probe: Probe | Refusal | undefined): readonly string[] {
+function sourceIdsOf(probe: Probe | Refusal | undefined) {
   if (probe === undefined || 'reason' in probe) return []
   const { sql, series, columns } = probe
   return [...(series ?? []), ...columns, ...(sql ? [sql] : [])].flatMap(({ sourceId }) => sourceId ?? [])
@@ -454,7 +454,7 @@ function toSeriesChecks(series: readonly SeriesItem[], subject: Subject, asking:
   return [{ key, subject, answer, isOfValues: true }]
 }
 
-function lastWindow({ interval = '1h' }: Subject, { nowMs }: Asking): TimeRange {
+function lastWindow({ interval = '1h' }: Subject, { nowMs }: Asking) {
   const { untilMs } = rangeBefore(nowMs, interval)
   return { fromMs: untilMs - intervalMs[interval], untilMs }
 }
@@ -502,7 +502,7 @@ const searchChecks = (asking: Asking): readonly Check[] =>
   })
 
 /** The requests of apply in this window of the rate limit, if it reads again what the plan has read. */
-function requestsOfApply({ api }: QueryContext, changes: readonly Change[]): number {
+function requestsOfApply({ api }: QueryContext, changes: readonly Change[]) {
   const quota = api.rateLimit()
   return quota === undefined ? 0 : quota.limit - quota.remaining + countRequests(changes, false)
 }
@@ -540,7 +540,7 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
 /** More alerts without rows are one note, because rare rows are healthy. */
 const maxQuiet = 3
 
-function foldQuiet(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+function foldQuiet(diagnostics: readonly Diagnostic[]) {
   const quiet = diagnostics.filter(({ rule }) => rule === ('quiet-alert' satisfies keyof typeof evaluationRules))
   const [first] = quiet
   if (first === undefined || quiet.length <= maxQuiet) return diagnostics

@@ -55,7 +55,7 @@ function longestQuery(slo: Slo, { storedObjects }: PlanningResult, endMs: number
   return { sql, connectionId: source.connectionId, startMs: endMs - longest.long.ms, endMs }
 }
 
-function describeSlow(answer: SqlAnswer): string | undefined {
+function describeSlow(answer: SqlAnswer) {
   if (answer.kind === 'too-slow') return `more than ${maxQueryMs / 1000} s, so the alert never fires: the server ends it then`
   if (answer.kind !== 'rows' || answer.elapsedMs === undefined || answer.elapsedMs <= slowMs) return undefined
   return `${(answer.elapsedMs / 1000).toFixed(1)} s; the server ends it after ${maxQueryMs / 1000} s, and the alert then never fires`

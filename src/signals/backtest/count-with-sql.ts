@@ -43,7 +43,7 @@ export const inRange = ({ time }: Pick<SourceTable, 'time'>): string =>
 
 const [startColumn, groupColumn] = ['start__', 'group__']
 
-function countsSql(table: SourceTable, series: readonly SeriesItem[], stepSeconds: number): string {
+function countsSql(table: SourceTable, series: readonly SeriesItem[], stepSeconds: number) {
   const count = countWith(table.sampleRate)
   const conditions = series.map(({ where }) => (where.trim() === '' ? undefined : `(${where})`))
   const [groupBy] = series[0]?.groupBy ?? []

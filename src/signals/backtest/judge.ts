@@ -61,7 +61,7 @@ const note = (message: string): Finding => ({ severity: 'note', message })
 export const showNumber = (value: number): string =>
   Number.isInteger(value) ? value.toLocaleString('en-US') : String(Number(value.toPrecision(4)))
 
-function showSpan(values: readonly number[]): string | undefined {
+function showSpan(values: readonly number[]) {
   if (values.length === 0) return undefined
   const [low, high] = [Math.min, Math.max].map((choose) => showNumber(values.reduce((a, b) => choose(a, b))))
   return low === high ? low : `${low} … ${high}`
@@ -74,7 +74,7 @@ const periodOf = ({ fromMs, untilMs }: TimeRange) => {
 
 const countBreaching = ({ windows }: Evidence) => windows.filter(({ isBreaching }) => isBreaching).length
 
-function describeValues(evidence: Evidence): string {
+function describeValues(evidence: Evidence) {
   const { condition, range, windows, values } = evidence
   const all = windows.flatMap(({ startMs }) =>
     (values.get(startMs) ?? []).flatMap(({ group, value }) => (value === null ? [] : [{ startMs, group, value }])),
@@ -184,7 +184,7 @@ export function nearValue(text: string, known: readonly string[]): string | unde
   return others.find((one) => one.toLowerCase() === text.toLowerCase()) ?? nearestName(text, others)
 }
 
-function explainKey(column: string, lists: Silence['lists']): string | undefined {
+function explainKey(column: string, lists: Silence['lists']) {
   const [, map = '', key = ''] = keyOfMap.exec(column) ?? []
   // The dots of a text are written in another way for the API.
   const [keys, wanted] = [lists.get(map), key.replaceAll('\\x2E', '.')]

@@ -151,7 +151,7 @@ type AlertPart = z.output<typeof alertPart>
 
 type WatchedTile = Extract<Watched, { readonly tile: Body }>
 
-function refuseSchedule(alert: AlertPart): Refusal | undefined {
+function refuseSchedule(alert: AlertPart) {
   const { scheduleOffsetMinutes, scheduleStartAt, thresholdType, thresholdMax } = alert
   if (scheduleStartAt != null && !isAtBorder(alert))
     return { reason: 'scheduleStartAt is between two borders of the interval, so the server evaluates each window in two parts' }
@@ -259,7 +259,7 @@ export function tableNameOf(source: StoredObject | undefined, metricType: string
 }
 
 /** The source of the tile, or else one whose table its query names. Rows of metrics are not counted without a metric. */
-function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sources: readonly StoredObject[]): string | undefined {
+function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sources: readonly StoredObject[]) {
   const tables = sources.flatMap((source) => {
     const table = tableOfSource(source)
     return table === undefined ? [] : [{ id: source.id, ...table }]
@@ -341,7 +341,7 @@ const requestable = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any
 
 const exactMetrics = ['gauge', 'histogram']
 
-function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item, isExact: boolean): Refusal | undefined {
+function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item, isExact: boolean) {
   if (!requestable.includes(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
   if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
   if (toField(valueExpression ?? '') === undefined)

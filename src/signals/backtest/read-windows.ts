@@ -95,7 +95,7 @@ async function runBatch({ api, service }: WindowsContext, { sql, lengthMs }: Win
   return { answer, elapsedMs: statedMs ?? startedMs - api.remainingMs() }
 }
 
-function batchSize(sql: WindowSql, lengthMs: number): number {
+function batchSize(sql: WindowSql, lengthMs: number) {
   const length = renderWindow(sql, Date.UTC(2026, 0, 1), lengthMs).length + 60
   // Measured on queries of many kinds, with a margin.
   const elements = 2 * sql.parts.filter((part) => part !== ' ').length + 30
@@ -174,7 +174,7 @@ function toSeriesRows(rows: readonly SqlRow[], startMs: number, numbers: Readonl
 export const valueOfNumber = ({ columns, rows: [row] }: SqlRows): number => (row && lastNumber(row, numbersIn(columns))) ?? 0
 
 /** The cloud writes a time in the zone of its column. */
-function refuseZone({ name, type }: SqlColumn, rows: readonly SqlRow[]): Refusal | undefined {
+function refuseZone({ name, type }: SqlColumn, rows: readonly SqlRow[]) {
   const zone = /'([^']*)'/.exec(type)?.[1] ?? 'UTC'
   return zone === 'UTC' || rows.every((row) => String(row[name]).endsWith('Z'))
     ? undefined
@@ -182,7 +182,7 @@ function refuseZone({ name, type }: SqlColumn, rows: readonly SqlRow[]): Refusal
 }
 
 /** `2026-11-12T08:50:00Z`, and the same without zone. */
-function toTimeMs(value: unknown): number {
+function toTimeMs(value: unknown) {
   const text = String(value).replace(' ', 'T')
   return Date.parse(/T[^TZ]*$/.test(text) ? `${text}Z` : text)
 }

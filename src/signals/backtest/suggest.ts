@@ -63,7 +63,7 @@ export function suggestCondition(condition: AlertCondition, values: WindowValues
 }
 
 /** From 1 on; the last one where none fits. More fit with each index, so half of them are left out each time. */
-function firstIndex(length: number, fits: (index: number) => boolean): number {
+function firstIndex(length: number, fits: (index: number) => boolean) {
   let [low, high] = [1, length - 1]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -74,7 +74,7 @@ function firstIndex(length: number, fits: (index: number) => boolean): number {
 }
 
 /** The number with the fewest digits between two values. */
-function between(a: number, b: number, { includesHigh }: { readonly includesHigh: boolean }): number {
+function between(a: number, b: number, { includesHigh }: { readonly includesHigh: boolean }) {
   const [low, high] = [Math.min(a, b), Math.max(a, b)]
   for (let digits = 1; digits <= 15; digits++) {
     const rounded = Number(((low + high) / 2).toPrecision(digits))

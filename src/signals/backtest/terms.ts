@@ -41,7 +41,7 @@ export function splitTerms(condition: string, language: Language, brackets = 0):
   })
 }
 
-function isInBrackets(term: string, language: Language): boolean {
+function isInBrackets(term: string, language: Language) {
   let depth = 0
   const tokens = tokensOf(term, language)
   return tokens.every((token, i) => {

@@ -163,7 +163,7 @@ export function expandMacros(text: string, expand: ExpandMacro, depth = 0): stri
   return expanded
 }
 
-function expandMacro(name: string, args: readonly string[], tableOf: TableOf): string {
+function expandMacro(name: string, args: readonly string[], tableOf: TableOf) {
   if (name === 'filter' || name === 'conditionalAll') return refuseVariable()
   if (name === 'sourceTable') {
     const table = tableOf(args[0])
@@ -184,7 +184,7 @@ export function expandWith(
   return found?.expand(args, print)
 }
 
-function checkToken(token: string): string {
+function checkToken(token: string) {
   // The server reads quotation marks and references in other places than ClickHouse.
   if (isQuoted(token) && /\$[A-Za-z_{]/.test(token)) return refuseVariable()
   if (/^["`]/.test(token) && /['"$]/.test(token.slice(1, -1))) return refuse('a name in the query contains a quotation mark')
@@ -216,7 +216,7 @@ export function splitArguments(all: readonly string[]): readonly string[] {
 }
 
 /** One SELECT. The client of the server drops semicolons at the end. */
-function expandSelect({ text, tableOf }: Template): readonly string[] {
+function expandSelect({ text, tableOf }: Template) {
   const all = toTokens(expandMacros(text, (name, args) => expandMacro(name, args, tableOf)))
   if (!/^(?:select|with|\()$/i.test(all.find((token) => token.trim() !== '') ?? '')) refuse('the query is not a SELECT')
   return all.slice(0, all.findLastIndex((token) => token.trim() !== '' && token !== ';') + 1)
@@ -225,7 +225,7 @@ function expandSelect({ text, tableOf }: Template): readonly string[] {
 const unstable =
   /^(?:now|now64|nowinblock|nowinblock64|today|yesterday|curdate|current_date|current_timestamp|utc_timestamp|utctimestamp|rand\w*|generate(?:uuid|ulid|snowflake|random)\w*)$/i
 
-function refuseUnbatchable(all: readonly string[]): void {
+function refuseUnbatchable(all: readonly string[]) {
   const words = all.filter((token) => token.trim() !== '')
   for (const [i, word] of words.entries()) {
     if (unstable.test(word) && (words[i + 1] === '(' || /^(?:utc|current)_/i.test(word)))

@@ -86,7 +86,7 @@ const pathOf = ({ document, key }: SpelledSlo, path: ValuePath) =>
 const diagnose = (slo: Slo, rule: keyof typeof sloRules, path: ValuePath, message: string): Diagnostic =>
   diagnosticOf(sloRules, rule, locate(slo, path), `${pathOf(slo, path)}: ${message}`)
 
-function checkConditions(slo: Slo): readonly Diagnostic[] {
+function checkConditions(slo: Slo) {
   return (['total', 'good', 'groupBy'] as const).flatMap((field) => {
     const text = slo.value[field]
     const reason = text === undefined ? undefined : refuseCondition(text)
@@ -94,7 +94,7 @@ function checkConditions(slo: Slo): readonly Diagnostic[] {
   })
 }
 
-function checkObjective(slo: Slo): readonly Diagnostic[] {
+function checkObjective(slo: Slo) {
   const { objective } = slo.value
   if (digitsOf(objective) > maxObjectiveDigits)
     return [diagnose(slo, 'slo-objective', ['objective'], `has more than ${maxObjectiveDigits} digits after the point`)]
@@ -266,7 +266,7 @@ function dashboard(slo: DeclaredSlo, source: SloSource) {
 }
 
 /** Everybody who opens the dashboard can read it without these files. */
-function explain(slo: DeclaredSlo): string {
+function explain(slo: DeclaredSlo) {
   return [
     `**Objective: ${slo.objective}% good events in ${slo.window}.** The error budget is the other ${Number((100 - slo.objective).toFixed(maxObjectiveDigits))}%.`,
     '',
@@ -289,7 +289,7 @@ const inCode = (text: string) => {
 }
 
 /** `99.9% in 30d; page at 2% of the budget in 1h, 5% in 6h → webhook oncall; no data → webhook oncall`. */
-function summarize(slo: DeclaredSlo): string {
+function summarize(slo: DeclaredSlo) {
   const { objective, window, alerts = {}, noData } = slo
   const channelsOf = ({ channel, channels = [] }: Recipients): string =>
     [...(channel === undefined ? [] : [channel]), ...channels]

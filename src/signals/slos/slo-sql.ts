@@ -133,7 +133,7 @@ const groupColumn = ({ group }: Events): readonly string[] => (group === undefin
 const groupClause = ({ group }: Events) => (group === undefined ? '' : `\n  GROUP BY ${name('group')}`)
 
 /** The counts of windows that end now: from one scan of the longest. */
-function countWindows(events: Events, longest: Span, columns: readonly string[]): string {
+function countWindows(events: Events, longest: Span, columns: readonly string[]) {
   return `(
   SELECT
 ${[...groupColumn(events), ...columns].join(',\n')}
