@@ -229,7 +229,7 @@ function applyWords(result: Applied) {
 const outcomeLine = ({ change, became, message }: Outcome) => withReason(say`${trusted(became)} ${objectWords(change)}`, became, message)
 
 /** What was not written comes first. */
-const outcomeLines = (result: Applied): readonly Line[] =>
+const outcomeLines = (result: Applied) =>
   actedOn(result).map((object) => {
     const { message, outcome = 'unchanged' } = object
     return withReason(say`${trusted(capitalize(outcome))}: ${objectWords(object)}`, outcome, message)
@@ -238,7 +238,7 @@ const outcomeLines = (result: Applied): readonly Line[] =>
 const withReason = (what: Line, became: OutcomeKind, message: string | undefined) =>
   isSuccess({ became }) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
 
-const actedOn = (result: Applied): readonly PlannedObject[] => order.flatMap((kind) => withOutcome(result, kind))
+const actedOn = (result: Applied) => order.flatMap((kind) => withOutcome(result, kind))
 
 function applyBlocks(result: Applied): Part {
   const acted = actedOn(result)
@@ -307,7 +307,7 @@ export type Applied = PlanResult & {
   readonly notEvaluated?: readonly { readonly key: string; readonly dueAt?: string | undefined }[] | undefined
 }
 
-const withOutcome = ({ objects }: Applied, kind: OutcomeKind): readonly PlannedObject[] => objects.filter(({ outcome }) => outcome === kind)
+const withOutcome = ({ objects }: Applied, kind: OutcomeKind) => objects.filter(({ outcome }) => outcome === kind)
 
 export function judgeApply(result: Applied): Verdict {
   const [unknown = [], failed = [], skipped = []] = undone.map((kind) => withOutcome(result, kind))

@@ -120,7 +120,7 @@ function causeOf(failed: ReturnType<typeof failedSlos>, { minBudgetLeft }: SloLi
 /** An SLO can have thousands of groups, which the table has. */
 const maxReasons = 20
 
-const someReasons = (reasons: readonly Line[]): readonly Line[] => listFirst(reasons, maxReasons, (rest) => say`${rest} more`)
+const someReasons = (reasons: readonly Line[]) => listFirst(reasons, maxReasons, (rest) => say`${rest} more`)
 
 const asleep = (): Line =>
   say`the service is asleep, and a query would wake it; set ${trusted(spellVariable('wake-service', 'true'))} to allow that`

@@ -63,7 +63,7 @@ export const withoutQuery = (error: string): string =>
 export const withRemedy = (error: string, remedy: string): string =>
   withoutQuery(error).replace(/\?$|$/, (end) => `${end || '.'} ${remedy}`)
 
-const diagnoseAlert = (change: Change, rule: keyof typeof evaluationRules, message: string): Diagnostic =>
+const diagnoseAlert = (change: Change, rule: keyof typeof evaluationRules, message: string) =>
   diagnosticOf(evaluationRules, rule, change.location ?? { file: 'alerts' }, `${nameOfAlert(change)}: ${message}`)
 
 /** `error` are the words of the server. An alert without a declaration has no key. */

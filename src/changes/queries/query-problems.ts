@@ -323,7 +323,7 @@ function rangeBefore(nowMs: number, interval: AlertInterval) {
 async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
   const found = new Map<Change, { readonly problems: readonly Diagnostic[]; readonly judgement: Judgement | undefined }>()
   const [late, unknown] = [new Set<Change>(), new Set(alerts.map(({ change }) => change))]
-  const conclude = (change: Change, query: BacktestQuery, refusal: Refusal): readonly Diagnostic[] => {
+  const conclude = (change: Change, query: BacktestQuery, refusal: Refusal) => {
     const { reason, queryError, never, isLate, bounds } = refusal
     if (isLate) {
       late.add(change)
@@ -370,7 +370,7 @@ async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
   return { facts, diagnostics, late, unknown }
 }
 
-const toFacts = ({ key, name }: Change, fact: string | undefined): readonly AlertFact[] => (fact === undefined ? [] : [{ key, name, fact }])
+const toFacts = ({ key, name }: Change, fact: string | undefined) => (fact === undefined ? [] : [{ key, name, fact }])
 
 const subjectOfAlert = (change: Change): Subject => ({
   name: nameOfAlert(change),
@@ -387,7 +387,7 @@ function hasOtherQuery({ change, isChanged, now, next, watched }: ComparedAlert,
   return before !== after
 }
 
-const intervalOf = ({ desired }: Change): AlertInterval => alertIntervals.find((one) => one === desired?.interval) ?? '1h'
+const intervalOf = ({ desired }: Change) => alertIntervals.find((one) => one === desired?.interval) ?? '1h'
 
 const probeWatched = (watched: Watched | undefined, change: Change, { planned }: Asking) =>
   watched === undefined
@@ -551,11 +551,9 @@ function foldQuiet(diagnostics: readonly Diagnostic[]) {
 
 const subjectOf = ({ message }: Diagnostic) => message.slice(0, message.indexOf(': '))
 
-const withoutRepeats = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] => [
-  ...new Map(diagnostics.map((one) => [one.message, one])).values(),
-]
+const withoutRepeats = (diagnostics: readonly Diagnostic[]) => [...new Map(diagnostics.map((one) => [one.message, one])).values()]
 
-const describeUnrun = (count: number): readonly Diagnostic[] =>
+const describeUnrun = (count: number) =>
   count === 0
     ? []
     : [

@@ -175,7 +175,7 @@ export const lookUpSeries = (series: readonly SeriesItem[], sources: readonly So
 export const lookUpColumns = ({ sourceId, ...columns }: Columns, sources: readonly Source[]): LookUp | Refusal =>
   lookUp(getById(sources, sourceId), columns)
 
-const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem): readonly string[] => [
+const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem) => [
   ...(whereLanguage === 'lucene' ? luceneColumns(where) : where.trim() === '' ? [] : [where]),
   ...groupBy,
   ...(field === undefined ? [] : [field]),

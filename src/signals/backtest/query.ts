@@ -308,8 +308,7 @@ function conditionsOf({ filters }: z.output<typeof savedSearchPart>, source: Bod
 const hasWord = (text: string, word: string) => new RegExp(`\\b${RegExp.escape(word)}\\b`).test(text)
 
 /** `toString(Body) AS text` */
-const namedIn = (select: string): readonly string[] =>
-  [...select.matchAll(/[^\s,]\s+["`]?([A-Za-z_]\w*)["`]?\s*(?=,|$)/g)].flatMap((match) => match[1] ?? [])
+const namedIn = (select: string) => [...select.matchAll(/[^\s,]\s+["`]?([A-Za-z_]\w*)["`]?\s*(?=,|$)/g)].flatMap((match) => match[1] ?? [])
 
 function withFilters(
   where: string,
@@ -328,9 +327,9 @@ export function refuseSameAliases(items: readonly Item[]): Refusal | undefined {
   return new Set(aliases).size < aliases.length ? { reason: 'two series of the tile have the same alias' } : undefined
 }
 
-const aliasesOf = (items: readonly Item[]): readonly string[] => items.flatMap(({ alias }) => alias?.trim() || [])
+const aliasesOf = (items: readonly Item[]) => items.flatMap(({ alias }) => alias?.trim() || [])
 
-const refuseAliases = (items: readonly Item[]): Refusal | undefined =>
+const refuseAliases = (items: readonly Item[]) =>
   refuseSameAliases(items) ??
   (aliasesOf(items).some((alias) => /^\d+$/.test(alias)) ? { reason: 'the alias of a series is a number' } : undefined)
 

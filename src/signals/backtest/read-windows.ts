@@ -147,7 +147,7 @@ function toRows({ columns: all, rows }: SqlRows, shape: SqlShape, starts: readon
   return { rows: read.flatMap((one) => one.rows), early: read.filter(({ isEarly }) => isEarly).length }
 }
 
-const numbersIn = (columns: readonly SqlColumn[]): ReadonlySet<string> =>
+const numbersIn = (columns: readonly SqlColumn[]) =>
   new Set(columns.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
 
 export function whyNeverEvaluated(columns: readonly SqlColumn[], shape: SqlShape): string | undefined {

@@ -7,7 +7,7 @@ type Language = SeriesItem['whereLanguage']
 
 const luceneTokens = /"(?:[^"\\]|\\.)*"|\\.|\s+|[()[\]{}]|[^\s"\\()[\]{}]+|./gs
 
-const tokensOf = (condition: string, language: Language): readonly string[] =>
+const tokensOf = (condition: string, language: Language) =>
   language === 'sql' ? toTokens(condition) : (condition.match(luceneTokens) ?? [])
 
 /** Words that join terms, and words beside which AND joins none. */
@@ -111,7 +111,7 @@ const conditions = /\$__(?:filter|conditionalAll)\((?:[^()]|\([^()]*\))*\)/g
 
 const references = /\$\{([A-Za-z]\w*)(?::(\w+))?\}|\$([A-Za-z]\w*)/g
 
-const variablesOf = (filters: unknown): ReadonlySet<string> =>
+const variablesOf = (filters: unknown) =>
   new Set(
     listOf(filters).flatMap(({ isVariableEnabled, variableName, name }) =>
       isVariableEnabled === true ? [String(variableName ?? '').trim() || derivedName(String(name))] : [],

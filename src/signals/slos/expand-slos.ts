@@ -83,7 +83,7 @@ const locate = ({ document, key, location }: SpelledSlo, path: ValuePath) =>
 const pathOf = ({ document, key }: SpelledSlo, path: ValuePath) =>
   ['slos', key, formatPath(path, valueAt(document.value, ['slos', key]))].filter((part) => part !== '').join('.')
 
-const diagnose = (slo: Slo, rule: keyof typeof sloRules, path: ValuePath, message: string): Diagnostic =>
+const diagnose = (slo: Slo, rule: keyof typeof sloRules, path: ValuePath, message: string) =>
   diagnosticOf(sloRules, rule, locate(slo, path), `${pathOf(slo, path)}: ${message}`)
 
 function checkConditions(slo: Slo) {

@@ -128,7 +128,7 @@ const column = (expression: string, as: string) => `    toFloat64(${expression})
 
 const since = ({ time, total }: Events, { ms }: Span) => `${time} >= ${before(ms)} AND ${time} < ${end}\n    AND ${total}`
 
-const groupColumn = ({ group }: Events): readonly string[] => (group === undefined ? [] : [`    ${group} AS ${name('group')}`])
+const groupColumn = ({ group }: Events) => (group === undefined ? [] : [`    ${group} AS ${name('group')}`])
 
 const groupClause = ({ group }: Events) => (group === undefined ? '' : `\n  GROUP BY ${name('group')}`)
 
