@@ -17,12 +17,22 @@ import { diagnosticReports } from '../platform/report/sarif.ts'
 import { table } from '../platform/report/table.ts'
 import { applyPlan } from '../sync/apply/apply-plan.ts'
 import { type StopReason, stopReasons } from '../sync/apply/apply-state.ts'
-import { changesOf, countRequests, isDifference, staysAsItIs } from '../sync/decide/change.ts'
-import { isAboutHeld } from '../sync/decide/guards/held.ts'
+import {
+  changesOf,
+  countRequests,
+  isDifference,
+  isSuccess,
+  isWritten,
+  type Outcome,
+  type OutcomeKind,
+  staysAsItIs,
+  successes,
+  undone,
+} from '../sync/decide/change.ts'
+import { isAboutHeld } from '../sync/decide/hold.ts'
 import { inEnvironment, ofEnvironment } from '../sync/declarations/environment.ts'
 import type { Prune } from '../sync/declarations/find-declarations.ts'
 import { hasErrors, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
-import { isSuccess, isWritten, type Outcome, type OutcomeKind, successes, undone } from '../sync/plan/outcome.ts'
 import { planInput } from './inputs.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { isIntact, movedSince, type PlanFile, planFileInput, planFileSchema, toPlanFile } from './plan/plan-file.ts'

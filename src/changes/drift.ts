@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
+import { onFailedEvaluation } from '../kinds/alert/schedule.ts'
 import type { Target } from '../platform/api/path.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { counted, join, joinFirst, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'

@@ -2,7 +2,13 @@ import * as z from 'zod'
 import { diffSides } from '../kinds/base.ts'
 import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../kinds/compare.ts'
 import type { DeclaredDashboard } from '../kinds/dashboard/dashboard.ts'
-import { expandDashboard, isApiDashboard, wholeDashboard } from '../kinds/dashboard/dashboard-file.ts'
+import {
+  describeWebAppFile,
+  expandDashboard,
+  isApiDashboard,
+  isWebAppDashboard,
+  wholeDashboard,
+} from '../kinds/dashboard/dashboard-file.ts'
 import { createDashboardKind } from '../kinds/dashboard/dashboard-kind.ts'
 import {
   type Dashboard,
@@ -12,7 +18,6 @@ import {
   toDashboardBody,
   withoutIds,
 } from '../kinds/dashboard/dashboard-wire.ts'
-import { describeWebAppFile, isWebAppDashboard } from '../kinds/dashboard/web-app-file.ts'
 import { type Body, listOf } from '../kinds/kind.ts'
 import { lostAlert, lostAlertBlocks, readLostAlerts } from '../kinds/lost-alerts.ts'
 import { isMarkerTag, tagMarkers, withoutMarkerTags } from '../kinds/marker.ts'
@@ -230,13 +235,11 @@ const looks =
 
 const isHarmless = (path: ValuePath): boolean => path[2] !== 'config' || path.some((key) => looks.test(String(key)))
 
-/** Reads a dashboard as files declare it, with its short forms expanded. */
 async function readDashboard(text: string, files: Pick<Files, 'read'>): Promise<ReadObject<DeclaredDashboard>> {
   const read = await readObject(text, 'dashboard', { schema: wholeDashboard, fromApi }, files)
   return { ...read, value: expandDashboard(read.value).value }
 }
 
-/** Keeps the fields that the document does not have, and the markers of plan and apply. */
 function toDesiredDashboard(current: Dashboard, declared: Body): Body {
   const before = Object.entries(toDashboardBody(current)).filter(([, value]) => value !== null)
   const tags = Array.isArray(declared.tags) && { tags: [...withoutMarkerTags(declared.tags), ...current.tags.filter(isMarkerTag)] }

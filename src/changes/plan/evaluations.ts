@@ -6,13 +6,12 @@ import {
   isEvaluated,
   nextEvaluationMs,
   type OnFailedEvaluation,
-} from '../../kinds/alert/evaluation.ts'
+} from '../../kinds/alert/schedule.ts'
 import { describeStored, type StoredObject } from '../../kinds/kind.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { clip } from '../../platform/core/text.ts'
 import type { Judgement } from '../../signals/backtest/judge.ts'
-import { type Change, changesOf, isDelete, type Plan } from '../../sync/decide/change.ts'
-import type { Outcome } from '../../sync/plan/outcome.ts'
+import { type Change, changesOf, isDelete, type Outcome, type Plan } from '../../sync/decide/change.ts'
 
 export const evaluationRules = {
   'failed-evaluation': {

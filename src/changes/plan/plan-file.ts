@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { onFailedEvaluation } from '../../kinds/alert/evaluation.ts'
+import { onFailedEvaluation } from '../../kinds/alert/schedule.ts'
 import { comparable, compareBodies } from '../../kinds/compare.ts'
 import { addressOf, kindNames, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'

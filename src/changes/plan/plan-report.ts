@@ -11,7 +11,7 @@ import type { Annotation, Report, Verdict } from '../../platform/report/report.t
 import { table } from '../../platform/report/table.ts'
 import { wrap } from '../../platform/report/terminal.ts'
 import { type Action, isDifference, spellOrigin } from '../../sync/decide/change.ts'
-import { isAboutHeld } from '../../sync/decide/guards/held.ts'
+import { isAboutHeld } from '../../sync/decide/hold.ts'
 import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
 import { type PlannedObject, type PlanResult, sinceWhen } from './plan-result.ts'
 

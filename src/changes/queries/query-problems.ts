@@ -1,9 +1,9 @@
 // What is stored as declared can still fail: only running a query shows whether the server can run it.
 
 import { type AlertInterval, alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
+import { type PendingId, replacePending } from '../../kinds/directory.ts'
 import { type Body, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
-import { type PendingId, replacePending } from '../../kinds/pending-id.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import { maxQueryMs, type SqlQuery } from '../../platform/api/sql.ts'
@@ -43,9 +43,9 @@ import {
   isDifference,
   isHeld,
   isPlanned,
+  type Outcome,
 } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
-import type { Outcome } from '../../sync/plan/outcome.ts'
 import { compareAlerts, desiredBody, type ServerPlan, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
 import {
   evaluationRules,

@@ -1,6 +1,6 @@
 import { intervalMs } from '../../kinds/alert/schedule.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
-import { countWith, type SourceTable, tableOfSource } from '../../kinds/source/source-sql.ts'
+import { countWith, type SourceTable, tableOfSource } from '../../kinds/source/source-wire.ts'
 import type { SqlColumn, SqlRow } from '../../platform/api/sql.ts'
 import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import { kindOfType, toRefusal } from './read-windows.ts'

@@ -1,5 +1,5 @@
 import type { StoredObject } from '../../kinds/kind.ts'
-import { tableOfSource } from '../../kinds/source/source-sql.ts'
+import { tableOfSource } from '../../kinds/source/source-wire.ts'
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
 import { getById } from '../../platform/core/keys.ts'

@@ -1,4 +1,4 @@
-import { countWith, type SourceTable } from '../../kinds/source/source-sql.ts'
+import { countWith, type SourceTable } from '../../kinds/source/source-wire.ts'
 import { fromText } from '../../platform/core/decimal.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
 import { nameOfTable } from '../../platform/core/sql.ts'

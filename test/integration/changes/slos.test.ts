@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { demo, type RunSql } from '../../../src/emulator/index.ts'
 import { evaluateSql } from '../../../src/emulator/product/sql.ts'
-import { tableOfSource } from '../../../src/kinds/source/source-sql.ts'
+import { tableOfSource } from '../../../src/kinds/source/source-wire.ts'
 import { maxQueryMs } from '../../../src/platform/api/sql.ts'
 import { burnRateAlerts, burnRateSql, historySql } from '../../../src/signals/slos/slo-sql.ts'
 import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'

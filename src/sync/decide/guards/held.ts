@@ -1,15 +1,15 @@
 import { compareBodies } from '../../../kinds/compare.ts'
+import { type PendingId, replacePending } from '../../../kinds/directory.ts'
 import { type Body, describeStored, type KindIdentity, type KindWire, listOf, watchedPlaceOf } from '../../../kinds/kind.ts'
 import { addressOf, placeOfTile } from '../../../kinds/kind-names.ts'
 import type { Kinds } from '../../../kinds/kinds.ts'
-import { type PendingId, replacePending } from '../../../kinds/pending-id.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../../platform/core/diagnostics.ts'
 import { isSame } from '../../../platform/core/equality.ts'
 import { capitalize, firstOf } from '../../../platform/core/text.ts'
 import { addressOfChange, type Held, isDelete, isHeld, isPlanned, slotOf, type Update } from '../change.ts'
+import type { Guard, Step } from '../facts.ts'
 import { holdFor } from '../hold.ts'
 import { likenessOf } from '../match.ts'
-import type { Guard, Step } from '../step.ts'
 
 export const heldRules = {
   held: {
