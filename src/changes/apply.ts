@@ -319,7 +319,7 @@ export type Applied = PlanResult & {
 
 const withOutcome = ({ objects }: Applied, kind: OutcomeKind) => objects.filter(({ outcome }) => outcome === kind)
 
-export function judgeApply(result: Applied): Verdict {
+function judgeApply(result: Applied): Verdict {
   const [unknown = [], failed = [], skipped = []] = undone.map((kind) => withOutcome(result, kind))
   const isWhole = unknown.length + failed.length + skipped.length === 0
   if (isWhole && result.stopped === undefined) return judgeWhole(result)

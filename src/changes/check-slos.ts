@@ -24,7 +24,7 @@ import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const percent = (what: string) => z.number().describe(what)
 
-export const sloInput = z.strictObject({
+const sloInput = z.strictObject({
   files: filesInput,
   env: environmentInput,
   select: selectInput(['name', 'key']).optional(),
@@ -39,7 +39,7 @@ export const sloInput = z.strictObject({
   }),
 })
 
-export const sloOutput = z.object({
+const sloOutput = z.object({
   budgetLeft: percent('The lowest percentage of error budget that is left. Absent if no SLO has enough events.').optional(),
 })
 
@@ -66,9 +66,9 @@ const checkedSlo = z.object({
   days: z.array(z.object({ day: z.string(), spent: percent('Percentage of the error budget.') })).describe('What each UTC day spent.'),
 })
 
-export type CheckedSlo = z.output<typeof checkedSlo>
+type CheckedSlo = z.output<typeof checkedSlo>
 
-export const sloDetails = z.object({
+const sloDetails = z.object({
   sloCount: z.int().describe('Number of checked SLOs. With `groupBy`, each group counts.'),
   withinBudget: z.int().describe('SLOs with error budget left.'),
   spent: z.int().describe('SLOs whose error budget is spent.'),
@@ -89,10 +89,13 @@ export type SloResult = z.output<typeof sloOutput> & z.output<typeof sloDetails>
 type SloLimits = Pick<z.output<typeof sloInput>, 'minBudgetLeft' | 'maxBurnRate'>
 
 /** Too few events never pass: a gate on them fails, and without a gate the verdict is a warning. */
-export function judgeSlos(result: SloResult, limits: SloLimits): Verdict {
+function judgeSlos(result: SloResult, limits: SloLimits): Verdict {
   if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
   if (result.asleep)
-    return { status: limits.minBudgetLeft === undefined && limits.maxBurnRate === undefined ? 'warn' : 'fail', reasons: [asleep()] }
+    return {
+      status: limits.minBudgetLeft === undefined && limits.maxBurnRate === undefined ? 'warn' : 'fail',
+      reasons: [say`the service is asleep, and a query would wake it; set ${trusted(spellVariable('wake-service', 'true'))} to allow that`],
+    }
   const failed = failedSlos(result, limits)
   if (failed.length > 0)
     return { status: 'fail', reasons: someReasons(failed.flatMap(({ failures }) => failures)), cause: causeOf(failed, limits) }
@@ -121,9 +124,6 @@ function causeOf(failed: ReturnType<typeof failedSlos>, { minBudgetLeft }: SloLi
 const maxReasons = 20
 
 const someReasons = (reasons: readonly Line[]) => listFirst(reasons, maxReasons, (rest) => say`${rest} more`)
-
-const asleep = (): Line =>
-  say`the service is asleep, and a query would wake it; set ${trusted(spellVariable('wake-service', 'true'))} to allow that`
 
 function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined) {
   if (minBudgetLeft === undefined) return []
@@ -224,7 +224,7 @@ function charts({ slos, until }: SloResult): Part {
 }
 
 /** SLOs that fail, or have a warning in a run without a failure. */
-export function sloLines(result: SloResult, limits: SloLimits): readonly Line[] {
+function sloLines(result: SloResult, limits: SloLimits): readonly Line[] {
   const failed = failedSlos(result, limits).map(({ slo }) => slo)
   const named = failed.length > 0 ? failed : result.slos.filter(({ status }) => status !== 'within-budget')
   return named.map((slo): Line => {

@@ -19,14 +19,14 @@ import {
   withDiagnostics,
 } from './plan/plan-report.ts'
 import { newerFiles } from './plan/plan-result.ts'
-import { type PriceAnswer, priceReview } from './price/price-review.ts'
+import { type PriceAnswer, type PriceInput, priceReview } from './price/price-review.ts'
 import { type QueryAnswer, queryReview, sloReview } from './queries/query-review.ts'
 import type { Review, ReviewedPlan } from './review.ts'
 
 /** In the order of the report. The queries that a backtest has run are not run again. */
 const reviews: readonly Review<ReviewInput, Answers>[] = [backtestReview, queryReview, sloReview, priceReview]
 
-type ReviewInput = Gates & { readonly backtest: boolean; readonly price: boolean; readonly maxMonthlyIncrease?: number | undefined }
+type ReviewInput = Gates & PriceInput & { readonly backtest: boolean }
 
 type Answers = BacktestAnswer & PriceAnswer & QueryAnswer
 

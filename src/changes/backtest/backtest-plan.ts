@@ -195,8 +195,6 @@ export function desiredBody({ desired, stored, action }: Change, kind: KindWire)
   return composeUpdate(kind, desired, stored)
 }
 
-type Find = (kind: 'dashboard' | 'savedSearch', id: unknown) => Body | undefined
-
 const findChange = createKeyIndex<Change>((change) => [
   addressOf(change),
   ...(change.id === undefined ? [] : [`${change.kind} ${change.id}`]),
@@ -207,7 +205,11 @@ function findDesired({ kinds, plan, storedObjects }: ComparisonContext, kind: 'd
   return change === undefined ? getById<StoredObject>(storedObjects[kind], id) : desiredBody(change, kinds[kind])
 }
 
-function watchedBy(alert: Body, find: Find, { storedObjects }: ComparisonContext): Watched | undefined {
+function watchedBy(
+  alert: Body,
+  find: (kind: 'dashboard' | 'savedSearch', id: unknown) => Body | undefined,
+  { storedObjects }: ComparisonContext,
+): Watched | undefined {
   const { source: sources } = storedObjects
   const { dashboardId, tileId, savedSearchId } = alert
   if (alert.source === 'saved_search') {

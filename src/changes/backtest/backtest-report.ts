@@ -16,7 +16,7 @@ import type { Coverage } from '../../signals/backtest/series-api.ts'
 const count = (what: string) => z.int().optional().describe(what)
 
 /** An alert without an estimate has no numbers. */
-export const estimateSchema = z.object({
+const estimateSchema = z.object({
   verdict: z.enum(['fires', 'quiet', 'no-data', 'not-estimable']),
   reason: z.string().optional().describe('Why it is not estimable.'),
   windows: count('Evaluated windows.'),
@@ -107,7 +107,7 @@ interface Backtested {
 
 const unknownData = 'data unknown: the tile names no source'
 
-export const notEvaluated = 'not evaluated before its start'
+const notEvaluated = 'not evaluated before its start'
 
 /** `fires 12`, `quiet`, `no data`, `not estimable (the tile is raw SQL, …)`. */
 function describeEstimate(estimate: AlertEstimate | undefined) {

@@ -41,7 +41,7 @@ type CheckedIncident = z.output<typeof checkedIncident>
 
 type Detection = CheckedIncident['alerts'][number]
 
-export type EvaluatedAlert =
+type EvaluatedAlert =
   | { readonly windows: readonly EvaluatedWindow[]; readonly lengthMs: number }
   | { readonly reason: string; readonly isTooOld?: boolean }
 

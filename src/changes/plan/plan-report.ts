@@ -256,7 +256,7 @@ interface Entry {
 }
 
 /** One diff keeps the page short. It sums up new objects, whose fields are below it. */
-export function changeBlocks(
+function changeBlocks(
   objects: readonly PlannedObject[],
   { slos = [], objects: all }: Pick<PlanResult, 'slos' | 'objects'>,
   sides?: SideNames,

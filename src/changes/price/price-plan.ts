@@ -22,12 +22,6 @@ import type { PlanPrice, PricedAlert } from './price-report.ts'
 
 // What alerts add to the bill, by how much longer they keep the service awake.
 
-interface PriceContext {
-  readonly api: ReadApi
-  readonly service: Service
-  readonly nowMs: number
-}
-
 interface AlertChange extends ScheduleChange {
   readonly change: Change
   readonly interval: string
@@ -36,7 +30,10 @@ interface AlertChange extends ScheduleChange {
 const nothing = { low: 0, expected: 0, high: 0 }
 
 /** Three requests, and none without a changed schedule. A failure is part of the result. */
-export async function pricePlan({ plan, kinds, storedObjects }: PlanningResult, { api, service, nowMs }: PriceContext): Promise<PlanPrice> {
+export async function pricePlan(
+  { plan, kinds, storedObjects }: PlanningResult,
+  { api, service, nowMs }: { readonly api: ReadApi; readonly service: Service; readonly nowMs: number },
+): Promise<PlanPrice> {
   const changes = changesOf(plan, 'alert').flatMap((change) => alertChangeOf(change, kinds.alert))
   const mayAdd = changes.some(({ after }) => after !== undefined)
   const none = { service: service.serviceId, knownDays: 0, isAtMost: true, alerts: [], ...(!mayAdd && { total: nothing }) }

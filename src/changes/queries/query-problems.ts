@@ -58,7 +58,6 @@ import {
   withRemedy,
 } from '../plan/evaluations.ts'
 
-/** The longest time for the queries of a plan. */
 const budgetMs = 60_000
 
 const maxSqlWindows = 49
@@ -99,17 +98,10 @@ interface Check {
   /** Checks with the same key ask once. */
   readonly key: string
   readonly subject: Subject
-  /** A function asks the server. */
   readonly answer: Refusal | (() => Promise<Answer>)
   /** What is not run, where it is not the whole query. */
   readonly part?: string
   readonly isOfValues?: true
-}
-
-export interface AlertFact {
-  readonly key: string
-  readonly name: string
-  readonly fact: string
 }
 
 /**

@@ -290,7 +290,7 @@ function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'not-served')
     return { reason: causeOf(thrown) }
   if (thrown instanceof WatchkeeperError && thrown.kind === 'deadline') return isOutOfTime
-  if (!(thrown instanceof ApiError) || runErrors.includes(thrown.kind)) throw thrown
+  if (!(thrown instanceof ApiError) || ['authentication', 'permission', 'canceled'].includes(thrown.kind)) throw thrown
   if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
   const [first = ''] = thrown.message.split('\n', 1)
   if (first.includes(bareTextError)) return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
@@ -298,8 +298,6 @@ function toRefusal(thrown: unknown): Refusal {
   if (queryError !== undefined && /^Timeout\b/i.test(queryError)) return { reason: 'it took longer than 30 s' }
   return { reason: clip(first, 300), ...(queryError !== undefined && { queryError }) }
 }
-
-const runErrors: readonly ApiError['kind'][] = ['authentication', 'permission', 'canceled']
 
 function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly TimeRange[] {
   const end = Math.floor(untilMs / lengthMs) * lengthMs

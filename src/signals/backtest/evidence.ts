@@ -70,7 +70,7 @@ interface SilenceContext extends ServerAccess {
 const maxTerms = 8
 
 /** In the order of the list, and in requests that the series share. Throws an ApiError that concerns the whole run. */
-export async function lookAtSilences(silent: readonly SeriesItem[], context: SilenceContext): Promise<readonly Silence[]> {
+async function lookAtSilences(silent: readonly SeriesItem[], context: SilenceContext): Promise<readonly Silence[]> {
   const count = createCounter(context)
   const counted = await Promise.all(silent.map((item) => countTerms(item, count)))
   const bySource = Map.groupBy(counted, ({ item }) => JSON.stringify([item.sourceId, item.metricDataType]))

@@ -44,7 +44,7 @@ export interface Silence {
   readonly numeric?: number | undefined
 }
 
-export interface Finding {
+interface Finding {
   readonly severity: 'warning' | 'note'
   readonly message: string
 }
@@ -135,8 +135,10 @@ export function judge(evidence: Evidence, silences: readonly (Silence | undefine
   }
 }
 
-const withoutNotes = (findings: readonly Finding[]): readonly Finding[] =>
-  findings.some(({ severity }) => severity === 'warning') ? findings.filter(({ severity }) => severity === 'warning') : findings
+function withoutNotes(findings: readonly Finding[]) {
+  const warnings = findings.filter(({ severity }) => severity === 'warning')
+  return warnings.length > 0 ? warnings : findings
+}
 
 function judgeSql({ windows }: SeriesEvidence, { week }: Silence): Finding | undefined {
   if (windows === 0) return week?.rows === 0 ? warning('its SQL has no value in any window of 24 h and on no day of 7') : undefined

@@ -44,7 +44,7 @@ export interface SingleQuery {
   readonly sourceId: string | undefined
 }
 
-export interface Columns {
+interface Columns {
   readonly sourceId: string
   readonly expressions: readonly string[]
   readonly groupBy?: string

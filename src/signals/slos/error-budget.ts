@@ -67,7 +67,7 @@ function whenSpent(
   return lastsMs > horizonMs ? { kind: 'never' } : { kind: 'at', ms: endMs + lastsMs }
 }
 
-export function addUp(counts: Iterable<Counts>): Counts {
+function addUp(counts: Iterable<Counts>): Counts {
   let [good, total] = [0, 0]
   for (const one of counts) {
     good += one.good

@@ -25,7 +25,6 @@ import {
   digitsOf,
   eventsSql,
   indicatorSql,
-  lowestObjective,
   maxBurnRate,
   maxObjectiveDigits,
   type SloSource,
@@ -105,7 +104,7 @@ function checkObjective(slo: Slo) {
         slo,
         'slo-objective',
         ['alerts', recipient],
-        `never fires at a burn rate of ${rate}, because at an objective of ${objective}% the burn rate is at most ${round(highest)}; use an objective of at least ${round(lowestObjective(rate) + 0.05)}%, or no ${recipient} alerts`,
+        `never fires at a burn rate of ${rate}, because at an objective of ${objective}% the burn rate is at most ${round(highest)}; use an objective of at least ${round(100 - 100 / rate + 0.05)}%, or no ${recipient} alerts`,
       ),
     )
 }
@@ -156,7 +155,7 @@ export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { re
   return { id, ...table }
 }
 
-export const dashboardKey = (key: string): string => `${key}.slo`
+const dashboardKey = (key: string): string => `${key}.slo`
 
 function expandSlo(slo: Slo, source: SloSource): readonly Declared[] {
   const { key, value } = slo
@@ -219,7 +218,7 @@ const noDataAlert = ({ key, value }: Slo, recipients: Recipients) => ({
   note: value.note ?? 'There was no event in the last hour. Is the service up, and does its telemetry arrive?',
 })
 
-export const formatOneDecimal = (percent: number): string => String(Number(percent.toFixed(1)))
+const formatOneDecimal = (percent: number): string => String(Number(percent.toFixed(1)))
 
 function dashboard(slo: DeclaredSlo, source: SloSource) {
   const isGrouped = slo.groupBy !== undefined

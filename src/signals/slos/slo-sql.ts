@@ -16,7 +16,7 @@ export interface BurnRateAlert {
   readonly interval: '5m' | '30m' | '6h'
 }
 
-export interface Span {
+interface Span {
   readonly name: string
   readonly ms: number
 }
@@ -39,7 +39,7 @@ export const noDataSpan: Span = span('1h', hourMs)
 export const windowMs = ({ window }: Pick<DeclaredSlo, 'window'>): number => Number.parseInt(window, 10) * dayMs
 
 /** Burn rate = bad × multiplier / (total × divisor), in whole numbers, so that it is exact up to its last division. */
-export interface BurnRateFactors {
+interface BurnRateFactors {
   readonly multiplier: number
   readonly divisor: number
 }
@@ -66,9 +66,6 @@ export const maxBurnRate = (objective: number): number => {
   const { multiplier, divisor } = burnRateFactors(objective)
   return multiplier / divisor
 }
-
-/** In percent. */
-export const lowestObjective = (rate: number): number => 100 - 100 / rate
 
 /** Percentage of the budget that is gone when the alert can fire first. */
 export const budgetShare = ({ rate, long }: BurnRateAlert, slo: Pick<DeclaredSlo, 'window'>): number =>
