@@ -45,7 +45,6 @@ export const planFileSchema = z.object({
   serviceId: z.string().optional(),
   serverUrl: z.string().optional(),
   prune: z.literal([true, false, 'forget']),
-  /** Digest of everything below. */
   digest: z.string(),
   seen: z.partialRecord(z.enum(kindNames), z.int()),
   changes: z.array(plannedChange),

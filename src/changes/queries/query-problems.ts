@@ -92,13 +92,13 @@ interface Subject {
 }
 
 /** What the server answers; `value` is that of a number tile in the last window. */
-type Answer = { readonly value?: number | undefined } | Refusal
+type CheckAnswer = { readonly value?: number | undefined } | Refusal
 
 interface Check {
   /** Checks with the same key ask once. */
   readonly key: string
   readonly subject: Subject
-  readonly answer: Refusal | (() => Promise<Answer>)
+  readonly answer: Refusal | (() => Promise<CheckAnswer>)
   /** What is not run, where it is not the whole query. */
   readonly part?: string
   readonly isOfValues?: true
@@ -244,7 +244,7 @@ function toLookUpCheck(one: LookUp | Refusal, subject: Subject, asking: Asking, 
 }
 
 /** `shape` is that of the answer that an alert compares. */
-async function askSql(query: SqlQuery, { api, service }: Asking, shape: SqlShape | undefined): Promise<Answer> {
+async function askSql(query: SqlQuery, { api, service }: Asking, shape: SqlShape | undefined): Promise<CheckAnswer> {
   try {
     const answer = await api.runSql(service, query)
     const queryError = `it took longer than ${maxQueryMs / 1000} s, the limit of the server`
@@ -439,7 +439,7 @@ function toSeriesChecks(series: readonly SeriesItem[], subject: Subject, asking:
       ...lookUps(),
       { key, subject, answer: { reason: 'ClickHouse Cloud has no values of charts, so only its columns were looked up' } },
     ]
-  const answer = async (): Promise<Answer> => {
+  const answer = async (): Promise<CheckAnswer> => {
     const read = await readRows({ series, step: subject.interval ?? '1h' }, lastWindow(subject, asking))
     return 'reason' in read ? read : {}
   }
@@ -501,7 +501,7 @@ function requestsOfApply({ api }: QueryContext, changes: readonly Change[]) {
 
 /** `unrun` are the keys of the queries that were not sent. */
 async function runChecks(checks: readonly Check[], asking: Asking) {
-  const answers = new Map<string, Answer>()
+  const answers = new Map<string, CheckAnswer>()
   const unrun = new Set<string>()
   await forEachConcurrently(
     [...Map.groupBy(checks, ({ key }) => key).values()].flatMap(([first]) => first ?? []),

@@ -76,7 +76,7 @@ const maxConcurrent = 4
 
 /** Requests each series once, whatever the number of alerts that compare it, and evaluates the alerts. */
 export async function estimateAlerts(queries: readonly (BacktestQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
-  const reader = createReader(options, finestSteps(queries))
+  const reader = createRowReader(options, finestSteps(queries))
   const wanted = new Map(queries.flatMap((query) => ('reason' in query ? [] : [[keyOf(query), query] as const])))
   const answers = new Map<string, Rows | Refusal>()
   // A raw SQL tile needs many requests, which might not last for all.
@@ -196,7 +196,7 @@ function spread(starts: readonly number[], most = starts.length): readonly numbe
   return starts.filter((_, i) => (starts.length - 1 - i) % every === 0)
 }
 
-function createReader(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>) {
+function createRowReader(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>) {
   const { range, maxRequests, readSeries } = options
   const refuseTime = limitTime(options.api)
   let sent = 0

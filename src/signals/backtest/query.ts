@@ -50,7 +50,7 @@ export type FindSqlValues = (sqlTemplate: string, interval: AlertInterval) => Sq
 
 const text = z.string().nullish()
 
-const language = z.enum(['sql', 'lucene']).nullish()
+const queryLanguage = z.enum(['sql', 'lucene']).nullish()
 
 const alertPart = z.object({
   source: text,
@@ -70,7 +70,7 @@ const itemPart = z.object({
   valueExpression: text,
   level: z.number().nullish(),
   where: text,
-  whereLanguage: language,
+  whereLanguage: queryLanguage,
   metricName: text,
   metricType: text,
   periodAggFn: text,
@@ -88,7 +88,7 @@ const tilePart = z.object({
   sourceId: z.unknown().optional(),
   select: z.unknown().optional(),
   where: text,
-  whereLanguage: language,
+  whereLanguage: queryLanguage,
   groupBy: text,
   having: text,
   orderBy: text,
@@ -102,7 +102,7 @@ const savedSearchPart = z.object({
   sourceId: z.unknown().optional(),
   select: text,
   where: text,
-  whereLanguage: language,
+  whereLanguage: queryLanguage,
   filters: z.array(z.looseObject({ type: text, condition: text })).nullish(),
 })
 
