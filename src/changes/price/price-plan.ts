@@ -8,9 +8,9 @@ import {
   sleepsThroughAlerts,
 } from '../../cost/idling/price.ts'
 import { isAwakeOrAsleep, reasons, type ServiceProfile } from '../../cost/idling/profile.ts'
-import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
+import { alertIntervals, intervalMs, startMsOf } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
-import type { Kind } from '../../kinds/kind.ts'
+import type { Kind, StoredObject } from '../../kinds/kind.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Service } from '../../platform/api/path.ts'
 import type { ListedService } from '../../platform/api/services.ts'
@@ -48,13 +48,15 @@ export async function pricePlan(
     if (own.idleScaling === false) return { ...named, total: nothing, message: 'idling is off, so it never sleeps' }
     const profile = profileIn(facts, own, storedObjects)
     if (typeof profile === 'string') return { ...named, message: profile }
+    // An alert that is silenced until later does not keep the service awake now, so that others beside it are not free.
+    const awakeAlerts = storedObjects.alert.filter((alert) => (startMsOf(alert) ?? 0) <= nowMs)
     return {
       ...named,
       ...('unit' in facts.usage && { unit: facts.usage.unit }),
       idleTimeoutMinutes: own.idleTimeoutMinutes,
       knownDays: profile.days.length,
       sleptPercent: 100 * (1 - profile.awakeShare),
-      ...priceChanges(changes, profile, storedObjects, named.isAtMost),
+      ...priceChanges(changes, profile, awakeAlerts, named.isAtMost),
     }
   } catch (thrown) {
     return { ...none, message: causeOf(toFailure(thrown)) }
@@ -84,11 +86,11 @@ function profileIn(facts: CostFacts, own: ListedService, storedObjects: StoredOb
 function priceChanges(
   changes: readonly AlertChange[],
   profile: ServiceProfile,
-  storedObjects: StoredObjects,
+  awakeAlerts: readonly StoredObject[],
   isAtMost: boolean,
 ): Pick<PlanPrice, 'alerts' | 'total'> {
   const changedIds = new Set(changes.flatMap(({ change }) => change.id ?? []))
-  const others = storedObjects.alert.filter(({ id }) => !changedIds.has(id)).flatMap((alert) => scheduleOf(alert) ?? [])
+  const others = awakeAlerts.filter(({ id }) => !changedIds.has(id)).flatMap((alert) => scheduleOf(alert) ?? [])
   const price = priceAlerts({ profile, others, changes })
   return {
     total: { ...price.added, ...(isAtMost && { low: 0 }) },
