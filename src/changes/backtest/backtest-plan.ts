@@ -63,7 +63,7 @@ export async function backtestPlan(planned: PlanningResult, context: BacktestCon
   const { range, selected, only, maxNotifications, incidents = [], maxRequests } = request
   const compared = await compareAlerts({ ...planned, storedObjects }, context.api, range)
   const wanted = compared.filter(({ isChanged, change }) => (selected?.has(change.key) ?? true) && (only === 'all' || isChanged))
-  // First those after the plan, because the budget of requests might not last for all.
+  // The limit of requests might not last for all, so those after the plan come first.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
   const options = { ...context, maxRequests, readSeries: seriesReader(context, storedObjects) }
   const { estimates, requests, readRows } = await estimateAlerts(queries, { ...options, range })
@@ -72,7 +72,7 @@ export async function backtestPlan(planned: PlanningResult, context: BacktestCon
     maxRequests: maxRequests - requests(),
     queries: new Map(compared.map(({ change, next }) => [change.key, next])),
   })
-  // Last, for the same reason.
+  // Last, because the budget of requests might not last for all.
   const judged = await judgeEstimates(
     queries.map((query, i) => [query, estimates[i]]),
     range,
