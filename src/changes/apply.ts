@@ -1,35 +1,61 @@
 import * as z from 'zod'
+import { kindLabels } from '../kinds/kind-names.ts'
 import type { WriteApi } from '../platform/api/client.ts'
-import type { Diagnostic } from '../platform/core/diagnostics.ts'
+import { formatMoment } from '../platform/core/dates.ts'
+import { errorsIn } from '../platform/core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
-import { say, toPlainText } from '../platform/core/line.ts'
-import { listFirst, quote } from '../platform/core/text.ts'
+import { counted, join, joinFirst, type Line, placed, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
+import { andMore, capitalize, listFirst, plural, quote } from '../platform/core/text.ts'
 import { grouped } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
-import { composeBlocks } from '../platform/report/blocks.ts'
+import { type Block, composeBlocks, countFacts, fold, type Part, statusLooks } from '../platform/report/blocks.ts'
+import { toDiffLines } from '../platform/report/diff-lines.ts'
+import type { Verdict } from '../platform/report/report.ts'
 import { diagnosticReports } from '../platform/report/sarif.ts'
+import { table } from '../platform/report/table.ts'
 import { applyPlan } from '../sync/apply/apply-plan.ts'
-import { stopReasons } from '../sync/apply/apply-state.ts'
-import { changesOf, countRequests, isDifference, isWritten, type Outcome, staysAsItIs } from '../sync/decide/change.ts'
+import { type StopReason, stopReasons } from '../sync/apply/apply-state.ts'
+import {
+  changesOf,
+  countRequests,
+  isDifference,
+  isSuccess,
+  isWritten,
+  type Outcome,
+  type OutcomeKind,
+  staysAsItIs,
+  successes,
+  undone,
+} from '../sync/decide/change.ts'
+import { isAboutHeld } from '../sync/decide/hold.ts'
 import { inEnvironment, ofEnvironment } from '../sync/declarations/environment.ts'
 import type { Prune } from '../sync/declarations/find-declarations.ts'
 import { hasErrors, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
-import { applyBlocks, applyWords, judgeApply, outcomeFacts, outcomeLine, outcomeLines } from './apply/apply-report.ts'
 import { planInput } from './inputs.ts'
 import { reviewEvaluations } from './plan/evaluations.ts'
 import { isIntact, movedSince, type PlanFile, planFileInput, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import {
   judgeDiagnostics,
+  maxSharing,
   objectBlocks,
+  objectWords,
   planFacts,
   refusal,
   sharedDiagnostics,
   toAnnotations,
   withDiagnostics,
 } from './plan/plan-report.ts'
-import { describeChanges, newerFiles, planDetails, planOutput, toPlanResult } from './plan/plan-result.ts'
+import {
+  describeChanges,
+  newerFiles,
+  type PlannedObject,
+  type PlanResult,
+  planDetails,
+  planOutput,
+  toPlanResult,
+} from './plan/plan-result.ts'
 import { planRules } from './rules.ts'
 
 export const apply = defineOperation({
@@ -70,7 +96,7 @@ export const apply = defineOperation({
       return { ...result, isPlanWrong: hasErrors(planned), ...(newer && { newerFiles: newer }) }
     }
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
-    // With a plan file, the review already happened, and the plan is still the same.
+    // With a plan file, the review already happened.
     const confirmed = agreed === undefined ? await confirmPlan(planned, context, input) : planned
     return { ...(await carryOut(confirmed, context)), planFile }
   },
@@ -81,16 +107,14 @@ export const apply = defineOperation({
       blocks: [!result.isPlanWrong && outcomeFacts(result), sharedDiagnostics(result.diagnostics), applyBlocks(result)],
       annotations: toAnnotations(result),
     },
-  keyLines: outcomeLines,
+  keyLines: (result) => outcomeLines(result),
   reports: diagnosticReports(planRules),
 })
 
-type ApplyInput = z.output<typeof planInput>
-
 type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: WriteApi }
 
-/** A person may take long to answer. Only what was shown is written. */
-async function confirmPlan(planned: PlanningResult, context: ApplyContext, input: ApplyInput): Promise<PlanningResult> {
+/** Only what was shown is written: a person may take long to answer. */
+async function confirmPlan(planned: PlanningResult, context: ApplyContext, input: z.output<typeof planInput>): Promise<PlanningResult> {
   const { confirm, service } = context
   if (confirm === undefined || planned.plan.changes.every(staysAsItIs)) return planned
   const result = await toPlanResult(planned)
@@ -120,7 +144,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
       result: async () => ({ ...(await toPlanResult(planned, outcomes, described)), changed: outcomes.some(isWritten) }),
     })
   }
-  // An update reads its object again where the window of the rate limit has room for that.
+  // An update reads its object again where the rate limit has room.
   const hasRoom = countRequests(planned.plan.changes, false) <= (api.rateLimit()?.remaining ?? Number.POSITIVE_INFINITY)
   const applied = await applyPlan(planned.plan, {
     api,
@@ -138,7 +162,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   const left = planned.diagnostics.filter(({ rule, location }) => rule !== 'same-name' || !created.has(location))
   const diagnosed = { ...planned, diagnostics: [...left, ...applied.diagnostics] }
   const alerts = applied.alerts ?? storedObjects.alert
-  const { problems, notEvaluated } = reviewEvaluations({ ...applied, plan: planned.plan, alerts, nowMs: clock.now() })
+  const { problems, notEvaluated } = reviewEvaluations(planned.plan, applied.outcomes, alerts, clock.now())
   const broken = applied.stopped === undefined ? await brokenAlerts(planned, context, applied.outcomes) : []
   const diagnostics = [...diagnosed.diagnostics, ...problems, ...broken]
   const result = {
@@ -151,8 +175,8 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
   return { ...result, applied: judgeApply(result).status !== 'error' }
 }
 
-/** What a changed source broke shows only when its alerts are evaluated, or their queries run. */
-async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outcomes: readonly Outcome[]): Promise<readonly Diagnostic[]> {
+/** A changed source can break alerts, which shows only when their queries run. */
+async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outcomes: readonly Outcome[]) {
   const isChanged = changesOf({ changes: outcomes.filter(isWritten).map(({ change }) => change) }, 'source').some(isDifference)
   if (!isChanged || !context.api.hasSql) return []
   const { findBrokenAlerts } = await import('./queries/query-problems.ts')
@@ -160,24 +184,22 @@ async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outc
 }
 
 async function readPlanFile(path: string, { files, environment }: Pick<ApplyContext, 'files' | 'environment'>): Promise<PlanFile> {
-  const text = await files.read(path, 'plan-file')
-  const parsed = planFileSchema.safeParse(parseJsonOrUndefined(text))
-  const why = parsed.success ? 'was changed after plan wrote it' : 'is not a plan of this version'
-  if (parsed.success && isIntact(parsed.data)) {
-    if (parsed.data.environment === environment?.name) return parsed.data
-    const planned = parsed.data.environment
-    const advice =
-      planned === undefined
-        ? `was made without ${spellInput('env')}; leave it out`
-        : `is for environment "${quote(planned, 63)}"; set ${spellInput('env', planned)}`
-    throw inputError('plan-file', `"${quote(path, 80)}" ${advice}, or run plan again`)
-  }
-  throw inputError('plan-file', `"${quote(path, 80)}" ${why}: run plan again`)
+  const { data } = planFileSchema.safeParse(parseJsonOrUndefined(await files.read(path, 'plan-file')))
+  const refuse = (why: string) => inputError('plan-file', `"${quote(path, 80)}" ${why} run plan again`)
+  if (data === undefined) throw refuse('is not a plan of this version:')
+  if (!isIntact(data)) throw refuse('was changed after plan wrote it:')
+  const planned = data.environment
+  if (planned === environment?.name) return data
+  throw refuse(
+    planned === undefined
+      ? `was made without ${spellInput('env')}; leave it out, or`
+      : `is for environment "${quote(planned, 63)}"; set ${spellInput('env', planned)}, or`,
+  )
 }
 
 const maxListed = 8
 
-function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: ApplyContext, prune: Prune): void {
+function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: ApplyContext, prune: Prune) {
   const moved = movedSince(agreed, toPlanFile(planned, service, prune))
   if (moved.length === 0) return
   const lines = listFirst(moved, maxListed, (count) => `… and ${count} more`).map((line) => `- ${line}`)
@@ -189,4 +211,153 @@ function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: Appl
       'Run plan again and review the new plan.',
     ].join('\n'),
   )
+}
+
+const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => kind !== 'unchanged')]
+
+const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: statusLooks.fail.sign, skipped: '⏭️', held: '✋' }
+
+function outcomeFacts(result: Applied): Block {
+  const unchanged = withOutcome(result, 'unchanged')
+  const tracked = unchanged.filter(({ isTracked }) => isTracked === true).length
+  const undecided = result.objects.filter(({ outcome }) => outcome === undefined).length
+  return countFacts({ Tracked: tracked, Unchanged: unchanged.length - tracked, 'Not done': undecided })
+}
+
+function applyWords(result: Applied) {
+  const parts = order.flatMap((kind) => {
+    const { length } = withOutcome(result, kind)
+    return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
+  })
+  if (parts.length === 0) return say`Nothing to do${inEnvironment(result)}: everything matches the files`
+  const isWhole = undone.every((kind) => withOutcome(result, kind).length === 0)
+  const isHeld = !result.changed && withOutcome(result, 'held').length > 0
+  const word = isHeld ? 'Nothing written' : isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
+  return say`${trusted(word)} to ${result.project}${ofEnvironment(result)} (${join(parts, ', ')})`
+}
+
+const outcomeLine = ({ change, became, message }: Outcome) => withReason(say`${trusted(became)} ${objectWords(change)}`, became, message)
+
+/** What was not written comes first. */
+const outcomeLines = (result: Applied) =>
+  actedOn(result).map((object) => {
+    const { message, outcome = 'unchanged' } = object
+    return withReason(say`${trusted(capitalize(outcome))}: ${objectWords(object)}`, outcome, message)
+  })
+
+const withReason = (what: Line, became: OutcomeKind, message: string | undefined) =>
+  isSuccess({ became }) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
+
+const actedOn = (result: Applied) => order.flatMap((kind) => withOutcome(result, kind))
+
+function applyBlocks(result: Applied): Part {
+  const acted = actedOn(result)
+  const changedByServer = result.objects.filter(({ serverChanged }) => serverChanged !== undefined)
+  return [
+    table(undefined, groupByCause(acted, firstLine), {
+      Outcome: ([{ outcome = 'unchanged' }]) => trusted([signs[outcome], outcome].filter(Boolean).join(' ')),
+      Kind: ([{ kind }]) => trusted(kindLabels[kind]),
+      Key: (group) =>
+        joinFirst(
+          maxSharing,
+          group.map(({ key, name, file, line }) => (file === undefined ? key || name : placed(key || name, { file, line }))),
+        ),
+      Id: ([{ id }, ...others]) => (others.length > 0 ? trusted(plural(others.length + 1, 'object')) : id || []),
+      Remark: ([{ message, notes }]) =>
+        message === undefined ? join(notes.map(untrustedSentence), '; ') : untrustedSentence(firstLine(message)),
+    }),
+    notEvaluatedWords(result.notEvaluated),
+    // The request and the advice, which do not fit into a table's cell.
+    { kind: 'message', text: failureTexts(acted).join('\n') },
+    changedByServer.length > 0 && say`The server changed these values when saving (− sent, + stored):`,
+    {
+      kind: 'diff',
+      lines: changedByServer.flatMap(({ kind, key, serverChanged = [] }) => [
+        { sign: ' ' as const, text: `${kindLabels[kind]} ${key}` },
+        ...toDiffLines(serverChanged),
+      ]),
+    },
+    { ...fold('Planned changes', objectBlocks(result)), isQuiet: true },
+  ]
+}
+
+const maxNamed = 5
+
+function notEvaluatedWords(alerts: Applied['notEvaluated'] = []) {
+  if (alerts.length === 0) return []
+  const names = joinFirst(
+    maxNamed,
+    alerts.map(({ key }) => key),
+  )
+  const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
+  const due = latest === '' ? [] : [trusted(`, by ${formatMoment(latest)}`)]
+  return say`Not evaluated since this run: ${counted(alerts.length, 'alert')} (${names}). plan, drift and doctor show errors of the next evaluation${due}`
+}
+
+const maxShown = 10
+
+function failureTexts(objects: readonly PlannedObject[]) {
+  const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
+  const texts = groupByCause(failures, (message) => message.replace(/\n.*$/, '')).map(([first, ...others]) =>
+    [`${toPlainText(objectWords(first))}${andMore(others.length, 0)}`, ...(first.message ?? '').split('\n')].join('\n  '),
+  )
+  return listFirst(texts, maxShown, (count) => `… and ${count} more`)
+}
+
+function groupByCause(objects: readonly PlannedObject[], causeOf: (message: string) => string) {
+  const groups = Map.groupBy(objects, (object) => {
+    const { outcome: became = 'unchanged', kind, message = '' } = object
+    return isSuccess({ became }) ? object : [became, kind, causeOf(message)].join()
+  })
+  return [...groups.values()].flatMap(([first, ...others]) => (first === undefined ? [] : [[first, ...others] as const]))
+}
+
+export type Applied = PlanResult & {
+  readonly stopped?: StopReason | undefined
+  readonly notEvaluated?: readonly { readonly key: string; readonly dueAt?: string | undefined }[] | undefined
+}
+
+const withOutcome = ({ objects }: Applied, kind: OutcomeKind) => objects.filter(({ outcome }) => outcome === kind)
+
+function judgeApply(result: Applied): Verdict {
+  const [unknown = [], failed = [], skipped = []] = undone.map((kind) => withOutcome(result, kind))
+  const isWhole = unknown.length + failed.length + skipped.length === 0
+  if (isWhole && result.stopped === undefined) return judgeWhole(result)
+  const reasons = [
+    ...(unknown.length > 0
+      ? [say`${counted(unknown.length, 'object')} may have been written, because the server did not answer. Run apply again`]
+      : []),
+    ...failed
+      .slice(0, 1)
+      .map((first) => say`${failedWords(failed.length)}${objectWords(first)}: ${untrustedSentence(firstLine(first.message))}`),
+    ...(result.stopped === undefined
+      ? []
+      : [say`stopped ${trusted(isWhole ? 'before the writes were verified, ' : '')}because ${trusted(result.stopped.message)}`]),
+  ]
+  const [first] = [...failed, ...unknown]
+  const became = failed.length > 0 ? 'was not written' : 'may have been written'
+  return {
+    status: 'error',
+    ...(first !== undefined && { cause: say`${objectWords(first)} ${trusted(became)}` }),
+    reasons: reasons.length > 0 ? reasons : [say`${counted(skipped.length, 'object')} skipped`],
+    ...exitFor(result),
+  }
+}
+
+function judgeWhole(result: Applied): Verdict {
+  const verdict = judgeDiagnostics(result)
+  // A run that only leaves objects as they are is one for a person, as in a plan.
+  if (verdict.status !== 'fail' || (!result.changed && errorsIn(result.diagnostics).every(isAboutHeld))) return verdict
+  const errors = errorsIn(result.diagnostics).map(({ message }) => untrustedSentence(message))
+  return { status: 'error', reasons: listFirst(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
+}
+
+const failedWords = (count: number) => (count === 1 ? [] : say`${count} objects failed, the first of them `)
+
+const firstLine = (text = '') => text.split('\n', 1)[0] ?? ''
+
+function exitFor(result: Applied): Pick<Verdict, 'exit'> {
+  if (result.changed || withOutcome(result, 'unknown').length > 0) return { exit: 'partlyApplied' }
+  if (result.stopped?.kind === 'canceled') return { exit: 'canceled' }
+  return result.stopped?.kind === 'denied' ? { exit: 'denied' } : {}
 }

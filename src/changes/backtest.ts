@@ -5,12 +5,11 @@ import { type Diagnostic, diagnosticSchema, errorsIn } from '../platform/core/di
 import { dayMs } from '../platform/core/durations.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, join, type Line, say, trusted } from '../platform/core/line.ts'
+import { counted, join, say, trusted } from '../platform/core/line.ts'
 import { grouped, noted } from '../platform/operation/inputs.ts'
 import { defineOperation, noFields } from '../platform/operation/operation.ts'
 import { selectDeclared, selectInput } from '../platform/operation/select.ts'
 import { countFacts } from '../platform/report/blocks.ts'
-import type { TimeRange } from '../signals/backtest/evaluate.ts'
 import { changesOf } from '../sync/decide/change.ts'
 import { hasErrors, makePlan } from '../sync/plan/make-plan.ts'
 import { backtestPlan, daysOf, demandValues, whyNoBacktest } from './backtest/backtest-plan.ts'
@@ -29,8 +28,8 @@ import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const maxDays = 31
 
-/** Whole days in UTC, until now. Throws an InputError for a period in the future, and for one that is too long. */
-function rangeOf(period: GivenPeriod = 'last-7-days', nowMs: number): TimeRange {
+/** Whole days in UTC, until now. Throws an InputError for a period in the future, or a longer one. */
+function rangeOf(period: GivenPeriod = 'last-7-days', nowMs: number) {
   if (isBillingCycle(period)) throw inputError('period', `is ${period}, which is a period of usage; set days`)
   const { from, to } = choosePeriod(period, dayOf(nowMs))
   const [fromMs, endMs] = [Date.parse(from), Date.parse(to) + dayMs]
@@ -153,7 +152,7 @@ interface Headline extends ReturnType<typeof countOutcomes> {
   readonly until: string
 }
 
-function headlineOf({ diagnostics, alertCount, days, until, incidentCount, detected, late, missed, untestable }: Headline): Line {
+function headlineOf({ diagnostics, alertCount, days, until, incidentCount, detected, late, missed, untestable }: Headline) {
   if (errorsIn(diagnostics).length > 0) return say`The backtest failed`
   const parts = [
     ...(alertCount === 0

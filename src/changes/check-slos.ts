@@ -5,14 +5,15 @@ import { dayOf, formatMoment } from '../platform/core/dates.ts'
 import { type Diagnostic, diagnosticSchema, errorsIn } from '../platform/core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellVariable } from '../platform/core/input-spelling.ts'
-import { counted, joinSome, type Line, placed, say, trusted } from '../platform/core/line.ts'
+import { withoutUndefined } from '../platform/core/keys.ts'
+import { counted, type Inline, joinSome, type Line, placed, say, trusted } from '../platform/core/line.ts'
 import { listFirst, plural } from '../platform/core/text.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { selectDeclared, selectInput } from '../platform/operation/select.ts'
 import type { Part, Status } from '../platform/report/blocks.ts'
 import { formatDuration, formatShortDay } from '../platform/report/format.ts'
 import { pass, type Report, type Verdict } from '../platform/report/report.ts'
-import { type Cell, shown, table } from '../platform/report/table.ts'
+import { shown, table } from '../platform/report/table.ts'
 import { burnRateWindows, currentWindow, judgeBudget, spentByDay } from '../signals/slos/error-budget.ts'
 import { type Slo, sourceOf } from '../signals/slos/expand-slos.ts'
 import { type GroupHistory, readHistory, requestsOfHistory, stepMs } from '../signals/slos/slo-series.ts'
@@ -23,7 +24,7 @@ import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const percent = (what: string) => z.number().describe(what)
 
-export const sloInput = z.strictObject({
+const sloInput = z.strictObject({
   files: filesInput,
   env: environmentInput,
   select: selectInput(['name', 'key']).optional(),
@@ -38,7 +39,7 @@ export const sloInput = z.strictObject({
   }),
 })
 
-export const sloOutput = z.object({
+const sloOutput = z.object({
   budgetLeft: percent('The lowest percentage of error budget that is left. Absent if no SLO has enough events.').optional(),
 })
 
@@ -65,9 +66,9 @@ const checkedSlo = z.object({
   days: z.array(z.object({ day: z.string(), spent: percent('Percentage of the error budget.') })).describe('What each UTC day spent.'),
 })
 
-export type CheckedSlo = z.output<typeof checkedSlo>
+type CheckedSlo = z.output<typeof checkedSlo>
 
-export const sloDetails = z.object({
+const sloDetails = z.object({
   sloCount: z.int().describe('Number of checked SLOs. With `groupBy`, each group counts.'),
   withinBudget: z.int().describe('SLOs with error budget left.'),
   spent: z.int().describe('SLOs whose error budget is spent.'),
@@ -88,11 +89,16 @@ export type SloResult = z.output<typeof sloOutput> & z.output<typeof sloDetails>
 type SloLimits = Pick<z.output<typeof sloInput>, 'minBudgetLeft' | 'maxBurnRate'>
 
 /** Too few events never pass: a gate on them fails, and without a gate the verdict is a warning. */
-export function judgeSlos(result: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits): Verdict {
+function judgeSlos(result: SloResult, limits: SloLimits): Verdict {
   if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
-  if (result.asleep) return { status: minBudgetLeft === undefined && maxBurnRate === undefined ? 'warn' : 'fail', reasons: [asleep()] }
-  const failures = result.slos.flatMap((slo) => [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)])
-  if (failures.length > 0) return { status: 'fail', reasons: someReasons(failures), cause: causeOf(result, { minBudgetLeft, maxBurnRate }) }
+  if (result.asleep)
+    return {
+      status: limits.minBudgetLeft === undefined && limits.maxBurnRate === undefined ? 'warn' : 'fail',
+      reasons: [say`the service is asleep, and a query would wake it; set ${trusted(spellVariable('wake-service', 'true'))} to allow that`],
+    }
+  const failed = failedSlos(result, limits)
+  if (failed.length > 0)
+    return { status: 'fail', reasons: someReasons(failed.flatMap(({ failures }) => failures)), cause: causeOf(failed, limits) }
   const warnings = result.slos.flatMap((slo): readonly Line[] => {
     if (slo.status === 'not-enough-data') return [say`${sloName(slo)} has not enough data`]
     return slo.status === 'spent' ? [say`the error budget of ${sloName(slo)} is spent`] : []
@@ -100,10 +106,13 @@ export function judgeSlos(result: SloResult, { minBudgetLeft, maxBurnRate }: Slo
   return warnings.length > 0 ? { status: 'warn', reasons: someReasons(warnings) } : pass
 }
 
-/** `checkout spends its error budget`, of the first SLO that fails. */
-function causeOf({ slos }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits): Line {
-  const failed = slos.filter((slo) => belowBudget(slo, minBudgetLeft).length + aboveBurnRate(slo, maxBurnRate).length > 0)
-  const named = failed.map((slo) => {
+const failedSlos = ({ slos }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits) =>
+  slos
+    .map((slo) => ({ slo, failures: [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)] }))
+    .filter(({ failures }) => failures.length > 0)
+
+function causeOf(failed: ReturnType<typeof failedSlos>, { minBudgetLeft }: SloLimits) {
+  const named = failed.map(({ slo }) => {
     const isLow = slo.budgetLeft !== undefined && belowBudget(slo, minBudgetLeft).length > 0
     const spends = isLow ? 'has too little error budget left' : 'burns its error budget too fast'
     return say`${sloName(slo)} ${trusted(slo.status === 'not-enough-data' ? 'has not enough data' : spends)}`
@@ -111,15 +120,12 @@ function causeOf({ slos }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits)
   return joinSome(named, 1)
 }
 
-/** An SLO can have thousands of groups. The table and the result have all of them. */
+/** An SLO can have thousands of groups, which the table has. */
 const maxReasons = 20
 
-const someReasons = (reasons: readonly Line[]): readonly Line[] => listFirst(reasons, maxReasons, (rest) => say`${rest} more`)
+const someReasons = (reasons: readonly Line[]) => listFirst(reasons, maxReasons, (rest) => say`${rest} more`)
 
-const asleep = (): Line =>
-  say`the service is asleep, and a query would wake it; set ${trusted(spellVariable('wake-service', 'true'))} to allow that`
-
-function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined): readonly Line[] {
+function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined) {
   if (minBudgetLeft === undefined) return []
   if (slo.budgetLeft === undefined)
     return [say`${sloName(slo)} has not enough data for min-budget-left: ${counted(slo.total, 'event')} in ${trusted(slo.window)}`]
@@ -128,7 +134,7 @@ function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined): readon
     : []
 }
 
-function aboveBurnRate(slo: CheckedSlo, maxBurnRate: number | undefined): readonly Line[] {
+function aboveBurnRate(slo: CheckedSlo, maxBurnRate: number | undefined) {
   if (maxBurnRate === undefined) return []
   const rate = slo.burnRates[currentWindow]
   if (rate === undefined) return [say`${sloName(slo)} has not enough data for max-burn-rate in the last hour`]
@@ -137,7 +143,8 @@ function aboveBurnRate(slo: CheckedSlo, maxBurnRate: number | undefined): readon
     : []
 }
 
-const sloName = ({ key, group }: CheckedSlo): Line => (group === undefined ? say`${key}` : say`${key} (${group})`)
+const sloName = ({ key, group }: Pick<CheckedSlo, 'group'> & { readonly key: string | Inline }) =>
+  group === undefined ? say`${key}` : say`${key} (${group})`
 
 /** Never rounds to a limit that the value has not reached. */
 function round(value: number, places: number): string {
@@ -145,87 +152,81 @@ function round(value: number, places: number): string {
   return rounded === Math.round(value) && rounded !== value ? String(Number(value.toPrecision(6))) : String(rounded)
 }
 
-/** Rounds to as many digits as it takes to differ from the limit. */
-function roundApart(value: number, limit: number): string {
+function roundApart(value: number, limit: number) {
   const places = [2, 4, 6, 8, 10, 12].find((count) => Number(value.toFixed(count)) !== limit)
   return places === undefined ? String(value) : round(value, places)
 }
 
 const statuses: Readonly<Record<CheckedSlo['status'], Status>> = { 'within-budget': 'pass', spent: 'fail', 'not-enough-data': 'warn' }
 
-/** The windows whose burn rates people read. */
 const shownWindows = ['1h', '6h', '3d'] as const
 
-function sloTable({ slos, until }: SloResult): Part {
-  const burnRate =
-    (window: (typeof shownWindows)[number]) =>
-    ({ burnRates }: CheckedSlo): Cell =>
-      shown(burnRates[window], (rate) => round(rate, 2))
-  return table(
+const sloTable = ({ slos, until }: SloResult): Part =>
+  table(
     undefined,
     slos,
     {
-      SLO: ({ key, group, file, line }) => {
-        const linked = placed(key, { file, line })
-        return group === undefined ? linked : say`${linked} (${group})`
-      },
+      SLO: ({ key, group, file, line }) => sloName({ key: placed(key, { file, line }), group }),
       Objective: ({ objective, window }) => trusted(`${objective}% in ${window}`),
       '> Good': ({ indicator }) => trusted(indicator === undefined ? 'not enough data' : `${round(indicator, 3)}%`),
       '> Budget left': ({ budgetLeft }) => shown(budgetLeft, (left) => `${round(left, 2)}%`),
-      '> Burn rate 1h': burnRate('1h'),
-      '> Burn rate 6h': burnRate('6h'),
-      '> Burn rate 3d': burnRate('3d'),
+      ...Object.fromEntries(
+        shownWindows.map((window) => [
+          `> Burn rate ${window}`,
+          ({ burnRates }: CheckedSlo) => shown(burnRates[window], (rate) => round(rate, 2)),
+        ]),
+      ),
       'Runs out': (slo) => runsOutWords(slo, until),
       Burning: ({ burning }) => shown(burning.join(', ') || undefined),
     },
     ({ status }) => statuses[status],
   )
-}
 
-function runsOutWords({ runsOut }: CheckedSlo, until: string): Line {
+function runsOutWords({ runsOut }: CheckedSlo, until: string) {
   const ms = Date.parse(runsOut) - Date.parse(until)
   return Number.isNaN(ms) ? [trusted(runsOut)] : [trusted(`in ${formatDuration(ms)}`)]
 }
 
-/** Percentage of error budget below which the report says when most was spent, also without a limit. */
+/** A percentage below which the report says when most was spent. */
 const lowBudget = 50
 
 function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): Part {
-  const [worst] = slos
-    .filter(({ budgetLeft = 100 }) => budgetLeft < Math.max(lowBudget, minBudgetLeft))
-    .toSorted((a, b) => (a.budgetLeft ?? 0) - (b.budgetLeft ?? 0))
+  const [worst] = worstFirst(slos).filter(({ budgetLeft = 100 }) => budgetLeft < Math.max(lowBudget, minBudgetLeft))
   const [costliest] = worst?.days.toSorted((a, b) => b.spent - a.spent) ?? []
   if (worst === undefined || costliest === undefined) return undefined
-  const day = formatShortDay(dayOf(Date.parse(costliest.day)), dayOf(Date.parse(until)))
   const spent = worst.days.reduce((sum, one) => sum + one.spent, 0)
   const when =
     costliest.spent > spent / 2
-      ? `most of its error budget on ${day}`
+      ? `most of its error budget on ${shortDay(costliest.day, until)}`
       : `its error budget on ${plural(worst.days.filter((one) => one.spent > 0).length, 'day')}`
   return say`${sloName(worst)} spent ${trusted(when)} (UTC). Find out what failed then: the declaration of the SLO says which events are good.`
 }
+
+const worstFirst = (slos: readonly CheckedSlo[]): readonly CheckedSlo[] =>
+  slos.toSorted((a, b) => (a.budgetLeft ?? Number.POSITIVE_INFINITY) - (b.budgetLeft ?? Number.POSITIVE_INFINITY))
+
+const shortDay = (day: string, until: string) => formatShortDay(dayOf(Date.parse(day)), dayOf(Date.parse(until)))
 
 const maxCharts = 10
 
 /** One chart for each SLO that spent something, the worst first, of its worst group. A title is not escaped, and a key needs no escape. */
 function charts({ slos, until }: SloResult): Part {
-  const worstFirst = slos.filter(({ budgetLeft = 100 }) => budgetLeft < 100).toSorted((a, b) => (a.budgetLeft ?? 0) - (b.budgetLeft ?? 0))
-  return worstFirst
-    .filter(({ key }, i) => worstFirst.findIndex((one) => one.key === key) === i)
+  return worstFirst(slos)
+    .filter(({ key, budgetLeft = 100 }, i, all) => budgetLeft < 100 && all.findIndex((one) => one.key === key) === i)
     .slice(0, maxCharts)
     .map(({ key, group, days }) => ({
       kind: 'chart',
       title: `Error budget of ${key} spent, by UTC day${group === undefined ? '' : ' (worst group)'}`,
       unit: '%',
       valueName: 'Spent',
-      points: days.map(({ day, spent }) => ({ label: formatShortDay(dayOf(Date.parse(day)), dayOf(Date.parse(until))), value: spent })),
+      points: days.map(({ day, spent }) => ({ label: shortDay(day, until), value: spent })),
     }))
 }
 
-/** SLOs that fail, or have a warning in a run without a failure, with what is left of their error budgets. */
-export function sloLines({ slos, until }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits): readonly Line[] {
-  const failing = slos.filter((slo) => belowBudget(slo, minBudgetLeft).length + aboveBurnRate(slo, maxBurnRate).length > 0)
-  const named = failing.length > 0 ? failing : slos.filter(({ status }) => status !== 'within-budget')
+/** SLOs that fail, or have a warning in a run without a failure. */
+function sloLines(result: SloResult, limits: SloLimits): readonly Line[] {
+  const failed = failedSlos(result, limits).map(({ slo }) => slo)
+  const named = failed.length > 0 ? failed : result.slos.filter(({ status }) => status !== 'within-budget')
   return named.map((slo): Line => {
     const { indicator, objective, window, budgetLeft, burnRates } = slo
     const rates = shownWindows.flatMap((of) => (burnRates[of] === undefined ? [] : [`${round(burnRates[of], 2)} (${of})`]))
@@ -234,7 +235,7 @@ export function sloLines({ slos, until }: SloResult, { minBudgetLeft, maxBurnRat
       ...(budgetLeft === undefined ? [] : [`budget left ${round(budgetLeft, 2)}%`]),
       ...(rates.length === 0 ? [] : [`burn rate ${rates.join(', ')}`]),
     ]
-    return say`${sloName(slo)}: ${trusted(parts.join('; '))}; runs out: ${runsOutWords(slo, until)}`
+    return say`${sloName(slo)}: ${trusted(parts.join('; '))}; runs out: ${runsOutWords(slo, result.until)}`
   })
 }
 
@@ -247,9 +248,10 @@ export const reportSlos = (result: SloResult): Report => ({
   annotations: errorsIn(result.diagnostics),
 })
 
-type CheckContext = Context<'read', 'service-or-server'>
-
-async function runCheck(context: CheckContext, { files, select, minBudgetLeft }: z.output<typeof sloInput>): Promise<SloResult> {
+async function runCheck(
+  context: Context<'read', 'service-or-server'>,
+  { files, select, minBudgetLeft }: z.output<typeof sloInput>,
+): Promise<SloResult> {
   if (await context.files.mayBeFromFork())
     throw new WatchkeeperError(
       'refused',
@@ -260,7 +262,12 @@ async function runCheck(context: CheckContext, { files, select, minBudgetLeft }:
   const found = await findDeclarations(files, context)
   const errors = errorsIn(found.diagnostics)
   const endMs = Math.floor(context.clock.now() / stepMs) * stepMs
-  const common = { ...ofEnvironment(context), ...(minBudgetLeft !== undefined && { minBudgetLeft }), until: new Date(endMs).toISOString() }
+  const { environment } = context
+  const common = {
+    ...(environment && { environment: environment.name }),
+    ...(minBudgetLeft !== undefined && { minBudgetLeft }),
+    until: new Date(endMs).toISOString(),
+  }
   const unchecked = (diagnostics: readonly Diagnostic[]): SloResult => ({
     ...toCounts([]),
     ...common,
@@ -275,7 +282,7 @@ async function runCheck(context: CheckContext, { files, select, minBudgetLeft }:
   const wanted = selectDeclared(named, select, 'SLO')
   const { items: sources } = await sourceCollection.list(context.api, context.service)
   const resolved = wanted.map(({ slo }) => ({ slo, source: sourceOf(slo, sources) }))
-  const unknown: readonly Diagnostic[] = resolved.flatMap(({ source }) => ('diagnostic' in source ? [source.diagnostic] : []))
+  const unknown = resolved.flatMap(({ source }) => ('diagnostic' in source ? [source.diagnostic] : []))
   if (unknown.length > 0) return unchecked(unknown)
   const checked: CheckedSlo[] = []
   for (const [i, { slo, source }] of resolved.entries()) {
@@ -298,7 +305,7 @@ async function runCheck(context: CheckContext, { files, select, minBudgetLeft }:
   }
 }
 
-/** The server answers a wrong condition with status 500. The usual advice for that status would lead away from the file. */
+/** The usual advice for status 500 would lead away from the file with a wrong condition. */
 function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
   if (!(thrown instanceof ApiError) || (thrown.kind !== 'server' && thrown.kind !== 'refused')) return thrown
   const [what = '', ...rest] = thrown.message.split('\n')
@@ -310,20 +317,12 @@ function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
   return new ApiError({ ...thrown, message })
 }
 
-const ofEnvironment = ({ environment }: CheckContext) => (environment === undefined ? {} : { environment: environment.name })
-
 function toChecked({ key, value, location: { file, line } }: Slo, history: GroupHistory, endMs: number): CheckedSlo {
   const { name, objective, window } = value
   const state = judgeBudget(value, history, endMs)
   const { budgetLeft, runsOut } = state
   return {
-    key,
-    name,
-    file,
-    ...(line !== undefined && { line }),
-    ...(history.group !== undefined && { group: history.group }),
-    objective,
-    window,
+    ...withoutUndefined({ key, name, file, line, group: history.group, objective, window }),
     status: budgetLeft === undefined ? 'not-enough-data' : budgetLeft <= 0 ? 'spent' : 'within-budget',
     ...state,
     runsOut: runsOut.kind === 'at' ? new Date(runsOut.ms).toISOString() : runsOut.kind,
@@ -342,8 +341,7 @@ function toCounts(slos: readonly CheckedSlo[]) {
     notEnoughData: numberOf('not-enough-data'),
     ...(left.length > 0 && { budgetLeft: Math.min(...left) }),
     ...(burning.length > 0 && { burnRate: Math.max(...burning) }),
-    worstSlo:
-      slos.toSorted((a, b) => (a.budgetLeft ?? Number.POSITIVE_INFINITY) - (b.budgetLeft ?? Number.POSITIVE_INFINITY))[0]?.key ?? '',
+    worstSlo: worstFirst(slos)[0]?.key ?? '',
   }
 }
 

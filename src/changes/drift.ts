@@ -1,12 +1,10 @@
 import * as z from 'zod'
 import { onFailedEvaluation } from '../kinds/alert/schedule.ts'
-import { kindLabels } from '../kinds/kind-names.ts'
 import type { Target } from '../platform/api/path.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, join, joinFirst, type Line, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
+import { counted, join, joinFirst, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
 import { capitalize } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
-import type { Part } from '../platform/report/blocks.ts'
 import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
 import { isDifference, spellOrigin } from '../sync/decide/change.ts'
@@ -19,6 +17,7 @@ import {
   isPlanWrong,
   judgeDiagnostics,
   objectBlocks,
+  objectWords,
   planWords,
   toAnnotations,
   withDiagnostics,
@@ -52,7 +51,10 @@ export const drift = defineOperation({
     blocks: [
       factsBesideHeadline(result),
       withDiagnostics(result.diagnostics, [
-        causeTable(result),
+        table(undefined, causes(result), {
+          Objects: ({ names }) => joinFirst(maxInRow, names),
+          'Cause and next step': ({ who }) => who,
+        }),
         {
           kind: 'list',
           items: [
@@ -68,10 +70,8 @@ export const drift = defineOperation({
   keyLines: (result) => causes(result).map(({ names, who }) => say`${joinFirst(maxInKeyLine, names)}: ${who}`),
 })
 
-/** Objects of a cause that a message names. */
 const maxInKeyLine = 3
 
-/** Objects that a row names. The differences below have all of them. */
 const maxInRow = 10
 
 function judgeDrift(result: PlanResult): Verdict {
@@ -83,7 +83,7 @@ function judgeDrift(result: PlanResult): Verdict {
   return { status: 'fail', cause, reasons: [...reasons, ...(verdict.status === 'fail' ? verdict.reasons : [])] }
 }
 
-/** Commands for what the table of the report says. Both leave objects that are held as they are. */
+/** Both leave objects that are held as they are. */
 function commandsFor(result: PlanResult, { request, project }: PlanningResult, service: Target) {
   if (isPlanWrong(result)) return {}
   const drifted = result.objects.filter(isDifference).filter(({ action }) => action !== 'held')
@@ -94,8 +94,7 @@ function commandsFor(result: PlanResult, { request, project }: PlanningResult, s
   }
 }
 
-/** The apply with the inputs of this run that decide what it writes. */
-function applyCommand(aim: PlanningResult['request'] & Parameters<typeof commandFor>[1]): string {
+function applyCommand(aim: PlanningResult['request'] & Parameters<typeof commandFor>[1]) {
   const { prune, maxDeletes, allowEmpty, repair = [] } = aim
   return [
     commandFor('apply', aim),
@@ -107,11 +106,10 @@ function applyCommand(aim: PlanningResult['request'] & Parameters<typeof command
 }
 
 /** pull edits no template, and nothing that files make of other objects. */
-const isPullable = ({ origin, instance, madeFrom }: PlannedObject): boolean =>
+const isPullable = ({ origin, instance, madeFrom }: PlannedObject) =>
   origin === 'service' && instance === undefined && madeFrom === undefined
 
-/** Which side changed, and therefore who must act. */
-function whoActs(object: PlannedObject, result: PlanResult): Line {
+function whoActs(object: PlannedObject, result: PlanResult) {
   const { action, origin, instance, madeFrom, notes } = object
   if (isPlanWrong(result)) return say`Apply changes nothing until the errors are corrected`
   if (action === 'held')
@@ -122,7 +120,6 @@ function whoActs(object: PlannedObject, result: PlanResult): Line {
   if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
   if (action === 'delete') return say`In no file. Apply with ${trusted(spellInput('prune'))} deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
-  // pull edits neither.
   const place = instance === undefined ? madeFrom : `instances.${instance}`
   const changed = origin === undefined ? undefined : capitalize(spellOrigin(origin, sinceWhen(object)))
   if (origin === 'service' && place !== undefined)
@@ -132,13 +129,7 @@ function whoActs(object: PlannedObject, result: PlanResult): Line {
   return say`${trusted(changed ?? 'Never applied, or changed since')}. Review the plan, then apply`
 }
 
-const causeTable = (result: PlanResult): Part =>
-  table(undefined, causes(result), {
-    Objects: ({ names }) => joinFirst(maxInRow, names),
-    'Cause and next step': ({ who }) => who,
-  })
-
-/** The objects that differ, together with others that need the same step. */
+/** Objects that need the same step are one cause. */
 function causes(result: PlanResult) {
   const { objects, orphans } = result
   const all = [
@@ -147,6 +138,6 @@ function causes(result: PlanResult) {
   ]
   return [...Map.groupBy(all, ({ who }) => toPlainText(who)).values()].map((same) => ({
     who: same[0]?.who ?? [],
-    names: same.map(({ object: { kind, key, name } }) => say`${trusted(kindLabels[kind])} ${key || name}`),
+    names: same.map(({ object }) => objectWords(object)),
   }))
 }

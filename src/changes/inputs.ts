@@ -14,7 +14,6 @@ const repairs = ['duplicates', 'rewrite', 'secrets'] as const
 
 export const defaultMaxDeletes = 5
 
-/** The inputs of a plan, which all operations that make one share. */
 export const planInput = z.strictObject({
   ...grouped('Files', {
     files: filesInput,

@@ -3,8 +3,9 @@ import { spellInput } from '../platform/core/input-spelling.ts'
 import { keysOf } from '../platform/core/keys.ts'
 import { say } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
-import { defineOperation } from '../platform/operation/operation.ts'
-import { compareWithService, loadFiles, readService } from '../sync/plan/make-plan.ts'
+import { type Context, defineOperation } from '../platform/operation/operation.ts'
+import { pass } from '../platform/report/report.ts'
+import { compareWithService, hasErrors, loadFiles, type PlanningResult, readService } from '../sync/plan/make-plan.ts'
 import type { Gates } from './backtest/backtest-report.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
 import { planShape, toPlanOrDriftResult } from './plan/plan-file.ts'
@@ -18,17 +19,32 @@ import {
   withDiagnostics,
 } from './plan/plan-report.ts'
 import { newerFiles } from './plan/plan-result.ts'
-import { type PriceAnswer, priceReview } from './price/price-review.ts'
+import { type PriceAnswer, type PriceInput, priceReview } from './price/price-review.ts'
 import { type QueryAnswer, queryReview, sloReview } from './queries/query-review.ts'
-import { judgeReviews, type Review, requireSupport, reviewPlan } from './review.ts'
+import type { Review, ReviewedPlan } from './review.ts'
 
 /** In the order of the report. The queries that a backtest has run are not run again. */
-const reviews: readonly Review<
-  Gates & { readonly backtest: boolean; readonly price: boolean; readonly maxMonthlyIncrease?: number | undefined },
-  BacktestAnswer & PriceAnswer & QueryAnswer
->[] = [backtestReview, queryReview, sloReview, priceReview]
+const reviews: readonly Review<ReviewInput, Answers>[] = [backtestReview, queryReview, sloReview, priceReview]
 
-/** What each gate judges: without it, the gate would pass. */
+type ReviewInput = Gates & PriceInput & { readonly backtest: boolean }
+
+type Answers = BacktestAnswer & PriceAnswer & QueryAnswer
+
+/** Reviews a plan without errors. A review has the answers of those before it. */
+async function reviewPlan(
+  context: Context<'read', 'service-or-server'>,
+  planned: PlanningResult,
+  input: ReviewInput,
+): Promise<ReviewedPlan<Answers>> {
+  let reviewed: ReviewedPlan<Answers> = { ...planned, answers: {}, tested: new Set() }
+  for (const review of hasErrors(planned) ? [] : reviews) {
+    const { result, diagnostics = [], tested = reviewed.tested } = await review.run(context, reviewed, input)
+    const answers = { ...reviewed.answers, ...result }
+    reviewed = { ...reviewed, answers, tested, diagnostics: [...reviewed.diagnostics, ...diagnostics] }
+  }
+  return reviewed
+}
+
 const gateSubjects = { maxNotifications: ['backtest'], maxMonthlyIncrease: ['price'], onMissing: ['backtest', 'price'] } as const
 
 export const plan = defineOperation({
@@ -44,7 +60,7 @@ export const plan = defineOperation({
         inputDiagnostic(toKebab(gate), `requires ${gateSubjects[gate].map((subject) => spellInput(subject, 'true')).join(' or ')}`),
       ),
   async run(context, input) {
-    await requireSupport(reviews, context, input)
+    for (const review of reviews) await review.demand?.(context, input)
     const loaded = await loadFiles(context, { ...input, effect: 'read' })
     const read = await readService(context, loaded)
     const planned = await compareWithService(context, read)
@@ -53,10 +69,14 @@ export const plan = defineOperation({
       input.planFile === undefined ? undefined : await context.github?.findNewerFiles({ globs: input.files, paths: planned.found.paths })
     if (newer !== undefined)
       return { ...(await toPlanOrDriftResult(context, planned, { ...input, planFile: undefined })), needsApply: false, newerFiles: newer }
-    const reviewed = await reviewPlan(reviews, context, planned, input)
+    const reviewed = await reviewPlan(context, planned, input)
     return { ...(await toPlanOrDriftResult(context, reviewed, input)), ...reviewed.answers }
   },
-  judge: (result, input) => refusal(result)?.verdict ?? judgeReviews(judgeDiagnostics(result), reviews, result, input),
+  judge: (result, input) =>
+    refusal(result)?.verdict ??
+    reviews
+      .map((review) => review.judge?.(result, input) ?? pass)
+      .reduce((first, next) => (first.status === 'fail' || next.status === 'pass' ? first : next), judgeDiagnostics(result)),
   report: (result) =>
     refusal(result) ?? {
       headline: [...planHeadline(result), ...reviews.flatMap((review) => review.headline?.(result) ?? [])],

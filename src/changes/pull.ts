@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type InvalidField, listOf } from '../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames, sectionNames } from '../kinds/kind-names.ts'
 import { createKinds } from '../kinds/kinds.ts'
-import { type Diagnostic, errorsIn, inputDiagnostic, type LintSettings } from '../platform/core/diagnostics.ts'
+import { errorsIn, inputDiagnostic, type LintSettings } from '../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { quote } from '../platform/core/text.ts'
@@ -91,14 +91,13 @@ export const pull = defineOperation({
   files: (result) => result.writtenFiles.map(toOutputFile),
 })
 
-function checkPullInput({ values, names }: Given<typeof pullInputs>): readonly Diagnostic[] {
+function checkPullInput({ values, names }: Given<typeof pullInputs>) {
   if (values.only !== 'drifted-or-deleted' || !names.has('env')) return []
   const reason = `cannot be \`drifted-or-deleted\` with ${spellInput('env')}, because the files declare the objects of all environments`
   return [inputDiagnostic('only', reason)]
 }
 
-/** Without a person who looks, such as on a schedule. */
-const isOfDrift = (only: z.output<typeof pullInputs>['only']): boolean => only === 'drifted' || only === 'drifted-or-deleted'
+const isOfDrift = (only: z.output<typeof pullInputs>['only']) => only === 'drifted' || only === 'drifted-or-deleted'
 
 /** GitHub rejects a longer text. */
 const maxBodyBytes = 65_000
@@ -115,7 +114,7 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
 
 type PullContext = Context<'read', 'service-or-server'>
 
-/** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
+/** Writes nothing. */
 async function makePull(context: PullContext, input: z.output<typeof pullInputs>): Promise<Pulled> {
   const { api, service, profile, files, environment, clock } = context
   const kinds = createKinds(profile, clock.now())
@@ -191,7 +190,7 @@ async function readTexts(paths: readonly string[], files: Files): Promise<Readon
   return texts
 }
 
-/** Finds the declarations in these texts. A first pull starts without files. */
+/** A first pull starts without files. */
 async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, project: string): Promise<FoundDeclarations> {
   const paths = [...texts.keys()].sort()
   const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
@@ -211,13 +210,9 @@ const adviceOff: LintSettings = Object.fromEntries(
   Object.entries(lintRules).flatMap(([id, { severity }]) => (severity === 'error' ? [] : [[id, 'off']])),
 )
 
-/** The reasons by `excludedAs`. */
 type Failures = ReadonlyMap<string, string>
 
-/**
- * Leaves out the objects that fail the verification, and drafts again, until none of the others fails. This ends: each round leaves out at
- * least one object more, and an object that was left out is not edited again.
- */
+/** Leaves out what fails the verification, until nothing does. Each round leaves out one object more, which is not edited again. */
 async function draftUntilVerified(
   input: Omit<DraftInput, 'excluded'>,
   verify: (draft: Draft) => Promise<{ readonly read: ReadDraft; readonly failures: Failures }>,
@@ -239,7 +234,7 @@ const isLink = 'the file is a link, which pull does not write; change the file t
 /** Why the server rejects an object, by `identityOf`; undefined when it accepts it. */
 type ServerAnswers = Map<string, string | undefined>
 
-/** Finds the objects that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
+/** Objects that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
 async function findRejected(plan: Plan, answers: ServerAnswers, asking: ServerCheckContext): Promise<Failures> {
   const rejected = new Map<string, string>()
   for (const change of plan.changes) {
@@ -260,8 +255,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, asking: ServerCh
   return rejected
 }
 
-/** Each reason with all places that it is about. */
-function describeInvalid(invalid: readonly InvalidField[], { desired }: Pick<Update, 'desired'>): string {
+function describeInvalid(invalid: readonly InvalidField[], { desired }: Pick<Update, 'desired'>) {
   const tiles = listOf(desired.tiles)
   const placeOf = ({ path }: InvalidField): string =>
     path.replace(/^tiles\.(\d+)/, (whole, index: string) => {

@@ -3,8 +3,8 @@ import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import type { Line } from '../platform/core/line.ts'
 import type { Context } from '../platform/operation/operation.ts'
 import type { Part } from '../platform/report/blocks.ts'
-import { pass, type Verdict } from '../platform/report/report.ts'
-import { hasErrors, type PlanningResult } from '../sync/plan/make-plan.ts'
+import type { Verdict } from '../platform/report/report.ts'
+import type { PlanningResult } from '../sync/plan/make-plan.ts'
 
 type ReviewContext = Context<'read', 'service-or-server'>
 
@@ -17,7 +17,6 @@ export interface Review<Input, Result> {
   demand?(context: ReviewContext, input: Input): void | Promise<void>
   /** Loads its code only if the input asks for it. */
   run(context: ReviewContext, planned: ReviewedPlan<Result>, input: Input): Promise<ReviewAnswer<Result>>
-  /** What the headline of the plan has of it. */
   headline?(result: Partial<Result>): Line
   blocks?(result: Partial<Result>): Part
   judge?(result: Partial<Result>, input: Input): Verdict
@@ -34,37 +33,3 @@ export interface ReviewedPlan<Result> extends PlanningResult {
   readonly answers: Partial<Result>
   readonly tested: ReadonlySet<string>
 }
-
-type Reviews<Input, Result> = readonly Review<Input, Result>[]
-
-export async function requireSupport<Input, Result>(reviews: Reviews<Input, Result>, context: ReviewContext, input: Input): Promise<void> {
-  for (const review of reviews) await review.demand?.(context, input)
-}
-
-/** Reviews a plan without errors. A review has the answers of those before it. */
-export async function reviewPlan<Input, Result>(
-  reviews: Reviews<Input, Result>,
-  context: ReviewContext,
-  planned: PlanningResult,
-  input: Input,
-): Promise<ReviewedPlan<Result>> {
-  let reviewed: ReviewedPlan<Result> = { ...planned, answers: {}, tested: new Set() }
-  if (hasErrors(planned)) return reviewed
-  for (const review of reviews) {
-    const { result, diagnostics = [], tested = reviewed.tested } = await review.run(context, reviewed, input)
-    const answers = { ...reviewed.answers, ...result }
-    reviewed = { ...reviewed, answers, tested, diagnostics: [...reviewed.diagnostics, ...diagnostics] }
-  }
-  return reviewed
-}
-
-/** The verdict on the plan, unless a review has more against it. */
-export const judgeReviews = <Input, Result>(
-  verdict: Verdict,
-  reviews: Reviews<Input, Result>,
-  result: Partial<Result>,
-  input: Input,
-): Verdict =>
-  reviews
-    .map((review) => review.judge?.(result, input) ?? pass)
-    .reduce((first, next) => (first.status === 'fail' || next.status === 'pass' ? first : next), verdict)

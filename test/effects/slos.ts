@@ -5,11 +5,10 @@ import { sourceCollection } from '../../src/kinds/source/source-wire.ts'
 import type { ReadApi } from '../../src/platform/api/client.ts'
 import type { Target } from '../../src/platform/api/path.ts'
 import type { RunSql, SqlRow } from '../../src/platform/api/sql.ts'
-import { burnRateAlerts, noDataSpan } from '../../src/signals/slos/burn-rates.ts'
 import { type BudgetState, judgeBudget } from '../../src/signals/slos/error-budget.ts'
 import { type Slo, sourceOf } from '../../src/signals/slos/expand-slos.ts'
 import { type GroupHistory, readHistory, readWithSql } from '../../src/signals/slos/slo-series.ts'
-import type { SloSource } from '../../src/signals/slos/slo-sql.ts'
+import { burnRateAlerts, noDataSpan, type SloSource } from '../../src/signals/slos/slo-sql.ts'
 
 /** One evaluation of an alert of an SLO, by the alert task. */
 export interface SloEvaluation {

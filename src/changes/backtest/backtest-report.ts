@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { formatMoment } from '../../platform/core/dates.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { counted, join, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { integer, noted, onMissingInput } from '../../platform/operation/inputs.ts'
 import type { Part } from '../../platform/report/blocks.ts'
 import { formatDuration, formatTimes } from '../../platform/report/format.ts'
@@ -15,8 +15,8 @@ import type { Coverage } from '../../signals/backtest/series-api.ts'
 
 const count = (what: string) => z.int().optional().describe(what)
 
-/** What an alert would have done, as a result document has it. An alert without an estimate has no numbers. */
-export const estimateSchema = z.object({
+/** An alert without an estimate has no numbers. */
+const estimateSchema = z.object({
   verdict: z.enum(['fires', 'quiet', 'no-data', 'not-estimable']),
   reason: z.string().optional().describe('Why it is not estimable.'),
   windows: count('Evaluated windows.'),
@@ -64,8 +64,9 @@ export type AlertEstimate = z.output<typeof estimateSchema>
 
 const maxTimes = 100
 
-export function toAlertEstimate(estimate: Estimate, { fact, findings }: Partial<Judgement> = {}): AlertEstimate {
-  const judged = { ...(fact !== undefined && { fact }), ...(findings !== undefined && findings.length > 0 && { findings: [...findings] }) }
+export function toAlertEstimate(estimate: Estimate, judgement: Judgement | undefined): AlertEstimate {
+  const findings = judgement?.findings ?? []
+  const judged = { ...(judgement && { fact: judgement.fact }), ...(findings.length > 0 && { findings: [...findings] }) }
   if (estimate.verdict === 'no-data') return { verdict: 'no-data', coverage: toCoverageResult(estimate.coverage), ...judged }
   if (estimate.verdict === 'not-estimable') return { verdict: 'not-estimable', reason: estimate.reason }
   const { longestEpisodeMs, shareOfTime, notifiedAtMs, ...counts } = estimate.summary
@@ -81,7 +82,7 @@ export function toAlertEstimate(estimate: Estimate, { fact, findings }: Partial<
   }
 }
 
-const toTime = (ms: number): string => new Date(ms).toISOString()
+const toTime = (ms: number) => new Date(ms).toISOString()
 
 const toCoverageResult = ({ windows, windowsWithData, firstMs, lastMs }: Coverage): AlertEstimate['coverage'] => ({
   windowsWithData,
@@ -104,41 +105,35 @@ interface Backtested {
   readonly alerts: readonly BacktestedAlert[]
 }
 
-const verdictWords: Readonly<Record<AlertEstimate['verdict'], string>> = {
-  fires: 'fires',
-  quiet: 'quiet',
-  'no-data': 'no data',
-  'not-estimable': 'not estimable',
-}
-
-/** Shown for a raw SQL tile whose source is unknown. */
 const unknownData = 'data unknown: the tile names no source'
 
-/** Shown for an alert that the server would have evaluated in no window of the range. */
-export const notEvaluated = 'not evaluated before its start'
+const notEvaluated = 'not evaluated before its start'
 
 /** `fires 12`, `quiet`, `no data`, `not estimable (the tile is raw SQL, …)`. */
-function describeEstimate(estimate: AlertEstimate | undefined): Line {
+function describeEstimate(estimate: AlertEstimate | undefined) {
   if (estimate === undefined) return [trusted('–')]
   const { verdict, notifications, reason, windows } = estimate
   if (verdict === 'not-estimable') return say`not estimable (${untrustedSentence(reason ?? '')})`
   if (windows === 0) return [trusted(notEvaluated)]
-  const counted = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(verdictWords[verdict])]
+  const counted = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(verdict.replace('-', ' '))]
   const doubt = estimate.findings?.find(({ severity }) => severity === 'warning')
   const outcome = doubt === undefined ? counted : say`${counted} (${untrustedSentence(doubt.message)})`
   if (estimate.coverage === undefined) return say`${outcome} (${trusted(unknownData)})`
   const { share } = estimate.coverage
-  // An empty source has its own verdict.
   return verdict === 'no-data' || share * 100 >= minCoverage
     ? outcome
     : say`${outcome} (data in ${trusted(formatCoverage(share))} of the time)`
 }
 
-/** What every estimate leaves out. */
 const omissions =
   'Estimated from the stored values of today: an estimate leaves out data that arrived late or is past its TTL, silences, and settings of a tile that the API does not show. It begins without a history, and counts one notification for each breaching window and group.'
 
-/** The alerts before and after the plan, for a review. */
+const valueColumns = {
+  'Notifies at': ({ next }: BacktestedAlert) => describeTimes(next),
+  'Values (█ breaches)': ({ next }: BacktestedAlert) => trusted(next?.sparkline ?? ''),
+  '> Values': ({ next }: BacktestedAlert) => next?.fact,
+}
+
 export function reviewBlocks({ alerts }: Backtested, days: number): Part {
   if (alerts.length === 0) return undefined
   return [
@@ -149,9 +144,7 @@ export function reviewBlocks({ alerts }: Backtested, days: number): Part {
         trusted(' → '),
         ...describeEstimate(next),
       ],
-      'Notifies at': ({ next }) => describeTimes(next),
-      'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
-      '> Values': ({ next }) => next?.fact,
+      ...valueColumns,
     }),
     [trusted(omissions)],
   ]
@@ -167,9 +160,7 @@ export function backtestBlocks({ alerts }: Backtested): Part {
       '> Breaching windows': ({ next }) => (next?.windows === undefined ? [] : trusted(`${next.breachingWindows ?? 0} of ${next.windows}`)),
       '> Longest': ({ next }) => describeLongest(next),
       '> Data': ({ next }) => describeCoverage(next),
-      'Notifies at': ({ next }) => describeTimes(next),
-      'Values (█ breaches)': ({ next }) => trusted(next?.sparkline ?? ''),
-      '> Values': ({ next }) => next?.fact,
+      ...valueColumns,
     }),
     suggestionTable(alerts),
     [trusted(omissions)],
@@ -181,14 +172,14 @@ function describeLongest(estimate: AlertEstimate | undefined): Cell {
   return shown(estimate.longestEpisodeMinutes || undefined, (minutes) => formatDuration(minutes * minuteMs))
 }
 
-function describeTimes(estimate: AlertEstimate | undefined): Line {
+function describeTimes(estimate: AlertEstimate | undefined) {
   if (estimate?.windows === undefined) return []
   const { episodes = 0, notifiedAt = [] } = estimate
   return [trusted(episodes === 0 ? '–' : formatTimes(notifiedAt, episodes))]
 }
 
 /** `100%`, or `4.1% (15 Nov 2026 17:00 to 16 Nov 2026 00:00 UTC)`. */
-function describeCoverage(estimate: AlertEstimate | undefined): Line {
+function describeCoverage(estimate: AlertEstimate | undefined) {
   if (estimate?.windows === 0) return []
   if (estimate?.coverage === undefined) return estimate?.windows === undefined ? [] : [trusted('unknown')]
   const { share, first, last } = estimate.coverage
@@ -208,13 +199,12 @@ const suggestionTable = (alerts: readonly BacktestedAlert[]): Part =>
     },
   )
 
-/** The part of the windows, in percent, that needs data. */
+/** Percentage of the windows. */
 const minCoverage = 90
 
 /** `100%`, `4.2%`. Never rounds to 100%. */
-const formatCoverage = (share: number): string => `${Math.floor(share * 1000) / 10}%`
+const formatCoverage = (share: number) => `${Math.floor(share * 1000) / 10}%`
 
-/** The inputs that make a backtest a gate. */
 export const gateInput = {
   maxNotifications: integer(
     'Fails if an alert would have notified more often than this on a day; plan needs `backtest`. The days are those of UTC.',
@@ -232,24 +222,23 @@ export interface Gates {
 /** An alert without an estimate passes only where `onMissing` accepts it. */
 export function judgeBacktest(alerts: readonly BacktestedAlert[], { maxNotifications, onMissing = 'fail' }: Gates): Verdict {
   if (maxNotifications === undefined) return pass
-  const failures = alerts.flatMap(({ key, next }): readonly Line[] => {
-    const busiest = next?.notificationsOnBusiestDay
-    if (busiest === undefined || busiest <= maxNotifications) return []
-    return [say`alert ${key} sends ${counted(busiest, 'notification')} on one day, above ${maxNotifications}`]
-  })
-  const noisy = alerts.find(({ next }) => (next?.notificationsOnBusiestDay ?? 0) > maxNotifications)
+  const noisy = alerts.filter(({ next }) => (next?.notificationsOnBusiestDay ?? 0) > maxNotifications)
+  const failures = noisy.map(
+    ({ key, next }) =>
+      say`alert ${key} sends ${counted(next?.notificationsOnBusiestDay ?? 0, 'notification')} on one day, above ${maxNotifications}`,
+  )
+  const [first] = noisy
   const missing = onMissing === 'ignore' ? [] : findUnchecked(alerts)
   if (failures.length > 0 || (missing.length > 0 && onMissing === 'fail'))
     return {
       status: 'fail',
-      ...(noisy && { cause: say`alert ${noisy.key} notifies too often` }),
+      ...(first && { cause: say`alert ${first.key} notifies too often` }),
       reasons: [...failures, ...(onMissing === 'fail' ? missing : [])],
     }
   return missing.length === 0 ? pass : { status: 'warn', reasons: missing }
 }
 
-/** The alerts for which too little is known to compare them with the maximum of notifications. */
-function findUnchecked(alerts: readonly BacktestedAlert[]): readonly Line[] {
+function findUnchecked(alerts: readonly BacktestedAlert[]) {
   const unknown = alerts.filter(({ next }) => next !== undefined && next.notificationsOnBusiestDay === undefined)
   const names = join(
     unknown.map(({ key }) => say`${key}`),
@@ -266,11 +255,11 @@ function findUnchecked(alerts: readonly BacktestedAlert[]): readonly Line[] {
   ]
 }
 
-/** Whether too few windows have data, or their number is unknown. Without an evaluated window, there is nothing to cover. */
-const isSparse = (estimate: AlertEstimate): boolean =>
+/** An unknown share of data is sparse, too. Without an evaluated window, there is nothing to cover. */
+const isSparse = (estimate: AlertEstimate) =>
   estimate.verdict !== 'not-estimable' && estimate.windows !== 0 && (estimate.coverage?.share ?? 0) * 100 < minCoverage
 
-const describeSparse = (estimate: AlertEstimate | undefined): Line =>
+const describeSparse = (estimate: AlertEstimate | undefined) =>
   estimate?.coverage === undefined
     ? say`an unknown share of windows with data: set the source of its tile, or ${trusted(spellInput('on-missing', 'warn'))}`
     : say`data in only ${trusted(formatCoverage(estimate.coverage.share))} of its windows, below ${trusted(`${minCoverage}%`)}`

@@ -9,7 +9,6 @@ import { pass } from '../../platform/report/report.ts'
 import type { Review } from '../review.ts'
 import { backtestedAlert, type Gates, gateInput, judgeBacktest, reviewBlocks } from './backtest-report.ts'
 
-/** The days before a review that `backtest: true` shows. */
 const reviewedDays = 7
 
 /** The rate limit of one minute has room for this many requests and for the lists that a plan reads. */

@@ -14,8 +14,6 @@ import type { BacktestQuery } from '../../signals/backtest/query.ts'
 import type { Refusal, SeriesItem } from '../../signals/backtest/series-api.ts'
 import { type Incident, incidentRules } from '../../sync/declarations/incidents.ts'
 
-// Whether alerts notice the incidents of files.
-
 const outcomes = ['detected', 'late', 'missed', 'untestable', 'unknown'] as const
 
 const detectionSchema = z.object({
@@ -43,12 +41,11 @@ type CheckedIncident = z.output<typeof checkedIncident>
 
 type Detection = CheckedIncident['alerts'][number]
 
-/** The windows of an alert, or why there are none. */
-export type EvaluatedAlert =
+type EvaluatedAlert =
   | { readonly windows: readonly EvaluatedWindow[]; readonly lengthMs: number }
   | { readonly reason: string; readonly isTooOld?: boolean }
 
-/** `all` are the incidents of the files: in none of them is a notification of a named alert a false one. */
+/** `all` are the incidents of the files, in none of which a notification of a named alert is a false one. */
 export function checkIncident(incident: Incident, all: readonly Incident[], evaluated: (alert: string) => EvaluatedAlert): CheckedIncident {
   const { key, name, startMs, endMs, withinMs, maxNotifications } = incident
   return {
@@ -90,17 +87,14 @@ function detect(incident: Incident, ofAlert: readonly Span[], evaluated: Evaluat
   return { outcome: afterMs <= incident.withinMs ? 'detected' : 'late', afterMinutes: afterMs / minuteMs, ...outside }
 }
 
-/** Whether the alert is known to notify in time. */
 export const isDetected = (incident: Incident, evaluated: EvaluatedAlert | undefined): boolean =>
   evaluated !== undefined && detect(incident, [incident], evaluated).outcome === 'detected'
 
-/** Whether the alert is known to keep the limit on notifications outside of its incidents. */
 export function isQuietOutside(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert | undefined): boolean {
   const { maxNotifications = Number.POSITIVE_INFINITY } = incident
   return evaluated !== undefined && (detect(incident, ofAlert, evaluated).outside ?? 0) <= maxNotifications
 }
 
-/** The reasons to fail: each alert must notify in time, and not too often outside. */
 export const judgeIncidents = (incidents: readonly CheckedIncident[]): readonly Line[] =>
   incidents.flatMap((incident) =>
     incident.alerts.flatMap((detection): readonly Line[] => {
@@ -116,7 +110,7 @@ export const judgeIncidents = (incidents: readonly CheckedIncident[]): readonly 
     }),
   )
 
-function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident): Line {
+function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident) {
   if (outcome === 'unknown') return say`cannot be checked (${untrustedSentence(reason)})`
   if (outcome === 'missed') return say`does not notify`
   return say`notifies ${minutes(afterMinutes)} after the start, later than ${minutes(withinMinutes)}`
@@ -124,14 +118,12 @@ function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, 
 
 const minutes = (count: number) => trusted(formatDuration(count * minuteMs))
 
-/** A note for an incident that some alerts cannot be tested with. */
 export function explainUntestable({ key, location }: Incident, detections: readonly Detection[]): readonly Diagnostic[] {
   const alerts = detections.filter(({ outcome }) => outcome === 'untestable').map(({ alert }) => alert)
   const message = `incidents.${key}: not testable any more with ${firstOf(10, alerts)}, because the data of the service begins after it`
   return alerts.length === 0 ? [] : [diagnosticOf(incidentRules, 'incident-untestable', location, message)]
 }
 
-/** What `countOutcomes` counts. */
 export const outcomeCounts = {
   detected: z.int().describe('Alerts that notify in time, of all incidents.'),
   late: z.int().describe('Alerts that notify too late, of all incidents.'),
@@ -154,7 +146,6 @@ export function countOutcomes(incidents: readonly CheckedIncident[]) {
 export const incidentTable = (incidents: readonly CheckedIncident[]): Block =>
   table(
     'Incidents',
-    // A note has the others.
     incidents.flatMap((incident) =>
       incident.alerts.filter(({ outcome }) => outcome !== 'untestable').map((detection) => ({ incident, detection })),
     ),
@@ -169,12 +160,12 @@ export const incidentTable = (incidents: readonly CheckedIncident[]): Block =>
   )
 
 /** `2: 21 Mar 2026 06:30, 06:35 UTC`. */
-function describeOutside({ outside, outsideAt = [] }: Detection): string {
+function describeOutside({ outside, outsideAt = [] }: Detection) {
   if (outside === undefined) return '–'
   return outsideAt.length === 0 ? String(outside) : `${outside}: ${formatTimes(outsideAt)}`
 }
 
-function describeDetection({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident): Line {
+function describeDetection({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident) {
   switch (outcome) {
     case 'detected':
       return say`detected after ${minutes(afterMinutes)}`
@@ -188,31 +179,21 @@ function describeDetection({ outcome, reason = '', afterMinutes = 0 }: Detection
   }
 }
 
-// What alerts do around the incidents of files, whatever the period of the backtest is.
-
 export interface AroundIncident {
   readonly incident: Incident
-  /** Key of the alert. */
   readonly alert: string
   readonly range: TimeRange
   readonly evaluated: EvaluatedAlert
-  /** What it compares in the range. Undefined where that is unknown. */
   readonly values: WindowValues | undefined
 }
 
 type Query = BacktestQuery | Refusal
 
-interface AroundOptions extends Omit<EstimateOptions, 'range'> {
-  readonly nowMs: number
-  /** What alerts compare after the plan, by their keys. */
-  readonly queries: ReadonlyMap<string, Query | undefined>
-}
-
-/** Reads the values around each incident. Throws an ApiError only where it concerns the whole run. */
+/** Whatever the period of the backtest is. Throws an ApiError only where it concerns the whole run. */
 export async function readAroundIncidents(
   incidents: readonly Incident[],
-  options: AroundOptions,
-): Promise<{ readonly around: readonly AroundIncident[]; readonly requestCount: number }> {
+  options: Omit<EstimateOptions, 'range'> & { readonly nowMs: number; readonly queries: ReadonlyMap<string, Query | undefined> },
+) {
   const around: AroundIncident[] = []
   const hasRowsBefore = createRowFinder()
   let requestCount = 0
@@ -248,8 +229,7 @@ const withoutStart = (query: Query): Query =>
 const marginMs = dayMs
 const marginWindows = 6
 
-/** Whole windows, until the last one that is over. */
-function rangeAround({ startMs, endMs }: Incident, queries: readonly Query[], nowMs: number): TimeRange {
+function rangeAround({ startMs, endMs }: Incident, queries: readonly Query[], nowMs: number) {
   const longestMs = Math.max(hourMs, ...queries.map((query) => ('reason' in query ? 0 : intervalMs[query.condition.interval])))
   const margin = Math.max(marginMs, marginWindows * longestMs)
   return {
@@ -258,12 +238,10 @@ function rangeAround({ startMs, endMs }: Incident, queries: readonly Query[], no
   }
 }
 
-/** Whether the source of a query has rows in the week before a time. Undefined where that is unknown. Each week of a source is read once. */
-type FindRows = (source: SeriesItem, endMs: number, read: Pick<Estimates, 'readRows'>) => Promise<boolean | undefined>
-
-function createRowFinder(): FindRows {
+/** Whether a source has rows in the week before a time. Undefined where unknown. Each week is read once. */
+function createRowFinder() {
   const found = new Map<string, Promise<boolean | undefined>>()
-  return (source, endMs, { readRows }) => {
+  return (source: SeriesItem, endMs: number, { readRows }: Pick<Estimates, 'readRows'>): Promise<boolean | undefined> => {
     const untilMs = Math.floor(endMs / hourMs) * hourMs
     const key = JSON.stringify([source, untilMs])
     const rows =
@@ -276,8 +254,8 @@ function createRowFinder(): FindRows {
   }
 }
 
-/** Whether the source can have lost its data from before the incident: it has none from before it in the evaluated time. */
-const beginsLate = (estimate: Estimate, { startMs }: Incident): boolean =>
+/** Whether the source has no data from before the incident in the evaluated time. */
+const beginsLate = (estimate: Estimate, { startMs }: Incident) =>
   'coverage' in estimate && estimate.coverage !== undefined && (estimate.coverage.firstMs ?? Number.POSITIVE_INFINITY) > startMs
 
 function toEvaluated(query: Query, estimate: Estimate): EvaluatedAlert {

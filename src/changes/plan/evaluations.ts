@@ -1,5 +1,3 @@
-// Failed, overdue and missing evaluations of managed alerts: an alert that is stored as declared can still never fire.
-
 import {
   explainFailedEvaluation,
   explainOverdue,
@@ -52,63 +50,45 @@ export const evaluationRules = {
   },
 } as const satisfies Rules
 
-interface EvaluationReading {
-  readonly policy: OnFailedEvaluation
-  readonly nowMs: number
-  /** The id of an object after the writes. */
-  idOf?(change: Change): string | undefined
-}
-
-/** The server passes on as errors of a query that its database is down or busy, too. The same query may run later. */
+/** The server also passes on that its database is down or busy. The same query may run later. */
 export const isTemporary = (error: string): boolean =>
   /\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)\b/.test(error) ||
   /(?:^|: )(?:socket hang up|timeout (?:error|exceeded)|(?:\(\w+\) |\w+ )?memory limit|too many simultaneous queries)\b/i.test(error)
 
-/** ClickHouse ends its message with the query, which the reader knows, or with everything that may come next. */
+/** ClickHouse ends its message with the query, or with everything that may come next. */
 export const withoutQuery = (error: string): string =>
   clip((error.split(/(?<=[.?]) In (?:scope|query) /)[0] ?? '').trim().replace(/\.$/, ''), 300)
 
-/** The words of the server, and what to do. */
 export const withRemedy = (error: string, remedy: string): string =>
   withoutQuery(error).replace(/\?$|$/, (end) => `${end || '.'} ${remedy}`)
 
+const diagnoseAlert = (change: Change, rule: keyof typeof evaluationRules, message: string) =>
+  diagnosticOf(evaluationRules, rule, change.location ?? { file: 'alerts' }, `${nameOfAlert(change)}: ${message}`)
+
 /** `error` are the words of the server. An alert without a declaration has no key. */
-export const warnFailing = (change: Change, error: string): Diagnostic =>
-  diagnosticOf(
-    evaluationRules,
-    'failing-query',
-    change.location ?? { file: 'alerts' },
-    `${nameOfAlert(change)}: it would never fire, because the server cannot run its query: ${withRemedy(error, 'Correct the conditions and expressions of what it watches')}`,
-  )
+export const warnFailing = (change: Change, error: string): Diagnostic => {
+  const remedy = withRemedy(error, 'Correct the conditions and expressions of what it watches')
+  return diagnoseAlert(change, 'failing-query', `it would never fire, because the server cannot run its query: ${remedy}`)
+}
 
 export const nameOfAlert = ({ key, name, id }: Change): string =>
   key === '' ? `alert ${describeStored({ id: id ?? '', name })}` : `alerts.${key}`
 
 /** The server records no error of such an alert, so that only the plan can tell. */
 export const refuseNeverEvaluated = (change: Change, reason: string): Diagnostic =>
-  diagnosticOf(
-    evaluationRules,
-    'never-evaluated',
-    change.location ?? { file: 'alerts' },
-    `${nameOfAlert(change)}: the server would never evaluate it, and shows no error: ${reason}`,
-  )
+  diagnoseAlert(change, 'never-evaluated', `the server would never evaluate it, and shows no error: ${reason}`)
 
-/** What the values of an alert prove against it. */
 export const toFindings = (change: Change, judgement: Judgement | undefined): readonly Diagnostic[] =>
   (judgement?.findings ?? []).map(({ severity, message }) =>
-    diagnosticOf(
-      evaluationRules,
-      severity === 'warning' ? 'implausible-alert' : 'quiet-alert',
-      change.location ?? { file: 'alerts' },
-      `${nameOfAlert(change)}: ${message}`,
-    ),
+    diagnoseAlert(change, severity === 'warning' ? 'implausible-alert' : 'quiet-alert', message),
   )
 
-/** Diagnostics on the alerts of the plan and of its orphans, as they are now on the service. `alerts` are all alerts of the service. */
+/** On the alerts of the plan and of its orphans. `alerts` are all alerts of the service. */
 export function findEvaluationProblems(
   plan: Pick<Plan, 'changes' | 'orphans'>,
   alerts: readonly StoredObject[],
-  { policy, nowMs, idOf = ({ id }) => id }: EvaluationReading,
+  { policy, nowMs }: { readonly policy: OnFailedEvaluation; readonly nowMs: number },
+  idOf: (change: Change) => string | undefined = ({ id }) => id,
 ): readonly Diagnostic[] {
   if (policy === 'ignore') return []
   const kept = changesOf(plan, 'alert').filter((change) => !isDelete(change))
@@ -133,31 +113,24 @@ export function findEvaluationProblems(
   return stopped === undefined ? found : [diagnosticOf(evaluationRules, 'overdue-evaluation', { file: 'alerts' }, stopped), ...found]
 }
 
-interface Review {
-  readonly plan: Plan
-  readonly outcomes: readonly Outcome[]
-  readonly alerts: readonly StoredObject[]
-  readonly nowMs: number
-}
-
 /**
- * After apply: alerts that are not evaluated or fail, and alerts that this run wrote and the server has not evaluated since, with the latest
- * time of their next evaluation. It is absent for an interval that this version does not know.
+ * Alerts that are not evaluated or fail, and those that this run wrote and the server has not evaluated since, with the latest time of
+ * that.
  */
-export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review) {
+export function reviewEvaluations(plan: Plan, outcomes: readonly Outcome[], alerts: readonly StoredObject[], nowMs: number) {
   const byId = new Map(alerts.map((alert) => [alert.id, alert]))
   const pending = outcomes.flatMap(({ change, became, id }) => {
     const alert = byId.get(id ?? '')
     return alert !== undefined && isPending(change, became, alert) ? [{ key: change.key, alert }] : []
   })
   const pendingIds = new Set(pending.map(({ alert }) => alert.id))
-  // The plan has no id for an alert that was created.
   const ids = new Map(outcomes.map(({ change, id }) => [change, id]))
   return {
     problems: findEvaluationProblems(
       plan,
       alerts.filter(({ id }) => !pendingIds.has(id)),
-      { policy: 'warn', nowMs, idOf: (change) => ids.get(change) ?? change.id },
+      { policy: 'warn', nowMs },
+      (change) => ids.get(change) ?? change.id,
     ),
     notEvaluated: pending.map(({ key, alert }) => {
       const dueMs = nextEvaluationMs(alert, nowMs)
@@ -167,7 +140,7 @@ export function reviewEvaluations({ plan, outcomes, alerts, nowMs }: Review) {
 }
 
 /** A created alert is evaluated when it shows it. An updated one keeps its errors until then, and only newer errors prove an evaluation. */
-function isPending({ stored: before }: Change, became: Outcome['became'], alert: StoredObject): boolean {
+function isPending({ stored: before }: Change, became: Outcome['became'], alert: StoredObject) {
   if (became === 'created' || became === 'replaced') return !isEvaluated(alert)
   return became === 'updated' && (failedAt(alert) === undefined || failedAt(alert) === failedAt(before ?? {}))
 }

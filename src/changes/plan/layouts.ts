@@ -7,12 +7,10 @@ import { type Layout, type LayoutTile, markSigns, type TileMark } from '../../pl
 import { graphemesOf, graphemeWidth } from '../../platform/report/terminal.ts'
 import type { Change } from '../../sync/decide/change.ts'
 
-// The layout of a changed dashboard before and after, as data and as a drawing in text. Loaded only where a dashboard changed.
+// The layout of a changed dashboard, as data and as text. Loaded only where a dashboard changed.
 
-/** Only tiles that differ are drawn of a dashboard with more tiles than this. */
 const maxDrawnTiles = 30
 
-/** Undefined where no tile differs. */
 export function layoutOf({ stored, desired, fields }: Pick<Change, 'stored' | 'desired' | 'fields'>) {
   const before = listOf(stored?.tiles)
   const after = withTileIds(listOf(desired?.tiles), before)
@@ -66,7 +64,7 @@ const placeOf = ({ x, y, w, h }: Body): Place => {
   return { x: left ?? 0, y: top ?? 0, w: Math.max(1, width ?? 1), h: Math.max(1, height ?? 1) }
 }
 
-const isMoved = (a: Body, b: Body): boolean => JSON.stringify([placeOf(a), gridOf(a)]) !== JSON.stringify([placeOf(b), gridOf(b)])
+const isMoved = (a: Body, b: Body) => JSON.stringify([placeOf(a), gridOf(a)]) !== JSON.stringify([placeOf(b), gridOf(b)])
 
 const toTile = (tile: Body, marks: readonly TileMark[]) => ({
   name: typeof tile.name === 'string' ? tile.name : '',
@@ -75,7 +73,7 @@ const toTile = (tile: Body, marks: readonly TileMark[]) => ({
 })
 
 /** Empty for tiles outside of containers. */
-function titleOf(grid: string, containers: readonly Body[]): string {
+function titleOf(grid: string, containers: readonly Body[]) {
   const [containerId, tabId] = JSON.parse(grid) as [string, string] // Of `gridOf`.
   const found = containers.find(({ id }) => id === containerId)
   const tab = listOf(found?.tabs).find(({ id }) => id === tabId)
@@ -89,7 +87,6 @@ function drawText({ grids, undrawn }: Pick<Layout, 'grids' | 'undrawn'>): string
   return [
     ...grids.flatMap(({ title, before, after }) => [
       ...(title === '' ? [] : [cellsOf(title, maxColumns).join('')]),
-      // Both sides look the same unless a tile was moved, added or removed.
       ...(isSamePicture(before, after) ? drawGrid(after) : ['Before', ...drawGrid(before), 'After', ...drawGrid(after)]),
     ]),
     legend.map(([mark, sign]) => `${sign} ${mark}`).join('   '),
@@ -97,12 +94,12 @@ function drawText({ grids, undrawn }: Pick<Layout, 'grids' | 'undrawn'>): string
   ]
 }
 
-const isSamePicture = (before: readonly LayoutTile[], after: readonly LayoutTile[]): boolean =>
+const isSamePicture = (before: readonly LayoutTile[], after: readonly LayoutTile[]) =>
   [...before, ...after].every(({ marks }) => marks.every((mark) => mark === 'changed'))
 
 const maxColumns = 60
 
-const columnOf = (x: number): number => Math.round((Math.min(x, gridColumns) * (maxColumns - 1)) / gridColumns)
+const columnOf = (x: number) => Math.round((Math.min(x, gridColumns) * (maxColumns - 1)) / gridColumns)
 
 /** The line of each edge. Every tile has room for its name, and a tall one takes little more. */
 function linesOf(tiles: readonly LayoutTile[]): ReadonlyMap<number, number> {
@@ -118,9 +115,7 @@ function linesOf(tiles: readonly LayoutTile[]): ReadonlyMap<number, number> {
 }
 
 /** The directions in which a line leaves a cell. */
-const directions = { up: 1, down: 2, left: 4, right: 8 } as const
-
-const { up, down, left: toLeft, right: toRight } = directions
+const [up, down, toLeft, toRight] = [1, 2, 4, 8]
 
 const boxCharacters: Readonly<Record<number, string>> = {
   [up | down]: '│',
@@ -136,7 +131,7 @@ const boxCharacters: Readonly<Record<number, string>> = {
   [up | down | toLeft | toRight]: '┼',
 }
 
-/** A drawing in the making: the lines that meet in each cell, and the text in the cells between them. A cell is empty behind a grapheme of two columns. */
+/** The lines that meet in each cell, and the text between them. A cell is empty behind a grapheme of two columns. */
 interface Canvas {
   readonly masks: readonly number[][]
   readonly texts: readonly string[][]
@@ -156,7 +151,7 @@ function drawGrid(tiles: readonly LayoutTile[]): string[] {
   )
 }
 
-function drawBox({ masks, texts }: Canvas, { name, marks, x, y, w, h }: LayoutTile, lines: ReadonlyMap<number, number>): void {
+function drawBox({ masks, texts }: Canvas, { name, marks, x, y, w, h }: LayoutTile, lines: ReadonlyMap<number, number>) {
   const [first, last, top, bottom] = [columnOf(x), columnOf(x + w), lines.get(y) ?? 0, lines.get(y + h) ?? 0]
   const join = (line: number, column: number, mask: number): void => {
     const row = masks[line]
@@ -176,8 +171,8 @@ function drawBox({ masks, texts }: Canvas, { name, marks, x, y, w, h }: LayoutTi
   texts[top + 1]?.splice(first + 2, label.length, ...label)
 }
 
-/** The text in at most so many cells: a grapheme of two columns has an empty one behind it. */
-function cellsOf(text: string, length: number): readonly string[] {
+/** At most so many cells: a grapheme of two columns has an empty one behind it. */
+function cellsOf(text: string, length: number) {
   const cells = graphemesOf(printable(text)).flatMap((grapheme) => [grapheme, ...new Array<string>(graphemeWidth(grapheme) - 1).fill('')])
   if (cells.length <= length) return cells
   const end = Math.max(0, length - 1)

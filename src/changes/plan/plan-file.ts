@@ -45,7 +45,6 @@ export const planFileSchema = z.object({
   serviceId: z.string().optional(),
   serverUrl: z.string().optional(),
   prune: z.literal([true, false, 'forget']),
-  /** Digest of everything below. */
   digest: z.string(),
   seen: z.partialRecord(z.enum(kindNames), z.int()),
   changes: z.array(plannedChange),
@@ -55,9 +54,11 @@ export type PlanFile = z.output<typeof planFileSchema>
 
 type PlannedChange = z.output<typeof plannedChange>
 
-type PlanOfFile = Pick<PlanningResult, 'plan' | 'kinds' | 'environment'>
-
-export function toPlanFile({ plan, kinds, environment }: PlanOfFile, target: Target, prune: Prune): PlanFile {
+export function toPlanFile(
+  { plan, kinds, environment }: Pick<PlanningResult, 'plan' | 'kinds' | 'environment'>,
+  target: Target,
+  prune: Prune,
+): PlanFile {
   const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlannedChange(change, kinds))
   const content = { project: plan.project, ...(environment !== undefined && { environment }), ...target, prune, seen: plan.seen, changes }
   return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
@@ -76,7 +77,6 @@ function toPlannedChange(change: Change, kinds: Kinds): PlannedChange {
   return { kind: kind.name, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
 }
 
-/** The differences between the reviewed plan and the current one. */
 export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
   const others = (['project', 'organizationId', 'serviceId', 'serverUrl', 'prune'] as const).flatMap((field) =>
     agreed[field] === now[field]
@@ -90,9 +90,9 @@ export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
   return [...others, ...fewer, ...changesMoved(agreed.changes, now.changes)]
 }
 
-const addressOfPlanned = ({ kind, key, id = '' }: PlannedChange): string => addressOf({ kind, key: key || id })
+const addressOfPlanned = ({ kind, key, id = '' }: PlannedChange) => addressOf({ kind, key: key || id })
 
-function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): readonly string[] {
+function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']) {
   const left = Map.groupBy(now, addressOfPlanned)
   const moved = agreed.flatMap((change) => {
     const name = addressOfPlanned(change)
@@ -110,7 +110,6 @@ function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): re
   ]
 }
 
-/** Takes the candidate with the same digest, or the first one. */
 function takeLike({ digest }: PlannedChange, candidates: PlannedChange[]): PlannedChange | undefined {
   const same = candidates.findIndex((one) => one.digest === digest)
   return candidates.splice(Math.max(same, 0), 1)[0]
@@ -128,10 +127,9 @@ const actionWords: Readonly<Record<Action, string>> = {
   unchanged: 'leave it',
 }
 
-const nowWords = (agreed: { readonly action: Action }, now: { readonly action: Action }): string =>
+const nowWords = (agreed: { readonly action: Action }, now: { readonly action: Action }) =>
   agreed.action === now.action ? 'its fields differ' : `the plan is to ${actionWords[now.action]}`
 
-/** What plan and drift share: both make the same plan, and judge it differently. */
 export const planShape = {
   effect: 'read' as const,
   scope: 'service-or-server' as const,
@@ -153,14 +151,13 @@ export const planShape = {
     path === '' ? [] : [{ input: 'planFile', path, content: `${JSON.stringify(planContent, null, 2)}\n`, isEssential: true as const }],
 }
 
-type SharedInput = z.output<(typeof planShape)['input']>
-
-/** The result of a plan, with what the last evaluations of its alerts say, and the plan file. */
-export async function toPlanOrDriftResult(context: Context<'read', 'service-or-server'>, planned: PlanningResult, input: SharedInput) {
-  const problems = findEvaluationProblems(planned.plan, planned.storedObjects?.alert ?? [], {
-    policy: input.onFailedEvaluation,
-    nowMs: context.clock.now(),
-  })
+export async function toPlanOrDriftResult(
+  context: Context<'read', 'service-or-server'>,
+  planned: PlanningResult,
+  input: z.output<(typeof planShape)['input']>,
+) {
+  const alerts = planned.storedObjects?.alert ?? []
+  const problems = findEvaluationProblems(planned.plan, alerts, { policy: input.onFailedEvaluation, nowMs: context.clock.now() })
   const result = {
     ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
     needsApply: planned.plan.changes.some((change) => !staysAsItIs(change)),

@@ -15,7 +15,6 @@ import { isAboutHeld } from '../../sync/decide/hold.ts'
 import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
 import { type PlannedObject, type PlanResult, sinceWhen } from './plan-result.ts'
 
-/** The counts of a plan that are not zero, where no headline has them. */
 export function planFacts(result: PlanResult): Block {
   const { toCreate, toUpdate, toReplace, toDelete, toAdopt, toHold, tracked, unchanged } = result
   return countFacts({
@@ -30,24 +29,23 @@ export function planFacts(result: PlanResult): Block {
   })
 }
 
-/** The counts that the headline of a plan does not have. A wrong plan is not made, and what stays does not matter beside changes. */
+/** A wrong plan is not made, and what stays does not matter beside changes. */
 export function factsBesideHeadline(result: PlanResult): Block {
   const { toAdopt, tracked, unchanged, changed } = result
   return countFacts(isPlanWrong(result) ? {} : { Adopt: toAdopt, Tracked: tracked, Unchanged: changed ? 0 : unchanged - toAdopt - tracked })
 }
 
-/** What to know about a plan: problems before its details, notes after them. */
+/** Problems before the details, notes after them. */
 export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: Part): readonly Part[] => [
   sharedDiagnostics(diagnostics.filter(({ severity }) => severity !== 'note')),
   details,
   sharedDiagnostics(diagnostics.filter(({ severity }) => severity === 'note')),
 ]
 
-/** The fewest objects with one cause that are one line, and the most that it names. */
 const minShared = 3
 export const maxSharing = 20
 
-/** A cause that several objects share is one line. What is an object's own does not count: its key, and its name and id in the service. */
+/** An object's key, and its name and id in the service, are not part of a cause. */
 export function sharedDiagnostics(diagnostics: readonly Diagnostic[]): Block {
   const groups = Map.groupBy(diagnostics, (one) => {
     const [subject, rest] = splitSubject(one)
@@ -74,12 +72,10 @@ function splitSubject({ message }: Diagnostic): readonly [string, string] {
   return [message.slice(0, end), message.slice(end)]
 }
 
-/** The plan in one line: `1 to create, 2 to update`. */
 export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, toAdopt, toHold }: PlanResult): Line {
   const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete, release: toRelease }
   const words = Object.entries(parts).filter(([, count]) => count > 0)
   const held = toHold === 0 ? [] : [say`${toHold} left as ${asTheyAre(toHold)}`]
-  // Objects of a renamed project or key.
   if (words.length + held.length === 0) return say`${toAdopt} to adopt`
   return join([...words.map(([verb, count]) => say`${count} to ${trusted(verb)}`), ...held], ', ')
 }
@@ -91,10 +87,10 @@ export function planHeadline(result: PlanResult): Line {
 }
 
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
-const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>): Line =>
+const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>) =>
   orphans.length === 0 ? [] : say`, except for ${counted(orphans.length, 'undeclared object')}, which prune deletes`
 
-function markerWords({ toAdopt, toMark }: PlanResult): Line {
+function markerWords({ toAdopt, toMark }: PlanResult) {
   const writes = [
     ...(toAdopt > 0 ? [say`adopts ${counted(toAdopt, 'object')}`] : []),
     ...(toMark > 0 ? [say`updates the markers of ${counted(toMark, 'object')}`] : []),
@@ -102,21 +98,20 @@ function markerWords({ toAdopt, toMark }: PlanResult): Line {
   return writes.length === 0 ? [] : say`, and apply ${join(writes, ' and ')}`
 }
 
-const asTheyAre = (count: number) => trusted(count === 1 ? 'it is' : 'they are')
+const oneOr = (count: number, one: string, several: string) => trusted(count === 1 ? one : several)
 
-/** The whole report of a run whose branch has newer files, and its verdict. */
-export function refusal({
-  newerFiles,
-}: {
-  readonly newerFiles?: NewerFiles | undefined
-}): (Report & { readonly verdict: Verdict }) | undefined {
+const asTheyAre = (count: number) => oneOr(count, 'it is', 'they are')
+
+export const objectWords = ({ kind, key, name }: Pick<PlannedObject, 'kind' | 'key' | 'name'>): Line =>
+  say`${trusted(kindLabels[kind])} ${key || name}`
+
+export function refusal({ newerFiles }: { readonly newerFiles?: NewerFiles | undefined }) {
   if (newerFiles === undefined) return undefined
   const { branch, commit } = newerFiles
   const sentence = say`Not applied: ${branch} (${commit.slice(0, 7)}) has newer files. Start the workflow on ${branch} if no run of it follows. To go back, revert.`
-  return { headline: sentence, blocks: [], verdict: { status: 'warn', sentence, reasons: [] } }
+  return { headline: sentence, blocks: [], verdict: { status: 'warn', sentence, reasons: [] } } satisfies Report & { verdict: Verdict }
 }
 
-/** The plan in detail. All objects share one diff, to keep the page short. */
 export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
   const { objects, orphans, slos = [], uncheckedCount } = result
   const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
@@ -136,27 +131,26 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
     aboutObjects(
       'Objects to adopt',
       objects.filter(({ action }) => action === 'adopt'),
-      ({ length }, names) =>
-        say`${length} ${trusted(length === 1 ? 'object is' : 'objects are')} as declared. apply adopts ${trusted(length === 1 ? 'it' : 'them')} by writing this project's marker: ${names}`,
+      (length, names) =>
+        say`${length} ${oneOr(length, 'object is', 'objects are')} as declared. apply adopts ${oneOr(length, 'it', 'them')} by writing this project's marker: ${names}`,
     ),
     aboutObjects(
       'Tracked objects',
       objects.filter(({ isTracked }) => isTracked),
-      ({ length }, names) =>
-        say`${counted(length, 'object')} tracked: as declared, so nothing is written, and no marker is added: ${names}`,
+      (length, names) => say`${counted(length, 'object')} tracked: as declared, so nothing is written, and no marker is added: ${names}`,
     ),
     aboutObjects(
       'Objects to mark',
       objects.filter(({ action }) => action === 'mark'),
-      ({ length }, names) => say`apply updates the markers of ${counted(length, 'object')} without a difference: ${names}`,
+      (length, names) => say`apply updates the markers of ${counted(length, 'object')} without a difference: ${names}`,
     ),
     sources.length > 0 &&
       say`Sources have no marker, so nothing protects them from another project that declares them, too: ${namesOf(sources)}`,
     aboutObjects(
       'Undeclared objects',
       orphans,
-      ({ length }, names) =>
-        say`${length} ${trusted(length === 1 ? 'object has' : 'objects have')} this project's marker and ${trusted(length === 1 ? 'is' : 'are')} not declared in any file. prune deletes such objects: ${names}`,
+      (length, names) =>
+        say`${length} ${oneOr(length, 'object has', 'objects have')} this project's marker and ${oneOr(length, 'is', 'are')} not declared in any file. prune deletes such objects: ${names}`,
     ),
     unmanaged(result),
     uncheckedCount > 0 &&
@@ -164,15 +158,11 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
   ]
 }
 
-/** A diff is a code block, which has no links. */
 function links(objects: readonly PlannedObject[]): Part {
-  const linked = objects.flatMap(({ kind, key, name, url }) =>
-    url === undefined ? [] : [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`],
-  )
+  const linked = objects.flatMap(({ kind, key, name, url }) => (url ? [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`] : []))
   return linked.length > 0 && say`In the web app: ${joinFirst(20, linked)}`
 }
 
-/** More drawings would hide the rest of the report. */
 const maxOpenLayouts = 3
 
 function layouts(objects: readonly PlannedObject[]): Part {
@@ -186,26 +176,18 @@ function layouts(objects: readonly PlannedObject[]): Part {
 }
 
 /** Objects without a difference that belonged to another key or project. */
-const isRenamed = ({ action, takeover }: PlannedObject): boolean => action === 'adopt' && takeover !== 'unmanaged'
+const isRenamed = ({ action, takeover }: PlannedObject) => action === 'adopt' && takeover !== 'unmanaged'
 
 const maxNamed = 5
 
 type NamedObject = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
 
-const namesOf = (objects: readonly NamedObject[]): Line =>
-  joinFirst(
-    maxNamed,
-    objects.map(({ kind, key, name }) => say`${trusted(kindLabels[kind])} ${key || name}`),
-  )
+const namesOf = (objects: readonly NamedObject[]) => joinFirst(maxNamed, objects.map(objectWords))
 
-/** A sentence about objects, with a table of them where they are more than it names. */
-const aboutObjects = (
-  title: string,
-  objects: readonly NamedObject[],
-  toLine: (objects: readonly NamedObject[], names: Line) => Line,
-): Part =>
+/** With a table where a sentence cannot name all. */
+const aboutObjects = (title: string, objects: readonly NamedObject[], toLine: (length: number, names: Line) => Line): Part =>
   objects.length > 0 && [
-    toLine(objects, namesOf(objects)),
+    toLine(objects.length, namesOf(objects)),
     objects.length > maxNamed &&
       fold(
         `${title} (${objects.length})`,
@@ -224,39 +206,31 @@ function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): Part {
   return number > 0 && { ...fold(`Unmanaged, and not changed: ${plural(number, 'object')}`, line), isQuiet: true }
 }
 
-/** Without a location where it is not about a file, but about an object of the service or an input. */
+/** Only what is about a file has a location. */
 export const toAnnotations = ({ diagnostics, files }: Pick<PlanResult, 'diagnostics' | 'files'>): readonly Annotation[] =>
   diagnostics.map(({ location, ...rest }) => (files.includes(location.file) ? { ...rest, location } : rest))
 
-/** Whether the error does not keep apply from writing other objects. */
-const isOfOneObject = (one: Pick<Diagnostic, 'rule'>): boolean => isFailedEvaluation(one) || isAboutHeld(one)
+const isFailedEvaluation = ({ rule }: Pick<Diagnostic, 'rule'>) => rule === 'failed-evaluation'
 
-const isFailedEvaluation = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule === 'failed-evaluation'
-
-/** Whether the files or the plan have errors. A failed evaluation of an alert is a matter of the service, and apply may repair it. */
+/** A failed evaluation of an alert is a matter of the service, and apply may repair it. */
 export const isPlanWrong = ({ diagnostics }: Pick<PlanResult, 'diagnostics'>): boolean =>
-  diagnostics.some((one) => one.severity === 'error' && !isOfOneObject(one))
+  errorsIn(diagnostics).some((one) => !isFailedEvaluation(one) && !isAboutHeld(one))
 
-/** A longer headline hides the table of the errors. */
 const maxErrorLength = 300
 
-/** The message of a single error, or the number of several. */
-function errorWords([first, ...others]: readonly Diagnostic[]): Line {
+function errorWords([first, ...others]: readonly Diagnostic[]) {
   if (first === undefined || others.length > 0) return say`${counted(others.length + 1, 'error')}`
   const [line = ''] = first.message.split('\n', 1)
   return untrustedSentence(clip(line.replace(/\.$/, ''), maxErrorLength))
 }
 
-/** Errors in files fail the run as wrong input. Warnings give the verdict `warn`. */
 export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
   const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
   const [errors, warnings] = [count('error'), count('warning')]
   if (isPlanWrong({ diagnostics })) return { status: 'fail', reasons: [errorWords(errorsIn(diagnostics))], exit: 'input' }
-  const failed = diagnostics.filter((one) => one.severity === 'error' && isFailedEvaluation(one)).length
+  const failed = errorsIn(diagnostics).filter(isFailedEvaluation).length
   const reasons = [
-    ...(errors > failed
-      ? [say`${counted(errors - failed, 'object')} ${trusted(errors - failed === 1 ? 'needs' : 'need')} a decision`]
-      : []),
+    ...(errors > failed ? [say`${counted(errors - failed, 'object')} ${oneOr(errors - failed, 'needs', 'need')} a decision`] : []),
     ...(failed > 0 ? [say`the last evaluation of ${counted(failed, 'alert')} failed`] : []),
   ]
   if (errors > 0) return { status: 'fail', reasons }
@@ -277,13 +251,12 @@ const leads: Readonly<Record<Action, readonly [DiffLine['sign'], string]>> = {
 
 interface Entry {
   readonly lines: readonly DiffLine[]
-  /** No blank line separates two short entries. */
   readonly isShort: boolean
   readonly place?: Line
 }
 
-/** All changes in one diff, to keep the page short. It sums up new objects, whose fields are below it. */
-export function changeBlocks(
+/** One diff keeps the page short. It sums up new objects, whose fields are below it. */
+function changeBlocks(
   objects: readonly PlannedObject[],
   { slos = [], objects: all }: Pick<PlanResult, 'slos' | 'objects'>,
   sides?: SideNames,
@@ -316,13 +289,12 @@ const joinEntries = (entries: readonly Entry[]): readonly DiffLine[] =>
     return isSeparate ? [{ sign: ' ' as const, text: '' }, ...lines] : lines
   })
 
-/** Equal changes of several instances are one group. */
 const groupInstances = (objects: readonly PlannedObject[]): readonly (readonly PlannedObject[])[] => [
   ...Map.groupBy(objects, (object) => (object.instance === undefined ? object : templateOf(object))).values(),
 ]
 
 /** A text that is equal for equal changes of several instances, without their keys. Tags are sorted, so a key can be anywhere in them. */
-function templateOf({ instance = '', id: _, url: __, layout: ___, ...object }: PlannedObject): string {
+function templateOf({ instance = '', id: _, url: __, layout: ___, ...object }: PlannedObject) {
   const key = new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(instance)}(?![\\p{L}\\p{N}])`, 'gu')
   const withoutKey = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll(key, '\u0000') : value)
   return JSON.stringify(object, (_field, value: unknown) => (Array.isArray(value) ? value.map(withoutKey).toSorted() : withoutKey(value)))
@@ -371,7 +343,6 @@ function toHead(action: Action, label: readonly string[], where: string | undefi
 
 const below = (text: string): DiffLine => ({ sign: ' ', text: `  ${text}` })
 
-/** A terminal of 80 columns, without the indent. */
 const paragraphWidth = 76
 
 const maxSummaryLength = 600

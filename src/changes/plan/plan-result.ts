@@ -99,7 +99,7 @@ const object = z.object({
 
 export type PlannedObject = z.output<typeof object>
 
-/** When the sides of an object were the same. An object without a marker was never applied, and `pull` wrote down what it was like. */
+/** When both sides were the same. `pull` wrote down an object that was never applied. */
 export const sinceWhen = ({ takeover }: Pick<PlannedObject, 'takeover'>): string => (takeover === 'unmanaged' ? 'pull' : 'the last apply')
 
 export const planDetails = z.object({
@@ -157,7 +157,6 @@ export const planDetails = z.object({
 
 export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetails>
 
-/** The description of every change, without its outcome. */
 type Described = ReadonlyMap<Change, PlannedObject>
 
 export const describeChanges = async ({ plan, found }: Pick<PlanningResult, 'plan' | 'found'>): Promise<Described> =>
@@ -183,8 +182,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
     unmanaged: Object.values(plan.unmanaged ?? {}).reduce((sum, one) => sum + one, 0),
     changed: plan.changes.some(isDifference),
     project: plan.project,
-    ...(environment !== undefined && { environment }),
-    ...(serviceName !== undefined && { serviceName }),
+    ...withoutUndefined({ environment, serviceName, slos }),
     files: [...found.paths],
     objects: [...objects].map(([change, one]) => {
       const url = isDifference(one) ? pageOf(change, planned) : undefined
@@ -197,13 +195,12 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
     toMark: numberOf('mark'),
     toRelease: numberOf('release'),
     orphans: plan.orphans.map((one) => ({ ...one })),
-    ...(slos !== undefined && { slos }),
     uncheckedCount,
     diagnostics: [...diagnostics],
   }
 }
 
-function pageOf({ kind, id, stored, desired, action }: Change, { kinds, uiUrl }: PlanningResult): string | undefined {
+function pageOf({ kind, id, stored, desired, action }: Change, { kinds, uiUrl }: PlanningResult) {
   if (action === 'delete' || uiUrl === undefined) return undefined
   const page = kinds[kind].page?.({ ...(desired ?? stored), id })
   return page && `${uiUrl.replace(/(?<!\/)\/+$/, '')}/${page}`
@@ -257,7 +254,6 @@ const withOutcome = async (object: PlannedObject, { id, became, message, serverC
   ...(serverChanged !== undefined && { serverChanged: await Promise.all(serverChanged.map(withLines)) }),
 })
 
-/** Longer texts are compared line by line. */
 const longText = 120
 
 async function withLines(field: FieldChange): Promise<z.output<typeof fieldChange>> {

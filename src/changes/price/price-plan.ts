@@ -10,7 +10,7 @@ import {
 import { isAwakeOrAsleep, reasons, type ServiceProfile } from '../../cost/idling/profile.ts'
 import { alertIntervals, intervalMs, startMsOf } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
-import type { Kind } from '../../kinds/kind.ts'
+import type { Kind, StoredObject } from '../../kinds/kind.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Service } from '../../platform/api/path.ts'
 import type { ListedService } from '../../platform/api/services.ts'
@@ -20,15 +20,8 @@ import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
 import type { PlanPrice, PricedAlert } from './price-report.ts'
 
-// What the alerts of a plan add to the bill, by how much longer they keep the service awake.
+// What alerts add to the bill, by how much longer they keep the service awake.
 
-interface PriceContext {
-  readonly api: ReadApi
-  readonly service: Service
-  readonly nowMs: number
-}
-
-/** An alert of the plan whose schedule differs after it. */
 interface AlertChange extends ScheduleChange {
   readonly change: Change
   readonly interval: string
@@ -36,10 +29,12 @@ interface AlertChange extends ScheduleChange {
 
 const nothing = { low: 0, expected: 0, high: 0 }
 
-/** Three requests, and none without a changed schedule. A failure is part of the result, because only a limit depends on the price. */
-export async function pricePlan({ plan, kinds, storedObjects }: PlanningResult, { api, service, nowMs }: PriceContext): Promise<PlanPrice> {
+/** Three requests, and none without a changed schedule. A failure is part of the result. */
+export async function pricePlan(
+  { plan, kinds, storedObjects }: PlanningResult,
+  { api, service, nowMs }: { readonly api: ReadApi; readonly service: Service; readonly nowMs: number },
+): Promise<PlanPrice> {
   const changes = changesOf(plan, 'alert').flatMap((change) => alertChangeOf(change, kinds.alert))
-  // Deletes give no credit, so a plan that only has them needs no estimate.
   const mayAdd = changes.some(({ after }) => after !== undefined)
   const none = { service: service.serviceId, knownDays: 0, isAtMost: true, alerts: [], ...(!mayAdd && { total: nothing }) }
   if (storedObjects === undefined || changes.length === 0) return none
@@ -53,13 +48,15 @@ export async function pricePlan({ plan, kinds, storedObjects }: PlanningResult, 
     if (own.idleScaling === false) return { ...named, total: nothing, message: 'idling is off, so it never sleeps' }
     const profile = profileIn(facts, own, storedObjects)
     if (typeof profile === 'string') return { ...named, message: profile }
+    // An alert that is silenced until later does not keep the service awake now, so that others beside it are not free.
+    const awakeAlerts = storedObjects.alert.filter((alert) => (startMsOf(alert) ?? 0) <= nowMs)
     return {
       ...named,
       ...('unit' in facts.usage && { unit: facts.usage.unit }),
       idleTimeoutMinutes: own.idleTimeoutMinutes,
       knownDays: profile.days.length,
       sleptPercent: 100 * (1 - profile.awakeShare),
-      ...priceChanges(changes, { profile, storedObjects, isAtMost: named.isAtMost, nowMs }),
+      ...priceChanges(changes, profile, awakeAlerts, named.isAtMost),
     }
   } catch (thrown) {
     return { ...none, message: causeOf(toFailure(thrown)) }
@@ -77,7 +74,6 @@ function alertChangeOf(change: Change, kind: Kind): readonly AlertChange[] {
   return [{ change, before, after, interval: String((next ?? stored)?.interval) }]
 }
 
-/** How the service sleeps, or why this is not known. */
 function profileIn(facts: CostFacts, own: ListedService, storedObjects: StoredObjects): ServiceProfile | string {
   const failed = [facts.activities, facts.usage].find((one) => 'failure' in one)
   if (failed !== undefined && 'failure' in failed) return failed.failure
@@ -87,22 +83,14 @@ function profileIn(facts: CostFacts, own: ListedService, storedObjects: StoredOb
   return sleepsThroughAlerts(profile, storedObjects.alert.flatMap(runningAlert)) ? reasons['alerts-do-not-wake'] : profile
 }
 
-interface PricedService {
-  readonly profile: ServiceProfile
-  readonly storedObjects: StoredObjects
-  readonly isAtMost: boolean
-  readonly nowMs: number
-}
-
 function priceChanges(
   changes: readonly AlertChange[],
-  { profile, storedObjects, isAtMost, nowMs }: PricedService,
+  profile: ServiceProfile,
+  awakeAlerts: readonly StoredObject[],
+  isAtMost: boolean,
 ): Pick<PlanPrice, 'alerts' | 'total'> {
   const changedIds = new Set(changes.flatMap(({ change }) => change.id ?? []))
-  // An alert that is silenced until later does not keep the service awake now, so that others beside it are not free.
-  const others = storedObjects.alert
-    .filter((alert) => !changedIds.has(alert.id) && (startMsOf(alert) ?? 0) <= nowMs)
-    .flatMap((alert) => scheduleOf(alert) ?? [])
+  const others = awakeAlerts.filter(({ id }) => !changedIds.has(id)).flatMap((alert) => scheduleOf(alert) ?? [])
   const price = priceAlerts({ profile, others, changes })
   return {
     total: { ...price.added, ...(isAtMost && { low: 0 }) },

@@ -50,7 +50,6 @@ export const planPrice = z.object({
 export type PlanPrice = z.output<typeof planPrice>
 export type PricedAlert = z.output<typeof pricedAlert>
 
-/** What every price rests on. */
 const limits =
   "An estimate for a full month of 30 days, from the start of each alert. It rests on the vendor's statement that alerts which are evaluated continuously generally keep a service awake, and assumes that the alert queries this service. It was not measured. Inline alerts of dashboards are not listed and not counted. After slow starts, the service may stay awake for 15, 30 or 60 minutes instead of its idle timeout. A saving is an upper limit, because activities do not say who woke the service."
 
@@ -66,7 +65,7 @@ export interface PriceGate {
   readonly onMissing?: 'fail' | 'warn' | 'ignore' | undefined
 }
 
-/** Compares the upper end of the price. A price that is not known passes only where `onMissing` accepts it. */
+/** A price that is not known passes only where `onMissing` accepts it. */
 export function judgePrice(result: PlanPrice | undefined, { maxMonthlyIncrease: max, onMissing = 'fail' }: PriceGate): Verdict {
   if (result === undefined || max === undefined) return pass
   const { total, message = '', service, unit = '' } = result
@@ -100,7 +99,7 @@ export function priceBlocks(result: PlanPrice | undefined): Part {
   ]
 }
 
-const describeInterval = (interval: string): string => formatDuration(intervalMs[alertIntervals.find((one) => one === interval) ?? '1d'])
+const describeInterval = (interval: string) => formatDuration(intervalMs[alertIntervals.find((one) => one === interval) ?? '1d'])
 
 /** `about +84. At 30 min: about +20`, `saves up to 12`. */
 function describeShare({ share, alternative }: Pick<PricedAlert, 'share' | 'alternative'>): string {
@@ -111,16 +110,16 @@ function describeShare({ share, alternative }: Pick<PricedAlert, 'share' | 'alte
 }
 
 /** `about +84 CHC a month (70 to 95)` */
-const describeTotal = ({ low, expected, high }: NonNullable<PlanPrice['total']>, unit = ''): string =>
+const describeTotal = ({ low, expected, high }: NonNullable<PlanPrice['total']>, unit = '') =>
   `about +${formatCredits(expected)} ${unit} a month (${formatCredits(low)} to ${formatEnd(high)})`
 
 /** Estimates have no decimals from ten on. */
-const decimalsOf = (value: number): number => (value >= 10 ? 0 : value >= 1 ? 1 : 2)
+const decimalsOf = (value: number) => (value >= 10 ? 0 : value >= 1 ? 1 : 2)
 
-const formatCredits = (value: number): string => value.toFixed(decimalsOf(value))
+const formatCredits = (value: number) => value.toFixed(decimalsOf(value))
 
 /** Rounded up, so that an upper end above a whole number never looks equal to it. */
-function formatEnd(value: number): string {
+function formatEnd(value: number) {
   const scale = 10 ** decimalsOf(value)
   return formatCredits(Math.ceil(value * scale) / scale)
 }

@@ -9,7 +9,7 @@ export interface PriceAnswer {
   readonly price?: PlanPrice | undefined
 }
 
-interface PriceInput extends PriceGate {
+export interface PriceInput extends PriceGate {
   readonly price: boolean
 }
 

@@ -2,7 +2,7 @@ import { structuredPatch } from 'diff'
 import * as z from 'zod'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { kindLabels, kindNames } from '../../kinds/kind-names.ts'
-import { type Diagnostic, diagnosticSchema } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticSchema, errorsIn } from '../../platform/core/diagnostics.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural } from '../../platform/core/text.ts'
@@ -135,10 +135,10 @@ function changedLines(before: string, after: string): z.output<typeof changedLin
     .map((text) => ({ sign: text.startsWith('+') ? '+' : text.startsWith('-') ? '-' : ' ', text: text.slice(1) }))
 }
 
-const isStopped = ({ diagnostics }: PullResult): boolean => diagnostics.some(({ severity }) => severity === 'error')
+const isStopped = ({ diagnostics }: PullResult) => errorsIn(diagnostics).length > 0
 
 export function judgePull(result: PullResult): Verdict {
-  const errors = result.diagnostics.filter(({ severity }) => severity === 'error').length
+  const errors = errorsIn(result.diagnostics).length
   if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
   const warnings = result.diagnostics.filter(({ severity }) => severity === 'warning').length
   // Objects that can never be exported do not make every pull a warning where files have other objects.
@@ -168,7 +168,7 @@ export function pullHeadline(result: PullResult): Line {
   return say`Nothing to pull${inEnvironment(result)}: no file changes`
 }
 
-/** The most important outcome first. Unchanged objects, and those of other projects, are only counted. */
+/** Unchanged objects, and those of other projects, are only counted. */
 const listedOutcomes = {
   'left-out': 'left out',
   'not-exportable': 'cannot be exported',
@@ -209,7 +209,6 @@ export function pullBlocks(result: PullResult): Part {
   ]
 }
 
-/** The text of a pull request with the changes of the service. */
 export function pullRequestBlocks(result: PullResult): readonly Block[] {
   const of = (wanted: ObjectResult['outcome']): readonly ObjectResult[] => result.objects.filter(({ outcome }) => outcome === wanted)
   const removals = of('removed').map(({ kind, key, file = '' }) => say`${trusted(kindLabels[kind])} ${key} in ${file}`)
@@ -227,10 +226,9 @@ export function pullRequestBlocks(result: PullResult): readonly Block[] {
   ])
 }
 
-/** A list with a sentence before it, which also keeps it apart from another list. */
 const listAfter = (line: Line, items: readonly Line[]): Part => items.length > 0 && [line, { kind: 'list', items }]
 
-function objectLines({ kind, key, name, outcome, fields = [] }: ObjectResult, index: number): readonly DiffLine[] {
+function objectLines({ kind, key, name, outcome, fields = [] }: ObjectResult, index: number) {
   const title: DiffLine = { sign: outcome === 'removed' ? '-' : '~', text: `${kindLabels[kind]} ${key} (${name})` }
   const sides = fields.map(({ path, file, service }) => ({ path, before: file, after: service }))
   const blank: readonly DiffLine[] = index === 0 ? [] : [{ sign: ' ', text: '' }]
@@ -245,7 +243,6 @@ const fileBlock = ({ writtenFiles }: PullResult): Part =>
     ),
   )
 
-/** A report shows the first lines of a long file. */
 const maxShownLines = 300
 
 function shownLines({ content, lines }: FileResult): readonly DiffLine[] {

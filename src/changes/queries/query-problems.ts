@@ -18,10 +18,19 @@ import { type Estimates, estimateAlerts } from '../../signals/backtest/estimate.
 import type { TimeRange } from '../../signals/backtest/evaluate.ts'
 import { judgeEstimates } from '../../signals/backtest/evidence.ts'
 import { type Judgement, showNumber } from '../../signals/backtest/judge.ts'
-import { columnsOfSearch, type Probe, type SingleQuery, toProbe } from '../../signals/backtest/probe.ts'
-import type { BacktestQuery, SeriesQuery, Watched } from '../../signals/backtest/query.ts'
+import {
+  columnsOfSearch,
+  type LookUp,
+  lookUpColumns,
+  lookUpSeries,
+  lookUpSource,
+  type Probe,
+  type SingleQuery,
+  toProbe,
+} from '../../signals/backtest/probe.ts'
+import type { BacktestQuery, Watched } from '../../signals/backtest/query.ts'
 import { toRefusal, valueOfNumber, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
-import { maxSeries, type ReadSeries, type Refusal, shareRequests } from '../../signals/backtest/series-api.ts'
+import { maxSeries, type ReadSeries, type Refusal, type SeriesItem, shareRequests } from '../../signals/backtest/series-api.ts'
 import { withoutVariables } from '../../signals/backtest/terms.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
 import {
@@ -37,8 +46,7 @@ import {
   type Outcome,
 } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
-import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
-import { compareAlerts, desiredBody, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
+import { compareAlerts, desiredBody, type ServerPlan, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
 import {
   evaluationRules,
   isTemporary,
@@ -49,9 +57,7 @@ import {
   withoutQuery,
   withRemedy,
 } from '../plan/evaluations.ts'
-import { type LookUp, lookUpColumns, lookUpSeries, lookUpSource } from './source-columns.ts'
 
-/** The longest time for the queries of a plan. */
 const budgetMs = 60_000
 
 const maxSqlWindows = 49
@@ -63,18 +69,14 @@ const maxConcurrent = 4
 
 type QueryContext = Context<'read', 'service-or-server'>
 
-type ServerPlan = PlanningResult & { readonly storedObjects: StoredObjects }
-
 /** A plan with the sources as they are after it, and access to its server. */
 interface Asking extends QueryContext {
   readonly planned: ServerPlan
   readonly changedSources: ReadonlyMap<string, Exclude<Change, Delete>>
-  /** Whether the server has the changed sources already. */
   readonly isApplied: boolean
   readonly readSeries: ReadSeries
   readonly readRows: Estimates['readRows']
   readonly nowMs: number
-  /** The requests of the rate limit that must be left. */
   reserved: number
   isLate(): boolean
 }
@@ -82,39 +84,24 @@ interface Asking extends QueryContext {
 interface Subject {
   readonly name: string
   readonly location: Location
+  readonly interval?: AlertInterval
   /** The alert that the query is of. */
   readonly alert?: Change
-  /** Of the words of the server. */
+  /** Gets the words of the server. */
   readonly explain: (error: string) => readonly Diagnostic[]
 }
 
 /** What the server answers; `value` is that of a number tile in the last window. */
-type Answer = { readonly value?: number | undefined } | Refusal
+type CheckAnswer = { readonly value?: number | undefined } | Refusal
 
 interface Check {
   /** Checks with the same key ask once. */
   readonly key: string
   readonly subject: Subject
-  /** A function asks the server. */
-  readonly answer: Refusal | (() => Promise<Answer>)
+  readonly answer: Refusal | (() => Promise<CheckAnswer>)
   /** What is not run, where it is not the whole query. */
   readonly part?: string
-  /** Whether the values of the alert show the same. */
   readonly isOfValues?: true
-}
-
-export interface AlertFact {
-  readonly key: string
-  readonly name: string
-  readonly fact: string
-}
-
-interface QueryReview {
-  readonly diagnostics: readonly Diagnostic[]
-  /** The alerts whose query the plan creates or changes, and those whose query was run. */
-  readonly alertCount: number
-  readonly checkedCount: number
-  readonly facts: readonly AlertFact[]
 }
 
 /**
@@ -122,9 +109,9 @@ interface QueryReview {
  * tiles and saved searches. An alert whose values charts cannot have is only run. The server runs queries on the sources as they are stored:
  * of alerts and tiles on a changed one, the columns are looked up. `tested` are the keys of the alerts whose queries a backtest has run.
  */
-export async function findQueryProblems(context: QueryContext, planned: PlanningResult, tested: ReadonlySet<string>): Promise<QueryReview> {
+export async function findQueryProblems(context: QueryContext, planned: PlanningResult, tested: ReadonlySet<string>) {
   const { plan, storedObjects } = planned
-  const nothing = { diagnostics: [], alertCount: 0, checkedCount: 0, facts: [] }
+  const nothing = { diagnostics: [], alertCount: 0, checkedCount: 0, facts: [] as const }
   if (storedObjects === undefined) return nothing
   const asking = await openQueries(context, { ...planned, storedObjects })
   const alerts = await changedAlerts(asking)
@@ -159,12 +146,12 @@ export async function findQueryProblems(context: QueryContext, planned: Planning
   }
 }
 
-async function whyNotRun({ api, files }: QueryContext): Promise<string | undefined> {
+async function whyNotRun({ api, files }: QueryContext) {
   if (!api.hasSql) return 'set sql-key-id and sql-key-secret to see whether the service can run them'
   return whyNoBacktest({ files })
 }
 
-function noteAll(checks: readonly Check[], reason: string): readonly Diagnostic[] {
+function noteAll(checks: readonly Check[], reason: string) {
   const [first] = checks
   if (first === undefined) return []
   const names = firstOf(5, [...new Set(checks.map(({ subject }) => subject.name))])
@@ -206,7 +193,7 @@ async function openQueries(context: QueryContext, planned: ServerPlan, outcomes?
   const source = [...storedObjects.source.filter(({ id }) => !changedSources.has(id)), ...written]
   const withId = (pending: PendingId): unknown => (pending.kind === 'source' ? idOf(pending.key) : pending)
   const changes = plan.changes.map((change) =>
-    changedSources.size === 0 || change.desired === undefined ? change : { ...change, desired: replacePending(change.desired, withId) },
+    change.desired === undefined ? change : { ...change, desired: replacePending(change.desired, withId) },
   )
   const after = { ...storedObjects, source }
   const { api, profile, clock } = context
@@ -214,7 +201,7 @@ async function openQueries(context: QueryContext, planned: ServerPlan, outcomes?
   const leftMs = (): number => Math.min(api.remainingMs(), budgetMs - (startMs - api.remainingMs()))
   const asking = { reserved: 0 }
   const isLate = (): boolean => leftMs() <= 0 || (profile.isSelfHosted && (api.rateLimit()?.remaining ?? 1) < 1 + asking.reserved)
-  const readSeries = shareRequests(await seriesReader(context, after), {
+  const readSeries = shareRequests(seriesReader(context, after), {
     maxItems: profile.isSelfHosted ? maxSeries : maxSeriesInSql,
     hasOneSource: !profile.isSelfHosted,
     refuse: () => (isLate() ? { reason: 'there was no time, or no request, left', isLate: true } : undefined),
@@ -257,7 +244,7 @@ function toLookUpCheck(one: LookUp | Refusal, subject: Subject, asking: Asking, 
 }
 
 /** `shape` is that of the answer that an alert compares. */
-async function askSql(query: SqlQuery, { api, service }: Asking, shape: SqlShape | undefined): Promise<Answer> {
+async function askSql(query: SqlQuery, { api, service }: Asking, shape: SqlShape | undefined): Promise<CheckAnswer> {
   try {
     const answer = await api.runSql(service, query)
     const queryError = `it took longer than ${maxQueryMs / 1000} s, the limit of the server`
@@ -297,13 +284,13 @@ interface ChangedAlert {
  * of their own, which sees no rows.
  */
 async function changedAlerts(asking: Asking): Promise<readonly ChangedAlert[]> {
-  const { planned, changedSources, profile, nowMs, isApplied } = asking
+  const { planned, changedSources, api, nowMs, isApplied } = asking
   const known = new Set(changesOf(planned.plan, 'alert').map(({ id }) => id))
   const others = planned.storedObjects.alert.flatMap((alert): readonly Change[] =>
     known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert, asking)],
   )
   const plan = { ...planned.plan, changes: [...planned.plan.changes, ...others] }
-  const compared = await compareAlerts({ ...planned, plan }, { profile, isExact: false }, { fromMs: nowMs, untilMs: nowMs })
+  const compared = await compareAlerts({ ...planned, plan }, api, { fromMs: nowMs, untilMs: nowMs }, false)
   return compared.flatMap((one) => {
     const { change, next, watched } = one
     if (next === undefined || isHeld(change)) return []
@@ -311,18 +298,14 @@ async function changedAlerts(asking: Asking): Promise<readonly ChangedAlert[]> {
     const isOnChanged = sourceIdsOf(probe).some((id) => changedSources.has(id))
     if (!isOnChanged && (isApplied || !hasOtherQuery(one, asking))) return []
     if (isOfSlo(change)) return isOnChanged ? [] : [{ change, next, isOnChanged, checks: [] }]
-    const about = {
-      subject: subjectOfAlert(change),
-      interval: intervalOf(change),
-      // The sources are the same in all checks of a run, and can be many.
-      key: JSON.stringify({ ...(watched.next ?? { id: change.id ?? change.key }), sources: undefined }),
-    }
-    return [{ change, next, isOnChanged, checks: toChecks(probe, about, asking) }]
+    // The sources are the same in all checks of a run, and can be many.
+    const key = JSON.stringify({ ...(watched.next ?? { id: change.id ?? change.key }), sources: undefined })
+    return [{ change, next, isOnChanged, checks: toChecks(probe, subjectOfAlert(change), key, asking) }]
   })
 }
 
 /** More days for an alert with few windows in one. The last window is the last one that is over. */
-function rangeBefore(nowMs: number, interval: AlertInterval): TimeRange {
+function rangeBefore(nowMs: number, interval: AlertInterval) {
   const lengthMs = intervalMs[interval]
   const untilMs = Math.floor(nowMs / lengthMs) * lengthMs
   return { fromMs: untilMs - (lengthMs >= dayMs / 4 ? 7 : 1) * dayMs, untilMs }
@@ -332,7 +315,7 @@ function rangeBefore(nowMs: number, interval: AlertInterval): TimeRange {
 async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
   const found = new Map<Change, { readonly problems: readonly Diagnostic[]; readonly judgement: Judgement | undefined }>()
   const [late, unknown] = [new Set<Change>(), new Set(alerts.map(({ change }) => change))]
-  const conclude = (change: Change, query: BacktestQuery, refusal: Refusal): readonly Diagnostic[] => {
+  const conclude = (change: Change, query: BacktestQuery, refusal: Refusal) => {
     const { reason, queryError, never, isLate, bounds } = refusal
     if (isLate) {
       late.add(change)
@@ -379,32 +362,33 @@ async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
   return { facts, diagnostics, late, unknown }
 }
 
-const toFacts = ({ key, name }: Change, fact: string | undefined): readonly AlertFact[] => (fact === undefined ? [] : [{ key, name, fact }])
+const toFacts = ({ key, name }: Change, fact: string | undefined) => (fact === undefined ? [] : [{ key, name, fact }])
 
 const subjectOfAlert = (change: Change): Subject => ({
   name: nameOfAlert(change),
   location: change.location ?? { file: 'alerts' },
   alert: change,
+  interval: intervalOf(change),
   explain: (error) => (isOfSlo(change) ? [] : [warnFailing(change, error)]),
 })
 
-function hasOtherQuery({ change, isChanged, now, next, watched }: ComparedAlert, asking: Asking): boolean {
+function hasOtherQuery({ change, isChanged, now, next, watched }: ComparedAlert, asking: Asking) {
   const isComparable = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
   if (isComparable || now === undefined) return isChanged
   const [before, after] = [watched.now, watched.next].map((one) => JSON.stringify(probeWatched(one, change, asking)))
   return before !== after
 }
 
-const intervalOf = ({ desired }: Change): AlertInterval => alertIntervals.find((one) => one === desired?.interval) ?? '1h'
+const intervalOf = ({ desired }: Change) => alertIntervals.find((one) => one === desired?.interval) ?? '1h'
 
 const probeWatched = (watched: Watched | undefined, change: Change, { planned }: Asking) =>
   watched === undefined
     ? { reason: 'the API does not show what the alert watches' }
     : toProbe(watched, { interval: intervalOf(change), sources: planned.storedObjects.source, alert: { groupBy: change.desired?.groupBy } })
 
-const makerOf = (change: Change): string => ('madeFrom' in change && change.madeFrom) || ''
+const makerOf = (change: Change) => ('madeFrom' in change && change.madeFrom) || ''
 
-const isOfSlo = (change: Change): boolean => makerOf(change).startsWith('slos.')
+const isOfSlo = (change: Change) => makerOf(change).startsWith('slos.')
 
 const toChange = (stored: StoredObject, { planned }: Asking): Change => ({
   kind: 'alert',
@@ -418,52 +402,34 @@ const toChange = (stored: StoredObject, { planned }: Asking): Change => ({
   desired: planned.kinds.alert.toBody(stored),
 })
 
-function sourceIdsOf(probe: Probe | Refusal | undefined): readonly string[] {
+function sourceIdsOf(probe: Probe | Refusal | undefined) {
   if (probe === undefined || 'reason' in probe) return []
   const { sql, series, columns } = probe
-  return [...(series?.series ?? []), ...columns, ...(sql === undefined ? [] : [sql])].flatMap(({ sourceId }) => sourceId ?? [])
+  return [...(series ?? []), ...columns, ...(sql ? [sql] : [])].flatMap(({ sourceId }) => sourceId ?? [])
 }
 
-interface About {
-  readonly subject: Subject
-  readonly interval: AlertInterval
-  /** Differs for everything that can have another reason for no query. */
-  readonly key: string
-}
-
-function toChecks(probe: Probe | Refusal | undefined, { subject, interval, key }: About, asking: Asking): readonly Check[] {
+function toChecks(probe: Probe | Refusal | undefined, subject: Subject, key: string, asking: Asking): readonly Check[] {
   if (probe === undefined) return []
   if ('reason' in probe) return [{ key, subject, answer: probe }]
   const { sql, series, columns, left } = probe
   const sources = asking.planned.storedObjects.source
   return [
-    ...(sql === undefined ? [] : [toSqlCheck(sql, subject, interval, asking)]),
-    ...(series === undefined ? [] : toSeriesChecks(series, subject, interval, asking)),
+    ...(sql === undefined ? [] : [toSqlCheck(sql, subject, asking)]),
+    ...(series === undefined ? [] : toSeriesChecks(series, subject, asking)),
     ...columns.map((one) => toLookUpCheck(lookUpColumns(one, sources), subject, asking, one.areValues)),
     ...left.map(([part]) => ({ key: `${key} ${part}`, subject, answer: { reason: 'values of charts have none' }, part })),
   ]
 }
 
-function toSqlCheck(
-  { text, template, connectionId, shape }: SingleQuery,
-  subject: Subject,
-  interval: AlertInterval,
-  asking: Asking,
-): Check {
-  const { fromMs, untilMs } = lastWindow(interval, asking.nowMs)
+function toSqlCheck({ text, template, connectionId, shape }: SingleQuery, subject: Subject, asking: Asking): Check {
+  const { fromMs, untilMs } = lastWindow(subject, asking)
   const query = { sql: text, connectionId, startMs: fromMs, endMs: untilMs }
   return { key: JSON.stringify([template, connectionId]), subject, answer: () => askSql(query, asking, shape), isOfValues: true }
 }
 
 /** Charts of the server use its stored sources, and ClickHouse Cloud has no charts. */
-function toSeriesChecks(
-  query: Pick<SeriesQuery, 'series' | 'comparesLast'>,
-  subject: Subject,
-  step: AlertInterval,
-  asking: Asking,
-): readonly Check[] {
-  const { series } = query
-  const { changedSources, isApplied, profile, planned, readRows, nowMs } = asking
+function toSeriesChecks(series: readonly SeriesItem[], subject: Subject, asking: Asking): readonly Check[] {
+  const { changedSources, isApplied, profile, planned, readRows } = asking
   const lookUps = () => lookUpSeries(series, planned.storedObjects.source).map((one) => toLookUpCheck(one, subject, asking))
   const key = JSON.stringify(series)
   if (!isApplied && profile.isSelfHosted && series.some(({ sourceId }) => changedSources.has(sourceId))) return lookUps()
@@ -473,14 +439,14 @@ function toSeriesChecks(
       ...lookUps(),
       { key, subject, answer: { reason: 'ClickHouse Cloud has no values of charts, so only its columns were looked up' } },
     ]
-  const answer = async (): Promise<Answer> => {
-    const read = await readRows({ ...query, step, hasTextGroups: true }, lastWindow(step, nowMs))
+  const answer = async (): Promise<CheckAnswer> => {
+    const read = await readRows({ series, step: subject.interval ?? '1h' }, lastWindow(subject, asking))
     return 'reason' in read ? read : {}
   }
   return [{ key, subject, answer, isOfValues: true }]
 }
 
-function lastWindow(interval: AlertInterval, nowMs: number): TimeRange {
+function lastWindow({ interval = '1h' }: Subject, { nowMs }: Asking) {
   const { untilMs } = rangeBefore(nowMs, interval)
   return { fromMs: untilMs - intervalMs[interval], untilMs }
 }
@@ -500,7 +466,7 @@ const tileChecks = (asking: Asking): readonly Check[] =>
     return listOf(tiles).flatMap((tile, i) => {
       const probe = probeOf(tile, filters)
       if (storedProbes.has(JSON.stringify(probe))) return []
-      return toChecks(probe, { subject: subjectOfTile(change, i, asking), interval: '1h', key: JSON.stringify({ tile }) }, asking)
+      return toChecks(probe, subjectOfTile(change, i, asking), JSON.stringify({ tile }), asking)
     })
   })
 
@@ -524,18 +490,18 @@ const searchChecks = (asking: Asking): readonly Check[] =>
     const probe = probeOf(body)
     if (change.stored !== undefined && JSON.stringify(probeOf(change.stored)) === JSON.stringify(probe)) return []
     const subject = toShown(addressOf(change), change.location ?? { file: 'saved searches' })
-    return toChecks(probe, { subject, interval: '1h', key: JSON.stringify(body) }, asking)
+    return toChecks(probe, subject, JSON.stringify(body), asking)
   })
 
 /** The requests of apply in this window of the rate limit, if it reads again what the plan has read. */
-function requestsOfApply({ api }: QueryContext, changes: readonly Change[]): number {
+function requestsOfApply({ api }: QueryContext, changes: readonly Change[]) {
   const quota = api.rateLimit()
   return quota === undefined ? 0 : quota.limit - quota.remaining + countRequests(changes, false)
 }
 
 /** `unrun` are the keys of the queries that were not sent. */
 async function runChecks(checks: readonly Check[], asking: Asking) {
-  const answers = new Map<string, Answer>()
+  const answers = new Map<string, CheckAnswer>()
   const unrun = new Set<string>()
   await forEachConcurrently(
     [...Map.groupBy(checks, ({ key }) => key).values()].flatMap(([first]) => first ?? []),
@@ -566,7 +532,7 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
 /** More alerts without rows are one note, because rare rows are healthy. */
 const maxQuiet = 3
 
-function foldQuiet(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+function foldQuiet(diagnostics: readonly Diagnostic[]) {
   const quiet = diagnostics.filter(({ rule }) => rule === ('quiet-alert' satisfies keyof typeof evaluationRules))
   const [first] = quiet
   if (first === undefined || quiet.length <= maxQuiet) return diagnostics
@@ -575,13 +541,11 @@ function foldQuiet(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...diagnostics.filter((one) => !quiet.includes(one)), { ...first, message }]
 }
 
-const subjectOf = ({ message }: Diagnostic): string => message.slice(0, message.indexOf(': '))
+const subjectOf = ({ message }: Diagnostic) => message.slice(0, message.indexOf(': '))
 
-const withoutRepeats = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] => [
-  ...new Map(diagnostics.map((one) => [one.message, one])).values(),
-]
+const withoutRepeats = (diagnostics: readonly Diagnostic[]) => [...new Map(diagnostics.map((one) => [one.message, one])).values()]
 
-const describeUnrun = (count: number): readonly Diagnostic[] =>
+const describeUnrun = (count: number) =>
   count === 0
     ? []
     : [
@@ -591,7 +555,8 @@ const describeUnrun = (count: number): readonly Diagnostic[] =>
         ),
       ]
 
-const toNote = (location: Location, message: string): Diagnostic => diagnosticOf(evaluationRules, 'unchecked-query', location, message)
+export const toNote = (location: Location, message: string): Diagnostic =>
+  diagnosticOf(evaluationRules, 'unchecked-query', location, message)
 
 /** A plan does not depend on its queries. Throws what the server did not answer. */
 export function explainUnchecked(what: 'alerts' | 'SLOs', thrown: unknown): readonly Diagnostic[] {

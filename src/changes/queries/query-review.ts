@@ -18,10 +18,8 @@ export interface QueryAnswer {
   readonly checkedAlerts?: z.output<typeof checkedAlerts> | undefined
 }
 
-/** More facts would hide the rest of the report. */
 const maxOpenFacts = 10
 
-/** What the server says about the queries of what the plan writes. */
 export const queryReview = {
   details: { checkedAlerts: checkedAlerts.optional().describe('The alerts that the plan creates or changes, with their values.') },
   async run(context, planned) {
@@ -43,7 +41,6 @@ export const queryReview = {
   },
 } satisfies Review<object, QueryAnswer>
 
-/** What the server says about the longest queries of the SLOs that the plan writes. */
 export const sloReview = {
   async run(context, planned) {
     if (planned.found.slos.length === 0 || !context.api.hasSql || !planned.plan.changes.some(isDifference)) return {}

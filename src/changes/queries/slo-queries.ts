@@ -1,27 +1,23 @@
-// The server ends a query after 30 seconds, and does not run a wrong one. An alert with such a query never fires. Only running it shows both.
+// The server ends a query after 30 seconds. An alert with such a query, or a wrong one, never fires.
 
-import { addressOf } from '../../kinds/kind-names.ts'
 import { maxQueryMs, type SqlAnswer } from '../../platform/api/sql.ts'
 import { type Diagnostic, diagnosticOf } from '../../platform/core/diagnostics.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { toRefusal } from '../../signals/backtest/read-windows.ts'
-import { burnRateAlerts } from '../../signals/slos/burn-rates.ts'
 import { type Slo, sourceOf } from '../../signals/slos/expand-slos.ts'
 import { sloServiceRules } from '../../signals/slos/slo-file.ts'
-import { burnRateSql } from '../../signals/slos/slo-sql.ts'
-import type { Action } from '../../sync/decide/change.ts'
+import { burnRateSql, wantedAlerts } from '../../signals/slos/slo-sql.ts'
+import { isDifference, isPlanned } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
-import { evaluationRules, isTemporary, withoutQuery } from '../plan/evaluations.ts'
-import { explainUnchecked } from './query-problems.ts'
+import { isTemporary, withoutQuery } from '../plan/evaluations.ts'
+import { explainUnchecked, toNote } from './query-problems.ts'
 
 /** Data grows: a third of the limit leaves time to act. */
 const slowMs = 10_000
 
-const written: ReadonlySet<Action> = new Set(['create', 'update', 'replace'])
-
 /** Warnings on the SLOs that the plan creates or changes and whose longest alert query is slow or refused. One query for each. */
 export async function findSloQueryProblems(
-  context: Pick<Context<'read', 'service-or-server'>, 'api' | 'service' | 'clock' | 'debug' | 'files'>,
+  context: Context<'read', 'service-or-server'>,
   planned: PlanningResult,
 ): Promise<readonly Diagnostic[]> {
   const changed = changedSlos(planned)
@@ -45,14 +41,13 @@ export async function findSloQueryProblems(
 }
 
 function changedSlos({ found, plan }: PlanningResult): readonly Slo[] {
-  const changes = new Set(plan.changes.filter(({ action }) => written.has(action)).map(({ kind, key }) => addressOf({ kind, key })))
-  const makers = new Set(found.objects.filter(({ kind, key }) => changes.has(addressOf({ kind, key }))).map(({ madeFrom }) => madeFrom))
+  const makers = new Set(plan.changes.map((change) => isPlanned(change) && isDifference(change) && change.madeFrom))
   return found.slos.filter(({ key }) => makers.has(`slos.${key}`))
 }
 
 /** Undefined without an alert on a burn rate. */
 function longestQuery(slo: Slo, { storedObjects }: PlanningResult, endMs: number) {
-  const longest = burnRateAlerts.findLast(({ recipient }) => slo.value.alerts?.[recipient] !== undefined)
+  const longest = wantedAlerts(slo.value).at(-1)
   const source = sourceOf(slo, storedObjects?.source ?? [])
   if (longest === undefined || 'diagnostic' in source) return undefined
   // Servers of both kinds fill in only the start and the end. Conditions have no braces.
@@ -60,7 +55,7 @@ function longestQuery(slo: Slo, { storedObjects }: PlanningResult, endMs: number
   return { sql, connectionId: source.connectionId, startMs: endMs - longest.long.ms, endMs }
 }
 
-function describeSlow(answer: SqlAnswer): string | undefined {
+function describeSlow(answer: SqlAnswer) {
   if (answer.kind === 'too-slow') return `more than ${maxQueryMs / 1000} s, so the alert never fires: the server ends it then`
   if (answer.kind !== 'rows' || answer.elapsedMs === undefined || answer.elapsedMs <= slowMs) return undefined
   return `${(answer.elapsedMs / 1000).toFixed(1)} s; the server ends it after ${maxQueryMs / 1000} s, and the alert then never fires`
@@ -71,8 +66,7 @@ function toProblem({ key, location }: Slo, answer: SqlAnswer): Diagnostic | unde
     answer.kind === 'unsent' || answer.kind === 'asleep' || (answer.kind === 'refused' && isTemporary(answer.reason))
       ? toRefusal(answer).reason
       : undefined
-  if (whyNotRun !== undefined)
-    return diagnosticOf(evaluationRules, 'unchecked-query', location, `slos.${key}: its query was not run: ${whyNotRun}`)
+  if (whyNotRun !== undefined) return toNote(location, `slos.${key}: its query was not run: ${whyNotRun}`)
   if (answer.kind === 'refused') {
     const message = `slos.${key}: its alerts would never fire, because the server cannot run their query: ${withoutQuery(answer.reason)}. Correct total, good, groupBy or the source`
     return diagnosticOf(sloServiceRules, 'slo-failing-query', location, message)

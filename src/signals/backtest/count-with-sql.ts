@@ -1,31 +1,26 @@
 import { intervalMs } from '../../kinds/alert/schedule.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
 import { countWith, type SourceTable, tableOfSource } from '../../kinds/source/source-wire.ts'
-import type { ReadApi } from '../../platform/api/client.ts'
-import type { Target } from '../../platform/api/path.ts'
 import type { SqlColumn, SqlRow } from '../../platform/api/sql.ts'
 import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import { kindOfType, toRefusal } from './read-windows.ts'
-import type { Refusal, SeriesItem, SeriesRequest, SeriesRow } from './series-api.ts'
+import type { Refusal, SeriesItem, SeriesRequest, SeriesRow, ServerAccess } from './series-api.ts'
 
-// Counts by window in ClickHouse Cloud, whose API has no values of charts. `refuseWithoutCharts` leaves counts with conditions in SQL.
-
-interface SqlCounts {
-  readonly api: ReadApi
-  readonly service: Target
-  readonly sources: readonly StoredObject[]
-}
+// ClickHouse Cloud has no values of charts. `refuseWithoutCharts` leaves counts with conditions in SQL.
 
 /** The rows that `requestSeries` gives on a self-hosted server, or why there are none. Throws an ApiError. */
 export async function countWithSql(
-  { api, service, sources }: SqlCounts,
+  { api, service }: ServerAccess,
+  sources: readonly StoredObject[],
   { series, granularity, fromMs, untilMs }: SeriesRequest,
 ): Promise<readonly SeriesRow[] | Refusal> {
   const [first] = series
   const source = sources.find(({ id }) => id === first?.sourceId)
   const table = source && tableOfSource(source)
   if (first === undefined || table === undefined) return { reason: 'the API does not show the table of its source' }
-  const refusal = refuseSeries(series) ?? refuseTable(table)
+  const texts = series.flatMap(({ where, groupBy }) => [where, ...groupBy])
+  const reason = texts.map((one) => refuseForm(one)).find((one) => one !== undefined)
+  const refusal = reason === undefined ? refuseTable(table) : { reason }
   if (refusal !== undefined) return refusal
   const answer = await api.runSql(service, {
     sql: countsSql(table, series, intervalMs[granularity] / 1000),
@@ -35,14 +30,6 @@ export async function countWithSql(
   })
   if (answer.kind !== 'rows') return toRefusal(answer)
   return toSeriesRows(answer.rows, answer.columns, first)
-}
-
-function refuseSeries(series: readonly SeriesItem[]): Refusal | undefined {
-  const reason = series
-    .flatMap(({ where, groupBy }) => [where, ...groupBy])
-    .map((one) => refuseForm(one))
-    .find((one) => one !== undefined)
-  return reason === undefined ? undefined : { reason }
 }
 
 export function refuseTable({ time, sampleRate = '' }: SourceTable): Refusal | undefined {
@@ -56,7 +43,7 @@ export const inRange = ({ time }: Pick<SourceTable, 'time'>): string =>
 
 const [startColumn, groupColumn] = ['start__', 'group__']
 
-function countsSql(table: SourceTable, series: readonly SeriesItem[], stepSeconds: number): string {
+function countsSql(table: SourceTable, series: readonly SeriesItem[], stepSeconds: number) {
   const count = countWith(table.sampleRate)
   const conditions = series.map(({ where }) => (where.trim() === '' ? undefined : `(${where})`))
   const [groupBy] = series[0]?.groupBy ?? []

@@ -1,7 +1,6 @@
 import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
-import type { Target } from '../../platform/api/path.ts'
 import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { causeOf, WatchkeeperError } from '../../platform/core/errors.ts'
@@ -19,7 +18,7 @@ import {
 } from './evaluate.ts'
 import type { SeriesEvidence } from './judge.ts'
 import type { BacktestQuery, SeriesQuery, WindowsQuery } from './query.ts'
-import type { TimeBudget } from './read-windows.ts'
+import { readWindows, refuseUnbounded } from './read-windows.ts'
 import {
   type Coverage,
   maxSeries,
@@ -28,6 +27,7 @@ import {
   rowsOf,
   type SeriesItem,
   type SeriesRow,
+  type ServerAccess,
   sourceSeries,
   toCoverage,
 } from './series-api.ts'
@@ -47,9 +47,7 @@ export type Estimate =
   | { readonly verdict: 'no-data'; readonly coverage: Coverage; readonly series: readonly SeriesEvidence[] }
   | ({ readonly verdict: 'not-estimable' } & Refusal)
 
-export interface EstimateOptions {
-  readonly api: ReadApi
-  readonly service: Target
+export interface EstimateOptions extends ServerAccess {
   readonly readSeries: ReadSeries
   readonly range: TimeRange
   readonly maxRequests: number
@@ -60,13 +58,13 @@ export interface EstimateOptions {
   readonly maxSqlWindows?: number
 }
 
-type RowsQuery = Pick<SeriesQuery, 'series' | 'step' | 'hasTextGroups'> | Pick<WindowsQuery, 'sql' | 'step'>
+type RowsQuery = Pick<SeriesQuery, 'series' | 'step'> | Pick<WindowsQuery, 'sql' | 'step'>
 
 export interface Estimates {
   readonly estimates: readonly Estimate[]
   /** Without retries after a rejection by the rate limit. */
   requests(): number
-  /** In another range. They count for the same maximum of requests. */
+  /** The rows of another range, which count for the same maximum of requests. */
   readRows(query: RowsQuery, range: TimeRange): Promise<{ readonly rows: readonly SeriesRow[] } | Refusal>
 }
 
@@ -78,41 +76,38 @@ const maxConcurrent = 4
 
 /** Requests each series once, whatever the number of alerts that compare it, and evaluates the alerts. */
 export async function estimateAlerts(queries: readonly (BacktestQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
-  const budget = createBudget(options, finestSteps(queries))
+  const reader = createRowReader(options, finestSteps(queries))
   const wanted = new Map(queries.flatMap((query) => ('reason' in query ? [] : [[keyOf(query), query] as const])))
-  // A raw SQL tile needs many requests, which might not last for all.
-  const [cheap, expensive] = [[...wanted].filter(([, query]) => 'series' in query), [...wanted].filter(([, query]) => 'sql' in query)]
   const answers = new Map<string, Rows | Refusal>()
-  for (const [some, limit] of [
-    [cheap, options.isShared ? cheap.length : maxConcurrent],
-    [expensive, maxConcurrent],
-  ] as const)
+  // A raw SQL tile needs many requests, which might not last for all.
+  for (const kind of ['series', 'sql']) {
+    const ofKind = [...wanted].filter(([, query]) => kind in query)
     await forEachConcurrently(
-      some,
-      () => limit,
+      ofKind,
+      () => (kind === 'series' && options.isShared ? ofKind.length : maxConcurrent),
       async ([key, query]) => {
-        answers.set(key, await budget.ask(query))
+        answers.set(key, await reader.ask(query))
         await options.onProgress(answers.size, wanted.size)
       },
     )
+  }
   const estimates = queries.map((query): Estimate => {
     if ('reason' in query) return { verdict: 'not-estimable', reason: query.reason }
     const answer = answers.get(keyOf(query)) ?? { reason: 'it was not requested' }
     return 'reason' in answer ? { verdict: 'not-estimable', ...answer } : toEstimate(query, answer, options)
   })
-  return { estimates, requests: budget.sent, readRows: budget.readRows }
+  return { estimates, requests: reader.sent, readRows: reader.readRows }
 }
 
-const keyOf = (query: BacktestQuery): string => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
+const keyOf = (query: BacktestQuery) => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
 
 /** What a query asks for, without how its answer is compared. */
 export const requestOf = (query: BacktestQuery): readonly SeriesItem[] | WindowSql => ('series' in query ? query.series : query.sql)
 
 interface Rows {
   readonly rows: readonly SeriesRow[]
-  /** Undefined for all windows. */
+  /** Undefined where all windows were asked for. */
   readonly starts?: readonly number[] | undefined
-  /** Windows with rows before their start, and none at it. */
   readonly early?: number
   /** Without the condition of the alert. Undefined where the source is unknown. */
   readonly sourceRows: readonly SeriesRow[] | undefined
@@ -138,12 +133,9 @@ function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptio
 
 function seriesOf(query: BacktestQuery, rows: readonly SeriesRow[]): readonly SeriesEvidence[] {
   const count = (valuesOf: (row: SeriesRow) => readonly (number | null | undefined)[]) => {
-    const values = rows.map((row) => ({ startMs: row.startMs, some: valuesOf(row).filter((value) => value != null) }))
-    const windowsWith = (some: typeof values): number => new Set(some.map(({ startMs }) => startMs)).size
-    return {
-      windows: windowsWith(values.filter(({ some }) => some.length > 0)),
-      nonZero: windowsWith(values.filter(({ some }) => some.some((value) => value !== 0))),
-    }
+    const windowsWith = (isCounted: (value: number) => boolean): number =>
+      new Set(rows.filter((row) => valuesOf(row).some((value) => value != null && isCounted(value))).map(({ startMs }) => startMs)).size
+    return { windows: windowsWith(() => true), nonZero: windowsWith((value) => value !== 0) }
   }
   if ('sql' in query) return [count(({ numbers }) => [...numbers.values()])]
   return query.series.flatMap((item, i) =>
@@ -153,7 +145,7 @@ function seriesOf(query: BacktestQuery, rows: readonly SeriesRow[]): readonly Se
   )
 }
 
-/** The source, or the metric, that a query reads. Of several series, the last one is compared. */
+/** Of several series, the last one is compared. */
 export const sourceOf = (query: BacktestQuery): SeriesItem | undefined =>
   'series' in query
     ? query.series.slice(-1).map(sourceSeries)[0]
@@ -161,30 +153,19 @@ export const sourceOf = (query: BacktestQuery): SeriesItem | undefined =>
       ? undefined
       : rowsOf(query.sql.sourceId)
 
-/** The shortest step of the alerts on each source, which divides all others. */
+/** By source. The shortest step divides all others. */
 function finestSteps(queries: readonly (BacktestQuery | Refusal)[]): ReadonlyMap<string, AlertInterval> {
   const finest = new Map<string, AlertInterval>()
   for (const query of queries) {
     if ('reason' in query) continue
-    const [key, { step }] = [JSON.stringify(sourceOf(query)), query]
+    const [key, { step }] = [JSON.stringify([sourceOf(query)]), query]
     const known = finest.get(key)
     if (known === undefined || intervalMs[step] < intervalMs[known]) finest.set(key, step)
   }
   return finest
 }
 
-interface Budget extends Pick<Estimates, 'readRows'> {
-  ask(query: BacktestQuery): Promise<Rows | Refusal>
-  sent(): number
-}
-
-interface Requests {
-  readonly ranges: readonly TimeRange[]
-  readonly parts: readonly (readonly SeriesItem[])[]
-  readonly count: number
-}
-
-function requestsOf({ series, step }: Pick<SeriesQuery, 'series' | 'step'>, range: TimeRange): Requests {
+function requestsOf({ series, step }: Pick<SeriesQuery, 'series' | 'step'>, range: TimeRange) {
   const ranges = chunksOf(range, intervalMs[step])
   const parts = Array.from({ length: Math.ceil(series.length / maxSeries) }, (_, i) => series.slice(i * maxSeries, (i + 1) * maxSeries))
   return { ranges, parts, count: ranges.length * parts.length }
@@ -196,42 +177,31 @@ const sharePerAlert = 1 / 4
 /** The part of the time that is kept for the end of the run. */
 const reservedShare = 1 / 10
 
-function createTimeBudget({ remainingMs }: Pick<ReadApi, 'remainingMs'>): TimeBudget {
+function limitTime({ remainingMs }: Pick<ReadApi, 'remainingMs'>) {
   const totalMs = remainingMs()
   const shareMs = totalMs * sharePerAlert
-  return {
-    refuse(spentMs, leftMs) {
-      if (remainingMs() < totalMs * reservedShare) return isOutOfTime
-      if (spentMs + leftMs <= shareMs) return undefined
-      const parts = [spentMs + leftMs, shareMs].map((ms) => formatDuration(ms))
-      return { reason: `too expensive: its SQL takes about ${parts[0]}, and one alert gets ${parts[1]}, a quarter of timeout-seconds` }
-    },
+  return (spentMs: number, leftMs: number): Refusal | undefined => {
+    if (remainingMs() < totalMs * reservedShare) return isOutOfTime
+    if (spentMs + leftMs <= shareMs) return undefined
+    const parts = [spentMs + leftMs, shareMs].map((ms) => formatDuration(ms))
+    return { reason: `too expensive: its SQL takes about ${parts[0]}, and one alert gets ${parts[1]}, a quarter of timeout-seconds` }
   }
 }
 
 const isOutOfTime: Refusal = { reason: 'the time of the run is used up; raise timeout-seconds, or set a shorter period', isLate: true }
 
-/** Some of the windows, at equal distances, with the last one. */
+/** At equal distances, with the last one. */
 function spread(starts: readonly number[], most = starts.length): readonly number[] {
   const every = Math.ceil(starts.length / Math.max(1, most))
   return starts.filter((_, i) => (starts.length - 1 - i) % every === 0)
 }
 
-function createBoundsFinder() {
-  const known = new Map<string, Promise<Refusal | undefined>>()
-  return (sql: WindowSql, find: () => Promise<Refusal | undefined>): Promise<Refusal | undefined> => {
-    const found = known.get(sql.template) ?? find()
-    known.set(sql.template, found)
-    return found
-  }
-}
-
-function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>): Budget {
+function createRowReader(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>) {
   const { range, maxRequests, readSeries } = options
-  const time = createTimeBudget(options.api)
+  const refuseTime = limitTime(options.api)
   let sent = 0
   const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
-  const findBounds = createBoundsFinder()
+  const bounds = new Map<string, Promise<Refusal | undefined>>()
   const isUsedUp = { reason: `the limit of ${maxRequests} requests is used up` }
 
   function reserve(count: number): boolean {
@@ -243,66 +213,47 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
   async function ask(query: BacktestQuery): Promise<Rows | Refusal> {
     const span = { ...range, fromMs: range.fromMs - query.lookbackMs }
     if (windowStarts(range, intervalMs[query.step]).length === 0) return { reason: `the range has no whole window of ${query.step}` }
-    const source = requestSource(query, 'series' in query ? requestsOf(query, span).count : 0)
-    if ('reason' in source) return source
-    const [read, sourceRows] = await Promise.all(['series' in query ? readAligned(query, span) : readSql(query, span), source.rows])
-    if ('reason' in read) return read
-    return sourceRows !== undefined && 'reason' in sourceRows ? sourceRows : { ...read, sourceRows }
-  }
-
-  /** Reserves the requests of a query and of its source. Alerts on the same source share one request for it. */
-  function requestSource(
-    query: BacktestQuery,
-    ownCount: number,
-  ): { readonly rows: Promise<readonly SeriesRow[] | Refusal> | undefined } | Refusal {
     const source = sourceOf(query)
-    if (source === undefined) return reserve(ownCount) ? { rows: undefined } : isUsedUp
-    const key = JSON.stringify(source)
+    const key = JSON.stringify([source])
     const granularity = finest.get(key) ?? query.step
-    const ranges = chunksOf(range, intervalMs[granularity])
-    const known = sources.get(key)
-    if (!reserve(ownCount + (known === undefined ? ranges.length : 0))) return isUsedUp
-    // The rows are stored before the first wait, so that no other query asks for the same source.
-    const rows = known ?? requestAll(ranges, [[source]], granularity)
-    sources.set(key, rows)
-    return { rows }
+    const ranges = source === undefined || sources.has(key) ? [] : chunksOf(range, intervalMs[granularity])
+    if (!reserve(ranges.length + countOf(query, span))) return isUsedUp
+    // Stored before the first wait, so that alerts on the same source share one request for it.
+    if (source !== undefined && !sources.has(key)) sources.set(key, requestAll(ranges, [[source]], granularity))
+    const [own, sourceRows] = await Promise.all([read(query, span), sources.get(key)])
+    if ('reason' in own) return own
+    // The server compares the last numeric column, and groups come after the values.
+    const areTexts = 'sql' in query || query.hasTextGroups === true || own.rows.length === 0
+    if (!areTexts && own.rows.every(({ hasNumericGroup }) => hasNumericGroup))
+      return { reason: 'the groups are numbers, which the server compares instead of the values' }
+    return sourceRows !== undefined && 'reason' in sourceRows ? sourceRows : { ...own, sourceRows }
   }
 
-  async function readRows(query: RowsQuery, span: TimeRange): Promise<Pick<Rows, 'rows'> | Refusal> {
-    if (!('series' in query)) return readSql(query, span)
-    return reserve(requestsOf(query, span).count) ? readAligned(query, span) : isUsedUp
-  }
+  const countOf = (query: RowsQuery, span: TimeRange) => ('series' in query ? requestsOf(query, span).count : 0)
 
-  async function readSql(
-    { sql, step }: Pick<WindowsQuery, 'sql' | 'step'>,
-    span: TimeRange,
-  ): Promise<Pick<Rows, 'rows' | 'early' | 'starts'> | Refusal> {
-    const [{ readWindows }, { refuseUnbounded }] = await Promise.all([import('./read-windows.ts'), import('./read-windows.ts')])
-    const release = (count: number): void => {
-      sent -= count
-    }
+  const read = async (query: RowsQuery, span: TimeRange): Promise<Omit<Rows, 'sourceRows'> | Refusal> =>
+    'series' in query ? readAligned(query, span) : readSql(query, span)
+
+  async function readSql({ sql, step }: Pick<WindowsQuery, 'sql' | 'step'>, span: TimeRange) {
     const lengthMs = intervalMs[step]
-    const late = time.refuse(0, 0)
+    const late = refuseTime(0, 0)
     if (late !== undefined) return late
-    const refusal = await findBounds(sql, () => refuseUnbounded(sql, lengthMs, { ...options, reserve }))
+    const context = { ...options, reserve, refuseTime }
+    const asked = bounds.get(sql.template) ?? refuseUnbounded(sql, lengthMs, context)
+    bounds.set(sql.template, asked)
+    const refusal = await asked
     if (refusal !== undefined) return refusal
     const starts = spread(windowStarts(span, lengthMs), options.maxSqlWindows)
-    const read = await readWindows({ ...options, reserve, release, time }, { sql, starts, lengthMs })
-    return 'reason' in read ? read : { ...read, starts }
+    const found = await readWindows(context, { sql, starts, lengthMs })
+    return 'reason' in found ? found : { ...found, starts }
   }
 
-  async function readAligned(
-    query: Extract<RowsQuery, { readonly series: unknown }>,
-    span: TimeRange,
-  ): Promise<Pick<Rows, 'rows'> | Refusal> {
+  async function readAligned(query: Pick<SeriesQuery, 'series' | 'step'>, span: TimeRange) {
     const { step } = query
     const { ranges, parts } = requestsOf(query, span)
     const rows = await requestAll(ranges, parts, step)
     if ('reason' in rows) return rows
     if (rows.some(({ startMs }) => startMs % intervalMs[step] !== 0)) return { reason: 'the windows of the server are not aligned to UTC' }
-    // The server compares the last numeric column, and groups come after the values.
-    if (query.hasTextGroups !== true && rows.length > 0 && rows.every(({ hasNumericGroup }) => hasNumericGroup))
-      return { reason: 'the groups are numbers, which the server compares instead of the values' }
     return { rows }
   }
 
@@ -313,7 +264,7 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
   ): Promise<readonly SeriesRow[] | Refusal> {
     const rows: SeriesRow[] = []
     for (const chunk of ranges) {
-      const late = time.refuse(0, 0)
+      const late = refuseTime(0, 0)
       if (late !== undefined) return late
       const answers = await Promise.all(parts.map((series) => readSeries({ ...chunk, granularity, series })))
       const refusal = answers.find((one) => 'reason' in one)
@@ -324,9 +275,9 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
   }
 
   return {
-    ask: (query) => ask(query).catch(toRefusal),
-    readRows: (query, span) => readRows(query, span).catch(toRefusal),
-    sent: () => sent,
+    ask: (query: BacktestQuery): Promise<Rows | Refusal> => ask(query).catch(toRefusal),
+    readRows: async (query: RowsQuery, span: TimeRange) => (reserve(countOf(query, span)) ? read(query, span).catch(toRefusal) : isUsedUp),
+    sent: (): number => sent,
   }
 }
 
@@ -339,7 +290,7 @@ function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'not-served')
     return { reason: causeOf(thrown) }
   if (thrown instanceof WatchkeeperError && thrown.kind === 'deadline') return isOutOfTime
-  if (!(thrown instanceof ApiError) || runErrors.includes(thrown.kind)) throw thrown
+  if (!(thrown instanceof ApiError) || ['authentication', 'permission', 'canceled'].includes(thrown.kind)) throw thrown
   if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
   const [first = ''] = thrown.message.split('\n', 1)
   if (first.includes(bareTextError)) return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
@@ -348,18 +299,15 @@ function toRefusal(thrown: unknown): Refusal {
   return { reason: clip(first, 300), ...(queryError !== undefined && { queryError }) }
 }
 
-const runErrors: readonly ApiError['kind'][] = ['authentication', 'permission', 'canceled']
-
 function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly TimeRange[] {
   const end = Math.floor(untilMs / lengthMs) * lengthMs
-  const step = Math.max(lengthMs, Math.floor(Math.min(maxRangeMs, maxWindows * lengthMs) / lengthMs) * lengthMs)
+  const step = Math.min(maxRangeMs, maxWindows * lengthMs)
   const chunks: TimeRange[] = []
   for (let at = Math.ceil(fromMs / lengthMs) * lengthMs; at < end; at += step)
     chunks.push({ fromMs: at, untilMs: Math.min(at + step, end) })
   return chunks
 }
 
-/** The rows of several requests for one range, with the series numbered through. */
 function joinParts(answers: readonly (readonly SeriesRow[])[]): readonly SeriesRow[] {
   const [first = []] = answers
   if (answers.length <= 1) return first

@@ -89,16 +89,15 @@ export const evaluatedPart = ({ startMs = 0 }: AlertCondition, { fromMs, untilMs
 
 /** Begins without a history. */
 export function evaluate(condition: AlertCondition, series: WindowValues, range: TimeRange): readonly EvaluatedWindow[] {
-  const lengthMs = intervalMs[condition.interval]
   const states = new Map<string, GroupState>()
-  return windowStarts(evaluatedPart(condition, range), lengthMs).map((startMs) => {
+  return windowStarts(evaluatedPart(condition, range), intervalMs[condition.interval]).map((startMs) => {
     for (const [group, state] of states) if (startMs - state.startMs > memoryMs) states.delete(group)
     const compared = compareRows(condition, series.get(startMs) ?? [], states)
     const window = { startMs, values: [...compared.values()].flatMap(({ value }) => value ?? []) }
     let [notifications, resolved] = [0, 0]
     for (const [group, { isBreaching }] of compared) {
       const before = states.get(group)
-      const after = nextState({ startMs, lengthMs, isBreaching, consecutive: condition.consecutive }, before)
+      const after = nextState(condition, startMs, isBreaching, before)
       if (after.isFiring) notifications++
       if (!isBreaching && before?.hasNotified) resolved++
       states.set(group, after)
@@ -107,16 +106,14 @@ export function evaluate(condition: AlertCondition, series: WindowValues, range:
   })
 }
 
-interface Step {
-  readonly startMs: number
-  readonly lengthMs: number
-  readonly isBreaching: boolean
-  readonly consecutive: number
-}
-
-function nextState({ startMs, lengthMs, isBreaching, consecutive }: Step, before: GroupState | undefined): GroupState {
+function nextState(
+  { interval, consecutive }: AlertCondition,
+  startMs: number,
+  isBreaching: boolean,
+  before: GroupState | undefined,
+): GroupState {
   if (!isBreaching) return { startMs, isBreaching, run: 0, isFiring: false, hasNotified: false }
-  const run = (before?.startMs === startMs - lengthMs ? before.run : 0) + 1
+  const run = (before?.startMs === startMs - intervalMs[interval] ? before.run : 0) + 1
   const isFiring = run >= consecutive
   return { startMs, isBreaching, run, isFiring, hasNotified: isFiring || before?.hasNotified === true }
 }
@@ -127,9 +124,7 @@ interface Compared {
   readonly isBreaching: boolean
 }
 
-type States = ReadonlyMap<string, GroupState>
-
-function compareRows(condition: AlertCondition, rows: readonly GroupValue[], states: States): ReadonlyMap<string, Compared> {
+function compareRows(condition: AlertCondition, rows: readonly GroupValue[], states: ReadonlyMap<string, GroupState>) {
   const compared = worstOfEachGroup(condition, rows)
   const isZeroBreach = isBreach(condition, 0)
   const breachingBefore = [...states].filter(([, { isBreaching }]) => isBreaching).map(([group]) => group)

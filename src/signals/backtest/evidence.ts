@@ -1,17 +1,15 @@
-import * as z from 'zod'
 import type { StoredObject } from '../../kinds/kind.ts'
 import { tableOfSource } from '../../kinds/source/source-wire.ts'
-import type { ReadApi } from '../../platform/api/client.ts'
-import type { Target } from '../../platform/api/path.ts'
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
 import { getById } from '../../platform/core/keys.ts'
+import { nameOfTable } from '../../platform/core/sql.ts'
 import { inRange, refuseTable } from './count-with-sql.ts'
 import type { Estimate, Estimates } from './estimate.ts'
 import { evaluate, type TimeRange } from './evaluate.ts'
 import { type Evidence, isSilent, type Judgement, judge, keyOfMap, maxListed, type Silence } from './judge.ts'
-import { type BacktestQuery, tableNameOf } from './query.ts'
-import { type Refusal, type SeriesItem, sourceSeries } from './series-api.ts'
+import { type BacktestQuery, tablesOf } from './query.ts'
+import { type Refusal, type SeriesItem, type ServerAccess, sourceSeries } from './series-api.ts'
 import { comparisonOf, splitTerms } from './terms.ts'
 
 type Query = BacktestQuery | Refusal | undefined
@@ -62,9 +60,7 @@ async function lookAtSql(
 
 // A second look at series without rows: on which days and with which terms their conditions match, and what is there instead.
 
-export interface SilenceContext {
-  readonly api: ReadApi
-  readonly service: Target
+interface SilenceContext extends ServerAccess {
   readonly sources: readonly StoredObject[]
   readonly readRows: Estimates['readRows']
   readonly nowMs: number
@@ -74,19 +70,19 @@ export interface SilenceContext {
 const maxTerms = 8
 
 /** In the order of the list, and in requests that the series share. Throws an ApiError that concerns the whole run. */
-export async function lookAtSilences(silent: readonly SeriesItem[], context: SilenceContext): Promise<readonly Silence[]> {
+async function lookAtSilences(silent: readonly SeriesItem[], context: SilenceContext): Promise<readonly Silence[]> {
   const count = createCounter(context)
   const counted = await Promise.all(silent.map((item) => countTerms(item, count)))
   const bySource = Map.groupBy(counted, ({ item }) => JSON.stringify([item.sourceId, item.metricDataType]))
-  const found = new Map<string, ReadonlyMap<string, unknown>>()
+  const found = new Map<SeriesItem, ReadonlyMap<string, unknown>>()
   await Promise.all(
-    [...bySource].map(async ([key, some]) => {
-      const expressions = new Map(some.flatMap((one) => [...expressionsOf(one)]))
-      found.set(key, await askExpressions(expressions, some[0]?.item, context))
+    [...bySource.values()].map(async (some) => {
+      const asked = await askExpressions(new Map(some.flatMap((one) => [...expressionsOf(one)])), some[0]?.item, context)
+      for (const { item } of some) found.set(item, asked)
     }),
   )
   return counted.map(({ item, ...rest }) => {
-    const answers = found.get(JSON.stringify([item.sourceId, item.metricDataType])) ?? new Map<string, unknown>()
+    const answers = found.get(item) ?? new Map<string, unknown>()
     const numeric = answers.get(`numbers of ${item.field}`)
     return {
       ...rest,
@@ -98,7 +94,7 @@ export async function lookAtSilences(silent: readonly SeriesItem[], context: Sil
 
 type Counted = Pick<Silence, 'rows' | 'week' | 'dead'> & { readonly item: SeriesItem }
 
-type Count = (item: SeriesItem, days: 1 | 7) => Promise<{ readonly rows: number; readonly lastMs: number | undefined } | undefined>
+type Count = (item: SeriesItem, days: 1 | 7) => Promise<{ readonly rows: number; readonly lastMs: number } | undefined>
 
 function createCounter({ readRows, nowMs }: SilenceContext): Count {
   const known = new Map<string, ReturnType<Count>>()
@@ -116,7 +112,7 @@ function createCounter({ readRows, nowMs }: SilenceContext): Count {
               // The number of a metric is its value.
               rows:
                 item.metricName === undefined ? read.rows.reduce((sum, { numbers }) => sum + (numbers.get(0) ?? 0), 0) : read.rows.length,
-              lastMs: read.rows.reduce<number | undefined>((last, { startMs }) => Math.max(last ?? 0, startMs), undefined),
+              lastMs: read.rows.map(({ startMs }) => startMs).reduce((a, b) => Math.max(a, b), 0),
             },
       )
     known.set(key, count)
@@ -153,8 +149,6 @@ function expressionsOf({ item, rows, dead }: Counted): ReadonlyMap<string, strin
 /** A hint is not worth more time of the server. */
 const maxHintSeconds = 5
 
-const sourcePart = z.object({ connection: z.string() })
-
 /** Over the rows of a day. Without expressions that the server cannot compute. */
 async function askExpressions(
   expressions: ReadonlyMap<string, string>,
@@ -163,16 +157,15 @@ async function askExpressions(
 ): Promise<ReadonlyMap<string, unknown>> {
   const { api, service, sources, nowMs } = context
   const source = getById(sources, item?.sourceId)
-  const from = source && tableNameOf(source, item?.metricDataType)
-  const { data } = sourcePart.safeParse(source)
+  const from = source && tablesOf(source).get(item?.metricDataType)
   const table = source && tableOfSource(source)
   const time = table === undefined ? 'TimeUnix' : refuseTable(table) === undefined ? table.time : undefined
-  if (expressions.size === 0 || from === undefined || data === undefined || time === undefined || !api.hasSql) return new Map()
+  if (expressions.size === 0 || from?.connectionId == null || time === undefined || !api.hasSql) return new Map()
   const columns = [...expressions.values()].map((one, i) => `${one} AS c${i}`)
   try {
     const answer = await api.runSql(service, {
-      sql: `SELECT ${columns.join(', ')}\nFROM ${from}\nWHERE ${inRange({ time })}`,
-      connectionId: data.connection,
+      sql: `SELECT ${columns.join(', ')}\nFROM ${nameOfTable(from)}\nWHERE ${inRange({ time })}`,
+      connectionId: from.connectionId,
       startMs: nowMs - dayMs,
       endMs: nowMs,
       // A role of ClickHouse Cloud that only reads must not change settings.
@@ -182,7 +175,7 @@ async function askExpressions(
     if (row !== undefined) return new Map([...expressions.keys()].map((key, i) => [key, row[`c${i}`]]))
   } catch (thrown) {
     // The reason is known without it: older servers have charts and no SQL.
-    if (toFailure(thrown).kind === 'canceled') throw thrown
+    toFailure(thrown)
     return new Map()
   }
   if (expressions.size === 1) return new Map()

@@ -12,13 +12,10 @@ export function parseFormula(expression: string): Formula | undefined {
   // Deeper ones could end the run.
   if (tokens.length > maxTokens) return undefined
   let at = 0
-  const take = (...texts: readonly string[]): string | undefined => (texts.includes(tokens[at] ?? '') ? tokens[at++] : undefined)
+  const take = (...texts: readonly string[]) => (texts.includes(tokens[at] ?? '') ? tokens[at++] : undefined)
 
   const operand = (): Formula | undefined => {
-    if (take('-')) {
-      const inner = operand()
-      return inner && ((values) => negate(inner(values)))
-    }
+    if (take('-')) return combine('-', () => 0, operand())
     if (take('(')) {
       const inner = sum()
       return take(')') ? inner : undefined
@@ -39,8 +36,6 @@ export function parseFormula(expression: string): Formula | undefined {
   const formula = sum()
   return at === tokens.length ? formula : undefined
 }
-
-const negate = (value: number | null): number | null => (value === null ? null : -value)
 
 function combine(operator: string, left: Formula, right: Formula | undefined): Formula | undefined {
   if (right === undefined) return undefined

@@ -40,11 +40,11 @@ export interface Silence {
   readonly dead: readonly string[]
   /** Frequent values by column, keys by map, and the names of metrics by `MetricName`. */
   readonly lists: ReadonlyMap<string, readonly string[]>
-  /** Rows whose value is a number. Undefined where unknown. */
+  /** Rows with a number. Undefined where unknown. */
   readonly numeric?: number | undefined
 }
 
-export interface Finding {
+interface Finding {
   readonly severity: 'warning' | 'note'
   readonly message: string
 }
@@ -61,20 +61,20 @@ const note = (message: string): Finding => ({ severity: 'note', message })
 export const showNumber = (value: number): string =>
   Number.isInteger(value) ? value.toLocaleString('en-US') : String(Number(value.toPrecision(4)))
 
-function showSpan(values: readonly number[]): string | undefined {
+function showSpan(values: readonly number[]) {
   if (values.length === 0) return undefined
   const [low, high] = [Math.min, Math.max].map((choose) => showNumber(values.reduce((a, b) => choose(a, b))))
   return low === high ? low : `${low} … ${high}`
 }
 
-const periodOf = ({ fromMs, untilMs }: TimeRange): string => {
+const periodOf = ({ fromMs, untilMs }: TimeRange) => {
   const days = Math.max(1, Math.round((untilMs - fromMs) / dayMs))
   return days === 1 ? '24 h' : `${days} days`
 }
 
-const countBreaching = ({ windows }: Evidence): number => windows.filter(({ isBreaching }) => isBreaching).length
+const countBreaching = ({ windows }: Evidence) => windows.filter(({ isBreaching }) => isBreaching).length
 
-function describeValues(evidence: Evidence): string {
+function describeValues(evidence: Evidence) {
   const { condition, range, windows, values } = evidence
   const all = windows.flatMap(({ startMs }) =>
     (values.get(startMs) ?? []).flatMap(({ group, value }) => (value === null ? [] : [{ startMs, group, value }])),
@@ -94,7 +94,6 @@ function describeValues(evidence: Evidence): string {
 export const isSilent = ({ condition }: Evidence, { nonZero, divides }: SeriesEvidence): boolean =>
   nonZero === 0 && (divides === true || !isBreach(condition, 0))
 
-/** Of the windows. */
 const always = 0.95
 
 /** `silences` has what a second look found, in the order of the series. */
@@ -136,9 +135,10 @@ export function judge(evidence: Evidence, silences: readonly (Silence | undefine
   }
 }
 
-/** Beside a warning, what was not seen does not matter. */
-const withoutNotes = (findings: readonly Finding[]): readonly Finding[] =>
-  findings.some(({ severity }) => severity === 'warning') ? findings.filter(({ severity }) => severity === 'warning') : findings
+function withoutNotes(findings: readonly Finding[]) {
+  const warnings = findings.filter(({ severity }) => severity === 'warning')
+  return warnings.length > 0 ? warnings : findings
+}
 
 function judgeSql({ windows }: SeriesEvidence, { week }: Silence): Finding | undefined {
   if (windows === 0) return week?.rows === 0 ? warning('its SQL has no value in any window of 24 h and on no day of 7') : undefined
@@ -170,9 +170,9 @@ function judgeSeries(item: SeriesItem, { windows }: SeriesEvidence, silence: Sil
   return judged.find(({ severity }) => severity === 'warning') ?? judged[0] ?? note(`no row matches ${name(where)} in 7 days`)
 }
 
-const name = (text: string): string => `\`${quote(text, 120)}\``
+const name = (text: string) => `\`${quote(text, 120)}\``
 
-const suggest = (text: string, known: readonly string[]): string => {
+const suggest = (text: string, known: readonly string[]) => {
   const near = nearValue(text, known)
   return near === undefined ? '' : `; did you mean ${name(near)}?`
 }
@@ -186,7 +186,7 @@ export function nearValue(text: string, known: readonly string[]): string | unde
   return others.find((one) => one.toLowerCase() === text.toLowerCase()) ?? nearestName(text, others)
 }
 
-function explainKey(column: string, lists: Silence['lists']): string | undefined {
+function explainKey(column: string, lists: Silence['lists']) {
   const [, map = '', key = ''] = keyOfMap.exec(column) ?? []
   // The dots of a text are written in another way for the API.
   const [keys, wanted] = [lists.get(map), key.replaceAll('\\x2E', '.')]

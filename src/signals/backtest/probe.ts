@@ -1,23 +1,26 @@
 import * as z from 'zod'
 import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
+import type { Source } from '../../kinds/source/source-wire.ts'
+import type { SqlQuery } from '../../platform/api/sql.ts'
 import { getById } from '../../platform/core/keys.ts'
-import { quote } from '../../platform/core/text.ts'
+import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import {
   type Item,
   itemsPart,
+  readTile,
   refuseSameAliases,
   refuseVariables,
-  type SeriesQuery,
   type TileConfig,
   tableNameOf,
-  tilePart,
+  tablesOf,
   toAlertQuery,
   toField,
   toSeriesItem,
   type Watched,
 } from './query.ts'
-import type { Refusal } from './series-api.ts'
+import type { Refusal, SeriesItem } from './series-api.ts'
+import { luceneColumns } from './terms.ts'
 import { renderAlone, type SqlShape } from './window-sql.ts'
 
 // What to send to see whether a server can run a query: more than a backtest can use, because the values do not matter.
@@ -26,7 +29,7 @@ export interface Probe {
   /** Raw SQL as the alert task of the server runs it. */
   readonly sql?: SingleQuery
   /** Values of charts with the conditions, groups and values of the query. */
-  readonly series?: Pick<SeriesQuery, 'series' | 'comparesLast'>
+  readonly series?: readonly SeriesItem[]
   /** What no values of charts have. */
   readonly columns: readonly Columns[]
   /** Fields that nothing runs. */
@@ -41,7 +44,7 @@ export interface SingleQuery {
   readonly sourceId: string | undefined
 }
 
-export interface Columns {
+interface Columns {
   readonly sourceId: string
   readonly expressions: readonly string[]
   readonly groupBy?: string
@@ -63,10 +66,9 @@ export function toProbe(watched: Watched, options: ProbeOptions): Probe | Refusa
   const { interval, alert } = options
   const query = toAlertQuery({ interval, groupBy: alert?.groupBy, threshold: 0, thresholdType: 'above' }, watched)
   if ('reason' in query) return query
-  return 'series' in query ? { series: { series: query.series }, columns: [], left: [] } : undefined
+  return 'series' in query ? { series: query.series, columns: [], left: [] } : undefined
 }
 
-/** What only the page of a saved search shows: its columns and their order. */
 export function columnsOfSearch({ sourceId, select, orderBy }: Body): readonly Columns[] {
   const [expressions, order] = [select, orderBy].map((text) => (typeof text === 'string' && text.trim() !== '' ? text : undefined))
   if (typeof sourceId !== 'string' || (expressions === undefined && order === undefined)) return []
@@ -74,12 +76,10 @@ export function columnsOfSearch({ sourceId, select, orderBy }: Body): readonly C
 }
 
 function probeTile(tile: Body, options: ProbeOptions): Probe | Refusal | undefined {
-  const parsed = tilePart.safeParse(tile.config)
-  if (!parsed.success) return { reason: 'the tile has no configuration that the API shows' }
-  const config = parsed.data
+  const config = readTile(tile)
+  if ('reason' in config) return config
   const { configType, displayType, sourceId } = config
   if (configType === 'sql') return probeSql(config, options)
-  if ((configType ?? 'builder') !== 'builder') return { reason: `the tile is of type ${quote(String(configType), 40)}` }
   if (displayType === 'markdown') return undefined
   if (typeof sourceId !== 'string') return { reason: 'the tile has no source' }
   const items = itemsPart.safeParse(config.select)
@@ -87,13 +87,13 @@ function probeTile(tile: Body, options: ProbeOptions): Probe | Refusal | undefin
   return items.success ? probeItems(items.data, { ...config, sourceId }, hasTime) : probeFiltered({ ...config, sourceId })
 }
 
-const isOverTime = (displayType: string): boolean => displayType === 'line' || displayType === 'stacked_bar'
+const isOverTime = (displayType: string) => displayType === 'line' || displayType === 'stacked_bar'
 
 function probeSql({ displayType, sqlTemplate, connectionId, sourceId }: TileConfig, { sources, interval }: ProbeOptions): Probe | Refusal {
   if (typeof connectionId !== 'string') return { reason: 'the tile has no connection' }
   const shape = isOverTime(displayType) ? 'over-time' : 'number'
   const source = getById(sources, sourceId)
-  const tableOf = (metricType: string | undefined) => source && tableNameOf(source, metricType)
+  const tableOf = (metricType: string | undefined) => tableNameOf(source, metricType)
   const template = sqlTemplate ?? ''
   const rendered = renderAlone({ text: template, shape, tableOf }, intervalMs[interval])
   if ('reason' in rendered) return rendered
@@ -103,42 +103,32 @@ function probeSql({ displayType, sqlTemplate, connectionId, sourceId }: TileConf
 type Sourced = TileConfig & { readonly sourceId: string }
 
 function probeItems(items: readonly Item[], config: Sourced, hasTime: boolean): Probe | Refusal {
-  const { sourceId, groupBy, asRatio, formulas, having, orderBy } = config
+  const { sourceId, groupBy, having, orderBy } = config
   const refusal =
     refuseSameAliases(items) ?? refuseVariables([groupBy, having, ...items.flatMap((item) => [item.where, item.valueExpression])])
   if (refusal !== undefined) return refusal
-  const isCombined = asRatio === true || (formulas ?? []).length > 0
   const left = Object.entries({ having, orderBy }).flatMap(([field, text]) => (text?.trim() ? [[field, text] as const] : []))
   return {
-    series: {
-      // Charts of the API always have groups of time, in which a column needs an aggregation.
-      series: items.map((item) =>
-        toSeriesItem(hasTime || item.aggFn !== 'none' ? item : { ...item, aggFn: 'count', valueExpression: null }, sourceId, groupBy),
-      ),
-      comparesLast: !isCombined,
-    },
-    columns: columnsOfItems(items, { sourceId, groupBy: groupBy || undefined, isCombined, hasTime }),
+    // Charts of the API always have groups of time, in which a column needs an aggregation.
+    series: items.map((item) =>
+      toSeriesItem(hasTime || item.aggFn !== 'none' ? item : { ...item, aggFn: 'count', valueExpression: null }, sourceId, groupBy),
+    ),
+    columns: columnsOfItems(items, config, hasTime),
     left,
   }
 }
 
-interface ItemsOptions {
-  readonly sourceId: string
-  readonly groupBy: string | undefined
-  readonly isCombined: boolean
-  readonly hasTime: boolean
-}
-
 /** The values that charts of the API cannot have, and those that may be texts. Charts of metrics do not use an expression. */
-function columnsOfItems(items: readonly Item[], { sourceId, groupBy, isCombined, hasTime }: ItemsOptions): readonly Columns[] {
+function columnsOfItems(items: readonly Item[], { sourceId, groupBy, asRatio, formulas }: Sourced, hasTime: boolean): readonly Columns[] {
   const ofValues = items.filter(({ metricName, metricType }) => metricName == null && metricType == null)
   const asIs = ofValues.filter(({ aggFn }) => aggFn === 'any' || aggFn === 'none')
   const asTheyAre = asIs.map(({ aggFn, valueExpression: text }) => (aggFn === 'any' ? `any(${text ?? ''})` : (text ?? '')))
-  const isCompared = asIs.length === items.length && groupBy === undefined && !isCombined
+  const isCombined = asRatio === true || (formulas ?? []).length > 0
+  const isCompared = asIs.length === items.length && !groupBy && !isCombined
   const others = ofValues.filter((item) => !asIs.includes(item)).map(({ valueExpression }) => valueExpression ?? '')
   const unknown = others.filter((text) => toField(text) === undefined)
   const isGrouped = hasTime || asIs.length < items.length
-  const grouping = groupBy ?? (isGrouped ? 'tuple()' : undefined)
+  const grouping = groupBy || (isGrouped ? 'tuple()' : undefined)
   return [
     ...(asIs.length === 0
       ? []
@@ -159,5 +149,55 @@ function probeFiltered({ sourceId, select, where, whereLanguage }: Sourced): Pro
   const refusal = refuseVariables([where, ...expressions])
   if (refusal !== undefined) return refusal
   const count = toSeriesItem({ aggFn: 'count', where, whereLanguage }, sourceId, undefined)
-  return { series: { series: [count] }, columns: expressions.map((one) => ({ sourceId, expressions: [one] })), left: [] }
+  return { series: [count], columns: expressions.map((one) => ({ sourceId, expressions: [one] })), left: [] }
+}
+
+// What a source names, as a query without rows: the server says which table or column does not exist.
+
+export type LookUp = Pick<SqlQuery, 'sql' | 'connectionId'>
+
+/** The tables of a source and all expressions that it has for them. */
+export function lookUpSource(source: Source): readonly (LookUp | Refusal)[] {
+  const expressions = Object.entries(source).flatMap(([field, value]) =>
+    // An order is not an expression.
+    field.endsWith('Expression') && field !== 'orderByExpression' && typeof value === 'string' && value.trim() !== '' ? [value] : [],
+  )
+  const types = source.kind === 'metric' ? [...tablesOf(source).keys()] : [undefined]
+  return types.map((type) => lookUp(source, { expressions }, type))
+}
+
+export const lookUpSeries = (series: readonly SeriesItem[], sources: readonly Source[]): readonly (LookUp | Refusal)[] =>
+  [...Map.groupBy(series, ({ sourceId, metricDataType }) => `${sourceId} ${metricDataType}`).values()].map((alike) => {
+    const source = getById(sources, alike[0]?.sourceId)
+    return lookUp(source, { expressions: [...new Set(alike.flatMap(expressionsOf))] }, alike[0]?.metricDataType)
+  })
+
+export const lookUpColumns = ({ sourceId, ...columns }: Columns, sources: readonly Source[]): LookUp | Refusal =>
+  lookUp(getById(sources, sourceId), columns)
+
+const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem) => [
+  ...(whereLanguage === 'lucene' ? luceneColumns(where) : where.trim() === '' ? [] : [where]),
+  ...groupBy,
+  ...(field === undefined ? [] : [field]),
+]
+
+/** The query of the columns. Refused where an expression could change the rest of the query. */
+function lookUp(
+  source: Source | undefined,
+  { expressions, groupBy, orderBy }: Omit<Columns, 'sourceId'>,
+  metricType?: string,
+): LookUp | Refusal {
+  const table = source && tablesOf(source).get(metricType)
+  if (table?.connectionId == null) return { reason: 'the API does not show the table of its source' }
+  const clauses = [groupBy, orderBy].filter((one) => one !== undefined)
+  const reason = [...expressions, ...clauses].map((one) => refuseForm(one)).find((one) => one !== undefined)
+  if (reason !== undefined) return { reason }
+  const lines = [
+    `SELECT ${expressions.length === 0 ? '1' : expressions.map((one) => `(${one})`).join(', ')}`,
+    `FROM ${nameOfTable(table)}`,
+    ...(groupBy === undefined ? [] : [`GROUP BY ${groupBy}`]),
+    ...(orderBy === undefined ? [] : [`ORDER BY ${orderBy}`]),
+    'LIMIT 0',
+  ]
+  return { sql: lines.join('\n'), connectionId: table.connectionId }
 }

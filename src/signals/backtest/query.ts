@@ -5,6 +5,7 @@ import { typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
 import { tableOfSource } from '../../kinds/source/source-wire.ts'
 import { getById } from '../../platform/core/keys.ts'
+import { nameOfTable } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { AlertCondition, TimeRange } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
@@ -41,52 +42,56 @@ export interface WindowsQuery extends Comparison {
 
 export type BacktestQuery = SeriesQuery | WindowsQuery
 
-/** Of a tile with raw SQL, where counts give the same numbers. */
+/** Values of a tile with raw SQL, where counts give the same numbers. */
 export type SqlValues = Pick<SeriesQuery, 'series' | 'step' | 'lookbackMs' | 'hasTextGroups' | 'read'> & Pick<AlertCondition, 'isGrouped'>
 
 /** Undefined for a query whose values only the server can compute. */
 export type FindSqlValues = (sqlTemplate: string, interval: AlertInterval) => SqlValues | undefined
 
+const text = z.string().nullish()
+
+const queryLanguage = z.enum(['sql', 'lucene']).nullish()
+
 const alertPart = z.object({
-  source: z.string().nullish(),
-  groupBy: z.string().nullish(),
+  source: text,
+  groupBy: text,
   threshold: z.number(),
   thresholdMax: z.number().nullish(),
   thresholdType: z.enum(thresholdTypes),
   interval: z.enum(alertIntervals),
   scheduleOffsetMinutes: z.number().nullish(),
-  scheduleStartAt: z.string().nullish(),
+  scheduleStartAt: text,
   numConsecutiveWindows: z.number().nullish(),
 })
 
 const itemPart = z.object({
   aggFn: z.string(),
-  alias: z.string().nullish(),
-  valueExpression: z.string().nullish(),
+  alias: text,
+  valueExpression: text,
   level: z.number().nullish(),
-  where: z.string().nullish(),
-  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
-  metricName: z.string().nullish(),
-  metricType: z.string().nullish(),
-  periodAggFn: z.string().nullish(),
+  where: text,
+  whereLanguage: queryLanguage,
+  metricName: text,
+  metricType: text,
+  periodAggFn: text,
 })
 
 export type Item = z.output<typeof itemPart>
 
 export const itemsPart = z.array(itemPart).min(1)
 
-export const tilePart = z.object({
-  configType: z.string().nullish(),
-  sqlTemplate: z.string().nullish(),
+const tilePart = z.object({
+  configType: text,
+  sqlTemplate: text,
   displayType: z.string(),
   connectionId: z.unknown().optional(),
   sourceId: z.unknown().optional(),
   select: z.unknown().optional(),
-  where: z.string().nullish(),
-  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
-  groupBy: z.string().nullish(),
-  having: z.string().nullish(),
-  orderBy: z.string().nullish(),
+  where: text,
+  whereLanguage: queryLanguage,
+  groupBy: text,
+  having: text,
+  orderBy: text,
   asRatio: z.boolean().nullish(),
   formulas: z.array(z.object({ expression: z.string() })).nullish(),
 })
@@ -95,16 +100,19 @@ export type TileConfig = z.output<typeof tilePart>
 
 const savedSearchPart = z.object({
   sourceId: z.unknown().optional(),
-  select: z.string().nullish(),
-  where: z.string().nullish(),
-  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
-  filters: z.array(z.looseObject({ type: z.string().nullish(), condition: z.string().nullish() })).nullish(),
+  select: text,
+  where: text,
+  whereLanguage: queryLanguage,
+  filters: z.array(z.looseObject({ type: text, condition: text })).nullish(),
 })
 
-function explainNeverEvaluated(tile: Body): string | undefined {
-  const config = tilePart.safeParse(tile.config)
-  const type = config.success ? typeWithoutAlerts({ config: config.data }) : undefined
-  return type && `never evaluated: the server accepts alerts on a tile of type ${quote(type, 40)}, and ignores them`
+/** The configuration of a tile with a builder or raw SQL. */
+export function readTile(tile: Body): TileConfig | Refusal {
+  const { data } = tilePart.safeParse(tile.config)
+  if (data === undefined) return { reason: 'the tile has no configuration that the API shows' }
+  const { configType } = data
+  const isKnown = configType == null || configType === 'builder' || configType === 'sql'
+  return isKnown ? data : { reason: `the tile is of type ${quote(configType, 40)}` }
 }
 
 /** `alert` and `watched` in the form of the API. */
@@ -116,8 +124,10 @@ export function toAlertQuery(
 ): BacktestQuery | Refusal {
   const parsed = alertPart.safeParse(alert)
   if (!parsed.success) return { reason: `the alert has an unexpected form at ${parsed.error.issues[0]?.path.join('.')}` }
-  const never = 'tile' in watched ? explainNeverEvaluated(watched.tile) : undefined
-  if (never !== undefined) return { reason: never }
+  const config = 'tile' in watched ? tilePart.safeParse(watched.tile.config).data : undefined
+  const never = config && typeWithoutAlerts({ config })
+  if (never !== undefined)
+    return { reason: `never evaluated: the server accepts alerts on a tile of type ${quote(never, 40)}, and ignores them` }
   const refusal = refuseSchedule(parsed.data)
   if (refusal !== undefined) return refusal
   return 'tile' in watched
@@ -141,7 +151,7 @@ type AlertPart = z.output<typeof alertPart>
 
 type WatchedTile = Extract<Watched, { readonly tile: Body }>
 
-function refuseSchedule(alert: AlertPart): Refusal | undefined {
+function refuseSchedule(alert: AlertPart) {
   const { scheduleOffsetMinutes, scheduleStartAt, thresholdType, thresholdMax } = alert
   if (scheduleStartAt != null && !isAtBorder(alert))
     return { reason: 'scheduleStartAt is between two borders of the interval, so the server evaluates each window in two parts' }
@@ -167,24 +177,23 @@ function queryTile(
   findSqlValues: FindSqlValues,
   isExact: boolean,
 ): BacktestQuery | Refusal {
-  const parsed = tilePart.safeParse(tile.config)
-  if (!parsed.success) return { reason: 'the tile has no configuration that the API shows' }
-  const { configType, sqlTemplate, sourceId, groupBy, asRatio, formulas } = parsed.data
-  const sqlValues = configType === 'sql' ? findSqlValues(sqlTemplate ?? '', alert.interval) : undefined
-  if (sqlValues !== undefined) {
-    const { isGrouped, ...values } = sqlValues
-    return { ...values, condition: { ...toCondition(alert, null), isGrouped } }
+  const config = readTile(tile)
+  if ('reason' in config) return config
+  const { configType, sqlTemplate, sourceId, groupBy, asRatio, formulas } = config
+  if (configType === 'sql') {
+    const values = findSqlValues(sqlTemplate ?? '', alert.interval)
+    if (values === undefined) return querySql(alert, config, sources)
+    const { isGrouped, ...query } = values
+    return { ...query, condition: { ...toCondition(alert, null), isGrouped } }
   }
-  if (configType === 'sql') return querySql(alert, parsed.data, sources)
-  if ((configType ?? 'builder') !== 'builder') return { reason: `the tile is of type ${quote(String(configType), 40)}` }
-  const items = itemsPart.safeParse(parsed.data.select)
+  const items = itemsPart.safeParse(config.select)
   if (!items.success) return { reason: 'the tile has no select that the API shows' }
   if (typeof sourceId !== 'string') return { reason: 'the tile has no source' }
   const refusal =
-    refuseAliases(items.data) ?? refuseVariables([groupBy, ...items.data.flatMap((item) => [item.where, item.valueExpression])])
+    refuseAliases(items.data) ??
+    refuseVariables([groupBy, ...items.data.flatMap((item) => [item.where, item.valueExpression])]) ??
+    items.data.map((item) => refuseItem(item, isExact)).find((one) => one !== undefined)
   if (refusal !== undefined) return refusal
-  const refused = items.data.map((item) => refuseItem(item, isExact)).find((one) => one !== undefined)
-  if (refused !== undefined) return refused
   const series = items.data.map((item) => toSeriesItem(item, sourceId, groupBy))
   const combination = toCombination(items.data.length, asRatio === true, formulas?.at(-1)?.expression)
   if ('reason' in combination) return combination
@@ -212,53 +221,45 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
   const shape = displayType === 'number' ? 'number' : 'over-time'
   const source = sources && getById(sources, sourceId)
   // A query that is compared without a service has no sources, and all its tables have the same name.
-  const tableOf: TableOf = sources === undefined ? () => 'source' : (metricType) => source && tableNameOf(source, metricType)
+  const tableOf: TableOf = sources === undefined ? () => 'source' : (metricType) => tableNameOf(source, metricType)
   const expanded = expandTemplate({ text: template, shape, tableOf })
   if ('reason' in expanded) return expanded
   return {
     sql: {
       ...{ template, shape, connectionId, ...expanded },
-      sourceId: sources === undefined ? toId(sourceId) : coveredSource(config, sources),
-      tables: (sources ?? []).flatMap(tablesOf),
+      sourceId: sources === undefined ? (typeof sourceId === 'string' ? sourceId : undefined) : coveredSource(config, sources),
+      tables: (sources ?? []).flatMap((one) => [...tablesOf(one).values()].flatMap((at) => (at ? [`${at.database}.${at.table}`] : []))),
     },
     // The server takes each row of a tile over time for a group.
     condition: { ...toCondition(alert, null), isGrouped: shape === 'over-time' },
     ...requested(alert),
-    // The server counts a number tile without a value as 0.
     read: (rows) => readEachValue(rows, shape === 'number' ? 0 : null),
   }
 }
 
 const sourcePart = z.object({
-  from: z.object({ databaseName: z.string(), tableName: z.string().nullish() }),
+  connection: text,
+  from: z.object({ databaseName: z.string(), tableName: text }),
   metricTables: z.record(z.string(), z.unknown()).nullish(),
 })
 
-/** The table that the server puts in place of its macro; undefined where the source has none. */
-export function tableNameOf(source: StoredObject, metricType: string | undefined): string | undefined {
-  const { data } = sourcePart.safeParse(source)
-  if (data === undefined) return undefined
-  const { from, metricTables } = data
-  const isOfMetrics = source.kind === 'metric'
-  if (isOfMetrics !== (metricType !== undefined)) return undefined
-  const table = metricType === undefined ? from.tableName : metricTables?.[metricType]
-  return typeof table === 'string' && table !== '' ? `\`${from.databaseName}\`.\`${table}\`` : undefined
+/** The tables of a source, by the types of its metrics; undefined for one that the API does not show. */
+export function tablesOf(source: StoredObject) {
+  const { data: { connection: connectionId, from, metricTables } = {} } = sourcePart.safeParse(source)
+  const tables = source.kind === 'metric' ? Object.entries(metricTables ?? {}) : ([[undefined, from?.tableName]] as const)
+  const toTable = (table: unknown) =>
+    from !== undefined && typeof table === 'string' && table !== '' ? { connectionId, database: from.databaseName, table } : undefined
+  return new Map(tables.map(([type, table]) => [type, toTable(table)]))
 }
 
-/** `database.table` */
-function tablesOf(source: StoredObject): readonly string[] {
-  const { data } = sourcePart.safeParse(source)
-  if (data === undefined) return []
-  const { from, metricTables } = data
-  return [from.tableName, ...Object.values(metricTables ?? {})].flatMap((table) =>
-    typeof table === 'string' && table !== '' ? [`${from.databaseName}.${table}`] : [],
-  )
+/** As the server expands its macro; undefined where the source has none. */
+export function tableNameOf(source: StoredObject | undefined, metricType: string | undefined): string | undefined {
+  const table = source && tablesOf(source).get(metricType)
+  return table && nameOfTable(table)
 }
-
-const toId = (id: unknown): string | undefined => (typeof id === 'string' ? id : undefined)
 
 /** The source of the tile, or else one whose table its query names. Rows of metrics are not counted without a metric. */
-function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sources: readonly StoredObject[]): string | undefined {
+function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sources: readonly StoredObject[]) {
   const tables = sources.flatMap((source) => {
     const table = tableOfSource(source)
     return table === undefined ? [] : [{ id: source.id, ...table }]
@@ -267,13 +268,12 @@ function coveredSource({ sqlTemplate, connectionId, sourceId }: TileConfig, sour
   return (tables.find(({ id }) => id === sourceId) ?? named)?.id
 }
 
-/** A window can have several values of one group: the numbers of its row. */
+/** A row can have several values of its group. */
 function readEachValue(rows: readonly SeriesRow[], missing: 0 | null): ReadResult {
-  const values = Map.groupBy(
-    rows.flatMap(({ startMs, group, numbers }) => [...numbers.values()].map((value) => ({ startMs, group, value: value ?? missing }))),
-    ({ startMs }) => startMs,
+  const values = rows.flatMap(({ startMs, group, numbers }) =>
+    [...numbers.values()].map((value) => ({ startMs, group, value: value ?? missing })),
   )
-  return { values }
+  return { values: Map.groupBy(values, ({ startMs }) => startMs) }
 }
 
 function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | undefined): BacktestQuery | Refusal {
@@ -296,7 +296,7 @@ function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | un
   }
 }
 
-/** Those of the source and of the sidebar. */
+/** Conditions of the source and of the sidebar. */
 function conditionsOf({ filters }: z.output<typeof savedSearchPart>, source: Body | undefined): readonly string[] | Refusal {
   // Observed on HyperDX 2.36: its alert task ignores the filter of a source of traces.
   const ofSource = source?.kind === 'trace' ? undefined : source?.tableFilterExpression
@@ -305,52 +305,51 @@ function conditionsOf({ filters }: z.output<typeof savedSearchPart>, source: Bod
   return [ofSource, ...ofSidebar].flatMap((one) => (typeof one === 'string' && one !== '' ? one : []))
 }
 
-const hasWord = (text: string, word: string): boolean => new RegExp(`\\b${RegExp.escape(word)}\\b`).test(text)
+const hasWord = (text: string, word: string) => new RegExp(`\\b${RegExp.escape(word)}\\b`).test(text)
 
 /** `toString(Body) AS text` */
-const namedIn = (select: string): readonly string[] =>
-  [...select.matchAll(/[^\s,]\s+["`]?([A-Za-z_]\w*)["`]?\s*(?=,|$)/g)].flatMap((match) => match[1] ?? [])
+const namedIn = (select: string) => [...select.matchAll(/[^\s,]\s+["`]?([A-Za-z_]\w*)["`]?\s*(?=,|$)/g)].flatMap((match) => match[1] ?? [])
 
-type Filter = Pick<SeriesItem, 'where' | 'whereLanguage'>
-
-function withFilters(where: string, language: 'sql' | 'lucene', conditions: readonly string[]): Filter | Refusal {
+function withFilters(
+  where: string,
+  language: SeriesItem['whereLanguage'],
+  conditions: readonly string[],
+): Pick<SeriesItem, 'where' | 'whereLanguage'> | Refusal {
   if (conditions.length === 0) return { where, whereLanguage: language }
   if (where.trim() !== '' && language === 'lucene') return { reason: 'the saved search combines filters with Lucene' }
   const all = where.trim() === '' ? conditions : [where, ...conditions]
   return { where: all.map((one) => `(${one})`).join(' AND '), whereLanguage: 'sql' }
 }
 
-/** The query of the server fails, or its columns are in another order. */
+/** The query of the server would fail. */
 export function refuseSameAliases(items: readonly Item[]): Refusal | undefined {
   const aliases = aliasesOf(items)
   return new Set(aliases).size < aliases.length ? { reason: 'two series of the tile have the same alias' } : undefined
 }
 
-const aliasesOf = (items: readonly Item[]): readonly string[] => items.flatMap(({ alias }) => alias?.trim() || [])
+const aliasesOf = (items: readonly Item[]) => items.flatMap(({ alias }) => alias?.trim() || [])
 
-const refuseAliases = (items: readonly Item[]): Refusal | undefined =>
+const refuseAliases = (items: readonly Item[]) =>
   refuseSameAliases(items) ??
   (aliasesOf(items).some((alias) => /^\d+$/.test(alias)) ? { reason: 'the alias of a series is a number' } : undefined)
 
 export const refuseVariables = (texts: readonly (string | null | undefined)[]): Refusal | undefined =>
   texts.some((text) => text != null && /\$[A-Za-z_{]/.test(text)) ? { reason: 'the tile uses variables of its dashboard' } : undefined
 
-const aggregates = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile'] as const
+const requestable = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile']
 
-const isRequestable = (aggFn: string): aggFn is (typeof aggregates)[number] => aggregates.some((one) => one === aggFn)
+const exactMetrics = ['gauge', 'histogram']
 
-const exactMetrics = ['gauge', 'histogram'] as const
-
-function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item, isExact: boolean): Refusal | undefined {
-  if (!isRequestable(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
+function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item, isExact: boolean) {
+  if (!requestable.includes(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
   if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
   if (toField(valueExpression ?? '') === undefined)
     return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }
-  if (!isExact || metricName == null || exactMetrics.some((one) => one === metricType)) return undefined
+  if (!isExact || metricName == null || exactMetrics.includes(String(metricType))) return undefined
   return { reason: `values of a metric of type ${quote(String(metricType), 40)} differ after a gap` }
 }
 
-/** The series of a request. A value that cannot be requested becomes a count. */
+/** A value that cannot be requested becomes a count. */
 export function toSeriesItem(item: Item, sourceId: string, groupBy: string | null | undefined): SeriesItem {
   const { aggFn, valueExpression, level, where, whereLanguage, metricName, metricType } = item
   const field = toField(valueExpression ?? '')
@@ -375,7 +374,7 @@ export function toField(expression: string): string | undefined {
   return written.includes('.') ? undefined : written
 }
 
-/** The series that a value needs: where one is 0 and all others are not, there is none. */
+/** The series without which there is no value. */
 function divisorsOf(combination: Combination, count: number): readonly number[] {
   if (combination.kind === 'last') return []
   if (combination.kind === 'ratio') return [1]

@@ -1,40 +1,32 @@
-import type { ReadApi } from '../../platform/api/client.ts'
-import type { Target } from '../../platform/api/path.ts'
 import type { SqlAnswer, SqlColumn, SqlRow } from '../../platform/api/sql.ts'
 import { spellVariable } from '../../platform/core/input-spelling.ts'
 import { firstOf, quote } from '../../platform/core/text.ts'
-import { type Refusal, type SeriesRow, toUnsent } from './series-api.ts'
-import { renderBatch, renderWindow, type WindowSql, windowColumn } from './window-sql.ts'
+import type { Refusal, SeriesRow, ServerAccess } from './series-api.ts'
+import { renderBatch, renderWindow, type SqlShape, type WindowSql, windowColumn } from './window-sql.ts'
 
-// Past windows of a raw SQL tile: parts of one query. HyperDX 2.36 takes 100,000 characters in a query and gives 50,000, and ClickHouse parses at most 50,000 elements.
+// Past windows of a raw SQL tile are parts of one query. Limits of HyperDX 2.36: 100,000 characters in a query, 50,000 in an answer, and
+// ClickHouse parses at most 50,000 elements.
 
 const maxBatch = 500
 const maxQueryLength = 95_000
 const maxElements = 45_000
-/** The most elements that a query needs: measured on queries of many kinds, with a margin. */
-const elementsOf = (tokenCount: number): number => 2 * tokenCount + 30
 
 const wantedLength = 40_000
 
 const firstBatch = 100
 
-/** A query that takes too long is repeated with fewer windows, but not often: each try takes up to 30 s of the service. */
+/** Each try with fewer windows takes up to 30 s of the service. */
 const maxSlow = 2
 
-interface WindowsContext {
-  readonly api: ReadApi
-  readonly service: Target
-  /** Reserves requests. False where the limit does not allow this number. */
+interface WindowsContext extends ServerAccess {
+  /** A negative number gives requests back. False where the limit does not allow the number. */
   readonly reserve: (count: number) => boolean
-  readonly release: (count: number) => void
   readonly maxRequests: number
-  readonly time: TimeBudget
+  /** Why an alert is not read on: it took this time so far, and needs at least that much more. Undefined where it may go on. */
+  readonly refuseTime: (spentMs: number, leftMs: number) => Refusal | undefined
 }
 
-export interface TimeBudget {
-  /** Why an alert is not read to its end: it took this time so far, and needs at least that much more. Undefined where it may go on. */
-  refuse(spentMs: number, leftMs: number): Refusal | undefined
-}
+type SqlRows = Extract<SqlAnswer, { readonly kind: 'rows' }>
 
 interface Windows {
   readonly sql: WindowSql
@@ -42,72 +34,52 @@ interface Windows {
   readonly lengthMs: number
 }
 
-type Read = { readonly rows: readonly SeriesRow[]; readonly early: number } | Refusal
+type WindowRows = { readonly rows: readonly SeriesRow[]; readonly early: number } | Refusal
 
 /** The rows of the tile in these windows. Throws an ApiError. */
-export async function readWindows(context: WindowsContext, windows: Windows): Promise<Read> {
-  let reserved = 0
-  /** Whether this number of queries is allowed. */
-  const isAffordable = (count: number): boolean => {
-    const missing = count - reserved
-    if (missing > 0 && !context.reserve(missing)) return false
-    reserved = Math.max(reserved, count)
-    return true
-  }
-  try {
-    return await readBatches(context, windows, {
-      isAffordable,
-      onRequest: () => {
-        reserved--
-      },
-    })
-  } finally {
-    context.release(reserved)
-  }
-}
-
-interface Costs {
-  readonly isAffordable: (count: number) => boolean
-  readonly onRequest: () => void
-}
-
-async function readBatches(context: WindowsContext, windows: Windows, { isAffordable, onRequest }: Costs): Promise<Read> {
+export async function readWindows(context: WindowsContext, windows: Windows): Promise<WindowRows> {
   const { sql, starts, lengthMs } = windows
   const largest = batchSize(sql, lengthMs)
   const rows: SeriesRow[] = []
-  let [done, slow, size, spentMs, leftMs, early] = [0, 0, largest, 0, 0, 0]
+  let [reserved, done, slow, size, spentMs, leftMs, early] = [0, 0, 0, largest, 0, 0, 0]
   // A tile over time can have many rows in a window.
   let isMeasured = sql.shape === 'number'
-  while (done < starts.length) {
-    const needed = Math.ceil((starts.length - done) / size)
-    const refusal = isAffordable(needed) ? context.time.refuse(spentMs, leftMs) : tooExpensive(needed, done, context)
-    if (refusal !== undefined) return refusal
-    const batch = starts.slice(done, done + (isMeasured ? size : Math.min(size, firstBatch)))
-    onRequest()
-    const { answer, elapsedMs } = await runBatch(context, windows, batch)
-    spentMs += elapsedMs
-    isMeasured = true
-    slow += Number(answer.kind === 'too-slow')
-    if (isTooMuch(answer) && batch.length > 1 && slow <= maxSlow) {
-      size = Math.ceil(batch.length / 4)
-      continue
+  try {
+    while (done < starts.length) {
+      const needed = Math.ceil((starts.length - done) / size)
+      if (needed > reserved && !context.reserve(needed - reserved)) return tooExpensive(needed, done, context.maxRequests)
+      reserved = Math.max(reserved, needed)
+      const refusal = context.refuseTime(spentMs, leftMs)
+      if (refusal !== undefined) return refusal
+      reserved--
+      const batch = starts.slice(done, done + (isMeasured ? size : Math.min(size, firstBatch)))
+      const { answer, elapsedMs } = await runBatch(context, windows, batch)
+      spentMs += elapsedMs
+      isMeasured = true
+      slow += Number(answer.kind === 'too-slow')
+      if (isTooMuch(answer) && batch.length > 1 && slow <= maxSlow) {
+        size = Math.ceil(batch.length / 4)
+        continue
+      }
+      if (answer.kind !== 'rows') return toRefusal(answer)
+      const read = toRows(answer, sql.shape, batch)
+      if ('reason' in read) return read
+      for (const row of read.rows) rows.push(row)
+      early += read.early
+      done += batch.length
+      const length = Math.max(1, JSON.stringify(answer.rows).length)
+      size = Math.min(largest, Math.max(1, Math.floor((batch.length * wantedLength) / length)))
+      // More windows take no less time.
+      leftMs = elapsedMs * Math.ceil((starts.length - done) / Math.max(size, batch.length))
     }
-    if (answer.kind !== 'rows') return toRefusal(answer)
-    const read = toRows(answer, { shape: sql.shape, starts: batch })
-    if ('reason' in read) return read
-    for (const row of read.rows) rows.push(row)
-    early += read.early
-    done += batch.length
-    const length = Math.max(1, JSON.stringify(answer.rows).length)
-    size = Math.min(largest, Math.max(1, Math.floor((batch.length * wantedLength) / length)))
-    // More windows take no less time.
-    leftMs = elapsedMs * Math.ceil((starts.length - done) / Math.max(size, batch.length))
+    return { rows, early }
+  } finally {
+    context.reserve(-reserved)
   }
-  return { rows, early }
 }
 
-const tooExpensive = (needed: number, done: number, { maxRequests }: WindowsContext): Refusal => ({
-  reason: `too expensive: its SQL needs ${needed}${done === 0 ? '' : ' more'} queries, and the limit of ${maxRequests} requests leaves fewer`,
+const tooExpensive = (needed: number, done: number, max: number): Refusal => ({
+  reason: `too expensive: its SQL needs ${needed}${done === 0 ? '' : ' more'} queries, and the limit of ${max} requests leaves fewer`,
 })
 
 /** The time is that on the server where it states that, because this has no wait for the rate limit. */
@@ -123,32 +95,28 @@ async function runBatch({ api, service }: WindowsContext, { sql, lengthMs }: Win
   return { answer, elapsedMs: statedMs ?? startedMs - api.remainingMs() }
 }
 
-function batchSize(sql: WindowSql, lengthMs: number): number {
+function batchSize(sql: WindowSql, lengthMs: number) {
   const length = renderWindow(sql, Date.UTC(2026, 0, 1), lengthMs).length + 60
-  return Math.max(1, Math.min(maxBatch, Math.floor(maxQueryLength / length), Math.floor(maxElements / elementsOf(sql.tokenCount))))
+  // Measured on queries of many kinds, with a margin.
+  const elements = 2 * sql.parts.filter((part) => part !== ' ').length + 30
+  return Math.max(1, Math.min(maxBatch, Math.floor(maxQueryLength / length), Math.floor(maxElements / elements)))
 }
 
-const isTooMuch = (answer: SqlAnswer): boolean =>
+const isTooMuch = (answer: SqlAnswer) =>
   answer.kind === 'too-large' || answer.kind === 'too-slow' || (answer.kind === 'refused' && answer.reason.includes('AST is too big'))
 
-export const toRefusal = (answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal => ({
-  reason: explain(answer),
-  ...(answer.kind === 'unsent' && toUnsent(answer.reason)),
-  ...(answer.kind === 'refused' && { queryError: answer.reason }),
-})
-
-function explain(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): string {
+export function toRefusal(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>): Refusal {
   switch (answer.kind) {
     case 'asleep':
-      return `asleep, not checked: a query would wake the service; set ${spellVariable('wake-service', 'true')} to allow that`
+      return { reason: `asleep, not checked: a query would wake the service; set ${spellVariable('wake-service', 'true')} to allow that` }
     case 'too-slow':
-      return 'its SQL took longer than 30 s, the limit of the server'
+      return { reason: 'its SQL took longer than 30 s, the limit of the server' }
     case 'too-large':
-      return 'the answer to its SQL is too large for the server'
+      return { reason: 'the answer to its SQL is too large for the server' }
     case 'refused':
-      return `the server refused its SQL: ${answer.reason}`
+      return { reason: `the server refused its SQL: ${answer.reason}`, queryError: answer.reason }
     case 'unsent':
-      return answer.reason
+      return { reason: `not sent: ${answer.reason}` }
   }
 }
 
@@ -163,39 +131,26 @@ export function kindOfType(type: string): ColumnKind {
   return name === undefined ? 'other' : kindOfType(inner)
 }
 
-interface Batch {
-  readonly shape: WindowSql['shape']
-  readonly starts: readonly number[]
-}
-
-interface Columns {
-  readonly numbers: ReadonlySet<string>
-  /** Undefined for a number tile. */
-  readonly time: SqlColumn | undefined
-}
-
 /** What the server compares: of each row the last number, and what is neither a number nor the time names the group. */
-function toRows({ columns: all, rows }: Extract<SqlAnswer, { readonly kind: 'rows' }>, { shape, starts }: Batch): Read {
-  const columns = findColumns(all, shape)
-  if ('reason' in columns) return columns
-  const zone = columns.time && refuseZone(columns.time, rows)
+function toRows({ columns: all, rows }: SqlRows, shape: SqlShape, starts: readonly number[]): WindowRows {
+  const own = all.filter(({ name }) => name !== windowColumn)
+  const never = whyNeverEvaluated(own, shape)
+  if (never !== undefined) return { reason: `never evaluated: ${never}`, never }
+  const time = shape === 'number' ? undefined : own.find(({ type }) => kindOfType(type) === 'time')
+  const zone = time && refuseZone(time, rows)
   if (zone !== undefined) return zone
   const byWindow = Map.groupBy(rows, (row) => Number(row[windowColumn]))
-  if (columns.time === undefined && [...byWindow.values()].some((ofWindow) => ofWindow.length > 1))
+  if (time === undefined && [...byWindow.values()].some((ofWindow) => ofWindow.length > 1))
     return { reason: 'the query of a number tile has several rows, of which the server takes the first; end it with LIMIT 1' }
-  const read = starts.map((startMs, i) => toSeriesRows(byWindow.get(i) ?? [], startMs, columns))
+  const numbers = numbersIn(own)
+  const read = starts.map((startMs, i) => toSeriesRows(byWindow.get(i) ?? [], startMs, numbers, time?.name))
   return { rows: read.flatMap((one) => one.rows), early: read.filter(({ isEarly }) => isEarly).length }
 }
 
-function findColumns(all: readonly SqlColumn[], shape: WindowSql['shape']): Columns | Refusal {
-  const own = all.filter(({ name }) => name !== windowColumn)
-  const reason = whyNeverEvaluated(own, shape)
-  if (reason !== undefined) return { reason: `never evaluated: ${reason}`, never: reason }
-  const numbers = new Set(own.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
-  return { numbers, time: shape === 'number' ? undefined : own.find(({ type }) => kindOfType(type) === 'time') }
-}
+const numbersIn = (columns: readonly SqlColumn[]) =>
+  new Set(columns.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
 
-export function whyNeverEvaluated(columns: readonly SqlColumn[], shape: WindowSql['shape']): string | undefined {
+export function whyNeverEvaluated(columns: readonly SqlColumn[], shape: SqlShape): string | undefined {
   const has = (kind: ColumnKind): boolean => columns.some(({ type }) => kindOfType(type) === kind)
   if (!has('number')) {
     const types = firstOf(3, [...new Set(columns.map(({ type }) => quote(type, 60)))])
@@ -205,10 +160,10 @@ export function whyNeverEvaluated(columns: readonly SqlColumn[], shape: WindowSq
 }
 
 /** One for each group. Of a tile over time, the server takes the rows whose time is the start of the window. */
-function toSeriesRows(rows: readonly SqlRow[], startMs: number, { numbers, time }: Columns) {
-  const compared = time === undefined ? rows : rows.filter((row) => toTimeMs(row[time.name]) === startMs)
-  const groups = Map.groupBy(compared, (row) => (time === undefined ? '' : groupOf(row, numbers, time.name)))
-  const isEarly = time !== undefined && compared.length === 0 && rows.some((row) => toTimeMs(row[time.name]) < startMs)
+function toSeriesRows(rows: readonly SqlRow[], startMs: number, numbers: ReadonlySet<string>, time: string | undefined) {
+  const compared = time === undefined ? rows : rows.filter((row) => toTimeMs(row[time]) === startMs)
+  const groups = Map.groupBy(compared, (row) => (time === undefined ? '' : groupOf(row, numbers, time)))
+  const isEarly = time !== undefined && compared.length === 0 && rows.some((row) => toTimeMs(row[time]) < startMs)
   const series = [...groups].map(([group, own]): SeriesRow => {
     const values = own.map((row) => lastNumber(row, numbers))
     return { startMs, group, groupValues: [group], hasNumericGroup: false, numbers: new Map(values.entries()) }
@@ -216,13 +171,10 @@ function toSeriesRows(rows: readonly SqlRow[], startMs: number, { numbers, time 
   return { rows: series, isEarly }
 }
 
-export function valueOfNumber({ columns, rows: [row] }: Extract<SqlAnswer, { readonly kind: 'rows' }>): number {
-  const numbers = new Set(columns.filter(({ type }) => kindOfType(type) === 'number').map(({ name }) => name))
-  return (row && lastNumber(row, numbers)) ?? 0
-}
+export const valueOfNumber = ({ columns, rows: [row] }: SqlRows): number => (row && lastNumber(row, numbersIn(columns))) ?? 0
 
 /** The cloud writes a time in the zone of its column. */
-function refuseZone({ name, type }: SqlColumn, rows: readonly SqlRow[]): Refusal | undefined {
+function refuseZone({ name, type }: SqlColumn, rows: readonly SqlRow[]) {
   const zone = /'([^']*)'/.exec(type)?.[1] ?? 'UTC'
   return zone === 'UTC' || rows.every((row) => String(row[name]).endsWith('Z'))
     ? undefined
@@ -230,7 +182,7 @@ function refuseZone({ name, type }: SqlColumn, rows: readonly SqlRow[]): Refusal
 }
 
 /** `2026-11-12T08:50:00Z`, and the same without zone. */
-function toTimeMs(value: unknown): number {
+function toTimeMs(value: unknown) {
   const text = String(value).replace(' ', 'T')
   return Date.parse(/T[^TZ]*$/.test(text) ? `${text}Z` : text)
 }
@@ -242,30 +194,27 @@ function lastNumber(row: SqlRow, numbers: ReadonlySet<string>): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number : null
 }
 
-const groupOf = (row: SqlRow, numbers: ReadonlySet<string>, time: string): string =>
+const groupOf = (row: SqlRow, numbers: ReadonlySet<string>, time: string) =>
   Object.entries(row)
     .filter(([name]) => name !== windowColumn && name !== time && !numbers.has(name))
     .map(([name, value]) => `${name}:${String(value)}`)
     .join(', ')
 
-// Whether raw SQL bounds its time, asked of the database, because its text does not tell: an OR without brackets, one of two tables, or an end
+// Whether raw SQL bounds its time, asked of the database, because its text does not tell: an OR without brackets, one of two tables, or an
+// end
 // that is only shown. Tried on ClickHouse 26.9 with 30 queries, of which 28 are judged correctly; two read a table without a matching row.
-
-interface BoundsContext {
-  readonly api: ReadApi
-  readonly service: Target
-  /** Reserves requests. False where the limit does not allow this number. */
-  readonly reserve: (count: number) => boolean
-}
-
-type Rows = Extract<SqlAnswer, { readonly kind: 'rows' }>
 
 /** Times in which no row can be. Before 1970, times wrap to 2106. */
 const [past, future] = [Date.UTC(1980, 0, 1), Date.UTC(2099, 0, 1)]
 
-/** Why the values of past windows are not those of their rows; undefined where the query reads only rows of its window. Throws an ApiError. */
-export async function refuseUnbounded(sql: WindowSql, lengthMs: number, context: BoundsContext): Promise<Refusal | undefined> {
-  const { api, service, reserve } = context
+/**
+ * Why the values of past windows are not those of their rows; undefined where the query reads only rows of its window. Throws an ApiError.
+ */
+export async function refuseUnbounded(
+  sql: WindowSql,
+  lengthMs: number,
+  { api, service, reserve }: Pick<WindowsContext, 'api' | 'service' | 'reserve'>,
+): Promise<Refusal | undefined> {
   const { isSelfHosted } = api.profile
   const ask = async (atMs: number, isEmpty: boolean): Promise<SqlAnswer | undefined> => {
     if (!reserve(1)) return undefined
@@ -298,13 +247,13 @@ export async function refuseUnbounded(sql: WindowSql, lengthMs: number, context:
   }
 
   /** Whether an answer is the same without rows in the tables. */
-  async function isUnaffected({ rows }: Rows, atMs: number): Promise<boolean> {
+  async function isUnaffected({ rows }: SqlRows, atMs: number): Promise<boolean> {
     const empty = isSelfHosted && (sql.tables ?? []).length > 0 ? await ask(atMs, true) : undefined
     return empty?.kind === 'rows' ? JSON.stringify(empty.rows) === JSON.stringify(rows) : rows.every(isNothing)
   }
 }
 
-const isNothing = (row: SqlRow): boolean => {
+const isNothing = (row: SqlRow) => {
   const value = Object.values(row).at(-1)
   return value == null || Number(value) === 0 || Number.isNaN(Number(value))
 }

@@ -26,6 +26,11 @@ export interface SeriesItem {
   readonly metricDataType?: string
 }
 
+export interface ServerAccess {
+  readonly api: ReadApi
+  readonly service: Target
+}
+
 export interface SeriesRequest {
   readonly series: readonly SeriesItem[]
   readonly granularity: AlertInterval
@@ -55,22 +60,13 @@ const seriesColumn = /^series_(\d)$/
 
 const wireRows = z.array(z.looseObject({ [bucket]: z.iso.datetime({ offset: true }) }))
 
-export const toUnsent = (reason: string) => ({ reason: `not sent: ${reason}`, isUnsent: true }) as const
-
-/**
- * Requests up to five series with the same groups, unless their SQL must not be sent. Throws an ApiError. A failed request is not repeated, so
- * that a broken query costs one.
- */
-export async function requestSeries(
-  api: ReadApi,
-  target: Target,
-  request: SeriesRequest,
-): Promise<readonly SeriesRow[] | ReturnType<typeof toUnsent>> {
+/** Up to five series with the same groups. Throws an ApiError. A failed request is not repeated, so that a broken query costs one. */
+export async function requestSeries(api: ReadApi, target: Target, request: SeriesRequest): Promise<readonly SeriesRow[] | Refusal> {
   const { series, granularity, fromMs, untilMs } = request
   const sql = series.flatMap(({ where, whereLanguage, groupBy, field = '' }) => [whereLanguage === 'sql' ? where : '', ...groupBy, field])
   const reasons = await Promise.all(sql.map((one) => refuseSql(one, true, api.sqlFunctions)))
   const reason = reasons.find((one) => one !== undefined)
-  if (reason !== undefined) return toUnsent(reason)
+  if (reason !== undefined) return { reason: `not sent: ${reason}` }
   const rows = await api.read({
     request: {
       method: 'POST',
@@ -106,7 +102,7 @@ function mergeRows(rows: z.output<typeof wireRows>): readonly SeriesRow[] {
 }
 
 /** A text of digits may be a number of 64 bits. The attributes of OpenTelemetry are maps of texts. */
-const isNumeric = (column: string, value: unknown): boolean =>
+const isNumeric = (column: string, value: unknown) =>
   typeof value === 'number' || (typeof value === 'string' && /^-?\d+$/.test(value) && !column.startsWith('arrayElement('))
 
 function toNumber(value: unknown): number | null {
@@ -121,7 +117,6 @@ export interface Refusal {
   readonly never?: string
   /** Raw SQL that does not bound the end of its time, or nothing. */
   readonly bounds?: 'start-only' | 'open'
-  readonly isUnsent?: true
   /** There was no time, or no request of the rate limit, left. */
   readonly isLate?: true
 }
@@ -138,7 +133,6 @@ export interface RowFormat {
   readonly isExact: boolean
 }
 
-/** The value of one series in a row that other series have, too: a number, null, or `unknown`. */
 type Operand = number | null | 'unknown'
 
 export function readRows(rows: readonly SeriesRow[], reading: RowFormat): ReadResult {
@@ -157,7 +151,7 @@ export function readRows(rows: readonly SeriesRow[], reading: RowFormat): ReadRe
   return { values }
 }
 
-/** All series of logs and traces are columns of one query, so a count without rows is 0. Those of metrics are queries of their own. */
+/** Series of logs and traces are columns of one query, so a count without rows is 0. Those of metrics are queries of their own. */
 function operandOf(number: number | null | undefined, aggFn: string, isMetric: boolean): Operand {
   if (number !== undefined) return number
   if (isMetric) return null
@@ -192,13 +186,13 @@ interface SharingOptions {
 const maxConcurrent = 4
 
 /**
- * Sends series of several queries in one request where these ask for the same windows and groups at the same time. The error of a request does
- * not say which series is broken, so that each query is then sent by itself.
+ * Queries for the same windows and groups at the same time share a request. Its error does not say which series is broken, so that each
+ * query is then sent by itself.
  */
 export function shareRequests(read: ReadSeries, { maxItems, hasOneSource, refuse }: SharingOptions): ReadSeries {
   let waiting: Waiting[] = []
   const readUnlessLate: ReadSeries = async (request) => refuse() ?? read(request)
-  const keyOf = ({ request: { series, fromMs, untilMs, granularity } }: Waiting): string =>
+  const keyOf = ({ request: { series, fromMs, untilMs, granularity } }: Waiting) =>
     JSON.stringify([fromMs, untilMs, granularity, series[0]?.groupBy, hasOneSource && series[0]?.sourceId])
 
   function toPacks(): readonly (readonly Waiting[])[] {

@@ -1,7 +1,7 @@
 import { intervalMs } from '../../kinds/alert/schedule.ts'
 import { type AlertCondition, evaluate, summarize, type TimeRange, type WindowValues } from './evaluate.ts'
 
-/** A condition and its notifications on the busiest day, or the reason why no condition does what is wanted. */
+/** A condition, or the reason why none does what is wanted. */
 export type Suggestion =
   | { readonly threshold: number; readonly windows: number; readonly notificationsOnBusiestDay: number }
   | { readonly reason: string }
@@ -31,7 +31,7 @@ const directions: Readonly<
   below_or_equal: { isAscending: false, includesHigh: false },
 }
 
-/** The fewest windows in a row with which the most sensitive threshold within the limits on notifications detects everything. */
+/** The fewest windows in a row with which the most sensitive threshold detects everything. */
 export function suggestCondition(condition: AlertCondition, values: WindowValues, range: TimeRange, options: SuggestOptions): Suggestion {
   const direction = directions[condition.thresholdType]
   if (direction === undefined) return { reason: `${condition.thresholdType} has no direction` }
@@ -62,8 +62,8 @@ export function suggestCondition(condition: AlertCondition, values: WindowValues
   return { reason: shortcomings[best] }
 }
 
-/** The first index from 1 on that fits; the last one where none does. More is needed with each index, so half of them are left out each time. */
-function firstIndex(length: number, fits: (index: number) => boolean): number {
+/** From 1 on; the last one where none fits. More fit with each index, so half of them are left out each time. */
+function firstIndex(length: number, fits: (index: number) => boolean) {
   let [low, high] = [1, length - 1]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -74,7 +74,7 @@ function firstIndex(length: number, fits: (index: number) => boolean): number {
 }
 
 /** The number with the fewest digits between two values. */
-function between(a: number, b: number, { includesHigh }: { readonly includesHigh: boolean }): number {
+function between(a: number, b: number, { includesHigh }: { readonly includesHigh: boolean }) {
   const [low, high] = [Math.min(a, b), Math.max(a, b)]
   for (let digits = 1; digits <= 15; digits++) {
     const rounded = Number(((low + high) / 2).toPrecision(digits))

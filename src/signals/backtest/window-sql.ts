@@ -2,8 +2,8 @@ import { isClosed, isComment, refuseForm, toTokens } from '../../platform/core/s
 import { quote } from '../../platform/core/text.ts'
 import type { Refusal } from './series-api.ts'
 
-// The query of a raw SQL tile, as HyperDX 2.36 expands it for an alert (its macros.ts and rawSqlParams.ts), and as one of many in a batch.
-// What cannot be a subquery, or would give another value today than in the past, is refused. More is refused than is necessary.
+// The query of a raw SQL tile, as HyperDX 2.36 expands it for an alert (its macros.ts and rawSqlParams.ts). What cannot be a subquery, or
+// would give another value today than in the past, is refused, and more.
 
 /** A number tile gives one value. A tile over time names the windows of its rows. */
 export type SqlShape = 'number' | 'over-time'
@@ -12,12 +12,12 @@ export interface WindowSql {
   readonly template: string
   readonly shape: SqlShape
   readonly connectionId: string
-  /** A source of logs or traces that the query reads; undefined where that is unknown. */
+  /** Undefined where the source is unknown. */
   readonly sourceId: string | undefined
-  /** The tables of the sources, as `database.table`. */
+  /** `database.table` */
   readonly tables?: readonly string[]
+  /** The words and signs of the expanded query, with a blank for several. */
   readonly parts: readonly Part[]
-  readonly tokenCount: number
 }
 
 type Part = string | { readonly parameter: Parameter; readonly type: string }
@@ -26,7 +26,7 @@ const parameters = ['startDateMilliseconds', 'endDateMilliseconds', 'intervalSec
 
 type Parameter = (typeof parameters)[number]
 
-/** The name of a source's table in SQL, for metrics by their type; undefined where there is none. */
+/** For metrics by their type; undefined where there is none. */
 export type TableOf = (metricType: string | undefined) => string | undefined
 
 interface Template {
@@ -35,7 +35,6 @@ interface Template {
   readonly tableOf: TableOf
 }
 
-/** The column that tells the windows of a batch apart. */
 export const windowColumn = 'window__'
 
 export class UnusableSql extends Error {}
@@ -47,18 +46,17 @@ export const refuse = (reason: string): never => {
 }
 
 /** The expanded query, or why its values in the past are unknown. */
-export const expandTemplate = (template: Template): Pick<WindowSql, 'parts' | 'tokenCount'> | Refusal =>
+export const expandTemplate = (template: Template): Pick<WindowSql, 'parts'> | Refusal =>
   orRefusal(() => {
     const expanded = expandSelect(template)
     // In brackets, it must stay one part of the batch.
     const form = refuseForm(expanded.join(''))
     if (form !== undefined) return { reason: form }
     refuseUnbatchable(expanded)
-    const parts = expanded.map((token) => toPart(token, template.shape))
-    return { parts: joinTexts(parts), tokenCount: expanded.filter((token) => token.trim() !== '').length }
+    return { parts: expanded.map((token) => toPart(token, template.shape)) }
   })
 
-/** The query for one window by itself, as the server's alert task runs it, or why it must not be sent so. */
+/** As the alert task of the server runs it, or why it must not be sent so. */
 export const renderAlone = (template: Template, lengthMs: number): { readonly sql: string } | Refusal =>
   orRefusal(() => {
     // The other parameters are sent beside the query.
@@ -83,7 +81,9 @@ function orRefusal<T>(expand: () => T): T | Refusal {
   }
 }
 
-const isQuoted = (token: string): boolean => /^['"`]./s.test(token)
+const refuseVariable = (): never => refuse('the tile uses variables of its dashboard')
+
+const isQuoted = (token: string) => /^['"`]./s.test(token)
 
 export type PrintTime = (type: 'Date' | 'DateTime' | 'DateTime64', end: 'from' | 'to') => string
 
@@ -93,7 +93,7 @@ interface Macro {
   readonly expand: (args: readonly string[], print: PrintTime) => string
 }
 
-const between = (column: string, type: Parameters<PrintTime>[0], print: PrintTime): string =>
+const between = (column: string, type: Parameters<PrintTime>[0], print: PrintTime) =>
   `${column} >= ${print(type, 'from')} AND ${column} <= ${print(type, 'to')}`
 
 const dateTimeFilter: Macro = {
@@ -163,8 +163,8 @@ export function expandMacros(text: string, expand: ExpandMacro, depth = 0): stri
   return expanded
 }
 
-function expandMacro(name: string, args: readonly string[], tableOf: TableOf): string {
-  if (name === 'filter' || name === 'conditionalAll') return refuse('the tile uses variables of its dashboard')
+function expandMacro(name: string, args: readonly string[], tableOf: TableOf) {
+  if (name === 'filter' || name === 'conditionalAll') return refuseVariable()
   if (name === 'sourceTable') {
     const table = tableOf(args[0])
     if (table === undefined) throw new BrokenSql('the macro $__sourceTable needs a source of the tile with such a table')
@@ -184,11 +184,11 @@ export function expandWith(
   return found?.expand(args, print)
 }
 
-function checkToken(token: string): string {
+function checkToken(token: string) {
   // The server reads quotation marks and references in other places than ClickHouse.
-  if (isQuoted(token) && /\$[A-Za-z_{]/.test(token)) return refuse('the tile uses variables of its dashboard')
+  if (isQuoted(token) && /\$[A-Za-z_{]/.test(token)) return refuseVariable()
   if (/^["`]/.test(token) && /['"$]/.test(token.slice(1, -1))) return refuse('a name in the query contains a quotation mark')
-  if (token === '$') return refuse('the tile uses variables of its dashboard')
+  if (token === '$') return refuseVariable()
   if (token === '#') return refuse('the query has a comment with #; write --')
   return token
 }
@@ -216,18 +216,16 @@ export function splitArguments(all: readonly string[]): readonly string[] {
 }
 
 /** One SELECT. The client of the server drops semicolons at the end. */
-function expandSelect({ text, tableOf }: Template): readonly string[] {
+function expandSelect({ text, tableOf }: Template) {
   const all = toTokens(expandMacros(text, (name, args) => expandMacro(name, args, tableOf)))
   if (!/^(?:select|with|\()$/i.test(all.find((token) => token.trim() !== '') ?? '')) refuse('the query is not a SELECT')
   return all.slice(0, all.findLastIndex((token) => token.trim() !== '' && token !== ';') + 1)
 }
 
-/** Functions whose value depends on when they run, or is random. */
 const unstable =
   /^(?:now|now64|nowinblock|nowinblock64|today|yesterday|curdate|current_date|current_timestamp|utc_timestamp|utctimestamp|rand\w*|generate(?:uuid|ulid|snowflake|random)\w*)$/i
 
-/** What has another value now than in the past, or the name of a column of the batch. */
-function refuseUnbatchable(all: readonly string[]): void {
+function refuseUnbatchable(all: readonly string[]) {
   const words = all.filter((token) => token.trim() !== '')
   for (const [i, word] of words.entries()) {
     if (unstable.test(word) && (words[i + 1] === '(' || /^(?:utc|current)_/i.test(word)))
@@ -250,16 +248,6 @@ function toPart(token: string, shape: SqlShape): Part {
   return stated === undefined ? refuse(`the parameter ${name} has the type ${quote(type.trim(), 40)}`) : { parameter: known, type: stated }
 }
 
-function joinTexts(parts: readonly Part[]): readonly Part[] {
-  const joined: Part[] = []
-  for (const part of parts) {
-    const last = joined.at(-1)
-    if (typeof part === 'string' && typeof last === 'string') joined.splice(-1, 1, `${last}${part}`)
-    else joined.push(part)
-  }
-  return joined
-}
-
 export function renderWindow({ parts }: Pick<WindowSql, 'parts'>, startMs: number, lengthMs: number): string {
   const values: Readonly<Record<Parameter, number>> = {
     startDateMilliseconds: startMs,
@@ -270,6 +258,6 @@ export function renderWindow({ parts }: Pick<WindowSql, 'parts'>, startMs: numbe
   return parts.map((part) => (typeof part === 'string' ? part : `to${part.type}(${values[part.parameter]})`)).join('')
 }
 
-/** One query for many windows: its rows have the number of their window, and keep no order. */
+/** Rows have the number of their window, and keep no order. */
 export const renderBatch = (sql: Pick<WindowSql, 'parts'>, starts: readonly number[], lengthMs: number): string =>
   starts.map((startMs, i) => `SELECT ${i} AS ${windowColumn}, * FROM (${renderWindow(sql, startMs, lengthMs)})`).join('\nUNION ALL\n')

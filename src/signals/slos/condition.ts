@@ -1,9 +1,9 @@
 import { isClosed, isComment, toTokens } from '../../platform/core/sql.ts'
 
-// A condition becomes a part of queries, in brackets. These rules make sure that it stays that part: what ClickHouse reads in it ends where
-// it ends, and names and rows of the rest of the query stay what they are. They refuse more than is necessary.
+// A condition is a part of queries, in brackets. These rules make sure that it ends where it ends, and that names and rows of the rest stay
+// what they are. They refuse more than is necessary.
 
-/** Blanks, and signs that ClickHouse reads as part of an expression. Brackets and commas are checked apart. */
+/** Brackets and commas are checked apart. */
 const signs = /^(?:[ \t\r\n]+|\|\||[.+\-*/%=<>!()[\],])$/
 
 /** An alias names a value for the whole query, and some functions multiply its rows. */
@@ -14,7 +14,6 @@ const refusedWords: Readonly<Record<string, string>> = {
   unnest: 'must not contain unnest, because it multiplies rows; use arrayExists or has',
 }
 
-/** The names of columns in the queries of an SLO. */
 export const namePrefix = 'slo__'
 
 /** HyperDX replaces such references before ClickHouse sees the query, in texts, too. */
@@ -33,7 +32,7 @@ export function refuseCondition(text: string): string | undefined {
   return refuseBrackets(parts) ?? refuseQuotedFunctions(parts)
 }
 
-function refusePart(part: string): string | undefined {
+function refusePart(part: string) {
   if (/^\w/.test(part)) return refuseWord(part.toLowerCase())
   if (/^['"`]/.test(part)) return refuseQuoted(part)
   if (signs.test(part)) return undefined
@@ -45,12 +44,12 @@ function refusePart(part: string): string | undefined {
   return `must not contain ${sign > ' ' && sign <= '~' ? sign : 'characters that are not ASCII'} outside of quotation marks`
 }
 
-function refuseWord(word: string): string | undefined {
+function refuseWord(word: string) {
   if (word.startsWith(namePrefix)) return `must not contain names that start with ${namePrefix}`
   return Object.hasOwn(refusedWords, word) ? refusedWords[word] : undefined
 }
 
-function refuseQuoted(part: string): string | undefined {
+function refuseQuoted(part: string) {
   if (!isClosed(part)) return `has a quotation mark (${part.charAt(0)}) that is not closed`
   if (reference.test(part)) return 'must not contain $ before a letter or a brace, because the server replaces it, in texts, too'
   if (part.slice(1).startsWith(namePrefix)) return `must not contain names that start with ${namePrefix}`
@@ -60,7 +59,7 @@ function refuseQuoted(part: string): string | undefined {
 }
 
 /** Any name can be written with escapes in quotation marks, so that of a function that multiplies rows, too. */
-function refuseQuotedFunctions(parts: readonly string[]): string | undefined {
+function refuseQuotedFunctions(parts: readonly string[]) {
   const words = parts.filter((part) => part.trim() !== '')
   return words.some((part, i) => /^["`]/.test(part) && words[i + 1] === '(')
     ? 'must not contain the name of a function in quotation marks'
@@ -69,7 +68,7 @@ function refuseQuotedFunctions(parts: readonly string[]): string | undefined {
 
 const closing: Readonly<Record<string, string>> = { ')': '(', ']': '[' }
 
-function refuseBrackets(parts: readonly string[]): string | undefined {
+function refuseBrackets(parts: readonly string[]) {
   const open: string[] = []
   for (const part of parts) {
     if (part === ',' && open.length === 0) return 'has a comma outside of brackets; give one condition or expression'

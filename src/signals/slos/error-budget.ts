@@ -1,36 +1,30 @@
-// The state of an SLO, from counts of events. Pure.
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
-import { budgetLeft, burnRate, burnRateAlerts, burnRateFactors, type Counts, windowMs } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 import type { GroupHistory } from './slo-series.ts'
+import { budgetLeft, burnRate, burnRateAlerts, burnRateFactors, type Counts, windowMs } from './slo-sql.ts'
 
-/** The windows of the alerts, from short to long. */
 export const burnRateWindows = ['5m', '30m', '1h', '6h', '3d'] as const
 
 type BurnRateWindow = (typeof burnRateWindows)[number]
 
 const spans = new Map(burnRateAlerts.flatMap(({ long, short }) => [long, short]).map(({ name, ms }) => [name, ms]))
 
-/** The window whose burn rate is the current one. */
 export const currentWindow: BurnRateWindow = '1h'
 
 export interface BudgetState extends Counts {
   /** Percentage of good events; undefined without enough events. */
   readonly indicator?: number
-  /** Percentage of the error budget that is left, below 0 when more than all of it is spent; undefined without enough events. */
+  /** A percentage, below 0 when more than all is spent; undefined without enough events. */
   readonly budgetLeft?: number
   /** Undefined for a window with too few events. */
   readonly burnRates: Readonly<Partial<Record<BurnRateWindow, number>>>
-  /** Keys of the alerts whose condition is true now. */
   readonly burning: string[]
   readonly runsOut: RunsOut
 }
 
 type RunsOut =
   /** `never`: not within ten years. */
-  | { readonly kind: 'spent' | 'never' | 'unknown' }
-  /** `at`: the time at the current burn rate. */
-  | { readonly kind: 'at'; readonly ms: number }
+  { readonly kind: 'spent' | 'never' | 'unknown' } | { readonly kind: 'at'; readonly ms: number }
 
 export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, endMs: number): BudgetState {
   const factors = burnRateFactors(slo.objective)
@@ -54,13 +48,11 @@ export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, en
   }
 }
 
-type Rates = Readonly<Record<string, number>>
-
 /** Decides as the alerts do, which treat too few events as a rate of 0. */
-const isBurning = ({ rate, long, short }: (typeof burnRateAlerts)[number], rates: Rates): boolean =>
+const isBurning = ({ rate, long, short }: (typeof burnRateAlerts)[number], rates: Readonly<Record<string, number>>) =>
   Math.min(rates[long.name] ?? 0, rates[short.name] ?? 0) >= rate
 
-/** Ten years. A later date says nothing, and a date after the year 275760 does not exist. */
+/** Ten years. Later dates say nothing, and from the year 275760 on do not exist. */
 const horizonMs = 3650 * dayMs
 
 function whenSpent(
@@ -75,7 +67,7 @@ function whenSpent(
   return lastsMs > horizonMs ? { kind: 'never' } : { kind: 'at', ms: endMs + lastsMs }
 }
 
-export function addUp(counts: Iterable<Counts>): Counts {
+function addUp(counts: Iterable<Counts>): Counts {
   let [good, total] = [0, 0]
   for (const one of counts) {
     good += one.good
@@ -84,14 +76,8 @@ export function addUp(counts: Iterable<Counts>): Counts {
   return { good, total }
 }
 
-interface SpentOnDay {
-  readonly day: string
-  /** Percentage of the whole budget. */
-  readonly spent: number
-}
-
-/** How much of the budget each UTC day spent, the oldest day first. Their sum is what is spent. */
-export function spentByDay(slo: DeclaredSlo, { hours }: GroupHistory, endMs: number): SpentOnDay[] {
+/** The oldest UTC day first. Their sum is what is spent. */
+export function spentByDay(slo: DeclaredSlo, { hours }: GroupHistory, endMs: number) {
   const factors = burnRateFactors(slo.objective)
   const all = addUp(hours)
   const first = Math.floor((endMs - windowMs(slo)) / dayMs)

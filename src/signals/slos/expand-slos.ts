@@ -1,9 +1,9 @@
-// An SLO becomes a dashboard and alerts before anything is planned, so that plan, apply, drift and prune treat them as any other object.
+// An SLO becomes a dashboard and alerts before anything is planned, so that it is treated as any other object.
 
 import * as z from 'zod'
 import { nameRules } from '../../kinds/derive.ts'
 import { createDirectory } from '../../kinds/directory.ts'
-import { addressOf, type KindName } from '../../kinds/kind-names.ts'
+import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, parseObject } from '../../kinds/kinds.ts'
 import { repeatedKey } from '../../kinds/references.ts'
 import { type Source, tableOfSource } from '../../kinds/source/source-wire.ts'
@@ -14,20 +14,23 @@ import { quote } from '../../platform/core/text.ts'
 import type { ValuePath } from '../../platform/documents/document.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { formatPath, schemaDiagnostics, schemaRules } from '../../platform/documents/validate.ts'
+import { refuseCondition } from './condition.ts'
+import { type DeclaredSlo, declaredSlo, isSloKey, type SpelledSlo, sloKeyForm, sloRules, sloServiceRules } from './slo-file.ts'
 import {
   type BurnRateAlert,
   budgetShare,
+  budgetSql,
   burnRateAlerts,
+  burnRateSql,
   digitsOf,
-  lowestObjective,
+  eventsSql,
+  indicatorSql,
   maxBurnRate,
   maxObjectiveDigits,
-} from './burn-rates.ts'
-import { refuseCondition } from './condition.ts'
-import { type DeclaredSlo, declaredSlo, isSloKey, type SpelledSlo, sloKeyForm, sloRules, sloServiceRules } from './slo-file.ts'
-import { budgetSql, burnRateSql, eventsSql, indicatorSql, type SloSource } from './slo-sql.ts'
+  type SloSource,
+  wantedAlerts,
+} from './slo-sql.ts'
 
-/** A valid SLO. */
 export interface Slo extends SpelledSlo {
   readonly value: DeclaredSlo
 }
@@ -39,7 +42,7 @@ export interface ReadSlos {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Checks SLOs, and expands the valid ones. `declared` are the other objects of the files. */
+/** `declared` are the other objects of the files. */
 export function readSlos(all: readonly SpelledSlo[], declared: readonly Pick<Declared, 'kind' | 'key' | 'location'>[]): ReadSlos {
   const results = all.map(readSlo)
   // Keys that are there twice are errors of the files.
@@ -75,13 +78,13 @@ function readSlo(one: SpelledSlo): { readonly slo: Slo } | { readonly diagnostic
 const locate = ({ document, key, location }: SpelledSlo, path: ValuePath) =>
   path.length === 0 ? location : document.locationOf(['slos', key, ...path])
 
-const pathOf = ({ document, key }: SpelledSlo, path: ValuePath): string =>
+const pathOf = ({ document, key }: SpelledSlo, path: ValuePath) =>
   ['slos', key, formatPath(path, valueAt(document.value, ['slos', key]))].filter((part) => part !== '').join('.')
 
-const diagnose = (slo: Slo, rule: keyof typeof sloRules, path: ValuePath, message: string): Diagnostic =>
+const diagnose = (slo: Slo, rule: keyof typeof sloRules, path: ValuePath, message: string) =>
   diagnosticOf(sloRules, rule, locate(slo, path), `${pathOf(slo, path)}: ${message}`)
 
-function checkConditions(slo: Slo): readonly Diagnostic[] {
+function checkConditions(slo: Slo) {
   return (['total', 'good', 'groupBy'] as const).flatMap((field) => {
     const text = slo.value[field]
     const reason = text === undefined ? undefined : refuseCondition(text)
@@ -89,27 +92,25 @@ function checkConditions(slo: Slo): readonly Diagnostic[] {
   })
 }
 
-function checkObjective(slo: Slo): readonly Diagnostic[] {
+function checkObjective(slo: Slo) {
   const { objective } = slo.value
   if (digitsOf(objective) > maxObjectiveDigits)
     return [diagnose(slo, 'slo-objective', ['objective'], `has more than ${maxObjectiveDigits} digits after the point`)]
   const highest = maxBurnRate(objective)
-  const wanted = burnRateAlerts.filter(({ recipient }) => slo.value.alerts?.[recipient] !== undefined)
-  return wanted
+  return wantedAlerts(slo.value)
     .filter(({ rate }) => highest < rate)
     .map(({ recipient, rate }) =>
       diagnose(
         slo,
         'slo-objective',
         ['alerts', recipient],
-        `never fires at a burn rate of ${rate}, because at an objective of ${objective}% the burn rate is at most ${round(highest)}; use an objective of at least ${round(lowestObjective(rate) + 0.05)}%, or no ${recipient} alerts`,
+        `never fires at a burn rate of ${rate}, because at an objective of ${objective}% the burn rate is at most ${round(highest)}; use an objective of at least ${round(100 - 100 / rate + 0.05)}%, or no ${recipient} alerts`,
       ),
     )
 }
 
-const round = (value: number): string => String(Number(value.toFixed(1)))
+const round = (value: number) => String(Number(value.toFixed(1)))
 
-/** The placeholder for a source while the service is not known. */
 const unknownSource: SloSource = {
   id: 'source',
   connectionId: 'connection',
@@ -118,10 +119,8 @@ const unknownSource: SloSource = {
   time: 'Timestamp',
 }
 
-/** Whether an SLO makes the object. */
 export const isOfSlo = ({ madeFrom }: Pick<Declared, 'madeFrom'>): boolean => madeFrom?.startsWith('slos.') === true
 
-/** The objects of the SLOs with the sources of the service in their queries. */
 export function resolveSlos(slos: readonly Slo[], sources: readonly Source[]): Pick<ReadSlos, 'objects' | 'diagnostics'> {
   const sourced = slos.map((slo) => ({ slo, source: sourceOf(slo, sources) }))
   return {
@@ -130,7 +129,6 @@ export function resolveSlos(slos: readonly Slo[], sources: readonly Source[]): P
   }
 }
 
-/** What the queries need of the source of an SLO, or why they cannot be made. */
 export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { readonly diagnostic: Diagnostic } {
   const refuse = (message: string) => ({
     diagnostic: diagnosticOf(sloServiceRules, 'slo-source', locate(slo, ['source']), `${pathOf(slo, ['source'])}: ${message}`),
@@ -157,35 +155,23 @@ export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { re
   return { id, ...table }
 }
 
-/** Keys of the objects that an SLO makes start with its key. */
-export const dashboardKey = (key: string): string => `${key}.slo`
+const dashboardKey = (key: string): string => `${key}.slo`
 
 function expandSlo(slo: Slo, source: SloSource): readonly Declared[] {
   const { key, value } = slo
+  const alert = (id: string, spelled: object, base: ValuePath) => makeObject(slo, { kind: 'alert', key: `${key}.${id}`, spelled }, base)
   const rates = burnRateAlerts.flatMap((policy) => {
     const recipients = value.alerts?.[policy.recipient]
     if (recipients === undefined) return []
-    const spelled = burnRateAlert(slo, policy, recipients)
-    return [makeObject(slo, { kind: 'alert', key: `${key}.${policy.id}`, spelled, base: ['alerts', policy.recipient] })]
+    return [alert(policy.id, burnRateAlert(slo, policy, recipients), ['alerts', policy.recipient])]
   })
-  const noData =
-    value.noData === undefined
-      ? []
-      : [makeObject(slo, { kind: 'alert', key: `${key}.no-data`, spelled: noDataAlert(slo, value.noData), base: ['noData'] })]
-  const board = makeObject(slo, { kind: 'dashboard', key: dashboardKey(key), spelled: dashboard(value, source), base: [] })
-  return [board, ...rates, ...noData]
-}
-
-interface MadeObject {
-  readonly kind: KindName
-  readonly key: string
-  readonly spelled: object
-  /** The place of its channels in the SLO. */
-  readonly base: ValuePath
+  const board = makeObject(slo, { kind: 'dashboard', key: dashboardKey(key), spelled: dashboard(value, source) })
+  if (value.noData === undefined) return [board, ...rates]
+  return [board, ...rates, alert('no-data', noDataAlert(slo, value.noData), ['noData'])]
 }
 
 /** Channels are where the file has them, and everything else is the SLO. */
-function makeObject(slo: Slo, { kind, key, spelled, base }: MadeObject): Declared {
+function makeObject(slo: Slo, { kind, key, spelled }: Pick<Declared, 'kind' | 'key' | 'spelled'>, base: ValuePath = []): Declared {
   const result = parseObject(kind, spelled)
   if ('error' in result) throw result.error
   const toSlo = ([field, ...rest]: ValuePath): ValuePath => (field === 'channel' || field === 'channels' ? [...base, field, ...rest] : base)
@@ -203,7 +189,7 @@ function makeObject(slo: Slo, { kind, key, spelled, base }: MadeObject): Declare
 
 type Recipients = NonNullable<DeclaredSlo['noData']>
 
-const tileOf = ({ long, short }: BurnRateAlert): string => `Burn rate ${long.name} / ${short.name}`
+const tileOf = ({ long, short }: BurnRateAlert) => `Burn rate ${long.name} / ${short.name}`
 
 const eventsTile = 'Events in the last hour'
 
@@ -232,7 +218,7 @@ const noDataAlert = ({ key, value }: Slo, recipients: Recipients) => ({
   note: value.note ?? 'There was no event in the last hour. Is the service up, and does its telemetry arrive?',
 })
 
-export const formatOneDecimal = (percent: number): string => String(Number(percent.toFixed(1)))
+const formatOneDecimal = (percent: number): string => String(Number(percent.toFixed(1)))
 
 function dashboard(slo: DeclaredSlo, source: SloSource) {
   const isGrouped = slo.groupBy !== undefined
@@ -278,8 +264,7 @@ function dashboard(slo: DeclaredSlo, source: SloSource) {
 }
 
 /** Everybody who opens the dashboard can read it without these files. */
-function explain(slo: DeclaredSlo): string {
-  const alerts = burnRateAlerts.filter(({ recipient }) => slo.alerts?.[recipient] !== undefined)
+function explain(slo: DeclaredSlo) {
   return [
     `**Objective: ${slo.objective}% good events in ${slo.window}.** The error budget is the other ${Number((100 - slo.objective).toFixed(maxObjectiveDigits))}%.`,
     '',
@@ -287,7 +272,7 @@ function explain(slo: DeclaredSlo): string {
     `Good: ${inCode(slo.good)}${slo.groupBy === undefined ? '' : `  \nFor each: ${inCode(slo.groupBy)}`}`,
     '',
     'A burn rate of 1 spends exactly the budget in the window. Each burn rate below is the smaller one of two windows that end at the end of the time range.',
-    ...alerts.map(
+    ...wantedAlerts(slo).map(
       (policy) =>
         `- ${policy.recipient} at ${policy.rate} over ${policy.long.name} and ${policy.short.name}: ${formatOneDecimal(budgetShare(policy, slo))}% of the budget`,
     ),
@@ -296,13 +281,13 @@ function explain(slo: DeclaredSlo): string {
   ].join('\n')
 }
 
-const inCode = (text: string): string => {
+const inCode = (text: string) => {
   const fence = '`'.repeat(longestRun(text) + 1)
   return `${fence} ${text.replaceAll(/\s+/g, ' ').trim()} ${fence}`
 }
 
 /** `99.9% in 30d; page at 2% of the budget in 1h, 5% in 6h → webhook oncall; no data → webhook oncall`. */
-function summarize(slo: DeclaredSlo): string {
+function summarize(slo: DeclaredSlo) {
   const { objective, window, alerts = {}, noData } = slo
   const channelsOf = ({ channel, channels = [] }: Recipients): string =>
     [...(channel === undefined ? [] : [channel]), ...channels]
@@ -320,7 +305,6 @@ function summarize(slo: DeclaredSlo): string {
   return [`${objective}% in ${window}`, ...ofRates, ...ofSilence].join('; ')
 }
 
-/** The parts of a plan that reviewers cannot see in the fields of the objects. */
 export const describeSlos = (slos: readonly Slo[]) =>
   slos.map(({ key, value }) => ({
     key,
@@ -330,15 +314,13 @@ export const describeSlos = (slos: readonly Slo[]) =>
     window: value.window,
     minEvents: value.minEvents,
     noDataAlert: value.noData !== undefined,
-    alerts: burnRateAlerts
-      .filter(({ recipient }) => value.alerts?.[recipient] !== undefined)
-      .map((policy) => ({
-        key: `${key}.${policy.id}`,
-        recipient: policy.recipient,
-        burnRate: policy.rate,
-        longWindow: policy.long.name,
-        shortWindow: policy.short.name,
-        interval: policy.interval,
-        budgetShare: Number(budgetShare(policy, value).toFixed(1)),
-      })),
+    alerts: wantedAlerts(value).map((policy) => ({
+      key: `${key}.${policy.id}`,
+      recipient: policy.recipient,
+      burnRate: policy.rate,
+      longWindow: policy.long.name,
+      shortWindow: policy.short.name,
+      interval: policy.interval,
+      budgetShare: Number(budgetShare(policy, value).toFixed(1)),
+    })),
   }))

@@ -1,37 +1,36 @@
-// The alerts of an SLO from counts of events, for backtests. The server runs SQL; the same numbers follow from counts per five minutes.
+// The server runs SQL; the same numbers follow from counts per five minutes.
 
 import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { GroupValue, TimeRange, WindowValues } from '../backtest/evaluate.ts'
 import type { FindSqlValues, SqlValues } from '../backtest/query.ts'
 import type { SeriesItem, SeriesRow } from '../backtest/series-api.ts'
-import { type BurnRateAlert, burnRate, burnRateAlerts, burnRateFactors, noDataSpan } from './burn-rates.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 import { countedSeries } from './slo-series.ts'
-import { burnRateSql, eventsSql, type SloSource } from './slo-sql.ts'
+import {
+  type BurnRateAlert,
+  burnRate,
+  burnRateAlerts,
+  burnRateFactors,
+  burnRateSql,
+  eventsSql,
+  noDataSpan,
+  type SloSource,
+} from './slo-sql.ts'
 
 const step = '5m'
 
-interface SourcedSlo {
-  readonly slo: DeclaredSlo
-  readonly source: SloSource
-}
-
 /** Finds what an alert compares by the query of its tile. Two SLOs with the same query have the same values. */
 export const findSloAlert =
-  (slos: readonly SourcedSlo[]): FindSqlValues =>
+  (slos: readonly { readonly slo: DeclaredSlo; readonly source: SloSource }[]): FindSqlValues =>
   (sqlTemplate, interval) => {
+    if (intervalMs[interval] % intervalMs[step] !== 0) return undefined
     for (const { slo, source } of slos) {
-      const values = valuesOn(slo, source, sqlTemplate)
-      if (values !== undefined) return intervalMs[interval] % intervalMs[step] === 0 ? values(interval) : undefined
+      const policy = burnRateAlerts.find((one) => burnRateSql(slo, source, one) === sqlTemplate)
+      if (policy !== undefined) return burnRateValues(slo, source, policy, interval)
+      if (eventsSql(slo, source) === sqlTemplate) return eventValues(slo, source, interval)
     }
     return undefined
   }
-
-function valuesOn(slo: DeclaredSlo, source: SloSource, sqlTemplate: string): ((interval: AlertInterval) => SqlValues) | undefined {
-  const policy = burnRateAlerts.find((one) => burnRateSql(slo, source, one) === sqlTemplate)
-  if (policy !== undefined) return (interval) => burnRateValues(slo, source, policy, interval)
-  return eventsSql(slo, source) === sqlTemplate ? (interval) => eventValues(slo, source, interval) : undefined
-}
 
 const common = { step, hasTextGroups: true } as const
 
@@ -106,7 +105,7 @@ function between(sums: readonly Sum[], fromMs: number, untilMs: number): { reado
 
 const none = { startMs: 0, total: 0, good: 0 }
 
-/** The events before this time: those before the first step that does not begin earlier. */
+/** Those before the first step that does not begin earlier. */
 function before(sums: readonly Sum[], atMs: number): Sum {
   let [low, high] = [0, sums.length]
   while (low < high) {

@@ -1,5 +1,3 @@
-// A service level objective in a file. Only what every run with files needs: editors and expressions use the schema.
-
 import * as z from 'zod'
 import { declaredAlert } from '../../kinds/alert/alert.ts'
 import { word } from '../../kinds/fields.ts'
@@ -22,8 +20,6 @@ const recipients = (description: string) =>
     .optional()
     .meta({ description })
 
-const sloWindows = ['7d', '28d', '30d'] as const
-
 export const declaredSlo = z.strictObject({
   name: word(400).meta({ description: 'Name in reports. The dashboard and the alerts have it in their names.' }),
   source: word(1024).meta({ description: 'Name of a source of traces or logs.', accepts: 'the name of a source' }),
@@ -38,7 +34,7 @@ export const declaredSlo = z.strictObject({
     .gt(1)
     .lt(100)
     .meta({ description: 'Percentage of good events, such as 99.9.', accepts: 'a percentage above 1 and below 100, such as 99.9' }),
-  window: z.enum(sloWindows).meta({ description: 'The time that the objective is about. It ends now.' }),
+  window: z.enum(['7d', '28d', '30d']).meta({ description: 'The time that the objective is about. It ends now.' }),
   minEvents: z.int().min(1).max(1_000_000_000).default(100).meta({
     description: 'Burn rates of windows with fewer events count as 0, so that they send no notification.',
     accepts: 'a whole number from 1',
@@ -59,7 +55,6 @@ export const writtenSlo = declaredSlo.partial().meta({ id: 'slo' })
 
 export type DeclaredSlo = z.output<typeof declaredSlo>
 
-/** An SLO as its file spells it, before it is checked. */
 export interface SpelledSlo {
   readonly key: string
   readonly location: Location
@@ -83,7 +78,6 @@ export const sloRules = {
   'slo-objective': { severity: 'error', description: 'An alert of an SLO can never fire at this objective.' },
 } as const satisfies Rules
 
-/** Rules that need the service. */
 export const sloServiceRules = {
   'slo-source': { severity: 'error', description: 'An SLO cannot be computed from its source.' },
   'slo-failing-query': {

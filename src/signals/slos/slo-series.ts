@@ -1,21 +1,18 @@
-// The past of an SLO: through `POST /charts/series` of self-hosted HyperDX, which counts with the sample rate of the source, and through
-// SQL in the cloud, which has no such endpoint. Both give the same counts.
+// The past of an SLO. Self-hosted HyperDX gives it through `POST /charts/series`, which counts with the sample rate of the source, and the
+// cloud through SQL. Both give the same counts.
 import * as z from 'zod'
 import type { ReadApi } from '../../platform/api/client.ts'
-import type { Target } from '../../platform/api/path.ts'
 import { whyNoRows } from '../../platform/api/sql.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { quote } from '../../platform/core/text.ts'
-import { requestSeries, type SeriesItem, type SeriesRow, toUnsent } from '../backtest/series-api.ts'
-import { type Counts, windowMs } from './burn-rates.ts'
+import { requestSeries, type SeriesItem, type SeriesRow, type ServerAccess } from '../backtest/series-api.ts'
 import type { DeclaredSlo } from './slo-file.ts'
-import { historyColumns, historySql, type SloSource } from './slo-sql.ts'
+import { type Counts, historyColumns, historySql, type SloSource, windowMs } from './slo-sql.ts'
 
 /** Burn rates end at a multiple of this. */
 export const stepMs = 300_000
 
-/** The longest window of a burn rate. */
 const recentMs = 3 * dayMs
 
 export interface TimedCounts extends Counts {
@@ -31,28 +28,19 @@ export interface GroupHistory {
   readonly steps: readonly TimedCounts[]
 }
 
-interface Access {
-  readonly api: ReadApi
-  readonly service: Target
-}
-
 interface HistoryRequest {
   readonly slo: DeclaredSlo
   readonly source: SloSource
   readonly endMs: number
 }
 
-/**
- * The counts of an SLO in its window, which ends at `endMs`, for each group; `asleep` where a query would wake the service. Throws an
- * ApiError.
- */
-export const readHistory = (access: Access, request: HistoryRequest): Promise<readonly GroupHistory[] | 'asleep'> =>
+/** In the window that ends at `endMs`; `asleep` where a query would wake the service. Throws an ApiError. */
+export const readHistory = (access: ServerAccess, request: HistoryRequest): Promise<readonly GroupHistory[] | 'asleep'> =>
   access.api.profile.isSelfHosted ? readFromCharts(access, request) : readWithSql(access, request)
 
-/** How many requests `readHistory` sends. */
 export const requestsOfHistory = ({ profile }: ReadApi): number => (profile.isSelfHosted ? 2 : 1)
 
-async function readFromCharts({ api, service }: Access, { slo, source, endMs }: HistoryRequest): Promise<readonly GroupHistory[]> {
+async function readFromCharts({ api, service }: ServerAccess, { slo, source, endMs }: HistoryRequest): Promise<readonly GroupHistory[]> {
   const series = countedSeries(slo, source)
   const [hours, steps] = await Promise.all([
     // The server includes the end, which is between two borders of the hours.
@@ -79,7 +67,6 @@ function toHistories({ groupBy }: DeclaredSlo, hours: readonly CountsOfGroup[], 
   }))
 }
 
-/** All events that count, and the good ones among them. */
 export function countedSeries(slo: Pick<DeclaredSlo, 'total' | 'good' | 'groupBy'>, source: SloSource): readonly SeriesItem[] {
   const total = [...(source.filter === undefined ? [] : [source.filter]), slo.total].map((one) => `(${one})`).join(' AND ')
   const item = (where: string): SeriesItem => ({
@@ -106,9 +93,9 @@ const number = z.coerce.number().nonnegative()
 
 const historyRow = z.object({ [start]: number, [group]: z.string().optional(), [total]: number, [good]: number })
 
-/** One query for both resolutions. Hours before the last days need no finer steps. */
+/** One query for both resolutions. */
 export async function readWithSql(
-  { api, service }: Access,
+  { api, service }: ServerAccess,
   { slo, source, endMs }: HistoryRequest,
 ): Promise<readonly GroupHistory[] | 'asleep'> {
   const answer = await api.runSql(service, {
@@ -118,7 +105,7 @@ export async function readWithSql(
     endMs,
   })
   if (answer.kind === 'asleep') return 'asleep'
-  if (answer.kind !== 'rows') throw notCounted(slo, answer.kind === 'unsent' ? toUnsent(answer.reason).reason : whyNoRows(answer))
+  if (answer.kind !== 'rows') throw notCounted(slo, answer.kind === 'unsent' ? `not sent: ${answer.reason}` : whyNoRows(answer))
   const { data: rows } = z.array(historyRow).safeParse(answer.rows)
   if (rows === undefined)
     throw new WatchkeeperError('bad-answer', `The answer to the query for "${quote(slo.name)}" has an unexpected form.`)

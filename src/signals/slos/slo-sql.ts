@@ -1,22 +1,103 @@
-// The queries of an SLO. They end at {endDateMilliseconds}. Only the chart over time uses {startDateMilliseconds}: after a missed
-// evaluation, the server moves it back.
-
 import { countWith, type SourceTable } from '../../kinds/source/source-wire.ts'
+import { fromText } from '../../platform/core/decimal.ts'
+import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
 import { nameOfTable } from '../../platform/core/sql.ts'
-import { type BurnRateAlert, burnRateFactors, noDataSpan, type Span, windowMs } from './burn-rates.ts'
 import { namePrefix } from './condition.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 
-/** The source of an SLO. */
+/** An alert of "Alerting on SLOs" in Google's SRE workbook (table 5-8). A burn rate of 1 spends the budget exactly in the SLO's window. */
+export interface BurnRateAlert {
+  readonly id: 'page-1h' | 'page-6h' | 'ticket-3d'
+  readonly recipient: 'page' | 'ticket'
+  readonly rate: number
+  readonly long: Span
+  readonly short: Span
+  /** As long as the short window, so that little data is read. */
+  readonly interval: '5m' | '30m' | '6h'
+}
+
+interface Span {
+  readonly name: string
+  readonly ms: number
+}
+
+const span = (name: string, ms: number): Span => ({ name, ms })
+
+// The rates are those for 30 days, also for other windows: scaled to 7 days they would open tickets while the objective is met.
+export const burnRateAlerts: readonly BurnRateAlert[] = [
+  { id: 'page-1h', recipient: 'page', rate: 14.4, long: span('1h', hourMs), short: span('5m', 5 * minuteMs), interval: '5m' },
+  { id: 'page-6h', recipient: 'page', rate: 6, long: span('6h', 6 * hourMs), short: span('30m', 30 * minuteMs), interval: '30m' },
+  { id: 'ticket-3d', recipient: 'ticket', rate: 1, long: span('3d', 3 * dayMs), short: span('6h', 6 * hourMs), interval: '6h' },
+]
+
+/** The alerts that an SLO wants. */
+export const wantedAlerts = ({ alerts }: DeclaredSlo): readonly BurnRateAlert[] =>
+  burnRateAlerts.filter(({ recipient }) => alerts?.[recipient] !== undefined)
+
+export const noDataSpan: Span = span('1h', hourMs)
+
+export const windowMs = ({ window }: Pick<DeclaredSlo, 'window'>): number => Number.parseInt(window, 10) * dayMs
+
+/** Burn rate = bad × multiplier / (total × divisor), in whole numbers, so that it is exact up to its last division. */
+interface BurnRateFactors {
+  readonly multiplier: number
+  readonly divisor: number
+}
+
+/** Four digits after the point keep the product below 2^53 for a billion bad events. */
+export const maxObjectiveDigits = 4
+
+export function burnRateFactors(objective: number): BurnRateFactors {
+  const scale = 10 ** digitsOf(objective)
+  const budget = fromText('100').minus(String(objective)).times(scale).toNumber()
+  const multiplier = 100 * scale
+  const divisor = greatestCommonDivisor(multiplier, budget)
+  return { multiplier: multiplier / divisor, divisor: budget / divisor }
+}
+
+export const digitsOf = (objective: number): number => {
+  const [, fraction = ''] = fromText(String(objective)).toFixed().split('.')
+  return fraction.length
+}
+
+const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b))
+
+export const maxBurnRate = (objective: number): number => {
+  const { multiplier, divisor } = burnRateFactors(objective)
+  return multiplier / divisor
+}
+
+/** Percentage of the budget that is gone when the alert can fire first. */
+export const budgetShare = ({ rate, long }: BurnRateAlert, slo: Pick<DeclaredSlo, 'window'>): number =>
+  (100 * rate * long.ms) / windowMs(slo)
+
+/** Undefined without events. */
+export function burnRate({ multiplier, divisor }: BurnRateFactors, { good, total }: Counts): number | undefined {
+  return total === 0 ? undefined : ((total - good) * multiplier) / (total * divisor)
+}
+
+/** A percentage. Undefined without events. */
+export function budgetLeft({ multiplier, divisor }: BurnRateFactors, { good, total }: Counts): number | undefined {
+  return total === 0 ? undefined : (100 * (total * divisor - (total - good) * multiplier)) / (total * divisor)
+}
+
+/** Events in a span of time. With a sample rate, each stored event counts for several. */
+export interface Counts {
+  readonly good: number
+  readonly total: number
+}
+
+// The queries of an SLO. They end at {endDateMilliseconds}. Only the chart over time uses {startDateMilliseconds}: after a missed
+// evaluation, the server moves it back.
+
 export interface SloSource extends SourceTable {
   readonly id: string
 }
 
-/** SQL that only ever counts the events of one SLO. */
 interface Events {
   readonly table: string
   readonly time: string
-  /** Selects the counted events, with the filter of the source. */
+  /** With the filter of the source. */
   readonly total: string
   readonly good: string
   readonly group: string | undefined
@@ -35,22 +116,21 @@ const eventsOf = ({ total, good, groupBy }: DeclaredSlo, source: SloSource): Eve
 
 const end = 'fromUnixTimestamp64Milli({endDateMilliseconds:Int64})'
 
-const before = (ms: number): string => `fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - ${ms})`
+const before = (ms: number) => `fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - ${ms})`
 
 const name = <C extends string>(column: C) => `${namePrefix}${column}` as const
 
 /** `toFloat64`, because a division of whole numbers is exact up to 2^53 and a product of unsigned ones wraps. */
-const column = (expression: string, as: string): string => `    toFloat64(${expression}) AS ${name(as)}`
+const column = (expression: string, as: string) => `    toFloat64(${expression}) AS ${name(as)}`
 
-const since = ({ time, total }: Events, { ms }: Span): string => `${time} >= ${before(ms)} AND ${time} < ${end}\n    AND ${total}`
+const since = ({ time, total }: Events, { ms }: Span) => `${time} >= ${before(ms)} AND ${time} < ${end}\n    AND ${total}`
 
-/** The group of a row, as one more column. */
-const groupColumn = ({ group }: Events): readonly string[] => (group === undefined ? [] : [`    ${group} AS ${name('group')}`])
+const groupColumn = ({ group }: Events) => (group === undefined ? [] : [`    ${group} AS ${name('group')}`])
 
-const groupClause = ({ group }: Events): string => (group === undefined ? '' : `\n  GROUP BY ${name('group')}`)
+const groupClause = ({ group }: Events) => (group === undefined ? '' : `\n  GROUP BY ${name('group')}`)
 
 /** The counts of windows that end now: from one scan of the longest. */
-function countWindows(events: Events, longest: Span, columns: readonly string[]): string {
+function countWindows(events: Events, longest: Span, columns: readonly string[]) {
   return `(
   SELECT
 ${[...groupColumn(events), ...columns].join(',\n')}
@@ -59,15 +139,15 @@ ${[...groupColumn(events), ...columns].join(',\n')}
 )`
 }
 
-const rateOf = (slo: DeclaredSlo, window: string): string => {
+const rateOf = (slo: DeclaredSlo, window: string) => {
   const { multiplier, divisor } = burnRateFactors(slo.objective)
   const [good, total] = [name(`${window}_good`), name(`${window}_total`)]
   return `(${total} - ${good}) * ${multiplier} / (${total} * ${divisor})`
 }
 
 /**
- * The smaller burn rate of the two windows of an alert, and 0 with too few events. One row, or one for each group with the time that a
- * tile over time needs. The server compares the last number of a row.
+ * The smaller burn rate of both windows, and 0 with too few events. One row, or one for each group with a time. The server compares the
+ * last number.
  */
 export function burnRateSql(slo: DeclaredSlo, source: SloSource, { long, short }: Pick<BurnRateAlert, 'long' | 'short'>): string {
   const events = eventsOf(slo, source)
@@ -107,7 +187,6 @@ FROM ${counts}
 ORDER BY "Budget left"`
 }
 
-/** The part of good events over the time of the dashboard. */
 export function indicatorSql(slo: DeclaredSlo, source: SloSource): string {
   const events = eventsOf(slo, source)
   const columns = [
@@ -129,7 +208,6 @@ ${columns.join(',\n')}
 ORDER BY "Time"`
 }
 
-/** The events of the last hour, of all groups. */
 export function eventsSql(slo: DeclaredSlo, source: SloSource): string {
   const events = eventsOf(slo, source)
   return `SELECT ${events.count()} AS ${name('events')}\nFROM ${events.table}\nWHERE ${since(events, noDataSpan)}`
@@ -137,12 +215,11 @@ export function eventsSql(slo: DeclaredSlo, source: SloSource): string {
 
 const hourSeconds = 3600
 
-/** The columns of `historySql`. */
 export const historyColumns = { start: name('start'), group: name('group'), total: name('all_total'), good: name('all_good') } as const
 
 /**
- * The counts over the window of the SLO, by steps of `stepSeconds` in the last `recentMs`, and by hours before. Starts are in seconds since
- * 1970. The first step and the last hour may be a part.
+ * By steps of `stepSeconds` in the last `recentMs`, and by hours before. Starts are in seconds since 1970. The first step and the last hour
+ * may be a part.
  */
 export function historySql(
   slo: DeclaredSlo,
