@@ -31,7 +31,7 @@ function coveredAsDeclared(kind: BasedKind, body: Body, desired: Body): Body {
   return covered(kind, withoutFields(body, paths), kind.withStoredIds(desired, body))
 }
 
-/** The body of a write, with its base in the marker. A body without a marker has none. */
+/** A body without a marker has no base. */
 export const withBase = (kind: BasedKind, body: Body, desired: Body, base = baseOf(kind, body, desired)): Body =>
   kind.readMarker(body) === undefined ? body : kind.withBase(body, base)
 

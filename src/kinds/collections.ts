@@ -22,7 +22,6 @@ export const collections = {
 
 export type Stored<K extends KindName> = (typeof collections)[K] extends Collection<infer T, Body> ? T : never
 
-/** The objects of each kind that a service has. */
 export type StoredLists = { readonly [K in KindName]: readonly Stored<K>[] }
 
 export type DatedLists<K extends KindName> = { readonly [N in K]: DatedList<Stored<N>> }

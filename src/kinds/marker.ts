@@ -131,7 +131,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
 export const withoutTextMarker = (text: unknown): string => [snapshotText, secretsText, markerText].reduce(withoutForm, textOf(text))
 
-/** The ownership marker in a text; undefined without one, and for a value that is not a text. */
+/** Undefined without a marker, and for a value that is not a text. */
 export function readTextMarker(text: unknown): StoredMarker | undefined {
   const [, project, key, digest, parts = ''] = findMarker(textOf(text), markerText)?.match ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
@@ -212,7 +212,6 @@ export const toMarkerTags = (marker: OwnershipMarker): readonly string[] => [
   ...originOf(marker),
 ]
 
-/** The ownership marker among tags; undefined without one. */
 export function readTagMarker(tags: unknown): StoredMarker | undefined {
   const tag: unknown = Array.isArray(tags) ? tags.find(isOwnershipTag) : undefined
   const [, project, key, digest] = (typeof tag === 'string' ? ownershipTag.exec(tag) : null) ?? []

@@ -35,7 +35,7 @@ import {
 } from './alert.ts'
 import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpulledStart, withSilenceOf } from './schedule.ts'
 
-/** The body of a request for a declared alert. Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
+/** Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
 function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext, definition: z.ZodObject): ResolvedDeclaration {
   const { body, diagnostics } = encode(definition, declared, context)
   const { name, channels, raw, ...fields } = body
@@ -120,7 +120,6 @@ export function createAlertKind(
   return kind
 }
 
-/** The fields of a file for an alert in the form in which it is compared. */
 function spellAlert(body: Body, context: FileContext, definition: z.ZodObject): Body {
   const alert = withPlainNumbers(body)
   const channels = listOf(alert.channels).map((channel) => spellChannel(channel, context))
@@ -246,7 +245,6 @@ const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Bod
 
 const isSameTarget = (a: Body, b: Body) => a.type === b.type && a.webhookId === b.webhookId
 
-// How a file spells an alert that is on the tile of its query. The file has no such tile.
 
 /**
  * The context of an alert of a project that is on the tile of a person. A new file does not name a dashboard for queries by its key, because the

@@ -37,7 +37,6 @@ const thresholdSigns: Readonly<Record<string, string>> = {
   not_equal: '≠',
 }
 
-/** Words and signs of other tools, such as Grafana. */
 export const comparisons: Readonly<Record<string, ThresholdType>> = {
   ...({ gt: 'above_exclusive', '>': 'above_exclusive', gte: 'above', ge: 'above', '>=': 'above', lt: 'below', '<': 'below' } as const),
   ...({ lte: 'below_or_equal', le: 'below_or_equal', '<=': 'below_or_equal', eq: 'equal', '==': 'equal', ne: 'not_equal' } as const),
@@ -111,13 +110,12 @@ export function unknownFormOf(stored: StoredObject, declared: Pick<DeclaredAlert
   return isEmpty(anomalyConfig) ? undefined : 'an anomalyConfig'
 }
 
-/** The part of a returned alert that may be sent again. A gateway refuses the fields that the server sets. */
+/** A gateway refuses the fields that the server sets. */
 export function toAlertBody(alert: StoredObject): Body {
   const { state: _state, silenced: _silenced, executionErrors: _errors, ...body } = withoutServerFields(alert)
   return body
 }
 
-/** The fields of the API that a file has under other names. */
 const targetIds = { dashboard: 'dashboardId', tile: 'tileId', savedSearch: 'savedSearchId' } as const
 
 /** An alert in the form of files, made of a request or an answer of the API; undefined for one that is in the form of files. */

@@ -105,7 +105,6 @@ function hiddenInFile({ service, description }: StoredObject) {
   return Object.keys(digests).map((field) => (field === 'body' ? field : `${field}From`))
 }
 
-/** Translates a declared webhook into the API's names, with the secrets that this run knows. */
 function resolveWebhook({ value }: DeclaredObject<DeclaredWebhook>, { secret }: ResolveContext): ResolvedDeclaration {
   const { name, service, urlFrom, headersFrom, queryParamsFrom, description, body } = value
   const toSecret = (variable: string) => new SecretValue(variable, secret(variable))
