@@ -102,7 +102,6 @@ export const auditCosts = defineOperation({
       alerts: new Map(listed),
       budgets,
       isAlwaysOn,
-      // The form of the input.
       settings: Object.fromEntries((given.severities ?? []).map((one) => one.split('=') as [AuditRule, Severity | 'off'])),
     })
     const ofDrills = drills.map(({ id, name }) => ({
@@ -285,7 +284,6 @@ function listUnchecked({ facts, alerts, budgets, settings }: AuditOptions, servi
   ]
 }
 
-/** Awake hours of each day that is known of every service with a profile. */
 export function awakeByDay(services: readonly AuditSubject[]) {
   const profiles = services.flatMap(({ profile }) => (typeof profile === 'string' ? [] : [profile]))
   const [first, ...others] = profiles

@@ -55,7 +55,6 @@ export const reportAudit = (result: AuditResult): Report => ({
   ],
 })
 
-/** The findings with the largest savings. */
 export const findingLines = ({ findings }: AuditResult): readonly Line[] =>
   findings.slice(0, 3).map((one) => say`${one.name}: ${evidenceOf(one)}`)
 
@@ -159,10 +158,8 @@ function chartOf({ awakeByDay, services }: AuditResult): Part {
   }
 }
 
-/** Findings whose changes are not folded. */
 const maxOpen = 10
 
-/** What to know, why there is no amount, and the commands. */
 function changeList({ findings }: AuditResult): Part {
   const parts = foldFindings(
     findings.filter(({ command, advice, notEstimable }) => [command, advice, notEstimable].some((one) => one !== undefined)),

@@ -91,7 +91,6 @@ export function dailyCompute({ records, from, to }: Usage, serviceId: string): r
   })
 }
 
-/** How the service slept and what its awake hours cost, or why this is not known. */
 export function profileOf(facts: CostFacts, service: ListedService): ServiceProfile | Reason {
   const { activities, usage, nowMs, fromMs } = facts
   if (service.idleTimeoutMinutes === undefined) return 'no-settings'

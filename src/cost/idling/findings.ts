@@ -22,7 +22,6 @@ interface ServiceFinding {
   readonly evidence: string
   readonly names?: readonly string[]
   readonly estimate?: CostEstimate
-  /** The exact change, as a command of the vendor's command line. */
   readonly command?: string
   /** What to know before the change, or how to make it without a command. A whole sentence. */
   readonly advice?: string
@@ -60,7 +59,6 @@ export const goneStates: readonly string[] = ['terminating', 'terminated', 'soft
 
 export const isStopped = ({ state }: ListedService): boolean => state === 'stopped' || state === 'stopping'
 
-/** Services whose alerts matter: those that may sleep. */
 export const maySleep = (service: ListedService): boolean =>
   service.idleScaling === true && !isStopped(service) && !goneStates.includes(service.state ?? '')
 
@@ -204,7 +202,6 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) 
   },
 }
 
-/** Whether a service may sleep, and is not meant to be awake all the time. */
 const isIdler = ({ service, alwaysOn }: AuditSubject) => !alwaysOn && maySleep(service)
 
 const scaleCommand = (id: string, settings: string) => `clickhousectl cloud service scale ${id} ${settings}`
@@ -238,7 +235,6 @@ const percent = (share: number) => `${Math.round(share * 100)}%`
 /** Alerts whose evaluations cover less of the awake time do not matter much. */
 const minCovered = 0.2
 
-/** A service without compute usage on so many final days is a finding. */
 export const unusedDays = 14
 
 /** What the warehouse itself costs: storage and backups, from the cheapest final day to the mean. */

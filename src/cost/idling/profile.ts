@@ -3,14 +3,12 @@ import { addDays, type Day, dayOf } from '../../platform/core/dates.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
 import { mean } from '../../platform/core/statistics.ts'
 
-/** The compute usage of a service on one UTC day. */
 export interface DailyCompute {
   readonly day: Day
   readonly credits: number
   readonly isFinal: boolean
 }
 
-/** Why there is no estimate. */
 export const reasons = {
   'no-settings': 'the API does not say whether the service may sleep',
   'no-activities': 'the activities could not be read',
@@ -32,7 +30,6 @@ export interface KnownDay extends Interval {
   readonly credits: number
 }
 
-/** How a service slept, and what an awake hour costs. */
 export interface ServiceProfile {
   readonly days: readonly KnownDay[]
   readonly awakeShare: number
@@ -42,7 +39,6 @@ export interface ServiceProfile {
   readonly timeoutMs: { readonly low: number; readonly high: number }
 }
 
-/** A week has every weekday once. */
 export const minDays = 7
 
 interface ProfileOptions {
@@ -53,7 +49,6 @@ interface ProfileOptions {
   readonly smallestShare: number
 }
 
-/** Makes the profile of a service from the days that are completely known and final. */
 export function profileService({ timeline, usage, idleTimeoutMinutes, smallestShare }: ProfileOptions): ServiceProfile | Reason {
   const [awake, known] = [timeIn(timeline, 'awake'), timeIn(timeline, 'awake', 'asleep')]
   const days = usage.flatMap(({ day, credits, isFinal }): readonly KnownDay[] => {
@@ -152,7 +147,6 @@ export function intersect(a: readonly Interval[], b: readonly Interval[]): reado
   return shared
 }
 
-/** Length of a list without overlaps. */
 export const lengthMs = (intervals: readonly Interval[]): number => intervals.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)
 
 /** What a service did. `unknown` where activities contradict each other or do not reach back. */
@@ -195,7 +189,6 @@ const settingTypes: readonly string[] = [
 /** A start is reported by more than one activity, such as `service_awaken` and `service_running`. */
 const repeatedMs = 15 * minuteMs
 
-/** The state that the list of services shows, by the state of the API. */
 const currentStates: Readonly<Record<string, ServiceState>> = {
   running: 'awake',
   partially_running: 'awake',
@@ -253,6 +246,5 @@ function stateBefore(first: Transition | undefined, current: ServiceState): Serv
   return first.before.length === 1 ? (first.before[0] ?? 'unknown') : 'unknown'
 }
 
-/** The time in any of the states. */
 const timeIn = ({ segments }: Timeline, ...states: readonly ServiceState[]): readonly Interval[] =>
   union(segments.filter(({ state }) => states.includes(state)))

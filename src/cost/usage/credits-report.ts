@@ -18,7 +18,6 @@ import {
 } from './credits.ts'
 import { amountWords, unitWords, withPrice } from './phrases.ts'
 
-/** Whether more credits or a lower use would help. */
 interface CreditReason extends Reason {
   readonly isShort?: true
 }

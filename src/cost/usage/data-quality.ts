@@ -5,7 +5,6 @@ import { amount } from './amounts.ts'
 import { date, isWithin, type Period } from './periods.ts'
 import { entityKey, entityLabel, isRounding, totalOf, type UsageReading, type UsageRecord } from './records.ts'
 
-/** The effect of an issue on the verdict. */
 export const issueLevels = ['fail', 'warn', 'ignore'] as const
 
 export type IssueLevel = (typeof issueLevels)[number]
@@ -35,7 +34,6 @@ export const issueLevel = (kind: string, onMissing: IssueLevel | undefined): Iss
 export const findDataQualityIssues = (reading: UsageReading, today: Day, onMissing?: IssueLevel): readonly DataQualityIssue[] =>
   findIssues(reading, today).map((issue) => ({ ...issue, level: issueLevel(issue.kind, onMissing) }))
 
-/** Issues before their effect on the verdict is known. */
 export function findIssues({ period, grandTotal, records, isFiltered }: UsageReading, today: Day) {
   const span = { fromDate: period.from, toDate: period.to }
   const recordsTotal = totalOf(records)

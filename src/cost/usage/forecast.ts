@@ -43,7 +43,6 @@ interface ForecastInput {
 const enoughDays = 3
 const enoughShare = 0.2
 
-/** Requires a period with future days. */
 export function forecastSpend({ period, today, known, hasHistory }: ForecastInput): Forecast {
   const { from, end } = period
   const lastComplete = [...known.keys()]
@@ -84,7 +83,6 @@ function expectDays({ from, end }: CurrentPeriod, known: ReadonlyMap<Day, Decima
   }
 }
 
-/** Known or expected usage of each day of the period. */
 export function daysWithForecast(
   { byDay }: Expectation,
   known: ReadonlyMap<Day, Decimal>,
@@ -116,13 +114,11 @@ interface Rhythm {
   expect(day: Day, ahead: number): number
   /** Standard deviation of the total of the next days, which are given. */
   deviation(ahead: readonly Day[]): number
-  /** Usage that comes on this day of each month. */
   monthly(day: Day): MonthlyUsage | undefined
   /** Factor of the variance of a sum of days: 1 for independent days, and more for days that resemble the day before. */
   readonly inflation: number
 }
 
-/** Two weeks have every weekday twice. */
 const minDaysForWeekdays = 14
 
 /** The level and the trend are those of the last four weeks, or since the last step. */
@@ -213,7 +209,6 @@ const positions: readonly ((day: Day, left: number) => readonly string[])[] = [
 
 const isWorkday = (weekday: number) => weekday < 6
 
-/** Workdays among `length` days from a weekday on. */
 const workdaysIn = (weekday: number, length: number) =>
   Array.from({ length }, (_, i) => ((weekday + i - 1) % 7) + 1).filter(isWorkday).length
 
@@ -244,7 +239,6 @@ function monthlyUsage(days: readonly JudgedDay[], limit: number) {
       .find((usage) => usage !== undefined)
 }
 
-/** Days until the end of the month, the day included. */
 const daysLeft = (day: Day) => countDays(day, endOfMonth(day))
 
 type MonthlyUsage = Readonly<Record<'usual' | 'range', number>>

@@ -7,7 +7,6 @@ import { type CurrentPeriod, daysBeside, hasDaysAhead, historyBefore, isOverlapp
 import { tallyDays, totalOf, type UsageReading, type UsageRecord } from './records.ts'
 import { addAnswers, cutIntoWindows, onlyUnit, readUsageCost } from './usage-api.ts'
 
-/** All usage that a run reads. */
 export interface Readings {
   readonly unit: string
   readonly main: UsageReading
@@ -15,7 +14,6 @@ export interface Readings {
   readonly others: readonly UsageReading[]
   /** The days before the period, and before budgets with future days. */
   readonly history: History
-  /** Readings for budgets with a tag in their scope, by tag. */
   readonly tagged: ReadonlyMap<string, TaggedReadings>
 }
 
@@ -195,7 +193,6 @@ export interface DayTotal {
   readonly total: Decimal
 }
 
-/** One entry for each day of the period, in order, with or without usage. */
 export function totalByDay(records: readonly UsageRecord[], period: Period) {
   const { totals, provisional } = tallyDays(records)
   return [...eachDay(period.from, period.to)].map((date) => ({ date, total: totals.of(date), provisional: provisional.of(date) }))

@@ -9,7 +9,6 @@ import { date, type Period } from './periods.ts'
 
 export type UsageRecord = z.output<ReturnType<typeof usageRecordSchema>>
 
-/** Usage of one entity on one UTC day. */
 export const usageRecordSchema = () =>
   z.object({
     date,
@@ -111,7 +110,6 @@ export function tallyRecords<Key>(
   return { totals, provisional }
 }
 
-/** Usage by day. */
 export const tallyDays = (records: readonly UsageRecord[]) => tallyRecords<Day>(records, ({ date, total }) => [[date, total]])
 
 type UsageGroup = z.output<ReturnType<typeof groupSchema>>

@@ -106,7 +106,6 @@ export const usageDetails = () =>
       .describe('Records that were read by tag, for budgets with a tag in their scope.'),
   })
 
-/** The single source of the result's types, its document and the schema of the document. */
 export const usageResultSchema = () => z.object({ ...usageOutput.shape, ...usageDetails().shape })
 
 /** The result as JSON values: what `usageResultSchema` encodes. */
@@ -128,7 +127,6 @@ function writeComparison(comparison: UsageComparison): z.input<ReturnType<typeof
 
 const writePercent = (percent: Decimal | undefined) => percent?.toFixed(2)
 
-/** Values with decimals as text. */
 type Texts<T> = T extends string
   ? T
   : T extends Decimal

@@ -9,7 +9,6 @@ import { isMapping } from '../../platform/core/keys.ts'
 import type { Period } from './periods.ts'
 import type { UsageRecord } from './records.ts'
 
-/** Longest period of one request, in days. */
 export const maxWindowDays = 31
 
 /** Cuts a period into as few windows as possible, in order, without an overlap. */

@@ -168,7 +168,6 @@ async function loadBudgets(
 const provider: UsageResult['provider'] = {
   name: 'ClickHouse',
   serviceName: 'ClickHouse Cloud',
-  // One of the service categories of FOCUS.
   serviceCategory: 'Databases',
   listPrice: { currency: 'USD', amount: '1' },
 }

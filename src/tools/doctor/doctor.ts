@@ -118,7 +118,6 @@ export const doctor = defineOperation({
   }),
 })
 
-/** What failed: one text for each cause, with all requests that it made fail. */
 function describeCauses(checks: readonly DoctorCheck[]) {
   const parts = checks
     .filter(({ outcome }) => outcome === 'failed' || outcome === 'warning')
@@ -226,7 +225,6 @@ const serverProbe = ({ api, apiOrigin }: DoctorContext): DoctorProbe => ({
   },
 })
 
-/** Kinds of failure after which all other requests would fail, too. */
 const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
   'authentication',
   'network',
@@ -279,7 +277,6 @@ const checkTable = (checks: readonly DoctorCheck[]) =>
 /** When the key expires. `never` for a key without an end. */
 type KeyExpiry = 'never' | { readonly expiresMs: number }
 
-/** A key that expires sooner is a warning. */
 const warnWithinMs = 30 * dayMs
 
 // The document: "If not present, `null` or is empty the key never expires."

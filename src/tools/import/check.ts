@@ -36,7 +36,6 @@ type ToValues = (columns: readonly SqlColumn[], rows: readonly SqlRow[]) => Valu
 
 const windowCount = 24
 
-/** Throws an ApiError. */
 export async function compareQueries(access: CheckAccess, { alert, condition, isGrouped }: Translated): Promise<Comparison> {
   const lengthMs = intervalMs[alert.interval]
   // An hour apart, or as far apart as the interval is long.

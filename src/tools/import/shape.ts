@@ -12,13 +12,11 @@ export interface Reduction {
 
 export interface AlertSql {
   readonly sql: string
-  /** Whether columns name groups. */
   readonly isGrouped: boolean
   /** `never`: always one number. `number`: one row, maybe without a number. `rows`: maybe no row. */
   readonly missing: 'never' | 'number' | 'rows'
   /** Whether several rows are possible, of which the server compares the first. Grafana fails. */
   readonly mayHaveRows?: boolean
-  /** Whether all values are whole numbers. */
   readonly isWhole: boolean
   /** What depends on the order of the rows, where the query does not sort them by time. */
   readonly unsorted?: string
@@ -145,7 +143,6 @@ type Select = ReturnType<typeof readSelect>
 function readSelect(sql: string) {
   const tokens = toTokens(sql)
   let depth = 0
-  /** The words outside of brackets. */
   const outside = tokens.flatMap((token, i) => {
     if (/^[)\]]$/.test(token)) depth--
     const isWord = depth === 0 && /^\w+$/.test(token)

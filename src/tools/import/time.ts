@@ -10,7 +10,6 @@ import { type GrafanaQuery, toSeconds } from './grafana-file.ts'
 interface TimeTexts {
   /** Undefined for an unknown macro. */
   readonly macro: (name: string, args: readonly string[]) => string | undefined
-  /** The end of the window, as DateTime64(3). */
   readonly end: string
 }
 
@@ -20,7 +19,6 @@ interface TimedSql {
   readonly readsLater: boolean
 }
 
-/** Throws an UnusableSql for what has no equivalent. */
 export function translateTime(sql: string, { macro, end }: TimeTexts): TimedSql {
   const expanded = expandMacros(sql, (name, args) => {
     if (name.startsWith('_')) return refuse('the query has a macro in a macro')
@@ -134,7 +132,6 @@ function excludeLater(text: string, end: string): TimedSql {
 
 const startOf = (column: string, seconds: number) => `toStartOfInterval(toDateTime(${column}), INTERVAL ${seconds} second)`
 
-/** Macros of the data source only. */
 function expandOwn(
   name: string,
   [first = '', second = '']: readonly string[],

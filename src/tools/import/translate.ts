@@ -52,7 +52,6 @@ export const outcomeSchema = z.object({
 
 export type ImportOutcome = z.output<typeof outcomeSchema> & { readonly translated?: Translated }
 
-/** `sqlFunctions`: functions of the user. */
 export async function translateRule(
   rule: RuleInFile,
   choices: ImportChoices,
@@ -238,7 +237,6 @@ function toTexts(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql,
   return { ...(message !== '' && { message: cut(message.replace(template, toProduct)) }), note: cut(note.replace(template, '…')) }
 }
 
-/** Fields without effect on an alert. */
 const withoutEffect = /^(?:org(?:Id|ID)|id|updated|provenance|folderUID|ruleGroup|guid|version)$/
 
 /** A failing query, notifications, and fields without an equivalent. */

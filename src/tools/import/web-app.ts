@@ -22,7 +22,6 @@ export const dashboardOutcome = z.object({
 
 export type DashboardOutcome = z.output<typeof dashboardOutcome> & {
   readonly declared?: Body
-  /** The alerts of its tiles, without the dashboard. */
   readonly alerts?: readonly Body[]
 }
 
@@ -40,7 +39,6 @@ interface Choices {
 
 const { shape } = declaredDashboard
 
-/** The document with names in place of ids. */
 const replaceIds = (value: unknown, names: ReadonlyMap<string, string>): unknown =>
   typeof value === 'string' ? (names.get(value) ?? value) : mapItems(value, (item) => replaceIds(item, names))
 
@@ -117,7 +115,7 @@ function toAlert(alert: Body, whyNot: string | undefined, webhooks: Choices['web
     const webhook = webhooks.get(String(webhookId)) ?? webhookName
     return withoutUndefined({ ...others, ...(webhook === undefined ? { webhookId } : { webhook }) })
   }
-  const fields: Readonly<Record<string, Convert>> = {
+  const fields: Conversions = {
     channel: (value) => ({ channel: toChannel(value) }),
     channels: (value) => ({ channels: listOf(value).map(toChannel) }),
   }
@@ -129,7 +127,6 @@ const nameOf = (tile: Body) => String(ownValue(ownValue(tile, 'config'), 'name')
 
 const describe = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
 
-/** Whether files can declare the value. */
 function isAccepted(schema: Schema | undefined, value: unknown, what: string, lose: Lose) {
   const error = schema && z.safeParse(schema, value).error
   if (schema === undefined || error === undefined) return true
@@ -153,8 +150,10 @@ const isId = (text: unknown) => /^[0-9a-f]{24}$/.test(String(text))
 /** The fields of the API for a field of the web app: none where every reader assumes the value, and one that no schema has for a loss. */
 type Convert = (value: unknown, web: Body, lose: Lose) => Body
 
+type Conversions = Readonly<Record<string, Convert>>
+
 /** The fields under the API's names. What the schema does not have is a loss. `fields` are those that differ between the two. */
-function carry(web: Body, schema: Schema | undefined, fields: Readonly<Record<string, Convert>>, lose: Lose): Body {
+function carry(web: Body, schema: Schema | undefined, fields: Conversions, lose: Lose): Body {
   const form = schema instanceof z.ZodObject ? schema : formOf(schema, web)
   if (form === undefined) return web
   const carried = Object.entries(web).flatMap(([field, value]) => {
@@ -176,7 +175,6 @@ const assumedValues: Readonly<Record<string, unknown>> = {
   ...{ havingLanguage: 'sql', seriesReturnType: 'column', ratioMode: 'per_group' },
 }
 
-/** What a field did that is left out. */
 const effects: Readonly<Record<string, string>> = {
   where: ', so that rows without it count, too',
   limit: ', so that the tile can have more rows',
@@ -212,7 +210,7 @@ const condition =
   }
 
 /** Some are set by the server, and an import in the web app leaves the description out. */
-const dashboardFields: Readonly<Record<string, Convert>> = {
+const dashboardFields: Conversions = {
   ...{ version: drop, description: drop, id: drop, _id: drop, __v: drop, team: drop, $schema: drop },
   ...{ createdAt: drop, updatedAt: drop, createdBy: drop, updatedBy: drop, provisioned: drop },
   ...{ savedQuery: condition('savedQuery', 'lucene'), savedQueryLanguage: drop },
@@ -226,13 +224,13 @@ const itemFields = {
     variableName: (value, { isVariableEnabled }) => (isVariableEnabled === true ? { variableName: value } : lost),
     appliesToSourceIds: (value, { isBroadcastEnabled }) => (isBroadcastEnabled === false ? lost : { appliesToSourceIds: value }),
   },
-} satisfies Readonly<Record<string, Readonly<Record<string, Convert>>>>
+} satisfies Readonly<Record<string, Conversions>>
 
 const isRanked = ({ displayType }: Body) => displayType === 'pie' || displayType === 'bar'
 
 const schemaOf = ({ configType }: Body): Schema => (configType === 'sql' ? writtenConfig : builtConfig)
 
-const chartFields: Readonly<Record<string, Convert>> = {
+const chartFields: Conversions = {
   ...{ name: drop, alert: drop },
   configType: (value) => (value === 'sql' ? { configType: value } : {}),
   source: (value, { displayType }) => (displayType === 'markdown' ? {} : { sourceId: value }),
@@ -266,7 +264,7 @@ function toOnClick(onClick: unknown, _: Body, lose: Lose): Body {
   return { onClick: { ...onClick, target: { mode: 'template', template: id } } }
 }
 
-const seriesFields: Readonly<Record<string, Convert>> = {
+const seriesFields: Conversions = {
   aggCondition: condition('aggCondition', 'lucene', 'where'),
   aggConditionLanguage: drop,
   isDelta: () => ({ periodAggFn: 'delta' }),
@@ -274,7 +272,7 @@ const seriesFields: Readonly<Record<string, Convert>> = {
   valueExpression: (value, { aggFn }) => (aggFn === 'count' ? lost : { valueExpression: value }),
 }
 
-const heatmapFields: Readonly<Record<string, Convert>> = { aggFn: (value) => (value === 'count' ? {} : lost), aggConditionLanguage: drop }
+const heatmapFields: Conversions = { aggFn: (value) => (value === 'count' ? {} : lost), aggConditionLanguage: drop }
 
 function toSelect(select: unknown, web: Body, lose: Lose): Body {
   const form = formOf(schemaOf(web), web)
@@ -292,8 +290,7 @@ function toSelect(select: unknown, web: Body, lose: Lose): Body {
   return { select: isOne ? all.slice(0, 1) : all }
 }
 
-/** Fields of the API, which are those of files. */
-const apiFields: Readonly<Record<string, Convert>> = { id: drop }
+const apiFields: Conversions = { id: drop }
 
 function toApiTile({ config, ...others }: Body, connectionOf: (given: unknown) => unknown, lose: Lose): Body {
   const chart = isMapping(config) ? config : {}
