@@ -62,8 +62,7 @@ export function isAsBase(base: string | undefined, { kind, stored, desired, comm
   const body = kind.toBody(stored)
   const declared = kind.withStoredIds(desired, body)
   const marker = isEntry ? markerText(kind, stored) : undefined
-  const isBase = (one: Body, by: Body | undefined) =>
-    base === baseText(isEntry ? [covered(kind, one, by), marker] : covered(kind, one, by))
+  const isBase = (one: Body, by: Body | undefined) => base === baseText(isEntry ? [covered(kind, one, by), marker] : covered(kind, one, by))
   const added = Map.groupBy(undeclaredFields({ stored: body, declared, declaredAsSent: declared }, kind.schema), ({ place }) => place)
   const groups: readonly (readonly FieldPath[])[] = [
     ...(kind.newerFields ?? []).map((field) => [[field]]),

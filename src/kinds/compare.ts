@@ -52,8 +52,7 @@ export function composeCreate(kind: KindWire, desired: Body): Body {
 export function composeUpdate(kind: KindWire, desired: Body, stored: StoredObject): Body {
   const body = kind.toBody(stored)
   const declared = kind.withStoredIds(desired, body)
-  const isCleared = (key: string) =>
-    isInForm(kind.schema, key) && !Object.hasOwn(declared, key) && kind.clearsBy[key] !== undefined
+  const isCleared = (key: string) => isInForm(kind.schema, key) && !Object.hasOwn(declared, key) && kind.clearsBy[key] !== undefined
   const clearing = mapFields(Object.keys(body).filter(isCleared), (key) => kind.clearsBy[key])
   return composeCreate(kind, { ...overlay(declared, body, kind.schema), ...clearing })
 }

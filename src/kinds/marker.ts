@@ -189,8 +189,7 @@ const isMarkerPart = (tag: unknown) =>
 
 export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isMarkerPart(tag)
 
-const listTags = (tags: unknown) =>
-  Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : []
+const listTags = (tags: unknown) => (Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : [])
 
 export const withoutMarkerTags = (tags: unknown): readonly string[] => [...new Set(listTags(tags).filter((tag) => !isMarkerTag(tag)))]
 

@@ -102,8 +102,7 @@ function checkTarget(alert: CheckedAlert, known: Known): readonly Problem[] {
     return [...dangling('dashboard', dashboard, known), ...dangling('savedSearch', savedSearch, known)]
   if (query !== undefined && (tile === undefined || ownValue(alert.spelled, 'tile') !== undefined)) return checkQueryTarget(alert, known)
   const onTile = dashboard !== undefined || tile !== undefined
-  if (onTile && savedSearch !== undefined)
-    return [['alert-target', [], 'must watch either a tile or a savedSearch, not both']]
+  if (onTile && savedSearch !== undefined) return [['alert-target', [], 'must watch either a tile or a savedSearch, not both']]
   if (savedSearch !== undefined) return dangling('savedSearch', savedSearch, known)
   if (!onTile) return [['alert-target', [], 'watches nothing; add a query, dashboard and tile, or savedSearch']]
   if (dashboard === undefined || tile === undefined) {
@@ -130,11 +129,7 @@ function checkQueryTarget(alert: CheckedAlert, known: Known): readonly Problem[]
     : []
 }
 
-function dangling(
-  field: 'dashboard' | 'savedSearch',
-  reference: string | object | undefined,
-  known: Known,
-): readonly Problem[] {
+function dangling(field: 'dashboard' | 'savedSearch', reference: string | object | undefined, known: Known): readonly Problem[] {
   if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(field, reference)) return []
   const nearest = didYouMean(reference, known.keysOf(field))
   const message = `"${quote(reference, 60)}" is not a key in these files${nearest}${nearest ? ' T' : '; t'}o refer to an existing one, use { name: … } or { id: … }`
@@ -146,17 +141,15 @@ function checkTile(alert: CheckedAlert, key: string, { tiles }: DeclaredDashboar
   if (typeof tile !== 'string') return []
   const [target, second] = tiles.filter(({ name }) => name === tile)
   if (target === undefined) {
-    return [
-      ['dangling-reference',
-        ['tile'],
-        `dashboard ${key} has no tile named "${quote(tile, 60)}"${adviseTileName(tile, tiles)}`],
-    ]
+    return [['dangling-reference', ['tile'], `dashboard ${key} has no tile named "${quote(tile, 60)}"${adviseTileName(tile, tiles)}`]]
   }
   if (second !== undefined)
     return [
-      ['ambiguous-tile',
+      [
+        'ambiguous-tile',
         ['tile'],
-        `dashboard ${key} has several tiles named "${quote(tile, 60)}"; rename them so that each name is unique`],
+        `dashboard ${key} has several tiles named "${quote(tile, 60)}"; rename them so that each name is unique`,
+      ],
     ]
   if (target.config !== undefined && lacksInterval(target.config)) {
     const message = `the SQL of tile "${quote(tile, 60)}" must use the interval, such as $__timeInterval(column) or {intervalSeconds:Int64}`
@@ -176,9 +169,7 @@ const lacksInterval = (config: object) =>
 function checkContainers({ tiles, containers = [] }: DeclaredDashboard): readonly Problem[] {
   const known = new Map(containers.map((container) => [container.id, container]))
   return tiles.flatMap(({ containerId, tabId }, i): readonly Problem[] => {
-    const at = (field: string, message: string): readonly Problem[] => [
-      ['dangling-reference', ['tiles', i, field], message],
-    ]
+    const at = (field: string, message: string): readonly Problem[] => [['dangling-reference', ['tiles', i, field], message]]
     if (containerId === undefined) return tabId === undefined ? [] : at('tabId', 'needs a containerId, too')
     const container = known.get(containerId)
     if (container === undefined)

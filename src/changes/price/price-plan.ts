@@ -1,4 +1,3 @@
-import { type CostFacts, hasUnknownTarget, profileOf, readCostFacts } from '../../cost/idling/facts.ts'
 import {
   type AlertPrice,
   priceAlerts,
@@ -7,7 +6,15 @@ import {
   scheduleOf,
   sleepsThroughAlerts,
 } from '../../cost/idling/price.ts'
-import { isAwakeOrAsleep, reasons, type ServiceProfile } from '../../cost/idling/profile.ts'
+import {
+  type CostFacts,
+  hasUnknownTarget,
+  isAwakeOrAsleep,
+  profileOf,
+  readCostFacts,
+  reasons,
+  type ServiceProfile,
+} from '../../cost/idling/profile.ts'
 import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import type { Kind } from '../../kinds/kind.ts'

@@ -9,10 +9,19 @@ import { plural } from '../../platform/core/text.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import type { BudgetScope } from '../usage/budgets-file.ts'
 import { recordsInScope } from '../usage/records.ts'
-import type { AuditRule } from './audit-result.ts'
-import type { CostFacts, ReadFailure, Usage } from './facts.ts'
+import type { AuditRule } from './audit-report.ts'
 import { coverageOf, monthDays, runningAlert, scheduleOf, sleepsThroughAlerts } from './price.ts'
-import { type DailyCompute, lengthMs, minDays, type Reason, reasons, type ServiceProfile } from './profile.ts'
+import {
+  type CostFacts,
+  type DailyCompute,
+  lengthMs,
+  minDays,
+  type ReadFailure,
+  type Reason,
+  reasons,
+  type ServiceProfile,
+  type Usage,
+} from './profile.ts'
 
 /** Credits of a month of 30 days, or why there is no number. */
 export type CostEstimate = { readonly low: number; readonly high: number } | { readonly reason: string }

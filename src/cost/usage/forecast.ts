@@ -3,9 +3,8 @@ import { addDays, countDays, type Day, eachDay, endOfMonth, weekdayOf } from '..
 import { type Decimal, fromEstimate, largest, sum, zero } from '../../platform/core/decimal.ts'
 import { mean, median, spread } from '../../platform/core/statistics.ts'
 import { estimate } from './amounts.ts'
-import { lastCompleteDay } from './data-quality.ts'
 import { type CurrentPeriod, date, dayOn } from './periods.ts'
-import type { DayTotal } from './readings.ts'
+import { type DayTotal, lastCompleteDay } from './readings.ts'
 
 export type Forecast = z.output<ReturnType<typeof forecastSchema>>
 
@@ -107,25 +106,13 @@ interface DayValue {
   readonly value: number
 }
 
-interface Rhythm {
-  readonly days: number
-  readonly isWeekdayAware: boolean
-  /** Expected usage `ahead` days after the last known day. */
-  expect(day: Day, ahead: number): number
-  /** Standard deviation of the total of the next days, which are given. */
-  deviation(ahead: readonly Day[]): number
-  monthly(day: Day): MonthlyUsage | undefined
-  /** Factor of the variance of a sum of days: 1 for independent days, and more for days that resemble the day before. */
-  readonly inflation: number
-}
-
 const minDaysForWeekdays = 14
 
 /** The level and the trend are those of the last four weeks, or since the last step. */
 const lineDays = 28
 
 /** Days in order, without gaps; not empty. */
-export function learnRhythm(days: readonly DayValue[]): Rhythm {
+export function learnRhythm(days: readonly DayValue[]) {
   const isWeekdayAware = days.length >= minDaysForWeekdays
   const factors = isWeekdayAware ? weekdayFactors(days) : new Map<number, number>()
   const factorOf = (day: Day) => factors.get(weekdayOf(day)) ?? 1
@@ -153,10 +140,14 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
     days: days.length,
     isWeekdayAware,
     monthly,
+    /** Factor of the variance of a sum of days: 1 for independent days, and more for days that resemble the day before. */
     inflation: line.inflation,
-    expect: (day, ahead) => Math.max(0, line.level + line.slope * trendDays(ahead)) * factorOf(day) + (monthly(day)?.usual ?? 0),
+    /** Expected usage `ahead` days after the last known day. */
+    expect: (day: Day, ahead: number) =>
+      Math.max(0, line.level + line.slope * trendDays(ahead)) * factorOf(day) + (monthly(day)?.usual ?? 0),
+    /** Standard deviation of the total of the next days, which are given. */
     // Days deviate independently. An error of the level or the trend affects all of them.
-    deviation(ahead) {
+    deviation(ahead: readonly Day[]) {
       const factors = ahead.map(factorOf)
       const all = addNumbers(factors)
       const trended = addNumbers(factors.map((factor, i) => factor * (trendDays(i + 1) + line.meanAgo)))

@@ -3,7 +3,7 @@ import { type Decimal, percentOf } from '../../platform/core/decimal.ts'
 import { type Line, say, type Trusted, toPlainText, trusted } from '../../platform/core/line.ts'
 import { andMore } from '../../platform/core/text.ts'
 import { formatMoney, formatMoneyPair, formatPercent } from '../../platform/report/format.ts'
-import { type DataQualityIssue, findIssues } from './data-quality.ts'
+import { type DataQualityIssue, findIssues } from './readings.ts'
 import type { UsageReading } from './records.ts'
 import type { UsageResult } from './result.ts'
 

@@ -71,8 +71,7 @@ export function findSpikes(records: readonly UsageRecord[], days: readonly DayTo
       return mayRise ? spikesOf('entity', own, ownDays, from) : []
     })
     .filter(({ total, usual }) => Number(total) >= Math.max(minEntityFactor * Number(usual), Number(usual) + smallest))
-  const isExplained = ({ date, driver }: Spike) =>
-    ofAll.some((one) => one.date === date && entityKey(one.driver) === entityKey(driver))
+  const isExplained = ({ date, driver }: Spike) => ofAll.some((one) => one.date === date && entityKey(one.driver) === entityKey(driver))
   return [...ofAll, ...ofEntities.filter((one) => !isExplained(one))]
 }
 

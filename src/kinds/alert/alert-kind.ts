@@ -245,7 +245,6 @@ const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Bod
 
 const isSameTarget = (a: Body, b: Body) => a.type === b.type && a.webhookId === b.webhookId
 
-
 /**
  * The context of an alert of a project that is on the tile of a person. A new file does not name a dashboard for queries by its key, because the
  * dashboard that files declare under the key does not have this tile.

@@ -52,14 +52,12 @@ export function describeThreshold({ thresholdType, threshold, thresholdMax }: Th
   return `${Object.hasOwn(thresholdSigns, type) ? thresholdSigns[type] : words} ${String(threshold ?? '–')}${max}`
 }
 
-type Condition = Threshold & Readonly<Partial<Record<'interval' | 'detectionMode' | 'anomalyConfig', unknown>>>
-
 /** How a server newer than HyperDX 2.36 finds what is wrong, where it compares no threshold: `anomaly`. */
-const modeOf = ({ detectionMode, anomalyConfig }: Condition) =>
+const modeOf = ({ detectionMode, anomalyConfig }: Body) =>
   detectionMode != null && detectionMode !== 'threshold' ? String(detectionMode) : isEmpty(anomalyConfig) ? undefined : 'anomaly'
 
 /** `≥ 5 over 5m`, `between 5 and 9 in 5m`, `anomaly on 5m`. */
-export function describeCondition(alert: Condition, preposition: 'over' | 'in'): string {
+export function describeCondition(alert: Body, preposition: 'over' | 'in'): string {
   const mode = modeOf(alert)
   const interval = String(alert.interval ?? '–')
   return mode === undefined ? `${describeThreshold(alert)} ${preposition} ${interval}` : `${mode} on ${interval}`

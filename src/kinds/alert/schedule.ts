@@ -158,14 +158,8 @@ export function explainFailedEvaluation(alert: Body): string | undefined {
 /** Time beyond two intervals: evaluations of a busy server are late, and clocks differ. */
 const patienceMs = 10 * minuteMs
 
-interface LastEvaluation {
-  /** When the server evaluated the alert, or somebody wrote it since. */
-  readonly atMs: number
-  readonly isOverdue: boolean
-}
-
-/** Undefined for an alert that is disabled or silenced, and where the server shows no time. */
-function lastEvaluation(alert: Body, nowMs: number): LastEvaluation | undefined {
+/** When the server evaluated the alert, or somebody wrote it since; undefined for one that is disabled or silenced, and without a time. */
+function lastEvaluation(alert: Body, nowMs: number) {
   const intervalMs = intervalMsOf(alert.interval)
   const shown = typeof alert.updatedAt === 'string' ? alert.updatedAt : (failedAt(alert) ?? '')
   const atMs = Math.max(Date.parse(shown), startMsOf(alert) ?? 0)

@@ -71,10 +71,8 @@ export function tableOfSource(source: Body): SourceTable | undefined {
 }
 
 /** The charts of the server weigh rows in the same way. */
-export const countWith =
-  (sampleRate: string | undefined) =>
-  (condition?: string) => {
-    if (sampleRate === undefined) return condition === undefined ? 'count()' : `countIf(${condition})`
-    const weight = `greatest(toUInt64OrZero(toString(${sampleRate})), 1)`
-    return condition === undefined ? `sum(${weight})` : `sumIf(${weight}, ${condition})`
-  }
+export const countWith = (sampleRate: string | undefined) => (condition?: string) => {
+  if (sampleRate === undefined) return condition === undefined ? 'count()' : `countIf(${condition})`
+  const weight = `greatest(toUInt64OrZero(toString(${sampleRate})), 1)`
+  return condition === undefined ? `sum(${weight})` : `sumIf(${weight}, ${condition})`
+}

@@ -231,8 +231,7 @@ const ofSomeKinds = new Set(Object.values(fieldsByKind).flatMap((fields) => [...
 /** A source of a file: with all fields that its kind needs, and no others. */
 export const sourceInFile = declaredSource.superRefine((source, context) => {
   const { required: needed, optional } = fieldsByKind[source.kind]
-  const demand = (...path: string[]) =>
-    context.addIssue({ code: 'custom', path, message: `a source of the kind ${source.kind} needs it` })
+  const demand = (...path: string[]) => context.addIssue({ code: 'custom', path, message: `a source of the kind ${source.kind} needs it` })
   for (const field of needed) if (source[field] === undefined) demand(field)
   if (source.kind !== 'metric' && !source.from.tableName) demand('from', 'tableName')
   for (const field of keysOf<Field>(source))

@@ -94,8 +94,7 @@ const webhookBody = z.strictObject({
 const secretFields: readonly string[] = ['url', 'headers', 'queryParams']
 
 /** Fields that the API does not answer. For incident.io, the body is one of them. */
-const hiddenFields = (service: unknown) =>
-  service === 'incidentio' ? ['headers', 'queryParams', 'body'] : ['headers', 'queryParams']
+const hiddenFields = (service: unknown) => (service === 'incidentio' ? ['headers', 'queryParams', 'body'] : ['headers', 'queryParams'])
 
 /** The fields of a file that pull cannot write. What a webhook without our marker has is unknown, and only a body would be lost. */
 function hiddenInFile({ service, description }: StoredObject) {
@@ -284,11 +283,6 @@ export const newerBodyVariables = [
 /** `eq` is the server's, the others are those of Handlebars. */
 export const bodyHelpers = ['eq', 'if', 'unless', 'each', 'with', 'lookup', 'log'] as const
 
-interface NamesInBody {
-  readonly variables: ReadonlySet<string>
-  readonly helpers: ReadonlySet<string>
-}
-
 /** A comment, or an expression, whose texts in quotes may have braces. `\{{` is a text. */
 const mustache = /(?<!(?<!\\)\\)\{\{\{?~?(?:!--.*?--|!.*?|((?:"[^"]*"|'[^']*'|[^"'{}])*?))~?\}\}/gs
 
@@ -296,7 +290,7 @@ const token = /"[^"]*"|'[^']*'|\[[^\]]*\]|[()=|]|[^\s()=|"']+/g
 
 const literal = /^(?:["']|-?\d|(?:true|false|null|undefined)$)/
 
-export function namesInBody(template: string): NamesInBody {
+export function namesInBody(template: string) {
   const names = { variables: new Set<string>(), helpers: new Set<string>() }
   for (const [, inner = ''] of template.matchAll(mustache)) {
     const expression = inner.trim().replace(/^(?:[#^&]\s*)?(?:else(?=\s|$))?/, '')

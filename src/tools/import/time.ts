@@ -161,8 +161,7 @@ const expand = (name: string, args: readonly string[], print: PrintTime, query: 
 
 /** The time of the query in an alert. `onRange` is called for a range that is not the evaluated window. */
 export function alertTexts(query: GrafanaQuery, interval: AlertInterval, onRange: () => unknown): TimeTexts {
-  const before = (seconds: number) =>
-    `fromUnixTimestamp64Milli({endDateMilliseconds:Int64}${seconds === 0 ? '' : ` - ${seconds * 1000}`})`
+  const before = (seconds: number) => `fromUnixTimestamp64Milli({endDateMilliseconds:Int64}${seconds === 0 ? '' : ` - ${seconds * 1000}`})`
   const { from, to } = query.relativeTimeRange ?? {}
   const print: PrintTime = (type, end) => {
     if (!from) return refuse('the query uses a time range, and relativeTimeRange is missing')

@@ -181,8 +181,7 @@ function sqlOf({ refId, model }: GrafanaQuery) {
 const worstOf: Readonly<Record<string, 'max' | 'min'>> = { above: 'max', below: 'min' }
 
 /** A block of YAML has no tabs, and no blanks at the ends of lines. A text keeps its own. */
-const tidy = (sql: string) =>
-  /'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/(?<![ \t\r])[ \t\r]+$/gm, '').replace(/\t/g, '  ')
+const tidy = (sql: string) => (/'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/(?<![ \t\r])[ \t\r]+$/gm, '').replace(/\t/g, '  '))
 
 function toThreshold({ evaluator: { withoutBorders, ...fields } }: RuleCondition, { isWhole }: AlertSql, differences: string[]) {
   const { threshold, thresholdMax } = fields
