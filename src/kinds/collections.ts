@@ -61,7 +61,7 @@ const watchedKinds: readonly KindName[] = ['dashboard', 'savedSearch']
  */
 export async function findNames(api: ReadApi, service: Target, kinds: readonly KindName[] = [...watchedKinds, 'webhook']) {
   const read = async (kind: KindName): Promise<List<StoredObject>> => collections[kind].list(api, service, { isOptional: true })
-  const lists = await Promise.all(kinds.map((kind) => read(kind).catch(toUnread)))
+  const lists = await Promise.all(kinds.map((kind) => read(kind).catch((thrown: unknown) => ({ failure: causeOf(toFailure(thrown)) }))))
   const items = lists.flatMap((list) => ('items' in list ? list.items : []))
   return {
     names: new Map([...items.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])), ...watchedNames(items)]),
@@ -76,5 +76,3 @@ export async function readWatchedNames(api: ReadApi, service: Target, alerts: re
   const { names } = await findNames(api, service, watchedKinds)
   return withWatchedNames(alerts, names)
 }
-
-const toUnread = (thrown: unknown): { readonly failure: string } => ({ failure: causeOf(toFailure(thrown)) })

@@ -15,7 +15,7 @@ import type { ReadSecret } from './secret.ts'
  */
 export type Body = Readonly<Record<string, unknown>>
 
-/** The name of the tile or saved search that an alert without a name watches. Copies of the alert keep it, and nothing writes it. */
+/** What an alert without a name watches. Copies of the alert keep it, and nothing writes it. */
 const watchedName = Symbol('watched name')
 
 export interface StoredObject {
@@ -46,7 +46,7 @@ export const watchedNames = (
 export const withWatchedNames = <T extends StoredObject>(alerts: readonly T[], names: ReadonlyMap<string, string>): readonly T[] =>
   alerts.map((alert) => (alert.name ? alert : { ...alert, [watchedName]: names.get(watchedPlaceOf(alert) ?? '') }))
 
-/** What people call a stored object: its name, or for an alert without one its display name or what it watches. Empty where none is known. */
+/** For an alert without a name, its display name or what it watches. Empty where none is known. */
 export const storedLabelOf = ({ name, displayName, [watchedName]: watched }: StoredObject): string =>
   name || (typeof displayName === 'string' && displayName) || watched || ''
 
@@ -139,8 +139,6 @@ export interface KindIdentity<Declared extends DeclaredObject = DeclaredObject> 
   readonly label: string
   /** What shows that files manage an object: a marker inside it, or its identity, where the API has no field for a marker. */
   readonly ownership: 'marker' | 'identity'
-  /** Whether a second object with the same name would be refused, or could not be referred to. */
-  readonly hasUniqueNames?: true
   /** How other declarations refer to an object by its name, before and after it is created. */
   readonly referredToAs?: ReferableKind
   /** Identifies an object in a list. Only the declared and the stored body of one object have the same token, so apply finds what it created. */

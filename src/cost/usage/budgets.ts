@@ -32,17 +32,11 @@ import {
 
 export const limitStatuses = ['within', 'warn', 'exceeded'] as const
 
-interface LimitCheck {
-  readonly status: (typeof limitStatuses)[number]
-  /** Undefined without a limit, and for a limit of zero. */
-  readonly usedPercent: Decimal | undefined
-}
-
 /** Compares all digits. An equal amount is within the limit, and zero is a valid limit. */
-export function checkLimit(used: Decimal, limit: Decimal | undefined, warnAbove: Decimal | undefined): LimitCheck {
-  const usedPercent = limit === undefined ? undefined : percentOf(used, limit)
-  if (limit !== undefined && used.gt(limit)) return { status: 'exceeded', usedPercent }
-  return { status: warnAbove !== undefined && used.gt(warnAbove) ? 'warn' : 'within', usedPercent }
+export function checkLimit(used: Decimal, limit: Decimal | undefined, warnAbove: Decimal | undefined) {
+  const isWarned = warnAbove !== undefined && used.gt(warnAbove)
+  const status: (typeof limitStatuses)[number] = limit !== undefined && used.gt(limit) ? 'exceeded' : isWarned ? 'warn' : 'within'
+  return { status, usedPercent: limit && percentOf(used, limit) }
 }
 
 /** The first day on which usage exceeds the limit: by its records, or as expected, from today on. Undefined when it stays within the limit. */

@@ -30,7 +30,7 @@ export const allReadings = ({ main, previous, others }: Readings): readonly Usag
   ...others,
 ]
 
-/** Earlier days for forecasts and spikes. No limit counts them, so that a run does not require them. */
+/** Earlier days for forecasts and spikes, which no limit counts and no run requires. */
 export interface History {
   readonly readings: readonly UsageReading[]
   readonly failures: readonly HistoryFailure[]
@@ -199,7 +199,7 @@ export function totalByDay(records: readonly UsageRecord[], period: Period) {
   return [...eachDay(period.from, period.to)].map((date) => ({ date, total: totals.of(date), provisional: provisional.of(date) }))
 }
 
-/** The days around the period that were read without a gap, and belong to it or its history. An unread day is not a day without usage. */
+/** The days around the period that were read without a gap. An unread day is not a day without usage. */
 function blockAround(period: CurrentPeriod, readings: readonly UsageReading[]): Period {
   const blocks = daysBeside(
     readings.map((reading) => reading.period),

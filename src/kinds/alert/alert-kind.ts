@@ -208,7 +208,8 @@ function effectiveFields(body: Body): Body {
     ...(fields.source === 'saved_search' ? { savedSearchId, groupBy } : { dashboardId, tileId }),
     ...(isRange && { thresholdMax }),
     scheduleStartAt: typeof scheduleStartAt === 'string' ? toUtc(scheduleStartAt) : scheduleStartAt,
-    channels: channelsOf(body).map(withoutWebhookService),
+    // The server itself sets which service a webhook belongs to.
+    channels: channelsOf(body).map(({ webhookService: _, ...channel }) => channel),
     ...ownTags(tags),
   }
 }
@@ -236,9 +237,6 @@ function channelsOf({ channel, channels }: Body): readonly Body[] {
   if (list.length > 0) return list
   return isMapping(channel) ? [channel] : []
 }
-
-/** The server itself sets which service a webhook belongs to. */
-const withoutWebhookService = ({ webhookService: _, ...channel }: Body): Body => channel
 
 /** A field that a file could declare, and does not, is removed. */
 const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel

@@ -89,7 +89,7 @@ export const alertSchema = z.looseObject({
   /** Channels are only shown, so an unexpected form is ignored. */
   channels: z.array(answeredChannel).nullish().catch(undefined),
   message: optionalText,
-  /** Errors of the last evaluation. Read-only, and absent before the first evaluation (HyperDX 2.36). They are only shown, so an unexpected form is ignored. */
+  /** They are only shown, so an unexpected form is ignored. */
   executionErrors: z.array(executionErrorSchema).nullish().catch(undefined),
 })
 

@@ -182,16 +182,13 @@ export const gridOf = ({ containerId = '', tabId = '' }: { readonly containerId?
   JSON.stringify([containerId, tabId])
 
 function placeInGroups(tiles: readonly TileInFile[]): readonly (Place | undefined)[] {
-  const indexes = Map.groupBy(tiles.keys(), (i) => gridOf(tiles[i] ?? {}))
-  const places = new Map<number, Place>()
-  for (const group of indexes.values()) {
-    const placed = placeTiles(group.map((i) => toLayout(tiles[i])))
-    for (const [j, i] of group.entries()) if (placed[j] !== undefined) places.set(i, placed[j])
-  }
-  return tiles.map((_, i) => places.get(i))
+  const groups = [...Map.groupBy(tiles, gridOf).values()]
+  const places = groups.flatMap((group) => placeTiles(group.map(toLayout)).map((place, i) => [group[i], place] as const))
+  const placeOf = new Map(places)
+  return tiles.map((tile) => placeOf.get(tile))
 }
 
-const toLayout = (tile: TileInFile | undefined) => ({ ...tile, displayType: tile?.config?.displayType })
+const toLayout = (tile: TileInFile) => ({ ...tile, displayType: tile.config?.displayType })
 
 function withPlace({ at: _, ...tile }: TileInFile, place: Place = { x: 0, y: 0, w: 1, h: 1 }) {
   return { ...tile, ...place }

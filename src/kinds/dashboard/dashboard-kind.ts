@@ -105,7 +105,7 @@ const neverRaw: readonly string[] = ['name', 'tags', 'tiles']
 function spellDashboard(kind: KindWire, body: Body, context: FileContext): Body {
   const { spelled, declared = {} } = context
   const tilesInFile = readTiles(spelled, listOf(declared.tiles))
-  const tiles = inFileOrder(listOf(body.tiles), tilesInFile).map((tile) => spellTile(kind, tile, { context, tilesInFile }))
+  const tiles = inFileOrder(listOf(body.tiles), tilesInFile).map((tile) => spellTile(kind, tile, context, tilesInFile))
   const filterIds = listOf(declared.filters).map(({ id }) => id)
   const filtersInFile = listOf(ownValue(spelled, 'filters'))
   const fields = spellFields(
@@ -165,13 +165,8 @@ const requiredByTiles: readonly string[] = ['name', 'x', 'y', 'w', 'h']
 
 const tileSchema = declaredDashboard.shape.tiles.element
 
-interface TileContext {
-  readonly context: FileContext
-  readonly tilesInFile: SpelledTiles
-}
-
 /** Spells a tile with its place in `x`, `y`, `w` and `h`. */
-function spellTile(kind: KindWire, tile: Body, { context, tilesInFile }: TileContext): Body {
+function spellTile(kind: KindWire, tile: Body, context: FileContext, tilesInFile: SpelledTiles): Body {
   const inFile = tilesInFile.get(identityOf(tile))?.spelled
   const [normalized] = listOf(comparable(kind, { tiles: [tile] }).tiles)
   const { name: _, ...others } = spellFields({ value: tile, normalized, spelled: inFile }, tileSchema, context)
@@ -301,4 +296,4 @@ function inRows(input: LayoutInput, inFile: readonly Body[]): SpelledLayout {
   return { fields: { rows: spelled }, order: filled.flatMap((row) => byRow.get(row) ?? []) }
 }
 
-const withoutContainer = ({ containerId: _, ...tile }: Body): Body => tile
+const withoutContainer = ({ containerId: _, ...tile }: Body) => tile

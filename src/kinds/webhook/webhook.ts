@@ -227,7 +227,6 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   collection: webhookCollection,
   schema: webhookBody,
   referredToAs: 'webhook',
-  hasUniqueNames: true,
   notInFiles: 'its URL, headers and query parameters',
   // Left out, a description or a body is cleared; headers and query parameters are kept.
   clearsBy: { description: undefined, body: undefined, headers: {}, queryParams: {} },

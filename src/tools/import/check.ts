@@ -1,5 +1,5 @@
-// Compares a translated query with the original. Both run over the same windows, the original with its macros as the data source expands
-// them, and with the reducers of Grafana. Rows that came after a window are left out of both.
+// Runs a translated query and the original over the same windows, the original with its macros as the data source expands them, and with
+// the reducers of Grafana. Rows that came after a window are left out of both.
 import * as z from 'zod'
 import { borderBefore, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { ReadApi } from '../../platform/api/client.ts'

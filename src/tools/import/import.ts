@@ -20,8 +20,6 @@ import { type DashboardOutcome, dashboardOutcome, translateDashboard } from './w
 
 const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
 
-const inWorkspace = 'a directory inside the workspace'
-
 const input = z.strictObject({
   files: lines(
     'Dashboards of the web app, as exported or provisioned, or in the form of the API, and alert rules of Grafana, in JSON or YAML.',
@@ -41,7 +39,7 @@ const input = z.strictObject({
   ).optional(),
   directory: filePath(
     'Directory for the new files, one for each dashboard, and for each folder of Grafana. A file with other content is an error.',
-    inWorkspace,
+    'a directory inside the workspace',
   ).default('observability'),
   allowPartial: flag('Writes the rest although something is refused. Otherwise the run fails, and writes nothing.').default(false),
   check: flag('Compares each query of a rule with the original over 24 windows of the last day. Needs the settings of a server.').default(

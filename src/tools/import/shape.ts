@@ -1,5 +1,5 @@
-// What a query returns, as far as its SELECT list says that, and a query of an alert with the same values. Grafana reads one number, or one
-// for each combination of labels, or series over time, which a reducer turns into numbers.
+// What a query returns, as its SELECT list says, and a query of an alert with the same values. Grafana reads one number, or one for each
+// combination of labels, or series over time, which a reducer turns into numbers.
 
 import { toTokens } from '../../platform/core/sql.ts'
 import { closingBracket, refuse, splitArguments } from '../../signals/backtest/window-sql.ts'

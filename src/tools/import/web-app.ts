@@ -27,6 +27,8 @@ export type DashboardOutcome = z.output<typeof dashboardOutcome> & {
 
 type Lose = (loss: string) => void
 
+type Rename = (given: unknown) => unknown
+
 interface Choices {
   readonly kind: Kind
   /** Pairs of a name and an id, of which the file has one and the declaration gets the other. */
@@ -65,7 +67,7 @@ export function translateDashboard(document: Body, location: string, choices: Ch
       return isAccepted(element, carried, `${field} ${describe(item)}`, lose) ? [carried] : []
     })
   const boxes = accept('containers', containers)
-  const connectionOf = (given: unknown): unknown =>
+  const connectionOf: Rename = (given) =>
     connections.get(String(given)) ?? [...connections].find(([, other]) => other === given)?.[0] ?? given
   const kept = listOf(tiles).flatMap((tile, i): readonly KeptTile[] => {
     const label = (isApi ? String(tile.name ?? '') : nameOf(tile)) || `Tile ${i + 1}`
@@ -226,6 +228,12 @@ const itemFields = {
   },
 } satisfies Readonly<Record<string, Conversions>>
 
+/** The form of a chart, and the schema of its series. */
+function chartForm(chart: Body) {
+  const form = formOf(schemaOf(chart), chart)
+  return { form, element: form && elementOf(fieldOf(form, 'select')) }
+}
+
 const isRanked = ({ displayType }: Body) => displayType === 'pie' || displayType === 'bar'
 
 const schemaOf = ({ configType }: Body): Schema => (configType === 'sql' ? writtenConfig : builtConfig)
@@ -275,8 +283,7 @@ const seriesFields: Conversions = {
 const heatmapFields: Conversions = { aggFn: (value) => (value === 'count' ? {} : lost), aggConditionLanguage: drop }
 
 function toSelect(select: unknown, web: Body, lose: Lose): Body {
-  const form = formOf(schemaOf(web), web)
-  const element = form && elementOf(fieldOf(form, 'select'))
+  const { element } = chartForm(web)
   if (!Array.isArray(select) || element === undefined) return { select }
   const isHeatmap = web.displayType === 'heatmap'
   const all = select.map((series: unknown, i) => {
@@ -292,10 +299,9 @@ function toSelect(select: unknown, web: Body, lose: Lose): Body {
 
 const apiFields: Conversions = { id: drop }
 
-function toApiTile({ config, ...others }: Body, connectionOf: (given: unknown) => unknown, lose: Lose): Body {
+function toApiTile({ config, ...others }: Body, connectionOf: Rename, lose: Lose): Body {
   const chart = isMapping(config) ? config : {}
-  const form = formOf(schemaOf(chart), chart)
-  const element = form && elementOf(fieldOf(form, 'select'))
+  const { form, element } = chartForm(chart)
   const toItems = (items: unknown): unknown =>
     element === undefined ? items : listOf(items).map((item) => carry(item, element, {}, (loss) => lose(`a series: ${loss}`)))
   const fields = {
@@ -316,7 +322,7 @@ function moveCondition(web: Body, form: z.ZodObject, lose: Lose): Body {
 }
 
 /** The tile in the API's fields; undefined where the API has no such tile. */
-function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: unknown) => unknown, lose: Lose): Body | undefined {
+function toTile(tile: Body, containers: readonly Body[], connectionOf: Rename, lose: Lose): Body | undefined {
   const { id: _, x, y, w, h, config, ...others } = isMapping(tile) ? tile : {}
   const web = isMapping(config) ? config : {}
   const form = web.configType === 'promql' ? undefined : formOf(schemaOf(web), web)
