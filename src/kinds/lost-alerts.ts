@@ -11,7 +11,7 @@ import type { Block } from '../platform/report/blocks.ts'
 import { table } from '../platform/report/table.ts'
 import { type Alert, alertCollection } from './alert/alert.ts'
 import { displayTypeOf, tileLabel, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
-import { nameAndContentOf } from './dashboard/tile-ids.ts'
+import { nameAndContentOf } from './dashboard/tiles.ts'
 import { type Body, describeStored, storedLabelOf, type TargetRemoval, watchedNames, withWatchedNames } from './kind.ts'
 
 export function findLostAlerts(removal: TargetRemoval, alerts: readonly Alert[]): readonly Alert[] {

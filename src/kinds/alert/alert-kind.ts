@@ -7,7 +7,7 @@ import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { describeQuery, queryDashboardKey } from '../alert-query/alert-query.ts'
 import { comparable, withoutDefaults, withoutEmpty } from '../compare.ts'
 import { builtConfig, writtenConfig } from '../dashboard/dashboard.ts'
-import { effectiveTile } from '../dashboard/tile-ids.ts'
+import { effectiveTile } from '../dashboard/tiles.ts'
 import { clearing, encode, fieldsLeftToService, spellFields, uniqueNameOf, wireSchema, withPlainNumbers } from '../derive.ts'
 import { PendingId } from '../directory.ts'
 import {

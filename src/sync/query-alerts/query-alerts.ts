@@ -1,9 +1,8 @@
 // An alert with a query of its own becomes an alert on a tile before anything is planned, as the product has no other form for it.
 
 import { queryDashboardKey, toQueryPath, toTileConfig } from '../../kinds/alert-query/alert-query.ts'
-import { queryTileSize } from '../../kinds/alert-query/query-tiles.ts'
-import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
-import { placeTiles } from '../../kinds/dashboard/layout.ts'
+import { queryTileSize } from '../../kinds/dashboard/tiles.ts'
+import { declaresNoTiles, placeTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, parseObject } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'

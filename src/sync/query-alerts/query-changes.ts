@@ -1,6 +1,6 @@
 // What differs in the tile of an alert's query is a difference of the alert: a file has no tile for it.
 import { toQueryPath } from '../../kinds/alert-query/alert-query.ts'
-import { withoutKept } from '../../kinds/alert-query/query-tiles.ts'
+import { withoutKept } from '../../kinds/dashboard/tiles.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { listOf } from '../../kinds/kind.ts'
