@@ -23,7 +23,6 @@ import { resolveProject } from '../sync/declarations/project.ts'
 import { optionsFor } from '../sync/plan/make-plan.ts'
 import { checkChange, isChecked, type ServerCheckContext } from '../sync/plan/server-check.ts'
 import { readStoredObjects } from '../sync/plan/stored-objects.ts'
-import { withAdoptedIds } from '../sync/pull/adopted-ids.ts'
 import { type Draft, type DraftInput, draftPull, excludedAs, identityOf } from '../sync/pull/draft.ts'
 import {
   findReplacedVariables,
@@ -33,7 +32,7 @@ import {
   reportIncompleteLists,
   withEmptiedLists,
 } from '../sync/pull/pull-diagnostics.ts'
-import { type ReadDraft, verifyDraft } from '../sync/pull/verify-draft.ts'
+import { type ReadDraft, verifyDraft, withAdoptedIds } from '../sync/pull/verify-draft.ts'
 import { filesInput, planInput } from './inputs.ts'
 import {
   judgePull,

@@ -218,7 +218,6 @@ const wireNameOf = (field: string): string => referenceOf(ownValue(declaredAlert
 
 const changedAlert = partialSchema(declaredAlert)
 
-/** In a new alert, a field of null means no value. */
 function fromApi(document: Body, isNew: boolean) {
   const alert = alertFromApi(document)
   if (alert === undefined) return undefined
@@ -229,7 +228,6 @@ function fromApi(document: Body, isNew: boolean) {
   return { fields, value: { ...Object.fromEntries(known), ...(unknown.length > 0 && { raw: Object.fromEntries(unknown) }) } }
 }
 
-/** A new alert, which watches something and notifies someone. */
 const newAlert = withoutAdoption(declaredAlert).superRefine((alert, context) => {
   const refuse = (path: string, message: string): void =>
     context.addIssue({ code: 'custom', path: [path], message, params: { isComplete: true } })
@@ -248,7 +246,6 @@ interface ExistingAlert {
   readonly writer: AlertWriter
   readonly body: Body
   readonly existing: Alert
-  /** When the list with it was answered. */
   readonly readAtMs: number
   readonly second: Alert | undefined
   readonly ifExists: 'skip' | 'update' | 'fail'
@@ -267,7 +264,7 @@ async function handleExisting({ kind, writer, body, existing, readAtMs, second, 
   return { ...writtenOutputs(kind, object, body, isWritten), outcome: isWritten ? ('updated' as const) : ('unchanged' as const) }
 }
 
-/** Throws when the list may be incomplete: an existing alert that is not listed would be created a second time. */
+/** Throws when the list may be incomplete: an alert that is not listed would be created a second time. */
 async function findSimilar(
   api: WriteApi,
   service: Target,
@@ -314,7 +311,7 @@ const outputsOf = (alert: Alert, changed: boolean) => ({
   alert,
 })
 
-/** `sent` are the fields that the server was asked to store. It sets itself which service a webhook belongs to. */
+/** `sent` is what the server was asked to store. It sets itself which service a webhook belongs to. */
 const writtenOutputs = (kind: KindWire, alert: Alert, sent: Body, changed: boolean) => ({
   ...outputsOf(alert, changed),
   dropped: findDropped(kind, sent, alert, (path) => path.at(-1) === 'webhookService'),

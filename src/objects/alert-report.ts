@@ -39,14 +39,12 @@ export const selectableAlert = (alert: Alert): Selectable => ({
   tags: withoutMarkerTags(alert.tags),
 })
 
-/** Explains, at most once, why ids are shown in place of names. */
 export function missingNames({ items: alerts, names, namesFailure }: ListedAlerts): readonly Block[] {
   const isShown = alerts.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]).some((id) => id !== '' && names[id] === undefined)
   if (namesFailure === undefined || !isShown) return []
   return [{ kind: 'paragraph', line: say`Ids are shown in place of names that could not be read: ${untrustedSentence(namesFailure)}` }]
 }
 
-/** A column that is empty for every alert is left out. */
 export function alertTable({ items: alerts, names, owners, silencedUntil }: ListedAlerts): Block {
   const isSilenced = Object.keys(silencedUntil).length > 0
   const hasTags = alerts.some(({ tags }) => withoutMarkerTags(tags).length > 0)
@@ -67,13 +65,11 @@ export function alertTable({ items: alerts, names, owners, silencedUntil }: List
   })
 }
 
-/** The alerts, with what those without a name watch. */
 export const withNames = (alerts: readonly Alert[], names: Names): readonly Alert[] =>
   withWatchedNames(alerts, new Map(Object.entries(names)))
 
 const nameOrId = (id: string | null | undefined, names: Names): string | null | undefined => (id ? (names[id] ?? id) : id)
 
-/** The dashboard or the saved search that the alert is on. */
 export const watchedId = ({ dashboardId, savedSearchId }: Alert): string =>
   typeof savedSearchId === 'string' ? savedSearchId : (dashboardId ?? '')
 

@@ -54,7 +54,7 @@ export async function changeAlert(
   return alertCollection.update(api, service, { id: found.id, compose })
 }
 
-/** An alert of a form that this version does not know is only shown: it is unknown what a write would change. */
+/** It is unknown what a write of such an alert would change. */
 export function refuseUnknownForm(alert: Alert, outcome: 'written' | 'deleted'): void {
   const form = unknownFormOf(alert)
   if (form === undefined) return
@@ -67,7 +67,7 @@ export function refuseUnknownForm(alert: Alert, outcome: 'written' | 'deleted'):
 const withoutNulls = (body: Body): Body =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
 
-/** Null clears a field. The note keeps the markers by which plan and apply recognize the alert, and a target replaces the other one. */
+/** Null clears a field. The note keeps its markers, and a target replaces the other one. */
 function mergeDeclared(before: Body, declared: Body): Body {
   const { source, ...own } = declared
   // A start at a border is left to the server: it is omitted, and moves with the interval.

@@ -235,13 +235,11 @@ const looks =
 
 const isHarmless = (path: ValuePath): boolean => path[2] !== 'config' || path.some((key) => looks.test(String(key)))
 
-/** Reads a dashboard as files declare it, with its short forms expanded. */
 async function readDashboard(text: string, files: Pick<Files, 'read'>): Promise<ReadObject<DeclaredDashboard>> {
   const read = await readObject(text, 'dashboard', { schema: wholeDashboard, fromApi }, files)
   return { ...read, value: expandDashboard(read.value).value }
 }
 
-/** Keeps the fields that the document does not have, and the markers of plan and apply. */
 function toDesiredDashboard(current: Dashboard, declared: Body): Body {
   const before = Object.entries(toDashboardBody(current)).filter(([, value]) => value !== null)
   const tags = Array.isArray(declared.tags) && { tags: [...withoutMarkerTags(declared.tags), ...current.tags.filter(isMarkerTag)] }

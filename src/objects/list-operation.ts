@@ -1,4 +1,3 @@
-// The operations that list the objects of a kind, and what they say about the owners.
 import * as z from 'zod'
 import { alertCollection } from '../kinds/alert/alert.ts'
 import { type KindIdentity, type StoredObject, storedLabelOf } from '../kinds/kind.ts'
@@ -26,10 +25,8 @@ export type Owners = z.output<typeof ownersDetail>
 
 type Markers = Pick<KindIdentity, 'ownership' | 'readMarker' | 'markerStyle'>
 
-/** Fields for conditions on the owner. */
 export const ownerFields = ['key', 'project', 'managed', 'unmanaged'] as const
 
-/** What conditions on the name and the owner are compared with. */
 export const selectableOwned = (object: StoredObject, { readMarker, markerStyle }: Markers): Selectable => {
   const marker = readMarker(object)
   return {
@@ -40,7 +37,7 @@ export const selectableOwned = (object: StoredObject, { readMarker, markerStyle 
   }
 }
 
-/** The owners of the managed objects, by id. A project whose marker is a hash is shown by its name if it is one of `projects`. */
+/** By the ids of the objects. A project whose marker is a hash has its name if it is one of `projects`. */
 export const toOwners = (items: readonly StoredObject[], { readMarker, markerStyle }: Markers, projects: readonly string[] = []): Owners =>
   Object.fromEntries(
     items.flatMap((item) => {
@@ -52,7 +49,7 @@ export const toOwners = (items: readonly StoredObject[], { readMarker, markerSty
     }),
   )
 
-/** The names of projects, which markers of alerts have. None if the alerts cannot be listed. */
+/** Empty if the alerts cannot be listed. */
 async function projectsOfAlerts(api: ReadApi, service: Target): Promise<readonly string[]> {
   try {
     const { items } = await alertCollection.list(api, service)
@@ -69,29 +66,27 @@ export const ownerCell = ({ id }: StoredObject, owners: Owners): Line => {
   return own === undefined ? [trusted('–')] : say`${untrusted(own.project)} ${untrusted(own.key)}`
 }
 
-/** Tags without markers, which the column of the owner explains. */
 export const tagsCell = ({ tags }: StoredObject): Line => [textOrDash(withoutMarkerTags(tags).join(', '))]
 
 interface Listing<T extends StoredObject> {
   readonly kind: KindName
   list(api: ReadApi, service: Target): Promise<List<T>>
   readonly schema: z.ZodType<T>
-  /** What the result has of an object. Absent where it has everything. */
+  /** Absent where the result has everything of an object. */
   toShown?(item: T): T
   /** Absent where the API has no field for a marker. */
   readonly markers?: Markers
   /** What lists of this kind leave out, as a sentence. */
   readonly note?: string
-  /** Fields for conditions, besides those of the name and the owner. */
+  /** Besides those of the name and the owner. */
   readonly fields: readonly SelectField[]
   readonly choices?: Choices
   toSelectable?(item: T): Selectable
   readonly example: { select?: string[] }
-  /** The columns between the name and the owner. */
+  /** Between the name and the owner. */
   readonly columns: Readonly<Record<string, (item: T) => Cell>>
 }
 
-/** The operation that lists the objects of a kind. */
 export function defineList<T extends StoredObject>({ kind, list, markers = noMarkers, ...listing }: Listing<T>) {
   const [label, labels] = [kindLabels[kind], pluralOf(kindLabels[kind])]
   const hasOwners = markers.ownership === 'marker'

@@ -51,7 +51,7 @@ const reachedAlert = z.object({
 
 type ReachedAlert = z.output<typeof reachedAlert>
 
-/** Fields that identify alerts. A silence must select by one of them, or it could include more alerts than were meant. */
+/** A silence without one of these fields could include more alerts than were meant. */
 const identifying: readonly SelectField[] = ['name', 'key', 'project']
 
 export const silenceAlerts = defineOperation({
@@ -157,10 +157,9 @@ const isEnded = ({ outcome }: ReachedAlert): boolean => outcome === 'ended'
 
 type AlertContext = Pick<Context<'write', 'service-or-server'>, 'service' | 'profile' | 'clock' | 'confirm'> & { readonly api: WriteApi }
 
-/** The outcome for an alert; with a start, it is the outcome of writing this start. */
+/** With a start, it is the outcome of writing this start. */
 type Decision = Omit<ReachedAlert, 'id' | 'name' | 'project' | 'key'> & { readonly startMs?: number }
 
-/** An alert of a form that this version does not know is never written. */
 const refuseUnknown =
   (decide: StartChange['decide']): StartChange['decide'] =>
   (alert, nowMs) => {
@@ -170,7 +169,7 @@ const refuseUnknown =
 
 interface StartChange {
   decide(alert: Alert, nowMs: number): Decision
-  /** All alerts with their decisions; `count` of them would be written. */
+  /** `count` of the alerts would be written. */
   reviewOf(alerts: readonly ReachedAlert[], count: number): Confirmation
 }
 
@@ -232,7 +231,7 @@ async function changeStarts(
   }
 }
 
-/** Another user may have changed the alert since it was listed: what counts is the decision for the alert that the write replaces. */
+/** What counts is the decision for the alert that the write replaces: another user may have changed it since it was listed. */
 async function writeStart(
   { confirm: _, ...context }: AlertContext,
   alert: string | Reading<Alert>,
@@ -272,7 +271,6 @@ const namesOf = (alerts: readonly ReachedAlert[]): Line =>
 
 const moment = (iso: string | undefined): Inline => trusted(iso === undefined ? '–' : formatMoment(iso))
 
-/** The alerts with a reason, apart from those that the server may have changed. */
 const reasonTables = (title: string, alerts: readonly ReachedAlert[]): readonly Block[] => [
   ...reasonTable('Outcome unknown', alerts.filter(isUnknown)),
   ...reasonTable(

@@ -8,7 +8,7 @@ import { hourMs } from '../platform/core/durations.ts'
 /** The longest interval of the alerts that a shorter silence includes. Of a longer one, it can swallow two evaluations of a day. */
 const maxIntervalMs = hourMs
 
-/** When an alert notifies again. The server evaluates it for the first time one interval after the start. */
+/** The server evaluates an alert for the first time one interval after the start. */
 interface SilenceEnd {
   readonly startMs: number
   readonly firstEvaluationMs: number
@@ -29,7 +29,7 @@ interface SilenceRequest {
   readonly durationMs: number
 }
 
-/** Decides how to silence an alert. A silence that ends later stays. */
+/** A silence that ends later stays. */
 export function decideSilence(alert: Body, { nowMs, durationMs }: SilenceRequest): SilenceDecision {
   const schedule = readSchedule(alert)
   if ('decision' in schedule) return schedule
@@ -45,10 +45,7 @@ export function decideSilence(alert: Body, { nowMs, durationMs }: SilenceRequest
 
 type EndDecision = (SilenceEnd & { readonly decision: 'end' }) | { readonly decision: 'not-silenced' } | Refusal
 
-/**
- * Ends a silence with a start at the latest border. Without a start, the server would evaluate the silenced windows and notify about
- * them.
- */
+/** The start is the latest border. Without a start, the server would evaluate the silenced windows and notify about them. */
 export function decideEnd(alert: Body, nowMs: number): EndDecision {
   const startMs = startMsOf(alert)
   if (startMs === undefined || startMs <= nowMs) return { decision: 'not-silenced' }
@@ -66,7 +63,7 @@ interface Schedule {
   readonly startMs: number | undefined
 }
 
-/** The schedule, where its windows begin at the borders of intervals. */
+/** Only for windows that begin at the borders of intervals. */
 function readSchedule(alert: Body): Schedule | Refusal {
   const [intervalMs, startMs] = [intervalMsOf(alert.interval), startMsOf(alert)]
   if (intervalMs === undefined) return refuse('its interval is unknown to this version')

@@ -34,7 +34,6 @@ import type { Files } from '../platform/operation/files.ts'
 import { idMeta, longText } from '../platform/operation/inputs.ts'
 import { pass, type Verdict } from '../platform/report/report.ts'
 
-/** Becomes part of a path. */
 export const idInput = z.string().refine(isResourceId).meta(idMeta)
 
 export const documentInput = (label: string) =>
@@ -43,7 +42,6 @@ export const documentInput = (label: string) =>
     1_000_000,
   )
 
-/** An object that a document declares. */
 export interface ReadObject<T> {
   readonly value: T
   readonly spelled: unknown
@@ -60,7 +58,7 @@ export interface ReadObject<T> {
  */
 type FromApi = (document: Body, name: string) => { readonly fields: Body; readonly value: Body } | undefined
 
-/** Reads a document, or the file that it names. Throws an InputError with all that is wrong in it. */
+/** Reads the document, or the file that it names. Throws an InputError with all that is wrong in it. */
 export async function readObject<T>(
   text: string,
   input: string,
@@ -87,7 +85,7 @@ export async function readObject<T>(
   return { value, spelled: document.value, document, name, complaints }
 }
 
-/** Adds to a refusal what files would not accept of the document: a gateway names one field, and no line. */
+/** Adds what files would not accept of the document: a gateway names one field, and no line. */
 export async function explainRefusal<T>({ complaints }: Pick<ReadObject<unknown>, 'complaints'>, write: Promise<T>): Promise<T> {
   try {
     return await write
@@ -105,7 +103,7 @@ export const droppedFields = z
 
 type DroppedFields = z.output<typeof droppedFields>
 
-/** The fields of a sent body that the answer lacks. An empty field, and one with the default of the server, means the same as none. */
+/** An empty field, and one with the default of the server, means the same as none. */
 export function findDropped(
   { schema, toBody }: Pick<KindWire, 'schema' | 'toBody'>,
   sent: Body,
@@ -123,7 +121,6 @@ export function findDropped(
   return paths.map((path) => ({ field: formatPath(path, sent), matters: !isHarmless(path) }))
 }
 
-/** A run after which the service has something else than the document says ends as an incomplete write does. */
 export function judgeDropped(label: string, stored: StoredObject, dropped: DroppedFields, outcome: string): Verdict {
   if (dropped.length === 0) return pass
   const isWrong = dropped.some(({ matters }) => matters)
@@ -135,7 +132,7 @@ export function judgeDropped(label: string, stored: StoredObject, dropped: Dropp
   return isWrong ? { status: 'error', sentence, reasons: [], exit: 'partlyApplied' } : { status: 'warn', sentence, reasons: [] }
 }
 
-/** An answer as a server sends it, `{ data }` or `{ status, requestId, result }`, without its envelope. */
+/** `{ data }` or `{ status, requestId, result }`, as a server answers. */
 function withoutEnvelope(read: ReadDocument): ReadDocument {
   const { payload, prefix } = unwrap(read.value)
   if (prefix === '' || !isMapping(read.value) || !isMapping(payload)) return read
@@ -149,7 +146,7 @@ function withoutEnvelope(read: ReadDocument): ReadDocument {
   }
 }
 
-/** The schema of the fields that a document may change: each is optional, and null clears it where an update can clear it. */
+/** Each field is optional, and null clears it where an update can clear it. */
 export function partialSchema(fields: z.ZodObject): z.ZodObject {
   const shape = Object.entries<Schema>(fields.shape).flatMap(([name, field]): (readonly [string, z.ZodType])[] => {
     const meta = metaOf(field)
@@ -160,7 +157,6 @@ export function partialSchema(fields: z.ZodObject): z.ZodObject {
   return z.strictObject(Object.fromEntries(shape))
 }
 
-/** The schema without the fields that find an existing object. */
 export const withoutAdoption = (fields: z.ZodObject): z.ZodObject =>
   z.strictObject(Object.fromEntries(Object.entries<z.ZodType>(fields.shape).filter(([, field]) => !metaOf(field).isLocal)))
 
@@ -192,7 +188,7 @@ export async function resolveObject<T>(
   throw new InputError(resolved.diagnostics.map(({ location, message }) => ({ ...inputDiagnostic(name, message), location })))
 }
 
-/** A context in which every id is taken as it is, and which notices the lists that it needs. */
+/** Takes every id as it is, and notices the lists that it needs. */
 function takingIds(spelled: unknown): { readonly context: ResolveContext; readonly needed: ReadonlySet<ReferableKind> } {
   const needed = new Set<ReferableKind>()
   const take = (kind: ReferableKind, text: string): { readonly id: string } => {
@@ -268,11 +264,9 @@ async function readObjects(api: ReadApi, service: Target, spelled: unknown, need
   }
 }
 
-/** A tile that the document has by its id is found by it as if it were its name. */
 const withIdAsName = (tiles: readonly Body[], spelled: unknown): readonly Body[] =>
   tiles.map((tile) => (tile.id === spelled ? { ...tile, name: spelled } : tile))
 
-/** A stored object as a document, with ids in place of names. */
 export function toDocument(kind: KindWire & KindFile, stored: StoredObject): Body {
   const context: FileContext = {
     key: '',

@@ -1,7 +1,7 @@
 // States of several owners: two repositories on one server, and the markers that two objects can have. The oracles share no code with the rules.
 import { errorsIn } from '../../src/platform/core/diagnostics.ts'
 import { isHeld } from '../../src/sync/decide/change.ts'
-import { isAboutHeld } from '../../src/sync/decide/guards/held.ts'
+import { isAboutHeld } from '../../src/sync/decide/hold.ts'
 import type { StoredObjects } from '../../src/sync/plan/stored-objects.ts'
 import { afterApply, kinds, planOf, remoteStateWith } from './plans.ts'
 import { randomFrom } from './random.ts'

@@ -13,8 +13,7 @@ import { describeStored, type StoredObject } from '../../kinds/kind.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { clip } from '../../platform/core/text.ts'
 import type { Judgement } from '../../signals/backtest/judge.ts'
-import { type Change, changesOf, isDelete, type Plan } from '../../sync/decide/change.ts'
-import type { Outcome } from '../../sync/plan/outcome.ts'
+import { type Change, changesOf, isDelete, type Outcome, type Plan } from '../../sync/decide/change.ts'
 
 export const evaluationRules = {
   'failed-evaluation': {

@@ -4,9 +4,20 @@ import { kindNames } from '../../kinds/kind-names.ts'
 import { diagnosticSchema } from '../../platform/core/diagnostics.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { tileMarks } from '../../platform/report/blocks.ts'
-import { actions, type Change, type Create, isDifference, isHeld, origins, takeovers, type Update } from '../../sync/decide/change.ts'
+import {
+  actions,
+  type Change,
+  type Create,
+  isDifference,
+  isHeld,
+  isSuccess,
+  type Outcome,
+  origins,
+  outcomeKinds,
+  takeovers,
+  type Update,
+} from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
-import { isSuccess, type Outcome, outcomeKinds } from '../../sync/plan/outcome.ts'
 import { changesInFiles } from '../../sync/query-alerts/query-changes.ts'
 
 export const planOutput = z.object({

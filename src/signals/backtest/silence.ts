@@ -9,11 +9,10 @@ import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
 import { getById } from '../../platform/core/keys.ts'
 import { inRange, refuseTable } from './count-with-sql.ts'
-import { sourceSeries } from './coverage.ts'
 import type { Estimates } from './estimate.ts'
 import { keyOfMap, maxListed, type Silence } from './judge.ts'
 import { tableNameOf } from './query.ts'
-import type { SeriesItem } from './series-api.ts'
+import { type SeriesItem, sourceSeries } from './series-api.ts'
 import { comparisonOf, splitTerms } from './terms.ts'
 
 export interface SilenceContext {

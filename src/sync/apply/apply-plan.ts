@@ -1,15 +1,23 @@
+import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
+import type { List } from '../../platform/api/collection.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
-import { isDelete, isHeld, type Plan } from '../decide/change.ts'
-import type { Outcome } from '../plan/outcome.ts'
+import { WatchkeeperError } from '../../platform/core/errors.ts'
+import { type Change, type Delete, isDelete, isHeld, type Outcome, type Plan } from '../decide/change.ts'
 import { indexAll, type StoredObjects } from '../plan/stored-objects.ts'
-import { type ApplyStateOptions, createApplyState, type StopReason } from './apply-state.ts'
+import { type ApplyState, type ApplyStateOptions, createApplyState, failed, type StopReason } from './apply-state.ts'
 import { createConcurrentRuns } from './concurrent-runs.ts'
-import { pruneOrphans } from './prune.ts'
-import { reconcileUnknownCreates } from './reconcile.ts'
-import { recordBases } from './record-bases.ts'
-import { verifyWrites } from './verify.ts'
-import { type WriteContext, writeAll, writeOne, writeReferences } from './write.ts'
+import { reconcileUnknownCreates, recordBases, verifyWrites } from './verify.ts'
+import {
+  forEachByKind,
+  maxConcurrentWrites,
+  mayHoldAlerts,
+  type WriteContext,
+  whyNotDeleted,
+  writeAll,
+  writeOne,
+  writeReferences,
+} from './write.ts'
 
 interface ApplyOptions extends ApplyStateOptions, Omit<WriteContext, 'state' | 'concurrent'> {
   readonly storedObjects: StoredObjects
@@ -21,12 +29,12 @@ interface AppliedPlan {
   readonly outcomes: readonly Outcome[]
   /** Errors that show only after every request succeeded. */
   readonly diagnostics: readonly Diagnostic[]
-  /** All alerts after the writes; undefined where they were not listed again. */
+  /** After the writes; undefined where the alerts were not listed again. */
   readonly alerts: readonly StoredObject[] | undefined
   readonly stopped: StopReason | undefined
 }
 
-/** Applies the changes in the order of their dependencies, and independent ones at the same time. Each object has its own outcome. */
+/** In the order of the dependencies, and independent ones at the same time. Each object has its own outcome. */
 export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<AppliedPlan> {
   const { storedObjects, kinds } = options
   const concurrent = createConcurrentRuns({ ...options, lists: indexAll(storedObjects, kinds), listedAtMs: storedObjects.readAtMs })
@@ -55,4 +63,57 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
     alerts: lists.alert?.all.map(({ stored }) => stored),
     stopped: state.stopped(),
   }
+}
+
+// Pruning: what counts is what the service has now, not what it had when the plan was made.
+
+interface PruneOptions extends WriteContext {
+  readonly deletes: readonly Delete[]
+  readonly diagnostics: readonly Diagnostic[]
+  readonly state: ApplyState
+  readonly write: (change: Change) => Promise<void>
+}
+
+/** Alerts come first in `deletes`: an alert that is still on a dashboard after them is not managed here. */
+export async function pruneOrphans({ deletes, diagnostics, state, write, api, service, kinds }: PruneOptions): Promise<void> {
+  let listed: Promise<List<Alert>> | undefined
+  const listAlerts = (): Promise<List<Alert>> => {
+    listed ??= alertCollection.list(api, service).catch((thrown: unknown) => {
+      listed = undefined
+      throw thrown
+    })
+    return listed
+  }
+  const deleteOne = async (change: Delete): Promise<void> => {
+    const reason =
+      diagnostics.length > 0 ? 'nothing was deleted, because the check of the written objects failed' : state.stopped()?.message
+    let alerts: List<Alert> | undefined
+    try {
+      if (reason === undefined && mayHoldAlerts(kinds[change.kind])) alerts = await listAlerts()
+    } catch (thrown) {
+      return state.record(failed(change, thrown))
+    }
+    const obstacle =
+      reason ?? (alerts && whyNotDeleted(change, alerts, kinds[change.kind])) ?? (await missingPartner(change, { api, service, kinds }))
+    if (obstacle === undefined) await write(change)
+    else await state.skip(change, obstacle)
+  }
+  await forEachByKind(deletes, (kind) => maxConcurrentWrites(kind, state, api), deleteOne)
+}
+
+/** Undefined where the object that should stay in place of a twin is there, and still managed. */
+async function missingPartner(
+  change: Delete,
+  { api, service, kinds }: Pick<WriteContext, 'api' | 'service' | 'kinds'>,
+): Promise<string | undefined> {
+  const { keeps, stored } = change
+  if (keeps === undefined) return undefined
+  const kind = kinds[change.kind]
+  const tokenOf = (one: StoredObject): string | undefined => kind.readMarker(kind.toBody(one))?.token
+  const kept = await kind.collection.get(api, service, keeps).catch((thrown: unknown) => {
+    if (!(thrown instanceof WatchkeeperError)) throw thrown
+  })
+  return kept !== undefined && tokenOf(kept) === tokenOf(stored)
+    ? undefined
+    : `the ${kind.label} ${keeps}, which should stay, could not be found`
 }

@@ -4,10 +4,8 @@ import { type Body, type KeptTiles, listOf, type StoredObject } from '../../kind
 import type { KindName } from '../../kinds/kind-names.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../../platform/core/errors.ts'
-import type { Change } from '../decide/change.ts'
-import { isSuccess, type Outcome } from '../plan/outcome.ts'
+import { type Change, isSuccess, type Outcome } from '../decide/change.ts'
 
-/** The API itself is failing after this many failures in a row. */
 export const maxConsecutiveFailures = 5
 
 /**
@@ -16,7 +14,6 @@ export const maxConsecutiveFailures = 5
  */
 export const stopReasons = ['denied', 'unreachable', 'unmarked', 'other-run', 'no-time', 'canceled', 'failing'] as const
 
-/** Why a run stops: nothing else can succeed, the API is failing, or the user wants it. */
 export interface StopReason {
   readonly kind: (typeof stopReasons)[number]
   readonly message: string
@@ -37,13 +34,12 @@ const stopsEverything: Readonly<Partial<Record<ErrorKind, StopReason>>> = {
 
 const allowReading: readonly StopReason['kind'][] = ['failing', 'unmarked', 'other-run']
 
-/** Whether reading from the service would fail, too. */
 export const preventsReading = (stop: StopReason | undefined): boolean => stop !== undefined && !allowReading.includes(stop.kind)
 
-/** Failures that are about the API rather than the object. */
+/** Failures of the API rather than of the object. */
 const apiFailureKinds: readonly ErrorKind[] = ['server', 'network', 'timeout', 'may-exist', 'bad-answer']
 
-/** Undefined to continue. Looks at the last few outcomes only. */
+/** Undefined to continue. */
 export function reasonToStop(outcomes: readonly Outcome[]): StopReason | undefined {
   const last = outcomes.at(-1)
   if (last === undefined) return undefined
@@ -66,7 +62,6 @@ export function failed(change: Change, thrown: unknown): Outcome {
   return { change, became: outcomeUnknown ? 'unknown' : 'failed', id: change.id, message, errorKind: thrown.kind }
 }
 
-/** The outcome of a `replace` that deleted the object and could not create it again. */
 export function failedRecreation(change: Change, { cause }: Error): Outcome {
   const outcome = failed(change, cause)
   if (outcome.became === 'unknown') return outcome
@@ -79,13 +74,13 @@ export function failedRecreation(change: Change, { cause }: Error): Outcome {
 
 const advice = 'The server may have written it. Run apply again: it looks for the ownership marker first and creates nothing twice.'
 
-/** The advice of a single request is not to repeat it; a whole run can be repeated. */
+/** A whole run can be repeated, other than a single request. */
 function withAdvice({ message, advice: general }: ApiError): string {
   const [what = '', ...rest] = message.split('\n')
   return [what, advice, ...rest.filter((line) => line !== general)].join('\n')
 }
 
-/** The ids that become known while a plan is applied: of objects that others refer to, and of their tiles. */
+/** The ids that become known while a plan is applied, also of tiles. */
 export function createKnownIds() {
   const known = new Map<string, StoredObject & { readonly keptTiles?: KeptTiles | undefined }>()
   const idOf = ({ kind, key, tile }: PendingId): string | undefined => {
@@ -96,15 +91,14 @@ export function createKnownIds() {
     return found.length === 1 && typeof id === 'string' ? id : undefined
   }
   return {
-    /** Learns the ids of an object that exists now. */
     learn({ change: { kind, key, desired, keptTiles }, stored }: Pick<Outcome, 'change' | 'stored'>): void {
-      // Without a key in the files, no reference is about it.
+      // No reference is about an object without a key.
       if (stored === undefined || key === '') return
       // Tiles have the names in the files, because a server may trim names.
       const tiles = desired === undefined ? listOf(stored.tiles) : withTileIds(listOf(desired.tiles), listOf(stored.tiles))
       known.set(`${kind} ${key}`, { ...stored, tiles, keptTiles })
     },
-    /** The body with ids for all its references, or the first one that is missing. */
+    /** The body with ids for all its references, or the first reference without one. */
     resolve(body: Body): { readonly body: Body } | { readonly waitsFor: PendingId } {
       let open: PendingId | undefined
       const replace = (pending: PendingId): unknown => {
@@ -121,30 +115,28 @@ export function createKnownIds() {
 export interface ApplyStateOptions {
   /** Aborted when nothing new may be sent. */
   readonly stop: AbortSignal
-  /** Called after each object that something was sent for, with all outcomes so far; awaited before the next object. */
+  /** Called after each object that something was sent for; awaited before the next object. */
   readonly onProgress: (outcomes: readonly Outcome[]) => Promise<void>
 }
 
 export type ApplyState = ReturnType<typeof createApplyState>
 
-/** The outcome of each change so far, the ids that are known, and whether to stop. */
 export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
   const outcomes = new Map<Change, Outcome>()
-  /** Changes in the order in which they ended. Their outcomes may be amended later. */
+  /** In the order in which they ended. Their outcomes may be amended later. */
   const attempted: Change[] = []
   const ids = createKnownIds()
 
-  /** Replaces an outcome after the service was read again; this is not progress. */
+  /** Replaces an outcome after the service was read again. */
   function amend(outcome: Outcome): void {
     outcomes.set(outcome.change, outcome)
     if (isSuccess(outcome)) ids.learn(outcome)
   }
 
   async function record(outcome: Outcome): Promise<void> {
-    // The progress is about the outcome that is listed last.
     outcomes.delete(outcome.change)
     amend(outcome)
-    // A skipped object is not progress: thousands of objects may be skipped at once at the end.
+    // Thousands of objects may be skipped at once at the end.
     if (outcome.became === 'skipped' || outcome.became === 'unchanged' || outcome.became === 'held') return
     attempted.push(outcome.change)
     // The run halts before progress is reported, because an object under way may still succeed.
@@ -155,7 +147,6 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
   let reason: StopReason | undefined
   const halt = new AbortController()
   const stopSignal: AbortSignal = halt.signal
-  /** Why nothing more is sent; undefined to continue. */
   function stopped(): StopReason | undefined {
     reason ??= stop.aborted
       ? canceledStop
@@ -173,10 +164,7 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
     stopped,
     /** Aborted with the first reason to stop. */
     stopSignal,
-    /**
-     * Whether objects of the kind are written one at a time: first, and after a failure. The key or the API may be wrong, or the server might
-     * not store the markers of the kind.
-     */
+    /** First, and after a failure: the key or the API may be wrong, or the server might not store the markers of the kind. */
     writesOneAtATime(kind: KindName): boolean {
       const last = attempted.findLast((change) => change.kind === kind)
       return last === undefined || !isSuccess(outcomes.get(last) ?? { became: 'failed' })

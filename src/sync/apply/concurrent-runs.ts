@@ -12,13 +12,10 @@ import type { Clock } from '../../platform/core/clock.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { indexStored, type StoredIndex, type StoredIndexes } from '../plan/stored-objects.ts'
 
-/** What to know about two runs at the same time. */
 export const concurrentRunsPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/help.md#two-runs-at-the-same-time'
 
-/** An older list is read again before a create. */
 const maxListAgeMs = 10_000
 
-/** Another run has created the object since this run made its plan. */
 export class CreatedByOtherRunError extends WatchkeeperError {
   readonly found: StoredObject
 
@@ -36,16 +33,16 @@ interface ConcurrentRunsOptions {
   readonly clock: Clock
   /** The lists that the plan was made of. */
   readonly lists: StoredIndexes
-  /** When they were answered, on the monotonic clock. */
+  /** On the monotonic clock. */
   readonly listedAtMs: number
 }
 
 interface Creation {
   readonly kind: KindName
   readonly desired: Body
-  /** The id of the object that the new one replaces, which has the same marker. */
+  /** An object that the new one replaces, which has the same marker. */
   readonly replacedId?: string | undefined
-  /** The signal after which nothing is sent any more. */
+  /** Nothing is sent after it. */
   readonly notAfter?: AbortSignal | undefined
 }
 
@@ -75,7 +72,6 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
 
   const isTooOld = (kind: KindName): boolean => clock.monotonicMs() - (known.get(kind)?.atMs ?? Number.NEGATIVE_INFINITY) > maxListAgeMs
 
-  /** One request for all creates that wait for it. */
   function readAgain(kind: KindName): Promise<void> {
     const running = reading.get(kind)
     if (running !== undefined) return running
@@ -88,23 +84,20 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
     return read
   }
 
-  /** The object with the marker, in a list that is not too old, and of a later request than `after`. */
+  /** In a list that is not too old, and of a later request than `after`. */
   async function find({ kind, desired, replacedId }: Creation, after = -1): Promise<StoredObject | undefined> {
     while (isTooOld(kind) || (known.get(kind)?.request ?? 0) <= after) await readAgain(kind)
     const marked = known.get(kind)?.byToken.get(kinds[kind].tokenOf(desired)) ?? []
     return marked.find(({ stored }) => stored.id !== replacedId)?.stored
   }
 
-  /** Reads the list again when it is too old. Throws a CreatedByOtherRunError when it has another object with the marker. */
+  /** Throws a CreatedByOtherRunError when there is another object with the marker. */
   async function demandAbsent(creation: Creation): Promise<void> {
     const found = await find(creation)
     if (found !== undefined) throw new CreatedByOtherRunError(kinds[creation.kind], found)
   }
 
-  /**
-   * Sends the create once. Resolves to the created object. If the rate limit rejects the create, it resolves to the number of the last request
-   * for a list so far: only a later list shows whether the create was stored even so.
-   */
+  /** If the rate limit rejects it, resolves to the number of the last request: only a later list shows whether it was stored. */
   async function sendOnce(
     { notAfter }: Creation,
     send: Send,
@@ -139,7 +132,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
         rejectedAfter = sent.rejectedAfter
       }
     },
-    /** Takes lists that were read for another purpose just now, so that the next create needs no list of its own. */
+    /** Takes lists that were read just now for another purpose. */
     learn: (lists: StoredIndexes): void => learnAt(lists, clock.monotonicMs()),
   }
 }

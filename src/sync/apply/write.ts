@@ -1,44 +1,39 @@
-import { alertCollection } from '../../kinds/alert/alert.ts'
+import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
 import { withBase } from '../../kinds/base.ts'
 import { comparable, compareBodies, composeCreate, composeUpdate } from '../../kinds/compare.ts'
 import type { Dashboard } from '../../kinds/dashboard/dashboard-wire.ts'
 import { type DashboardPatch, patchDashboard } from '../../kinds/dashboard/patch-dashboard.ts'
 import { PendingId } from '../../kinds/directory.ts'
-import { type Body, type Kind, type KindWire, listOf, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, describeStored, type Kind, type KindRules, type KindWire, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
+import { findLostAlerts } from '../../kinds/lost-alerts.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import type { ReadApi, WriteApi } from '../../platform/api/client.ts'
-import { countConcurrentWrites, type SendOptions } from '../../platform/api/collection.ts'
+import { countConcurrentWrites, type List, type SendOptions } from '../../platform/api/collection.ts'
 import type { Target } from '../../platform/api/path.ts'
 import type { Clock } from '../../platform/core/clock.ts'
 import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
-import { type Change, type Create, type Delete, isWrite, type Update, type Write } from '../decide/change.ts'
-import { isSuccess, successKinds } from '../plan/outcome.ts'
+import { type Change, type Create, type Delete, isSuccess, isWrite, successKinds, type Update, type Write } from '../decide/change.ts'
+import { describeUsers } from '../decide/guards/checks.ts'
 import { type ApplyState, failed, failedRecreation } from './apply-state.ts'
 import { type ConcurrentRuns, CreatedByOtherRunError } from './concurrent-runs.ts'
-import { whyTilesStay } from './protect-alerts.ts'
 
-/** A run of apply: its target, and what became of its changes so far. */
 export interface WriteContext {
-  /** When the lists of the plan were answered, where updates use them instead of a GET. */
+  /** Undefined where updates send a GET instead of using the lists of the plan. */
   readonly listedAtMs: number | undefined
   readonly api: WriteApi
   readonly service: Target
   readonly kinds: Kinds
   readonly clock: Clock
-  /** Aborted when nothing new may be sent. */
   readonly stop: AbortSignal
   readonly concurrent: ConcurrentRuns
   readonly state: ApplyState
 }
 
-/**
- * Writes kind by kind, and independent objects of a kind at the same time. Returns the changes that depend on an object whose
- * outcome is unknown, directly or through another one of them.
- */
+/** Returns the changes that depend on an object whose outcome is unknown, directly or through another one of them. */
 export async function writeAll<C extends Create | Write>(changes: readonly C[], context: WriteContext): Promise<readonly C[]> {
   const { api, state } = context
   const waiting = new Set<C>()
@@ -46,7 +41,7 @@ export async function writeAll<C extends Create | Write>(changes: readonly C[], 
   const isWaiting = ({ kind, key }: PendingId) => [...waiting].some((change) => change.kind === kind && change.key === key)
   for (const [kind, group] of Map.groupBy(changes, (change) => change.kind)) {
     let left: readonly C[] = group
-    // A change waits for another one of its kind as long as that one gets an outcome.
+    // As long as one of them gets an outcome.
     for (let count = Number.POSITIVE_INFINITY; left.length > 0 && left.length < count; ) {
       count = left.length
       const postponed: C[] = []
@@ -72,7 +67,7 @@ export async function writeAll<C extends Create | Write>(changes: readonly C[], 
 const whySkipped = ({ kind, key }: PendingId, state: ApplyState): string =>
   state.stopped()?.message ?? `${addressOf({ kind, key })} was not written`
 
-/** The body to send. A create leaves out references that can follow, to objects that do not exist yet. */
+/** A create leaves out references that can follow, to objects that do not exist yet. */
 export function sendableBody({ kind, action, desired }: Create | Write, { state, kinds }: WriteContext) {
   const resolved = state.resolve(desired)
   if ('body' in resolved || action !== 'create') return resolved
@@ -81,7 +76,7 @@ export function sendableBody({ kind, action, desired }: Create | Write, { state,
   return state.resolve(Object.fromEntries(Object.entries(desired).filter(isKept)))
 }
 
-/** Adds the references that creates left out. A run that ends before leaves them to the next plan. */
+/** A run that ends before leaves them to the next plan. */
 export async function writeReferences(changes: readonly Change[], context: WriteContext): Promise<void> {
   const { kinds, state } = context
   for (const change of changes) {
@@ -109,7 +104,6 @@ export async function writeReferences(changes: readonly Change[], context: Write
   }
 }
 
-/** Kind by kind, in the order of the plan. */
 export async function forEachByKind<C extends Change>(
   changes: readonly C[],
   limit: (kind: KindName) => number,
@@ -139,10 +133,9 @@ export async function writeOne(change: Change, desired: Body, context: WriteCont
 
 async function recordFailure(change: Change, thrown: unknown, state: ApplyState): Promise<void> {
   const stopped = state.stopped()
-  // A canceled write was not sent, and another object is the reason: every request of an object comes before its write.
+  // Another object is the reason for a canceled write, which was not sent: every request of an object comes before its write.
   if (stopped !== undefined && thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'canceled')
     return state.skip(change, stopped.message)
-  // An earlier attempt, whose outcome was unknown, has created it after all.
   if (thrown instanceof CreatedByOtherRunError && state.outcomeOf(change)?.became === 'unknown')
     return state.record({ change, became: successKinds[change.action], id: thrown.found.id, stored: thrown.found })
   const outcome = thrown instanceof NotRecreatedError ? failedRecreation(change, thrown) : failed(change, thrown)
@@ -153,7 +146,6 @@ async function recordFailure(change: Change, thrown: unknown, state: ApplyState)
   })
 }
 
-/** A `replace` deleted the object and failed to create it again. */
 class NotRecreatedError extends Error {
   override readonly name = 'NotRecreatedError'
 
@@ -201,10 +193,7 @@ function compose(kind: Kind, { key }: Change, desired: Body, current: StoredObje
   return key === '' ? body : withBase(kind, body, desired)
 }
 
-/**
- * Updates an object, if nothing else has changed since the plan: with a PUT, or patch by patch of a dashboard, which is read back. The
- * marker comes last, so that an interrupted update is a difference.
- */
+/** Sends a PUT, or patches a dashboard and reads it. The marker comes last, so that an interrupted update is a difference. */
 export async function updateObject(change: Write, compose: (current: StoredObject) => Body, context: WriteContext): Promise<StoredObject> {
   const { api, service, kinds } = context
   const notAfter = context.state.stopSignal
@@ -237,16 +226,14 @@ export async function updateObject(change: Write, compose: (current: StoredObjec
   return collection.get(api, service, id)
 }
 
-/** The server stores no ownership markers, so every apply would create its objects again. */
 class UnmarkedError extends WatchkeeperError {}
 
-/** A server that is older than the field that holds the marker strips it. Nothing may be left that the next run would not recognize. */
+/** A server that is older than the field of the marker strips it. Nothing may be left that the next run would not recognize. */
 async function demandMarker(change: Change, desired: Body, created: StoredObject, { api, service, kinds }: WriteContext): Promise<void> {
   const kind = kinds[change.kind]
   const isMarked = (one: StoredObject): boolean => kind.tokenOf(kind.toBody(one)) === kind.tokenOf(desired)
   if (isMarked(created)) return
   const stored = await kind.collection.get(api, service, created.id).catch(ignoreAfterWrite)
-  // The verification of all writes judges an object without a second proof.
   if (stored === undefined || isMarked(stored)) return
   // A failed removal must not look like a lost create, which is sent again.
   const isRemoved = (await kind.collection.remove(api, service, created.id).catch(ignoreAfterWrite)) !== undefined
@@ -259,7 +246,7 @@ async function demandMarker(change: Change, desired: Body, created: StoredObject
   )
 }
 
-/** Ignores errors, cancellations included: the outcome of the write must be recorded, and would count as not sent. */
+/** Also ignores cancellations: the outcome of the write must be recorded. */
 function ignoreAfterWrite(thrown: unknown): undefined {
   if (!(thrown instanceof WatchkeeperError)) throw thrown
 }
@@ -279,7 +266,6 @@ async function demandUnchanged(change: Write | Delete, current: StoredObject, co
   if (isWrite(change)) await demandNoNewAlerts(change, context)
 }
 
-/** What a concurrent change would conflict with: the declared fields for an update, everything for a delete. */
 const conflictingPart = ({ desired }: Write | Delete, stored: StoredObject, kind: KindWire): Body =>
   desired === undefined ? comparable(kind, kind.toBody(stored)) : compareBodies(kind, desired, stored).before
 
@@ -296,3 +282,30 @@ async function remove(change: Update | Delete, context: WriteContext): Promise<u
   const check = (current: StoredObject): Promise<void> => demandUnchanged(change, current, context)
   await kinds[change.kind].collection.remove(api, service, change.id, { notAfter: state.stopSignal, check })
 }
+
+// These checks come right before a write, for alerts that did not exist when the plan was made.
+
+/** Undefined without a reason against removing the tiles. */
+export function whyTilesStay({ stored, removes, patchedTileIds }: Write, { items, mayBeCut }: List<Alert>): string | undefined {
+  if (mayBeCut) return incompleteList
+  if (removes === undefined) return undefined
+  const tiles = listOf(stored.tiles)
+  const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
+  const lost = findLostAlerts({ id: stored.id, tiles, tilesAfter, isPatch: patchedTileIds !== undefined }, items)
+  const alert = lost.find(({ id }) => !removes.alerts.includes(id))
+  return alert && `the alert ${describeStored(alert)} was added to a tile that the update deletes, and would be deleted with it`
+}
+
+export const mayHoldAlerts = ({ removal, findUse }: KindRules): boolean => removal !== undefined || findUse !== undefined
+
+/** Undefined without a reason against it. */
+export function whyNotDeleted(change: Delete, { items, mayBeCut }: List<Alert>, kind: KindRules): string | undefined {
+  if (!mayHoldAlerts(kind)) return undefined
+  if (mayBeCut) return incompleteList
+  if (kind.findUse !== undefined) return describeUsers(change, items, kind)
+  const removal = kind.removal?.(change.stored, undefined, false)
+  const [alert] = removal === undefined ? [] : findLostAlerts(removal, items)
+  return alert && `the alert ${describeStored(alert)} is on it and would be deleted with it`
+}
+
+const incompleteList = 'the list of alerts may be incomplete, because it is as long as a page'

@@ -42,7 +42,6 @@ interface ObjectContext
   readonly kind: Kind
   readonly canPatch: boolean
   nameOf(id: unknown): string | undefined
-  /** The values that the server fills in by itself, found by comparing all objects. */
   common(): CommonValues
 }
 
@@ -72,11 +71,9 @@ interface ComparedObject {
   readonly fields: readonly FieldChange[]
   readonly newDefaults?: readonly FieldChange[]
   readonly dropped?: readonly FieldChange[]
-  /** Undefined where nothing differs, and where no base can tell. */
   readonly origin?: Origin | undefined
-  /** Whether the marker has the latest base, or none that this version knows. */
+  /** Also true for a base that this version does not know. */
   readonly isBaseLatest: boolean
-  /** Whether the file decides about the object as it is now, with what a write of it loses. */
   readonly isDecided: boolean
 }
 
@@ -97,7 +94,7 @@ function stateOf(pair: ExistingPair, compared: ComparedObject, context: ObjectCo
   }
 }
 
-/** Names the difference by the base of the entry in `adopt`, where the object is still as it was, and else by that of the marker. */
+/** By the base of the entry in `adopt`, where the object is still as it was, and else by that of the marker. */
 function compare(
   pair: ExistingPair,
   { body, sides, digest }: Pick<ComparedObject, 'body' | 'sides' | 'digest'>,
@@ -133,7 +130,7 @@ function compare(
   return base.isStored ? withoutStoredForm(named, pair, kind) : { ...named, origin: 'service' }
 }
 
-/** Where neither side changed, only what the files refer to and secrets can differ, and what no file declares: the tiles for queries of alerts. */
+/** Only references, secrets, and the tiles for queries of alerts, which no file declares, can differ where neither side changed. */
 function withoutStoredForm(compared: ComparedObject, { declared, found }: ExistingPair, kind: Kind): ComparedObject {
   const fields = declared.queries === undefined ? outsideBase(kind, compared.sides, compared.fields) : compared.fields
   const left = new Set(fields.map(({ path }) => path))
@@ -155,7 +152,7 @@ function hasLatestMarker({ marker }: MarkedObject, digest: string, context: Obje
   return digestToStore(context, marker) === marker?.repository && marker?.digest === digest
 }
 
-/** The digest for the marker of an object: that of this repository. Where none is known, and of another repository, it is kept. */
+/** That of this repository. Where it is not known, and for an object of another repository, the digest stays. */
 const digestToStore = (facts: Pick<Facts, 'repository' | 'previousOwner'>, marker: StoredMarker | undefined): string | undefined =>
   facts.repository?.name === undefined || isOfOtherRepository(marker, facts) ? marker?.repository : repositoryDigest(facts.repository.name)
 
@@ -170,7 +167,7 @@ export function isOfOtherRepository(
   return !known.some((name) => marker.repository === (repositoryDigestGrammar.test(name) ? name : repositoryDigest(name)))
 }
 
-/** Why an object is written that needs no change; undefined where it is not. */
+/** Undefined where the object is not written again. */
 function whyWrittenAgain(body: Body, { kind, rewrite, resendSecrets }: ObjectContext): string | undefined {
   if (rewrite && kind.canRewrite) return 'written again without a difference'
   return resendSecrets && kind.secretFields?.some((field) => body[field] !== undefined) ? 'its secrets are sent again' : undefined
@@ -247,7 +244,7 @@ export const planRelease = (kind: KindIdentity & KindWire & KindFile, found: Mar
 
 const tileOfPath = /^tiles\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/
 
-/** Lists the fields of tiles in the order of the file. The comparison has them in the order of their ids. */
+/** The comparison has tiles in the order of their ids. */
 function inFileOrder(fields: readonly FieldChange[], { tiles }: Body): readonly FieldChange[] {
   const names = listOf(tiles).map(({ name }) => `tiles[${JSON.stringify(name)}]`)
   const rankOf = ({ path }: FieldChange): number | undefined => {
@@ -267,7 +264,6 @@ function inFileOrder(fields: readonly FieldChange[], { tiles }: Body): readonly 
 
 type NameOf = ObjectContext['nameOf']
 
-/** Shows names instead of ids. */
 const named = (fields: readonly FieldChange[], nameOf: NameOf): readonly FieldChange[] =>
   fields.map((field) => {
     const { path, before, after } = field

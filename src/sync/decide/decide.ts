@@ -8,20 +8,19 @@ import type { Declarations } from '../declarations/declarations.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import type { Plan } from './change.ts'
 import { draftPlan } from './draft.ts'
-import { type Facts, gatherFacts, type PlanOptions } from './facts.ts'
+import { type Assumed, type Draft, type Facts, type Guard, gatherFacts, type PlanOptions } from './facts.ts'
 import { dependsOnPatches } from './guards/tile-writes.ts'
 import { checks, guards } from './guards.ts'
-import type { Assumed, Draft, Guard } from './step.ts'
 
 export type { PlanOptions } from './facts.ts'
 
 type Files = Pick<Declarations, 'objects'>
 
-/** Compares declared with stored objects. Pure: it sends nothing, and the time is that of the kinds. */
+/** Pure: it sends nothing, and the time is that of the kinds. */
 export const planChanges = ({ objects }: Files, storedObjects: StoredObjects, options: PlanOptions): Plan =>
   settle(gatherFacts(objects, storedObjects, options), options.canPatch ?? false)
 
-/** The same for a server that is asked whether it can patch dashboards, where the plan depends on that. */
+/** The server is asked whether it can patch dashboards, where the plan depends on that. */
 export async function planForServer(
   api: Pick<ReadApi, 'hasPatchTool'>,
   { objects }: Files,
@@ -33,7 +32,7 @@ export async function planForServer(
   return dependsOnPatches(plan) && (await api.hasPatchTool()) ? settle(facts, true) : plan
 }
 
-/** Drafts until no guard assumes more. This ends: `prune` goes off once, and otherwise each draft holds more of the objects. */
+/** This ends: `prune` goes off once, and otherwise each draft holds more of the objects. */
 function settle(facts: Facts, canPatch: boolean): Plan {
   let assumed: Assumed = { prune: facts.prune, canPatch, held: new Map(), alertsWithoutTile: new Set() }
   for (;;) {
@@ -59,7 +58,6 @@ function judge(drafted: Draft, facts: Facts): Plan | { readonly assume: Assumed 
   return toPlan(draft, diagnostics, facts)
 }
 
-/** Writes of one kind after the other, and then deletes in the reverse order. */
 function inOrder(steps: Draft['steps'], { kindList }: Facts): Draft['steps'] {
   const rankOf = ({ kind, change }: Draft['steps'][number]): number => {
     const index = kindList.indexOf(kind)
@@ -74,7 +72,6 @@ function toPlan({ steps, ofKinds, assumed: { prune } }: Draft, diagnostics: read
   const declared = new Set(steps.flatMap(({ change: { kind, key, id } }) => (key === '' ? [] : [`${kind} ${id}`])))
   const countUnmanaged = (name: KindName): number =>
     indexes[name].all.filter(({ token, stored }) => token === undefined && !declared.has(`${name} ${stored.id}`)).length
-  // The owner of an object is unknown for kinds without markers.
   const marked = kindNames.filter((name) => kinds[name].ownership === 'marker')
   return {
     project,

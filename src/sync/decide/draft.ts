@@ -11,11 +11,10 @@ import { indexStored } from '../plan/stored-objects.ts'
 import { assignTiles } from '../query-alerts/tile-owners.ts'
 import { type Create, type Held, isHeld, type Update } from './change.ts'
 import { planObject } from './compare.ts'
-import { type Facts, isAsApplied } from './facts.ts'
+import { type Assumed, type Draft, type Facts, isAsApplied } from './facts.ts'
 import { holdUnresolved } from './hold.ts'
 import { identifyObjects, type Pair } from './identify.ts'
 import { matchObjects } from './match.ts'
-import type { Assumed, Draft } from './step.ts'
 import { findTwins, type Twin } from './twins.ts'
 
 export function draftPlan(facts: Facts, assumed: Assumed): Draft {
@@ -43,7 +42,7 @@ export function draftPlan(facts: Facts, assumed: Assumed): Draft {
 }
 
 interface KindFacts extends Facts, Assumed {
-  /** What the declarations can refer to, with the objects of the kinds before as they are after the plan. */
+  /** With the objects of the kinds before as they are after the plan. */
   readonly context: ResolveContext
   readonly twinsBefore: readonly Twin[]
 }
@@ -54,7 +53,7 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
   const twins = facts.repairDuplicates ? findTwins(kind, declared, { ...facts, index: all }) : []
   const left = new Set(twins.map(({ stored }) => stored))
   const index = left.size === 0 ? all : indexStored({ items: all.all.map(({ stored }) => stored).filter((one) => !left.has(one)) }, kind)
-  // To match alerts, a tile that the plan adds counts as the stored tile of its name, because the alert on that tile is still the same one.
+  // An alert stays the same one on a tile that replaces the stored tile of its name.
   const resolve = (one: Declared, stored: StoredObject | undefined): Body =>
     replacePending(kind.resolve(one, { ...context, stored }).body, (pending) => storedTileOf(pending, context) ?? pending)
   const isIdentified = kind === facts.alerts.finder.kind && left.size === 0

@@ -1,5 +1,3 @@
-// What a plan is decided from: the files, the service, and the options of the run. Nothing of it changes while a plan is decided.
-
 import { declarationDigest } from '../../kinds/base.ts'
 import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
@@ -7,11 +5,14 @@ import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
+import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import type { PreviousOwner } from '../../platform/operation/operation.ts'
 import type { Prune } from '../declarations/find-declarations.ts'
 import { indexAll, type MarkedObject, type StoredIndex, type StoredObjects } from '../plan/stored-objects.ts'
 import { queriedKeys } from '../query-alerts/query-alerts.ts'
+import type { Change, Held } from './change.ts'
 import { type Identified, identifyObjects, type Pair } from './identify.ts'
+import type { Twin } from './twins.ts'
 
 export interface RunRepository {
   /** `host/owner/name`; undefined where it is not known. */
@@ -30,17 +31,14 @@ export interface PlanOptions {
   readonly repairDuplicates?: boolean
   readonly repairCommand?: string
   readonly pullCommand?: string
-  /** The file of the environment, which has the entries of `adopt`. */
+  /** It has the entries of `adopt`. */
   readonly environmentPath?: string | undefined
   readonly targetOptions?: string
-  /** Whether the plan updates dashboards and saved searches that need no change. */
   readonly rewrite?: boolean
-  /** Whether the server can patch dashboards. */
   readonly canPatch?: boolean
   readonly resendSecrets?: boolean
-  /** Whether the plan is for a run that writes, which needs the secrets of new objects. */
+  /** Whether new objects need their secrets. */
   readonly isWrite?: boolean
-  /** Secrets of this run. Without them, secrets are not compared. */
   readonly secret?: ReadSecret
 }
 
@@ -48,7 +46,6 @@ export interface OwnedObject extends MarkedObject {
   readonly kind: Kind
 }
 
-/** `prune` is what the run asks for; a draft may assume less. */
 export interface Facts extends Omit<PlanOptions, 'canPatch'> {
   readonly objects: readonly Declared[]
   readonly declaredNames: ReadonlyMap<string, string>
@@ -58,11 +55,10 @@ export interface Facts extends Omit<PlanOptions, 'canPatch'> {
   readonly directory: Directory
   tilesOf(dashboardId: string): readonly Body[]
   readonly owned: readonly OwnedObject[]
-  /** Whether this project owns anything in the service, so that an object can have lost its marker. */
   readonly ownsAnything: boolean
   /** Each kind behind those that its objects refer to. */
   readonly kindList: readonly Kind[]
-  /** Alerts are identified before the dashboards are drafted, and compared after that. */
+  /** Before the dashboards are drafted. They are compared after that. */
   readonly alerts: Identified<Declared<'alert'>>
 }
 
@@ -105,3 +101,50 @@ export function gatherFacts(objects: readonly Declared[], storedObjects: StoredO
 
 export const isAsApplied = ({ declared, found }: Pair): boolean =>
   found?.marker !== undefined && found.marker.digest === declarationDigest(declared.value)
+
+export interface Step {
+  readonly kind: Kind
+  readonly change: Change
+  /** Absent for an object that no file declares. */
+  readonly pair?: Pair
+}
+
+/** A guard that finds it wrong assumes more: `prune` goes off at most once, and held objects only grow. */
+export interface Assumed {
+  readonly prune: Prune
+  readonly canPatch: boolean
+  /** By `slotOf` their changes. The entry for a delete or a release can be the held alert that it would delete. */
+  readonly held: ReadonlyMap<string, Held>
+  /** Held alerts with a query, by key. */
+  readonly alertsWithoutTile: ReadonlySet<string>
+}
+
+interface KindDraft {
+  readonly kind: Kind
+  readonly orphans: readonly MarkedObject[]
+  readonly twins: readonly Twin[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export interface Draft {
+  readonly assumed: Assumed
+  /** In the order in which they are applied. */
+  readonly steps: readonly Step[]
+  readonly ofKinds: readonly KindDraft[]
+}
+
+export interface Verdict {
+  readonly steps?: readonly Step[]
+  readonly diagnostics?: readonly Diagnostic[]
+  /** With one that the draft does not hold yet, the plan is drafted again. */
+  readonly holds?: ReadonlyMap<string, Held> | undefined
+  /** Then the plan is drafted again. */
+  readonly assume?: Partial<Omit<Assumed, 'held'>> | undefined
+  /** Whether nothing else of the plan would happen. */
+  readonly isFinal?: boolean
+}
+
+/** Pure. */
+export type Guard = (draft: Draft, facts: Facts) => Verdict
+
+export type Check = (draft: Draft, facts: Facts) => Pick<Verdict, 'diagnostics' | 'holds' | 'isFinal'>

@@ -1,16 +1,12 @@
 import type { Rules } from '../../platform/core/diagnostics.ts'
-import { heldRules, holdWhatWaits } from './guards/held.ts'
-import { checkLimits, limitRules } from './guards/limits.ts'
+import type { Check, Guard } from './facts.ts'
+import { checkLimits, checkObjects, checkUses, keepOwners, limitRules, objectRules, ownerRules, useRules } from './guards/checks.ts'
+import { endOrphans, repairRules, repairTwins } from './guards/deletes.ts'
 import { alertProtectionRules, keepAlerts } from './guards/lost-alerts.ts'
-import { checkObjects, objectRules } from './guards/objects.ts'
-import { endOrphans } from './guards/orphans.ts'
-import { keepOwners, ownerRules } from './guards/owners.ts'
 import { keepHiddenParts, tileWriteRules } from './guards/tile-writes.ts'
-import { repairRules, repairTwins } from './guards/twins.ts'
-import { checkUses, useRules } from './guards/uses.ts'
+import { heldRules, holdWhatWaits } from './hold.ts'
 import { identityRules } from './identify.ts'
 import { matchRules } from './match.ts'
-import type { Check, Guard } from './step.ts'
 import { twinRules } from './twins.ts'
 
 /** What else a plan does, and what it must not do. Each guard sees the steps as the one before it left them, so the order counts. */
@@ -22,7 +18,7 @@ export const guards: readonly Guard[] = [
   keepAlerts, // Alerts that the server would delete with what they watch.
 ]
 
-/** What is wrong with the steps then. In any order, which is that of their diagnostics. */
+/** In any order, which is that of their diagnostics. */
 export const checks: readonly Check[] = [keepOwners, checkObjects, checkUses, checkLimits]
 
 export const decideRules = {

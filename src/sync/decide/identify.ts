@@ -19,20 +19,17 @@ export interface Hold {
   readonly remedies: readonly string[]
   /** Whether the declaration is as applied, so that this is only a warning. */
   readonly isAsApplied?: boolean
-  /** The ids of the objects of which one could be meant. */
   readonly candidates?: readonly string[]
 }
 
 export interface Match {
-  /** Undefined for an object that must be created. */
   readonly found?: MarkedObject | undefined
-  /** Objects without a marker of which it is not clear which one is meant. Then none is created. */
+  /** It is not clear which of them is meant, so none is created. */
   readonly candidates?: readonly MarkedObject[] | undefined
-  /** Why an object is adopted that does not have the ownership marker of this key. The note is for reviewers. */
+  /** The note is for reviewers. */
   readonly takeover?: { readonly reason: Takeover; readonly note: string } | undefined
-  /** What is wrong with the object, so that it stays as it is, and what a person can do about it. */
   readonly hold?: Hold | undefined
-  /** The object of another project with this name, where this project owns nothing: the project was most likely renamed. */
+  /** Where this project owns nothing: it was most likely renamed. */
   readonly ownedByOtherProject?: MarkedObject | undefined
 }
 
@@ -69,16 +66,15 @@ interface FinderInput<D extends Declared> {
 export interface Finder<D extends Declared = Declared> extends FinderInput<D> {
   readonly hasMarkers: boolean
   readonly orphans: readonly MarkedObject[]
-  /** The objects that a file can declare. */
   readonly byId: ReadonlyMap<string, MarkedObject>
   readonly byName: ReadonlyMap<string, readonly MarkedObject[]>
-  /** The objects of a form that this version does not know. They are never written. */
+  /** Of a form that this version does not know. They are never written. */
   readonly unknown: StoredIndex['all']
-  /** The body of a declaration, as it would be for the stored object. Without it, no objects are compared. */
+  /** Without it, no objects are compared. */
   resolve?(declared: D, stored: StoredObject | undefined): Body
 }
 
-/** What is known of declared objects without their bodies, which may need the ids of other objects. */
+/** Without the bodies, which may need the ids of other objects. */
 export interface Identified<D extends Declared = Declared> {
   readonly finder: Finder<D>
   readonly findings: ReadonlyMap<D, Finding>
@@ -102,7 +98,7 @@ export function identifyObjects<D extends Declared>(input: FinderInput<D>): Iden
   return { finder, findings: new Map(declared.map((one) => [one, identify(one, finder)] as const)) }
 }
 
-/** The objects, with the markers of those whose form a file declares, although this version does not know it. */
+/** A file can declare an object whose form this version does not know. */
 function withDeclaredForms({ kind, index }: FinderInput<Declared>, claimantOf: (token?: string) => Declared | undefined): StoredIndex {
   const isDeclared = ({ stored, token }: StoredIndex['all'][number]): boolean =>
     kind.explainUndeclarable?.(stored, claimantOf(token)?.value) === undefined
@@ -133,11 +129,10 @@ function identify(declared: Declared, finder: Finder): Finding {
 /** A source has no marker, so a file can give its id. */
 export const sourceIdOf = ({ value }: Declared): string | undefined => ('id' in value ? value.id : undefined)
 
-/** The key or name that the file says the object had before. */
 const previousOf = (declared: Declared): string | undefined =>
   'previousName' in declared.value ? declared.value.previousName : previousKeyOf(declared)
 
-/** The token of the object under its key or identity, and the one under its previous one. */
+/** Of the key or identity, and of the previous one. */
 export function tokensOf(declared: Declared, { kind, project, hasMarkers }: Finder): readonly [string | undefined, string | undefined] {
   const { key, value } = declared
   const previous = previousOf(declared)
@@ -171,7 +166,7 @@ function findByToken(declared: Declared, finder: Finder): Finding {
   return findInOtherProject(declared, finder)
 }
 
-/** The object with the token; of several, the first one, which is held. */
+/** Of several objects, the first one is held. */
 function findHolder(declared: Declared, token: string | undefined, { kind, index, hasMarkers, canPatch, repairCommand }: Finder): Finding {
   const holders = (index.byToken.get(token) ?? []).filter(({ undeclarable }) => undeclarable === undefined)
   const [found, second] = holders
@@ -196,7 +191,6 @@ function findHolder(declared: Declared, token: string | undefined, { kind, index
   return { hold: { reason: `${holders.length} ${labels} have this ownership marker (${ids})`, remedies, candidates } }
 }
 
-/** The object that the previous project owns under this key or its previousKey. */
 function findInOtherProject(declared: Declared, finder: Finder): Finding {
   const { kind, previousOwner: { project } = {} } = finder
   if (project === undefined || project === false) return {}
@@ -234,7 +228,6 @@ function findAdopted(declared: Declared, finder: Finder): Finding {
   return { hold: holdOwned(found, finder, 'remove the id from adopt') }
 }
 
-/** Why an object with a marker is not adopted, and how to take it over. */
 export function holdOwned(found: MarkedObject, { kind, project }: Finder, second: string): Hold {
   const { stored, marker } = found
   if (ownershipTest(project, kind.markerStyle)(marker)) {

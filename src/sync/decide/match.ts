@@ -31,7 +31,7 @@ export const matchRules = {
   },
 } as const satisfies Rules
 
-/** The stored object of each declared one: the identified one, or one without a marker that is like it. */
+/** The identified object, or one without a marker that is like the declaration. */
 export function matchObjects<D extends Declared>(
   { finder: known, findings: identified }: Identified<D>,
   bodies: Pick<Finder<D>, 'resolve'> = {},
@@ -73,7 +73,7 @@ function reportEqualIdentities({ kind, declared }: Pick<Finder, 'kind' | 'declar
   )
 }
 
-/** Holds a create where the object has a form that this version does not know: it is neither written nor created again. */
+/** The object is neither written nor created again. */
 function demandKnownForm(declared: Declared, finding: Finding, finder: Finder): Finding {
   const { kind, unknown } = finder
   const { adopt } = declared.value
@@ -92,7 +92,7 @@ function demandKnownForm(declared: Declared, finding: Finding, finder: Finder): 
   return { hold: { reason, remedies: ['change it in the web app, or upgrade this tool'], isAsApplied } }
 }
 
-/** What becomes of declarations that nothing identifies. `taken` are the objects of the others. */
+/** `taken` are the objects of the other declarations. */
 function findAlike<D extends Declared>(
   unidentified: readonly D[],
   finder: Finder<D>,
@@ -108,7 +108,7 @@ function findAlike<D extends Declared>(
   return new Map(unidentified.map((one) => [one, findings.get(one) ?? refuseForeign(one, finder) ?? explainOwned(one, finder)] as const))
 }
 
-/** What a declaration and an object have in common that could be the same: a name, or for alerts without one what they watch. */
+/** A name, or for alerts without one what they watch. */
 export function likenessOf(
   kind: KindIdentity,
   named: { readonly name?: string | null | undefined },
@@ -132,7 +132,7 @@ function objectsLike(
   return [...byId.values()].filter(({ stored }) => likenessOf(kind, stored, () => kind.toBody(stored)) === likeness)
 }
 
-/** Equal ones belong together. What is left on both sides could be the same, and is not: then the file has to say which one it means. */
+/** What is left on both sides could be the same, and is not: then the file has to say which one it means. */
 function pairGroup<D extends Declared>(
   group: readonly D[],
   free: readonly MarkedObject[],
@@ -162,11 +162,10 @@ const isEqual = (kind: KindWire, body: Body, stored: StoredObject): boolean => d
 export const isEqualButMarker = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): boolean =>
   isEqual(kind, keepMarkedField(kind, body, stored), stored)
 
-/** The body with the stored text or tags in which a marker was. */
 const keepMarkedField = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): Body =>
   kind.markedField === undefined ? body : { ...body, [kind.markedField]: kind.withoutMarker(kind.toBody(stored))[kind.markedField] }
 
-/** A declaration that equals none of the objects. `only` is the one that it is about, where nothing else could be. */
+/** `only` is the object that the declaration is about, where no other one could be. */
 function findDifferent<D extends Declared>(
   declared: D,
   only: MarkedObject | undefined,
@@ -179,7 +178,6 @@ function findDifferent<D extends Declared>(
   return { candidates }
 }
 
-/** Holds `adopt: true` where the object that it means is of another project. */
 function refuseForeign<D extends Declared>(declared: D, finder: Finder<D>): Finding | undefined {
   const { kind, project, previousOwner, ownsAnything } = finder
   // Without any object, this project was most likely renamed.
@@ -189,7 +187,7 @@ function refuseForeign<D extends Declared>(declared: D, finder: Finder<D>): Find
   return found && { hold: holdOwned(found, finder, 'choose another name') }
 }
 
-/** An object with this name that has a marker: of a key that was changed, or of another project, which was most likely renamed if this one owns nothing. */
+/** A project that owns nothing was most likely renamed. */
 function explainOwned(declared: Declared, { kind, project, byName, orphans, previousOwner, ownsAnything }: Finder): Finding {
   const name = trimmedName(declared.value)
   // No name is the name of nothing.

@@ -3,21 +3,19 @@
 import { keysOf } from '../../platform/core/keys.ts'
 import type { Origin } from './change.ts'
 
-/** All that the decision about one object depends on. */
 export interface State {
   /** What was found: an object with the marker of this key, of a former owner that the files name, or without one. */
   readonly object: 'none' | 'several' | 'ours' | 'of a former owner' | 'unmarked'
   /** Where it differs from the declaration. The text or the tags around a marker are what a person edits to remove it. */
   readonly differs: 'nowhere' | 'in the marked text' | 'yes'
-  /** What changed since the base. `unknown`: there is no base, or it is of another version. */
+  /** `unknown`: there is no base, or it is of another version. */
   readonly changed: Origin
-  /** Whether it is made from something else, so that no file can decide about it. */
+  /** Then no file can decide about it. */
   readonly isMade: boolean
-  /** Whether a marker costs nothing: a write of the whole object can lose parts, unless the server can patch it or the file accepts that. */
+  /** A write of the whole object can lose parts, unless the server can patch it or the file accepts that. */
   readonly canMark: boolean
-  /** Whether the marker has the base of this declaration and object, and this repository. */
+  /** The marker names this repository, too. */
   readonly isMarkerLatest: boolean
-  /** Whether the run writes it without a difference. */
   readonly isWrittenAgain: boolean
 }
 
@@ -48,7 +46,6 @@ export const ownership: readonly Row[] = [
   { object: 'unmarked', action: 'hold' },
 ]
 
-/** Where nothing was found to compare, only `object` is known. */
 export function decideOn(state: Pick<State, 'object'> & Partial<State>): Decision {
   const fits = ({ action: _, with: __, ...wanted }: Row): boolean =>
     keysOf<keyof State>(wanted).every((name) => wanted[name] === state[name])

@@ -29,19 +29,18 @@ export const twinRules = {
   },
 } as const satisfies Rules
 
-/** One of several objects with the same marker or identity, which is not the one to keep. */
 export interface Twin extends MarkedObject {
   readonly declared: Declared
   readonly kept: StoredObject
   /** `leave`: nothing is written to it, because this server has no write that keeps all of it. */
   readonly action: 'delete' | 'release' | 'leave'
-  /** Why it is not deleted; for a twin that is deleted, why it can be. */
+  /** Why it is not deleted, or why it can be. */
   readonly reason: string
 }
 
 type TwinKind = KindIdentity & KindWire & KindFile
 
-/** Why a repair cannot compare twins of this kind; undefined where it can, and deletes the twin that it does not need. */
+/** Undefined where a repair can, and deletes the twin that it does not need. */
 export function whyNotCompared({ ownership, label, notInFiles }: KindIdentity & KindFile): string | undefined {
   if (ownership === 'identity') return `${withArticle(label)} is never deleted`
   return notInFiles === undefined ? undefined : `the API hides parts of ${withArticle(label)}, so nothing shows whether someone changed it`
@@ -49,11 +48,9 @@ export function whyNotCompared({ ownership, label, notInFiles }: KindIdentity & 
 
 export const withArticle = (label: string): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
 
-/** Whether `repair: duplicates` leaves one object with the marker. */
 export const canRepair = (kind: TwinKind, canPatch: boolean): boolean =>
   whyNotCompared(kind) === undefined || (canPatch && kind.hasHiddenParts === true)
 
-/** What a person can do about two objects, of which a run has released one or none. */
 export function repairByHand({ removal }: KindRules, isReleased = false): string {
   if (removal === undefined) return 'In the web app, delete the one that you do not need, when nothing uses it any more'
   const loss = 'this also deletes the alerts on it'
@@ -61,7 +58,6 @@ export function repairByHand({ removal }: KindRules, isReleased = false): string
   return `In the web app, delete the one that you do not need: ${loss}. To keep both, remove the tag that begins with wk: from one of them`
 }
 
-/** How to repair twins of the kind. */
 export function adviseOnTwins(kind: TwinKind & KindRules, canPatch: boolean, command: string | undefined): string {
   if (!canRepair(kind, canPatch)) return `no run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`
   const once = command === undefined ? `set ${spellVariable('repair', 'duplicates')} for one run` : `run once: ${command}`
@@ -75,11 +71,10 @@ interface TwinsContext {
   readonly canPatch: boolean
   readonly index: StoredIndex
   readonly context: ResolveContext
-  /** Twins of the kinds before. */
   readonly twinsBefore: readonly Twin[]
 }
 
-/** Finds the twins of declared objects. The object to keep equals the declaration; of several, it has the smallest id. */
+/** The object to keep equals the declaration; of several, it has the smallest id. */
 export function findTwins(kind: TwinKind, declared: readonly Declared[], context: TwinsContext): readonly Twin[] {
   const groups = declared.flatMap((one): readonly Group[] => {
     const [first, ...others] = holdersOf(kind, one, context)
@@ -96,7 +91,6 @@ interface Group {
   readonly others: readonly MarkedObject[]
 }
 
-/** The objects with the marker or the identity of the declared one, by id. */
 function holdersOf(kind: KindIdentity, { key, value }: Declared, { index, project }: TwinsContext): readonly MarkedObject[] {
   const isMarked = kind.ownership === 'marker'
   if (!isMarked && 'id' in value && value.id !== undefined) return []
@@ -130,20 +124,19 @@ function findTwinsOf(
   return alike.filter(({ stored }) => stored !== kept).map((twin) => ({ ...twin, declared: one, kept, ...decide(twin.stored) }))
 }
 
-/** The alert on the twin that cannot move to the object to keep, in words: an alert of a form that this version does not know is never written. */
 function findObstacle({ id }: StoredObject, { storedObjects, kinds }: Pick<TwinsContext, 'storedObjects' | 'kinds'>): string | undefined {
   const fixed = storedObjects.alert.find((alert) => alert.savedSearchId === id && kinds.alert.explainUndeclarable?.(alert) !== undefined)
   return fixed && `with the alert ${describeStored(fixed)}, which cannot move`
 }
 
-/** Whether the object equals its declaration, or is as the last apply of this declaration left it. */
+/** Whether the object is as declared, or as the last apply of this declaration left it. */
 function equals(kind: KindIdentity & KindWire, { value }: Declared, desired: Body, stored: StoredObject): boolean {
   if (diffSides(kind, sidesOf(kind, desired, stored)).length === 0) return true
   const marker = kind.readMarker(kind.toBody(stored))
   return marker?.digest === declarationDigest(value) && isAsBase(marker.base, { kind, stored, desired, common: new Set() }) === true
 }
 
-/** Moves an alert from a twin that is deleted, which is a saved search, to the object to keep. Other alerts stay the same object. */
+/** Only a saved search is a twin that is deleted with alerts on it. */
 export function moverFrom(twins: readonly Twin[]): (alert: StoredObject) => StoredObject {
   const deleted = new Map(twins.filter(({ action }) => action === 'delete').map((twin) => [twin.stored.id, twin]))
   return (alert) => {

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { describeDashboardFile } from '../../kinds/dashboard/dashboard-file.ts'
+import type { Body } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, type Section, sections } from '../../kinds/kind-names.ts'
-import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
+import { type Declared, fileSchemas, type ParsedObject, parseObject } from '../../kinds/kinds.ts'
 import { keyForm, keyGrammar } from '../../kinds/marker.ts'
 import { type BrokenObject, repeatedKey } from '../../kinds/references.ts'
 import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../../platform/core/diagnostics.ts'
@@ -11,7 +12,7 @@ import { quote } from '../../platform/core/text.ts'
 import { documentRules, type ReadDocument, readDocument, type ValuePath } from '../../platform/documents/document.ts'
 import { type InterpolateOptions, interpolate, newRoom } from '../../platform/documents/expressions.ts'
 import { isText, knownKeys, ownValue, schemaAt, valueAt } from '../../platform/documents/schema.ts'
-import { formatPath, schemaDiagnostics, schemaRules } from '../../platform/documents/validate.ts'
+import { formatPath, neededFields, schemaDiagnostics, schemaRules } from '../../platform/documents/validate.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import type { SpelledSlo } from '../../signals/slos/slo-file.ts'
 import { environmentRules, findUnknownAdoptions, withAdoption } from './environment.ts'
@@ -19,28 +20,25 @@ import { declarationsSchema, frameSchema } from './file-schema.ts'
 import { inInstance } from './group-diagnostics.ts'
 import type { SpelledIncident } from './incidents.ts'
 import { type Fill, hasInstances, instanceRules, instantiate } from './instances.ts'
-import { withAlternatives, withDefaults } from './merge-fields.ts'
-import { parseRepairing, validFields } from './parse-object.ts'
 
 export interface SourceFile {
-  /** The path in messages. */
+  /** In messages. */
   readonly path: string
   readonly text: string
 }
 
 export interface Declarations {
   readonly objects: readonly Declared[]
-  /** Objects with errors: references to them are still valid. */
+  /** References to them are still valid. */
   readonly broken: readonly BrokenObject[]
-  /** SLOs whose dashboards and alerts are not among `objects` yet. */
+  /** Their dashboards and alerts are not among `objects` yet. */
   readonly slos: readonly SpelledSlo[]
   readonly incidents: readonly SpelledIncident[]
-  /** Files that could not be parsed. */
   readonly unread: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Rules that reading can break; references.ts and lint.ts have the others. */
+/** references.ts and lint.ts have the other rules. */
 export const readingRules = {
   ...documentRules,
   ...schemaRules,
@@ -48,7 +46,6 @@ export const readingRules = {
   ...instanceRules,
 } as const satisfies Rules
 
-/** Reads one file after the other, and then what they declare together. */
 export function createReader(variable: InterpolateOptions['variable'], environment?: NamedEnvironment) {
   const options = { variable, room: newRoom() }
   const combine = (read: readonly Declarations[]): Declarations => {
@@ -82,7 +79,7 @@ const merge = (parts: readonly Declarations[]): Declarations => ({
   diagnostics: parts.flatMap(({ diagnostics }) => diagnostics),
 })
 
-/** Replaces expressions in declared fields, which are at the path `base` of the document. Throws an InputError when they would become too large. */
+/** `base` is their path in the document. Throws an InputError when they would become too large. */
 function fillIn(document: ReadDocument, base: ValuePath, options: InterpolateOptions) {
   const spelled = valueAt(document.value, base)
   const schema = schemaAt(declarationsSchema, base, document.value)
@@ -104,7 +101,7 @@ function withoutConsequences(unset: readonly Diagnostic[], diagnostics: readonly
   return [...unset, ...diagnostics.filter((one) => !known.has(identify(one)))]
 }
 
-/** One diagnostic for all variables of a file that are not set, at the first of them. All are set in the same place. */
+/** All variables are set in the same place. */
 function mergeUnset(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const variableIn = ({ rule, message }: Diagnostic): string | undefined =>
     rule === 'variable' ? / is not set; set (\w+)$/.exec(message)?.[1] : undefined
@@ -170,7 +167,7 @@ const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] => (
 interface Defaults {
   /** The valid ones. */
   readonly fields: object
-  /** The fields that wrong defaults may have been meant for. An object without them may lack nothing. */
+  /** They may be what an object lacks. */
   readonly wrong: readonly string[]
 }
 
@@ -225,3 +222,82 @@ function repeatedKeys(places: readonly (readonly [string, Location])[]): readonl
     return before === undefined ? [] : [repeatedKey(name, location, before, inInstance(before))]
   })
 }
+
+export function validFields(kind: KindName, spelled: unknown): Body {
+  const fields = Object.entries(fileSchemas[kind].shape).flatMap(([name, field]) => {
+    const { data } = z.safeParse(field, ownValue(spelled, name))
+    return data === undefined ? [] : [[name, data] as const]
+  })
+  return Object.fromEntries(fields)
+}
+
+interface Repaired {
+  readonly errors: readonly z.ZodError[]
+  /** Without the fields that have errors; undefined where too little is valid. */
+  readonly parsed: ParsedObject | undefined
+}
+
+/** Some rules apply only to objects whose fields are valid by themselves. */
+const maxRounds = 3
+
+/** Parses the rest of a wrong object, too, so that all errors are reported at once. */
+export function parseRepairing(kind: KindName, spelled: unknown): Repaired {
+  let result = parseObject(kind, spelled)
+  if ('parsed' in result) return { errors: [], parsed: result.parsed }
+  const errors: z.ZodError[] = []
+  const rest = structuredClone(spelled)
+  for (let round = 0; round < maxRounds && 'error' in result; round++) {
+    const found = result.error.issues
+    const issues = round === 0 ? found : found.filter((issue) => !isConsequence(issue, { spelled, rest }))
+    if (issues.length > 0) errors.push(new z.ZodError(issues))
+    const paths = found.flatMap((issue) =>
+      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
+    )
+    if (paths.filter((path) => remove(rest, path)).length === 0) break
+    result = parseObject(kind, rest)
+  }
+  return { errors, parsed: 'parsed' in result ? result.parsed : undefined }
+}
+
+/** Whether the field is missing only because it was removed, or because its name was misspelled. */
+function isConsequence(issue: z.core.$ZodIssue, { spelled, rest }: { readonly spelled: unknown; readonly rest: unknown }): boolean {
+  const { path } = issue
+  const value = valueAt(rest, path)
+  if (value === undefined) return true
+  const around = isMapping(value) ? path : path.slice(0, -1)
+  const isRemoved = (field: string): boolean =>
+    ownValue(valueAt(spelled, around), field) !== undefined && ownValue(valueAt(rest, around), field) === undefined
+  return neededFields(issue).some(isRemoved)
+}
+
+/** Removes a field, or gives it a name where it must have one. Items of lists stay, so that all paths stay the same. */
+function remove(value: unknown, path: ValuePath): boolean {
+  const [around, last] = [valueAt(value, path.slice(0, -1)), path.at(-1)]
+  if (!isMapping(around) || typeof last !== 'string') return false
+  if (last === 'name') return Reflect.set(around, last, path.map(String).join(' '))
+  return Object.hasOwn(around, last) && Reflect.deleteProperty(around, last)
+}
+
+/** Alternatives: an object has the fields of one side. */
+const alternatives = [
+  [['channel'], ['channels']],
+  [['dashboard', 'tile'], ['savedSearch']],
+  [['tile'], ['query']],
+  [['savedSearch'], ['query']],
+  [['tiles', 'containers'], ['rows']],
+  [['sourceId'], ['source']],
+] as const
+
+/** A field of the object removes the defaults that it is an alternative to. */
+export function withDefaults(spelled: object, defaults: object): object {
+  const displaced = alternatives.flatMap(([one, other]) => [
+    ...(one.some((field) => Object.hasOwn(spelled, field)) ? other : []),
+    ...(other.some((field) => Object.hasOwn(spelled, field)) ? one : []),
+  ])
+  const left = Object.entries(defaults).filter(([field]) => !displaced.some((name) => name === field))
+  return { ...Object.fromEntries(left), ...spelled }
+}
+
+export const withAlternatives = (fields: readonly string[]): readonly string[] => [
+  ...new Set([...fields, ...alternatives.filter((sides) => sides.flat().some((field) => fields.includes(field))).flat(2)]),
+]

@@ -1,6 +1,3 @@
-// One set of declaration files, several targets. The file of an environment has the ids of the target, the values of `${{ env.X }}`,
-// and the ids of the existing objects that declarations are about.
-
 import * as z from 'zod'
 import { adopt } from '../../kinds/base.ts'
 import { type KindName, kindNames, sections } from '../../kinds/kind-names.ts'
@@ -33,7 +30,6 @@ export const environmentInput = z
     accepts: 'letters, digits, dots, dashes and underscores, at most 63; the first is a letter or digit',
   })
 
-/** A value that files insert by its name. */
 export const textOrNumber = z
   .union([z.string(), z.number(), z.boolean()])
   .meta({ description: 'The value.', accepts: 'a text, a number, or true or false' })
@@ -156,7 +152,6 @@ function requireOwnObjects({ document, project }: NamedEnvironment, other: ReadD
   throw new InputError([diagnosticAt(document, ['service-id'], message)])
 }
 
-/** The value of a variable: that of the environment, else the one that was passed to this run. */
 export const variableIn =
   (environment: NamedEnvironment | undefined, variable: Files['variable']): Files['variable'] =>
   (name) =>
@@ -177,7 +172,6 @@ export const environmentRules = {
   'unknown-adoption': { severity: 'error', description: 'An environment has `adopt` for an object that no file declares.' },
 } as const satisfies Rules
 
-/** Entries of `adopt` for objects that no file declares. */
 export const findUnknownAdoptions = (
   { document }: Pick<NamedEnvironment, 'document'>,
   declared: readonly { readonly kind: KindName; readonly key: string }[],
@@ -202,6 +196,6 @@ interface OfEnvironment {
 export const inEnvironment = ({ environment, serviceName }: OfEnvironment): Line =>
   environment !== undefined ? say` in environment ${environment}` : serviceName !== undefined ? say` in service ${serviceName}` : []
 
-/** `, environment staging`, or `, service Checkout`, after the name of the project; empty where neither has a name. */
+/** After the name of the project. */
 export const ofEnvironment = ({ environment, serviceName }: OfEnvironment): Line =>
   environment !== undefined ? say`, environment ${environment}` : serviceName !== undefined ? say`, service ${serviceName}` : []

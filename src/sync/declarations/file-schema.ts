@@ -43,7 +43,7 @@ const objects = bySection((section, kind) => {
 // JSON has no comments that could name the schema.
 const editing = { $schema: z.string().optional().meta({ description: 'Schema of this file, for editors.' }) } as const
 
-/** A whole file. Editors check files by this schema. */
+/** Editors check files by it. */
 export const declarationsSchema = z.strictObject({
   ...editing,
   instances: instancesSchema.optional().meta({
@@ -56,10 +56,9 @@ export const declarationsSchema = z.strictObject({
   incidents: z.record(key, declaredIncident).optional().meta({ description: 'Past incidents that alerts must notice, by their keys.' }),
 })
 
-/** The content of a file, for programs that write files. */
 export type DeclarationsFile = z.input<typeof declarationsSchema>
 
-/** The sections of a file. Objects are checked one by one, with their defaults. */
+/** Objects are checked one by one, with their defaults. */
 export const frameSchema = z.strictObject({
   ...editing,
   defaults: defaults.optional(),

@@ -14,17 +14,15 @@ import { byLocation, collapseRepeats, nameInstances } from './group-diagnostics.
 import { type Incident, readIncidents } from './incidents.ts'
 import { lint } from './lint.ts'
 
-/** Where declarations are by default. */
 export const defaultFiles = ['observability/**/*.{yml,yaml,json}']
 
-/** The options of a command, for a person, that reads the same files. */
+/** For a command to a person. */
 export function fileOptions({ files, env }: { readonly files: readonly string[]; readonly env?: string | undefined }): string {
   const isDefault = files.length === defaultFiles.length && files.every((glob, i) => glob === defaultFiles[i])
   const options = [...(env === undefined ? [] : [`--env ${env}`]), ...(isDefault ? [] : files.map((glob) => `--files ${shellQuote(glob)}`))]
   return options.map((option) => ` ${option}`).join('')
 }
 
-/** The objects include those of the SLOs. */
 export interface FoundDeclarations extends Omit<Declarations, 'slos' | 'incidents'> {
   readonly paths: readonly string[]
   readonly slos: readonly Slo[]
@@ -33,7 +31,7 @@ export interface FoundDeclarations extends Omit<Declarations, 'slos' | 'incident
 
 type FindContext = Pick<Context<'read', Scope>, 'files' | 'profile' | 'lintSettings' | 'environment' | 'checkpoint'>
 
-/** What happens to the objects of a project without declarations: `forget` removes the marker, and the object stays. */
+/** `forget` removes the marker, and the object stays. */
 export type Prune = boolean | 'forget'
 
 interface FindOptions {
@@ -43,16 +41,12 @@ interface FindOptions {
   readonly project?: string | undefined
 }
 
-/** Advice for files without declarations, and for globs without files. */
 export const adviseOnEmpty = (prune: Prune): string =>
   `so ${spellInput('prune')} would ${verbOf(prune)} all objects of the project; check the globs, or set ${spellVariable('allow-empty', 'true')} to ${verbOf(prune)} them`
 
 const verbOf = (prune: Prune): string => (prune === 'forget' ? 'forget' : 'delete')
 
-/**
- * Reads, checks and lints the files. Throws an InputError when a named file is missing, and when no file matches at all, unless the objects
- * of the last file are to be pruned.
- */
+/** Throws an InputError when a named file is missing, and when no file matches at all, unless the last objects are to be pruned. */
 export async function findDeclarations(
   globs: readonly string[],
   { files, profile, lintSettings, environment, checkpoint }: FindContext,
@@ -109,7 +103,6 @@ async function expandSlos(read: Declarations): Promise<Expanded> {
   return { ...read, slos, objects: [...read.objects, ...objects], diagnostics: [...read.diagnostics, ...diagnostics] }
 }
 
-/** The declarations with the sources of the service in the queries of SLOs. */
 export async function withSources<F extends Pick<FoundDeclarations, 'objects' | 'slos'>>(
   found: F,
   sources: readonly Source[],
@@ -130,7 +123,7 @@ export const findingRules = {
   recordings: { severity: 'error', description: 'The folder `recordings` has recordings of incidents, which nothing reads any more.' },
 } as const satisfies Rules
 
-/** Files that were not read. Their objects look like objects that no file declares, which prune would delete or forget. */
+/** Objects in files that were not read look like objects that no file declares. */
 export const skippedDirectories = (skipped: readonly SkippedDirectory[], prune: Prune = false): readonly Diagnostic[] =>
   skipped.map(({ path, reason }) => {
     const message = `wildcards skip "${quote(path)}", which ${reason}; its files are not read`
@@ -149,7 +142,7 @@ async function findRecordings(files: Files): Promise<readonly Diagnostic[]> {
   return [diagnosticOf(findingRules, 'recordings', { file }, message)]
 }
 
-/** A path without wildcards. Its file must exist, whereas a pattern may match nothing. */
+/** Its file must exist, whereas a pattern may match nothing. */
 const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)
 
 const plainPath = (path: string): string =>
@@ -158,8 +151,7 @@ const plainPath = (path: string): string =>
     .filter((part) => part !== '' && part !== '.')
     .join('/')
 
-/** The path, and those of the directories around it. */
 const withDirectories = (path: string): readonly string[] => [path, ...path.split('/').map((_, i, parts) => parts.slice(0, i).join('/'))]
 
-/** Limit for all files together. People write far less by hand. */
+/** Of all files together. */
 const maxCharacters = 20_000_000

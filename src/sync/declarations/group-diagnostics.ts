@@ -3,10 +3,9 @@ import { firstOf } from '../../platform/core/text.ts'
 
 const minRepeats = 3
 
-/** Labels and indexes of items. */
 const itemLabels = /\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g
 
-/** One diagnostic for the same message about several parts of an object, at the first place, with the number of places. */
+/** At the first place, with the number of places. */
 export function collapseRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const groups = Map.groupBy(diagnostics, ({ rule, severity, message, location }) => {
     const end = message.indexOf(': ')
@@ -27,7 +26,7 @@ const maxNamedLines = 3
 
 export const inInstance = ({ instance }: Location): string => (instance === undefined ? '' : ` (instance ${instance})`)
 
-/** Names the instance in each message, and makes one diagnostic of the same message at the same place for several instances. */
+/** Makes one diagnostic of the same message at the same place for several instances. */
 export function nameInstances(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const groups = Map.groupBy(diagnostics, (one) => {
     const { rule, severity, message, location } = one

@@ -1,4 +1,4 @@
-// Past incidents in a file: what alerts must notice. They are no objects of the service, so only backtests use them.
+// They are no objects of the service, so only backtests use them.
 import * as z from 'zod'
 import { keyForm, keyGrammar } from '../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../platform/core/diagnostics.ts'
@@ -34,7 +34,6 @@ export const declaredIncident = z
   })
   .meta({ id: 'incident' })
 
-/** An incident as its file spells it, before it is checked. */
 export interface SpelledIncident {
   readonly key: string
   readonly location: Location
@@ -47,7 +46,6 @@ export interface Incident {
   readonly location: Location
   readonly startMs: number
   readonly endMs: number
-  /** Keys of alerts. */
   readonly alerts: readonly string[]
   readonly withinMs: number
   readonly maxNotifications?: number | undefined
@@ -64,7 +62,6 @@ interface ReadIncidents {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** `alertKeys` are those of all declared alerts. */
 export function readIncidents(all: readonly SpelledIncident[], alertKeys: readonly string[]): ReadIncidents {
   const results = all.map((one) => readIncident(one, alertKeys))
   return { incidents: results.flatMap(({ incidents }) => incidents), diagnostics: results.flatMap(({ diagnostics }) => diagnostics) }

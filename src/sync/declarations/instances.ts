@@ -1,5 +1,4 @@
-// Many similar objects: a file with `instances` is instantiated once for each of them, with the values of the instance in place of
-// `${{ instance.NAME }}`. What comes out is read as if it were written in the file.
+// The objects of a file with `instances` exist once for each of them, with its values in place of `${{ instance.NAME }}`.
 import * as z from 'zod'
 import { type KindName, kindNames, sectionNames, sections } from '../../kinds/kind-names.ts'
 import { fileSchemas } from '../../kinds/kinds.ts'
@@ -30,15 +29,12 @@ const valueName = z
   .refine((name) => name !== 'key')
   .meta({ description: 'Name of the value.', accepts: 'letters, digits and underscores; the first is not a digit; not key' })
 
-/** Values of an instance by their names. */
 export const instanceValues = z.record(valueName, textOrNumber)
 
-/** Values by the keys of the instances. An instance without values of its own is empty. */
 export const instancesSchema = z.record(instanceKey, instanceValues.nullable())
 
 const frame = z.object({ defaults: z.object({ instances: instanceValues.optional() }).optional(), instances: instancesSchema })
 
-/** Objects of one file after expansion. */
 const maxInstantiatedObjects = 1000
 
 export const instanceRules = {
@@ -51,7 +47,6 @@ export const instanceRules = {
 
 const report = (location: Location, message: string): Diagnostic => diagnosticOf(instanceRules, 'instance', location, message)
 
-/** Replaces expressions in a part of a document. */
 export type Fill = (
   document: ReadDocument,
   base: ValuePath,
@@ -59,7 +54,7 @@ export type Fill = (
 ) => { readonly value: unknown; readonly unset: readonly Diagnostic[] }
 
 interface Instantiated {
-  /** One for each instance. Its values are located in the file. */
+  /** Located in the file. */
   readonly documents: readonly ReadDocument[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -70,7 +65,7 @@ export const hasInstances = ({ value: root }: ReadDocument): boolean =>
 /** An object takes memory, however small it is. */
 const minInstanceSize = 1000
 
-/** Instantiates a file. With errors in its instances, there are no documents. Throws an InputError when the files exceed their `room`. */
+/** With errors in the instances, there are no documents. Throws an InputError when the files exceed their `room`. */
 export function instantiate(file: ReadDocument, fill: Fill, room: ExpansionBudget): Instantiated {
   const fail = (diagnostics: readonly Diagnostic[]): Instantiated => ({ documents: [], diagnostics })
   const [own, common] = [fill(file, ['instances']), fill(file, ['defaults', 'instances'])]
@@ -123,17 +118,17 @@ const templatesOf = (root: unknown): readonly Template[] =>
 const sizeOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? Object.values(value).reduce((sum: number, item) => sum + 1 + sizeOf(item), 1) : 1
 
-/** The value of an instance that all of its objects had in their keys before. An empty text means none. */
+/** An empty text means none. */
 const previousName = 'previousKey'
 
-/** The object with the key that it had as an object of the previous instance, unless it says otherwise. Sources have no keys in the service. */
+/** Unless the object says otherwise. Sources have no keys in the service. */
 function withPreviousKey(object: unknown, kind: KindName, template: string, { key, values }: InstanceScope): unknown {
   const previous = values.get(previousName) ?? ''
   if (previous === '' || !isMapping(object) || !Object.hasOwn(fileSchemas[kind].shape, previousName)) return object
   return { [previousName]: String(fillKey(template, { key, values: new Map([...values, ['key', previous]]) }).value), ...object }
 }
 
-/** The text of a key. An environment must not change it, because it identifies the object. */
+/** No environment changes it, because it identifies the object. */
 const fillKey = (key: string, instance: InstanceScope) =>
   interpolate(key, { variable: () => undefined, isText: () => true, instance, room: { characters: 1000 } })
 
@@ -215,7 +210,6 @@ function instantiateOne(file: ReadDocument, fill: Fill, instance: InstanceScope)
   return { document, unset: diagnostics }
 }
 
-/** What is repeated for each instance. */
 function withoutInstances(root: unknown): unknown {
   if (!isMapping(root)) return root
   const { instances: _, defaults, ...rest } = root

@@ -13,8 +13,7 @@ import { isMapping, keysOf } from '../../platform/core/keys.ts'
 import { didYouMean } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
-import { sqlInLucene } from '../../signals/backtest/terms.ts'
-import { comparedVariable } from '../../signals/backtest/variables.ts'
+import { comparedVariable, sqlInLucene } from '../../signals/backtest/terms.ts'
 
 interface Rule {
   readonly severity: Severity
@@ -40,7 +39,7 @@ const onEach =
   (objects) =>
     objects.filter(isOf(kind)).flatMap((declared) => violationsOf(declared.value).map((violation) => ({ declared, ...violation })))
 
-/** A rule about alerts. `config` is that of the tile that an alert watches, if these files declare it. */
+/** `config` is that of the tile that an alert watches, if these files declare it. */
 const onEachAlert =
   (
     violationOf: (alert: Values['alert'], config: object | undefined, dashboard: Values['dashboard'] | undefined) => Violation | undefined,
@@ -59,10 +58,7 @@ const onEachTile = (violationsOf: (tile: Values['dashboard']['tiles'][number]) =
     tiles.flatMap((tile, i) => violationsOf(tile).map(({ path = [], message }) => ({ path: ['tiles', i, ...path], message }))),
   )
 
-/**
- * Rules for valid declarations, by id. They find declarations that cannot work, and missing help for on-call engineers. `rules` in
- * .watchkeeper.yml changes the severity of a rule or turns it off.
- */
+/** By id. `rules` in .watchkeeper.yml changes the severity of a rule or turns it off. */
 export const lintRules = {
   'alert-without-channel': {
     severity: 'error',
@@ -228,7 +224,7 @@ export const lintRules = {
 
 export type LintRule = keyof typeof lintRules
 
-/** Rules about fields that are left out. They say nothing about an object in which these fields have errors. */
+/** They say nothing about an object in which these fields have errors. */
 const rulesOnAbsence: Readonly<Partial<Record<LintRule, readonly string[]>>> = {
   'alert-without-channel': ['channel', 'channels'],
   'empty-range': ['thresholdMax'],
@@ -238,11 +234,10 @@ const rulesOnAbsence: Readonly<Partial<Record<LintRule, readonly string[]>>> = {
 
 interface LintInput {
   readonly objects: readonly Declared[]
-  /** Objects with errors. The valid part of each is checked. */
+  /** The valid part of each is checked. */
   readonly broken?: readonly BrokenObject[]
 }
 
-/** Applies the rules to the objects, with the severities of the settings. */
 export function lint({ objects, broken = [] }: LintInput, settings: LintSettings): readonly Diagnostic[] {
   // A broken object with a value has all that a valid object has.
   const repaired = broken.filter(({ value }) => value !== undefined) as readonly (Declared & BrokenObject)[]
@@ -318,7 +313,6 @@ const isDuration = (config: object): boolean =>
 
 type DeclaredAlert = Values['alert']
 
-/** The path of the condition, or none. */
 function checkLanguage(conditioned: object, path: Path): readonly Violation[] {
   const { where, whereLanguage = 'lucene' } = { whereLanguage: undefined, where: undefined, ...conditioned }
   const sql = typeof where === 'string' && whereLanguage === 'lucene' ? sqlInLucene(where) : undefined
@@ -345,7 +339,7 @@ function checkVariables(_: DeclaredAlert, config: object | undefined, dashboard:
   return { path: ['tile'], message }
 }
 
-/** The most characters of a text of an alert: the server adds a sign to the title, and values to the message. */
+/** The server adds a sign to the title, and values to the message. */
 const receivers = [
   { label: 'Opsgenie', names: /opsgenie/i, field: 'name', most: 130 - 3 },
   { label: 'Google Chat', names: /google.?chat|chat\.googleapis/i, field: 'message', most: 4096 - 500 },
@@ -384,7 +378,6 @@ function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: Decl
   return { path: ['scheduleStartAt'], message: `${split}; use a multiple of the interval` }
 }
 
-/** Whether 0 violates a threshold for low values. */
 const isLow = ({ thresholdType, threshold }: DeclaredAlert): boolean =>
   thresholdType === 'below' ? threshold > 0 : thresholdType === 'below_or_equal' && threshold >= 0
 
@@ -465,7 +458,6 @@ function checkBody({ body = '' }: Values['webhook']): readonly Violation[] {
   ].map((message) => ({ path: ['body'], message }))
 }
 
-/** What all versions have instead. */
 const insteadOf: Readonly<Record<string, string>> = {
   alertId: '; {{eventId}} identifies an alert, its group and the webhook on all servers',
   status: '; {{#if (eq state "ALERT")}}firing{{else}}resolved{{/if}} works on all servers',
@@ -492,7 +484,6 @@ function checkCount(alert: DeclaredAlert, config: object | undefined): Violation
   return words === undefined ? undefined : { path: ['threshold'], message: `never fires: a count is never ${words}` }
 }
 
-/** Whether a tile shows the share of all rows that match: a count, divided by that of all rows. */
 function isShareOfAll(config: object): boolean {
   if (!isMapping(config)) return false
   const [last] = listOf(config.formulas).slice(-1)

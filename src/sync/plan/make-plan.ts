@@ -9,7 +9,7 @@ import type { Files } from '../../platform/operation/files.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { type Change, notesOf, type Plan } from '../decide/change.ts'
 import { type PlanOptions, planForServer } from '../decide/decide.ts'
-import { isAboutHeld } from '../decide/guards/held.ts'
+import { isAboutHeld } from '../decide/hold.ts'
 import {
   adviseOnEmpty,
   type FoundDeclarations,
@@ -22,8 +22,6 @@ import { nameInstances } from '../declarations/group-diagnostics.ts'
 import { resolveProject } from '../declarations/project.ts'
 import { checkByServer } from './server-check.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
-
-// The first three steps of a plan: load the files, read the service, decide.
 
 type PlanContext = Omit<Context<'read', 'service-or-server'>, 'api'> & { readonly api: ReadApi }
 
@@ -62,7 +60,6 @@ export interface PlanningResult extends ReadService {
   readonly repairCommand?: string
 }
 
-/** The plan of a run that does more with it than show it. */
 export async function makePlan(context: PlanContext, request: PlanRequest): Promise<PlanningResult> {
   const loaded = await loadFiles(context, request)
   const read = await readService(context, loaded)
@@ -90,7 +87,7 @@ export async function readService(context: PlanContext, loaded: LoadedFiles): Pr
   return { ...loaded, ...storedObjects, kinds: createKinds(profile, clock.now()), uiUrl, serviceName: await context.serviceName?.() }
 }
 
-/** The changes, and what is wrong with them. Files with errors give a plan without changes. */
+/** Files with errors give a plan without changes. */
 export async function compareWithService(context: PlanContext, read: ReadService): Promise<PlanningResult> {
   const { request, project, found, storedObjects, kinds } = read
   if (storedObjects === undefined)
@@ -137,7 +134,6 @@ interface CommandAim {
   readonly service: Target
 }
 
-/** The options of a plan that changes nothing else than what the files declare. */
 export const optionsFor = (files: Pick<Files, 'secret'>, kinds: Kinds, aim: CommandAim) =>
   ({
     project: aim.project,
@@ -150,17 +146,15 @@ export const optionsFor = (files: Pick<Files, 'secret'>, kinds: Kinds, aim: Comm
     targetOptions: targetOptions(aim.service),
   }) satisfies PlanOptions
 
-/** The command for the same files and target. A workflow sets the same inputs for one run. */
 export const commandFor = (operation: 'apply' | 'pull', aim: CommandAim): string =>
   `watchkeeper ${operation} --project ${aim.project}${targetOptions(aim.service)}${fileOptions(aim)}`
 
-/** The options for the target of the run: the variables of the shell into which a person pastes the command can be those of another one. */
+/** The variables of the shell into which a person pastes the command can be those of another target. */
 const targetOptions = (target: Target): string =>
   isServer(target)
     ? ` --profile hyperdx --api-url ${shellQuote(target.serverUrl)}`
     : ` --organization-id ${target.organizationId} --service-id ${target.serviceId}`
 
-/** Whether an object names a connection, or takes the default. */
 const usesConnections = (one: Declared): boolean =>
   isOf('source')(one) ||
   (isOf('dashboard')(one) &&
@@ -178,7 +172,7 @@ function describeDecision(change: Change): string {
   ].join('; ')
 }
 
-/** Whether the service confirms what the files only suggest: a name in place of an id. */
+/** A name in place of an id. */
 const isConfirmed = ({ rule, location }: Diagnostic, errors: readonly Diagnostic[]): boolean =>
   rule === 'name-as-id' && errors.some((one) => isAboutHeld(one) && formatLocation(one.location) === formatLocation(location))
 
@@ -186,6 +180,5 @@ const isConfirmed = ({ rule, location }: Diagnostic, errors: readonly Diagnostic
 const withoutNotes = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.filter(({ severity }) => severity !== 'note')
 
-/** Whether errors keep apply from writing anything. */
 export const hasErrors = ({ diagnostics }: Pick<PlanningResult, 'diagnostics'>): boolean =>
   errorsIn(diagnostics).some((one) => !isAboutHeld(one))

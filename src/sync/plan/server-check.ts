@@ -31,7 +31,6 @@ const maxConcurrentChecks = 10
 
 interface ServerCheck {
   readonly diagnostics: readonly Diagnostic[]
-  /** Changed dashboards that the server was not asked about. */
   readonly uncheckedCount: number
 }
 
@@ -61,14 +60,13 @@ export async function checkByServer(plan: Plan, objects: readonly Declared[], as
 export const isChecked = (change: Change): change is Create | Update =>
   change.action === 'create' || ((change.action === 'update' || change.action === 'adopt') && change.patchedTileIds?.length !== 0)
 
-/** What the server has against storing it; undefined when the service does not know the question: older ones do not. */
+/** Undefined when the service does not know the question: older ones do not. */
 export async function checkChange(
   { kind: name, desired, stored }: Create | Write,
   { api, service, kinds }: ServerCheckContext,
 ): Promise<readonly InvalidField[] | undefined> {
   const kind: Kind = kinds[name]
   try {
-    // The body includes everything of the stored object that files cannot decide.
     return await kind.validate?.(api, service, stored === undefined ? composeCreate(kind, desired) : composeUpdate(kind, desired, stored))
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) throw thrown

@@ -22,7 +22,7 @@ export interface StoredObjects extends StoredLists {
   readonly connection?: readonly Connection[] | undefined
   /** Why a list may be incomplete. Nothing is created or deleted because of such a list. */
   readonly incompleteLists: Readonly<Partial<Record<KindName, string>>>
-  /** When the first list was answered, by the clock of the requests. */
+  /** Of the first answer, by the clock of the requests. */
   readonly readAtMs: number
 }
 
@@ -69,13 +69,13 @@ export interface MarkedObject {
 }
 
 export interface IndexedObject extends MarkedObject {
-  /** Identifies the object in a list: its marker, or its identity where its kind has no markers. */
+  /** The marker, or the identity where the kind has no markers. */
   readonly token: string | undefined
   /** Why no file can declare it. Then it counts as an object without a marker: apply could only delete it. */
   readonly undeclarable: string | undefined
 }
 
-/** A list of stored objects of one kind, each once. More than one object with a token is an error. */
+/** More than one object with a token is an error. */
 export interface StoredIndex {
   readonly all: readonly IndexedObject[]
   readonly byToken: ReadonlyMap<string | undefined, readonly IndexedObject[]>
@@ -96,7 +96,7 @@ export function indexStored(
   return { all, byToken, mayBeCut }
 }
 
-/** The object with the token of the desired body. `unclear`: several have it, or it may be in the missing part of a list. */
+/** `unclear`: several have the token, or it may be in the missing part of a list. */
 export function findDesired({ byToken, mayBeCut }: StoredIndex, desired: Body, kind: KindIdentity): IndexedObject | 'absent' | 'unclear' {
   const [found, second] = byToken.get(kind.tokenOf(desired)) ?? []
   if (found !== undefined && second === undefined) return found

@@ -28,8 +28,7 @@ import { type Condition, isSelected, type Selectable, valuesOf } from '../../pla
 import { type Change, changesOf, type Held, isDifference, isHeld, type Plan } from '../decide/change.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
-import { findQueryTiles, type QueriesInFiles, queriesInFiles, withoutQueries } from '../query-alerts/pull-queries.ts'
-import { changesInFiles } from '../query-alerts/query-changes.ts'
+import { changesInFiles, findQueryTiles, type QueriesInFiles, queriesInFiles, withoutQueries } from '../query-alerts/query-changes.ts'
 import { type Adoption, type Edit, editAdoptions, editFile } from './edit-yaml.ts'
 import { fileFor, type NewObject, type SelectedObject, selectObjects } from './select.ts'
 import { type BeforeAfter, isEqual } from './splice-yaml.ts'
@@ -41,19 +40,15 @@ export interface DraftInput {
   readonly storedObjects: StoredObjects
   readonly kinds: Kinds
   readonly globs: readonly string[]
-  /**
-   * `declared`: objects that no file declares stay out. `drifted`: also those that did not change in the service, or whose declarations did.
-   * No expression is replaced then.
-   */
+  /** `drifted`: also objects that did not change in the service, or whose declarations did. No expression is replaced then. */
   readonly only?: 'declared' | 'drifted' | undefined
-  /** Whether declarations of objects that the service does not have are removed. */
   readonly removeDeclarations: boolean
-  /** Which objects. Without it, what the files declare, and the other objects of kinds that need no request. */
+  /** Without it, what the files declare, and the other objects of kinds that need no request. */
   readonly select?: readonly Condition[] | undefined
   readonly texts: ReadonlyMap<string, string>
   readonly variable: (name: string) => string | undefined
   readonly environment?: NamedEnvironment | undefined
-  /** Objects to leave out, by `excludedAs`, with the reason. */
+  /** By `excludedAs`, with the reason. */
   readonly excluded: ReadonlyMap<string, string>
 }
 
@@ -65,16 +60,13 @@ const passes = ({ stored, ...one }: Selectable & { readonly stored?: StoredObjec
     tags: withoutMarkerTags(stored?.tags),
   })
 
-/** The files after a pull, before anything is written. */
 export interface Draft {
-  /** New and changed files only. */
   readonly files: readonly DraftedFile[]
   readonly objects: readonly PulledObject[]
 }
 
 export interface DraftedFile {
   readonly path: string
-  /** Undefined for a new file. */
   readonly before: string | undefined
   readonly after: string
 }
@@ -96,24 +88,18 @@ export interface PulledObject {
   /** Empty for an object that is in no file. */
   readonly key: string
   readonly name: string
-  /** Undefined for an object that the service does not have. */
   readonly id?: string | undefined
   readonly outcome: (typeof pullOutcomes)[number]
   /** Undefined for an object that is in no file. */
   readonly path?: string | undefined
-  /** The reason for leaving it out. */
   readonly reason?: string | undefined
-  /** Expressions of the file that a value of the service replaced. */
   readonly replacedExpressions?: readonly string[] | undefined
-  /** The fields of an updated object that differ, as a plan shows them. */
   readonly fields?: readonly FieldChange[]
-  /** The fields that the service has with another value, for an object of a file with instances, which gets only new names of tiles. */
+  /** A file with instances gets only new names of tiles. */
   readonly instantiated?: { readonly location: Location; readonly differing: readonly DifferingField[] }
-  /** Whether a file gets another declaration of it, or loses it. */
   readonly isEdited?: true
-  /** Whether the declaration differed from the service before the pull. */
   readonly differed?: true
-  /** Whether it may differ after the pull, because only the name of its tile goes into the file. */
+  /** Only the name of its tile goes into the file. */
   readonly mayDiffer?: true
 }
 
@@ -124,11 +110,11 @@ export interface DifferingField {
 
 export const identityOf = (kind: KindName, id: string): string => `${kind} ${id}`
 
-/** Identifies an object in `excluded`: by its id, or by its key if the service does not have it. */
+/** By the id, or by the key if the service does not have the object. */
 export const excludedAs = ({ kind, key, id }: Pick<PulledObject, 'kind' | 'key' | 'id'>): string =>
   id === undefined ? `${kind} without an id: ${key}` : identityOf(kind, id)
 
-/** Drafts the files after a pull. Pure: it reads and writes no files. Excluded objects are never edited. */
+/** Pure: it reads and writes no files. Excluded objects are never edited. */
 export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, storedObjects, kinds, select } = input
   const tiles = new Map(storedObjects.dashboard.map((one) => [one.id, one.tiles]))
@@ -190,7 +176,7 @@ export function draftPull(input: DraftInput): Draft {
   return draftPull({ ...input, excluded: new Map([...input.excluded, ...shared.map((one) => [one, whyShared(one)] as const)]) })
 }
 
-/** The tiles of new alerts that files have as queries. A new alert can be on a new dashboard. */
+/** A new alert can be on a new dashboard. */
 function queryTilesOf(
   others: readonly SelectedObject[],
   context: WithoutQueries,
@@ -209,32 +195,31 @@ interface Drafted {
   readonly object: PulledObject
   /** Absent when the files stay as they are. */
   readonly edit?: Edit
-  /** What the file of the environment gets. */
+  /** For the file of the environment. */
   readonly adoption?: Adoption
-  /** Whether it was not selected, and is listed only if a file changes because of another object. */
+  /** Then it is listed only if a file changes because of another object. */
   readonly isHidden?: boolean
-  /** The place of the template, for an object of a file with instances. */
   readonly template?: Location
-  /** The declaration with the name that its tile gets, and the object if the template gets this name. */
+  /** `object` is for a template that gets the new name of the tile. */
   readonly inTemplate?: BeforeAfter & { readonly object: PulledObject }
 }
 
-/** How an object gets equal without a pull. An apply leaves a held object as it is. */
+/** An apply leaves a held object as it is. */
 const adviceByHand = (isLeft: boolean): string => `change the file${isLeft ? '' : ', or run apply'}`
 
 interface WithoutQueries extends Pick<FileContext, 'directory' | 'sources' | 'keyOf' | 'tilesOf'> {
   readonly kinds: Kinds
-  /** The tiles of declared dashboards by the id of the dashboard, with the names of the files. */
+  /** By the id of the dashboard. */
   readonly declaredTiles: ReadonlyMap<unknown, readonly Body[]>
   /** The ids of the dashboards whose tiles of the service go into a file. */
   readonly takenOver: ReadonlySet<unknown>
-  /** Explains why these fields must not get into a file; undefined when they may. What the file has already is not new. */
+  /** Undefined when they may get into a file. What the file has already is not new. */
   explainSecret(fields: Body, inFile?: Body): string | undefined
 }
 
 type DraftContext = WithoutQueries & QueriesInFiles
 
-/** A person can type a secret into any text of the service. A file that is changed without a person gets nothing that looks like one. */
+/** Anyone can type a secret into a text of the service. A file that is changed without a person gets nothing that looks like one. */
 function createSecretFinder({ storedObjects, only }: Pick<DraftInput, 'storedObjects' | 'only'>): DraftContext['explainSecret'] {
   const copies = createCopiedUrls()
   copies.add(storedUrlsOf(storedObjects.webhook))
@@ -265,7 +250,6 @@ const declaredTiles = ({ dashboard }: Kinds, plan: Pick<Plan, 'changes'>): Draft
     ),
   )
 
-/** The stored tiles. Those that a file declares have the names of the file. */
 function withNames(stored: readonly Body[], inFile: readonly Body[]): readonly Body[] {
   if (inFile.length === 0) return stored
   const names = new Map(inFile.map(({ id, name }) => [id, name]))
@@ -279,7 +263,6 @@ const outside = ({ kind, stored }: SelectedObject, { outcome, reason }: Pick<Pul
   object: { kind, key: '', name: storedLabelOf(stored), id: stored.id, outcome, reason },
 })
 
-/** The fields of a file for an object that no file declares. */
 function spellNew({ kind: name, key, stored }: NewObject, { kinds, isQueryTile, ...context }: DraftContext): Body {
   const kind: Kind = kinds[name]
   const body = kind.toBody(stored)
@@ -291,7 +274,7 @@ function spellNew({ kind: name, key, stored }: NewObject, { kinds, isQueryTile, 
   return { ...fields, ...(tiles.length > 0 && { tiles: spelled }) }
 }
 
-/** What the file declares and what the service has, spelled in the same way: every difference is a real one. */
+/** Spelled in the same way: every difference is a real one. */
 function spellChange(
   one: Declared,
   { desired = {}, stored }: Change & { readonly stored: StoredObject },
@@ -323,20 +306,17 @@ function draftNew(one: NewObject, placeOf: PlaceOf, context: DraftContext, { exc
   }
 }
 
-/** A declared object, with its declaration before and after. */
 interface Existing {
   readonly declared: Declared
   readonly change: Change
   readonly object: Pick<PulledObject, 'kind' | 'key' | 'name' | 'id' | 'path' | 'differed'>
-  /** What it is listed as if its declaration stays. */
+  /** As it is listed if its declaration stays. */
   readonly same: Drafted
   /** Whether the values of the service stay out of the file. */
   readonly isKept: boolean
-  /** The declaration with the name that its tile gets. */
   readonly followed: BeforeAfter | undefined
   /** Undefined where nothing of the service goes into the file. */
   readonly sides: BeforeAfter | undefined
-  /** Why it is left out. */
   readonly excludedReason: string | undefined
 }
 
@@ -384,7 +364,6 @@ function updated({ change, object, same, isKept }: Existing, sides: BeforeAfter)
   }
 }
 
-/** An object that the file spells out. */
 function draftOwn(existing: Existing, context: DraftContext): Drafted {
   const { declared, change, same, sides, excludedReason } = existing
   const { kind, key } = declared
@@ -395,7 +374,7 @@ function draftOwn(existing: Existing, context: DraftContext): Drafted {
   return { object: updated(existing, sides), edit: { kind, key, ...sides } }
 }
 
-/** An object of a file with instances, in which only a template can follow its tile. */
+/** Only a template can follow its tile. */
 function draftInstance(existing: Existing): Drafted {
   const { declared, isKept, same, followed, sides, excludedReason } = existing
   const { location } = declared
@@ -412,16 +391,13 @@ function draftInstance(existing: Existing): Drafted {
   return { ...drafted, inTemplate: { ...followed, object: others.length > 0 ? refuse(others).object : updated(existing, followed) } }
 }
 
-/** The fields of a change, and the new name of a tile: a plan finds the tile by its id, and so does not show it. */
+/** A plan finds the tile by its id, and so does not show its new name. */
 function fieldsOf(fields: readonly FieldChange[], { before, after }: BeforeAfter): readonly FieldChange[] {
   if (isEqual(before.tile, after.tile) || fields.some(({ path }) => path === 'tile')) return fields
   return [...fields, { path: 'tile', before: after.tile, after: before.tile }]
 }
 
-/**
- * The declaration of an object that stays as it is, with the name that its tile gets in the files; undefined where the name stays. A
- * dashboard that the files do not declare has the name already.
- */
+/** Undefined where the name of its tile stays. A dashboard that no file declares has the name already. */
 function followTile(one: Declared, { desired, stored }: Change, { kinds, ...context }: DraftContext): BeforeAfter | undefined {
   const { kind: name, key, spelled } = one
   const kind: Kind = kinds[name]
@@ -436,7 +412,7 @@ function followTile(one: Declared, { desired, stored }: Change, { kinds, ...cont
   return after.tile === undefined || after.tile === tile ? undefined : { before: { ...after, tile }, after }
 }
 
-/** A template of a file with instances follows its tile where all of its objects follow it to the same name, and it spells the name out. */
+/** Where all objects follow the tile to the same name, and the template spells it out. */
 function followInTemplates(drafted: readonly Drafted[], { texts }: Pick<DraftInput, 'texts'>): readonly Drafted[] {
   const groups = Map.groupBy(drafted, (one) => one.template && JSON.stringify({ ...one.template, instance: undefined }))
   const followed = new Map<Drafted, Drafted>()
@@ -481,7 +457,7 @@ function whyNotEdited(
 
 const namesOf = (fields: readonly DifferingField[]): string => fields.map(({ field }) => field).join(', ')
 
-/** Kinds without markers stay, because other repositories can use their objects. An incomplete list may lack an object. */
+/** Other repositories can use objects without markers. An incomplete list may lack an object. */
 const isRemovable = (
   declared: Declared,
   { kinds }: DraftContext,
@@ -494,7 +470,7 @@ const isRemovable = (
   kinds[declared.kind].ownership !== 'identity' &&
   storedObjects.incompleteLists[declared.kind] === undefined
 
-/** Explains why a file cannot declare these fields; undefined when it can. */
+/** Undefined when a file can. */
 export function explainUnwritable(fields: Body, kind: KindName): string | undefined {
   const schema = fileSchemas[kind]
   const { error } = schema.safeParse(fields)
@@ -507,7 +483,7 @@ const differingFields = ({ before, after }: BeforeAfter): readonly DifferingFiel
     .filter((field) => !isEqual(before[field], after[field]))
     .map((field) => ({ field, value: after[field] }))
 
-/** The path for a new object: beside the declared object that it belongs to, or a file by the rule of its kind. */
+/** Beside the declared object that it belongs to, or by the rule of its kind. */
 function placeNewObjects(kinds: Kinds, { declarations, globs, texts }: DraftInput): PlaceOf {
   // A file with instances gets no other objects.
   const closed = new Set(
@@ -523,7 +499,7 @@ function placeNewObjects(kinds: Kinds, { declarations, globs, texts }: DraftInpu
   }
 }
 
-/** Also returns the objects that cannot be edited, because a part of them is shared. */
+/** `shared` objects cannot be edited, because anchors share a part of them. */
 function draftFiles(
   drafted: readonly Drafted[],
   kinds: Kinds,
@@ -555,7 +531,7 @@ function draftFiles(
   }
 }
 
-/** The draft with entries of `adopt` in the file of the environment. Where an anchor shares the entries, the draft stays as it is. */
+/** Where an anchor shares the entries, the draft stays as it is. */
 export function withAdoptions(draft: Draft, environment: NamedEnvironment | undefined, adoptions: readonly Adoption[]): Draft {
   if (environment === undefined || adoptions.length === 0) return draft
   const { path, text } = environment

@@ -8,7 +8,6 @@ import { defaultOf, ownValue, type Shape } from '../../platform/documents/schema
 import { type BeforeAfter, findPair, isEqual, spliceYaml } from './splice-yaml.ts'
 import { documentOptions } from './write-yaml.ts'
 
-/** An object as the file has it, and as it gets it. */
 export interface Edit extends Pick<DeclaredKey, 'kind' | 'key'> {
   /** Absent for a new object. */
   readonly before?: Body
@@ -19,16 +18,16 @@ export interface Edit extends Pick<DeclaredKey, 'kind' | 'key'> {
 interface FileEdit {
   readonly path: string
   readonly text: string
-  /** The `defaults` of the file, with their expressions replaced. */
+  /** With their expressions replaced. */
   readonly defaults: unknown
   readonly edits: readonly Edit[]
 }
 
 export interface EditedFile {
   readonly text: string
-  /** Expressions that a value of the service replaced, by object. */
+  /** By object. */
   readonly replacedExpressions: ReadonlyMap<string, readonly string[]>
-  /** The objects that stay as they are, because an anchor or alias in them can also mean something elsewhere. */
+  /** They stay as they are, because an anchor or alias in them can also mean something elsewhere. */
   readonly shared: ReadonlySet<string>
 }
 
@@ -43,12 +42,11 @@ export function editFile({ path, text, defaults, edits }: FileEdit): EditedFile 
   return { ...file.splice(toSides(root, own, defaults)), shared: sharedKeys }
 }
 
-/** What the file of an environment says of an object that exists. */
 export interface Adoption extends Pick<DeclaredKey, 'kind' | 'key'> {
   readonly entry: string
 }
 
-/** The text of the file of an environment with these entries in `adopt`. Undefined where an anchor or alias shares some of it. */
+/** Undefined where an anchor or alias shares some of `adopt`. */
 export function editAdoptions(path: string, text: string, entries: readonly Adoption[]): string | undefined {
   const { root, splice } = openFile(path, text)
   const adopt = findPair(root, 'adopt')?.value
@@ -99,7 +97,6 @@ function hasAnchor(node: Node): boolean {
 
 const isAnchored = (node: unknown): boolean => isAlias(node) || ownValue(node, 'anchor') !== undefined
 
-/** A section whose last object goes away goes away, too. */
 function toSides(root: YAMLMap, edits: readonly Edit[], defaults: unknown): BeforeAfter {
   const bySection = [...Map.groupBy(edits, ({ kind }) => kind)].map(([kind, all]) => {
     const inherited = ownValue(defaults, sections[kind])
@@ -121,7 +118,7 @@ function toSides(root: YAMLMap, edits: readonly Edit[], defaults: unknown): Befo
   }
 }
 
-/** The fields to write in a file with these defaults: those that differ from them, and values that override them. */
+/** Those that differ from the defaults, and values that override them. */
 function withDefaults({ kind, before, after }: Edit, defaults: Body): Body | undefined {
   if (after === undefined) return undefined
   const given = before ?? defaults
@@ -132,7 +129,7 @@ function withDefaults({ kind, before, after }: Edit, defaults: Body): Body | und
     : fields
 }
 
-/** The value of each field that has the same meaning as no value. Fields without such a value are left out. */
+/** Fields without such a value are left out. */
 export function overrideDefaults(kind: KindName, names: readonly string[]): Body {
   const shape: Shape = fileSchemas[kind].shape
   const values = names.flatMap((name) => {

@@ -22,7 +22,7 @@ export const pullRules = {
 
 type IncompleteLists = StoredObjects['incompleteLists']
 
-/** An empty list is valid, and may still be a mistake of the server, which would end every change and remove every declaration of the kind. */
+/** An empty list may be a mistake of the server, which would end every change and remove every declaration of the kind. */
 export function withEmptiedLists({ changes }: Plan, { incompleteLists }: StoredObjects): IncompleteLists {
   const emptied = kindNames.filter((name) => {
     const declared = changes.filter(({ kind }) => kind === name)
@@ -43,10 +43,7 @@ export const reportIncompleteLists = (incompleteLists: IncompleteLists): readonl
     ),
   )
 
-/**
- * The value in the service belongs to this environment only, so the file of all environments keeps its expression. A file that is changed
- * without a person keeps every expression.
- */
+/** The file of all environments keeps its expression. A file that is changed without a person keeps every expression. */
 export const findReplacedVariables = (
   { objects }: Draft,
   { environment, only }: Pick<DraftInput, 'environment' | 'only'>,
@@ -60,7 +57,6 @@ export const findReplacedVariables = (
     }),
   )
 
-/** A file with instances is the same for all of them, so a value of one of them does not belong in it. */
 export const instantiatedDifferences = ({ objects }: Draft): readonly Diagnostic[] =>
   objects.flatMap(({ kind, key, instantiated }) => {
     if (instantiated === undefined) return []

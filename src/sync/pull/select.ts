@@ -8,10 +8,9 @@ import { isHeld, type Plan } from '../decide/change.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import { type IndexedObject, indexStored, type StoredObjects } from '../plan/stored-objects.ts'
 
-/** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
+/** An object with a marker needs neither field. */
 type Adoption = { readonly adopt: true | string } | { readonly id: string } | Readonly<Record<string, never>>
 
-/** An object of the service that no file declares, and that a file can declare. */
 export interface NewObject {
   readonly kind: KindName
   readonly key: string
@@ -19,7 +18,6 @@ export interface NewObject {
   readonly adoption: Adoption
 }
 
-/** An object of the service that no file declares, and that stays out of the files. */
 export interface SkippedObject extends Pick<NewObject, 'kind' | 'stored'> {
   /** `not-exportable`: an unmanaged object that no file can declare, or that the API does not show completely. */
   readonly outcome: 'left-out' | 'other-project' | 'not-exportable'
@@ -34,7 +32,7 @@ interface SelectOptions {
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
 }
 
-/** The objects of a kind that no file declares, with keys for those that files can declare. */
+/** Those that files can declare have keys. */
 export function selectObjects(
   kind: KindIdentity & KindWire & KindFile,
   { storedObjects, plan, declarations }: SelectOptions,
@@ -89,7 +87,7 @@ export function selectObjects(
 const byName = ({ stored: a }: IndexedObject, { stored: b }: IndexedObject): number =>
   compareText(storedLabelOf(a), storedLabelOf(b)) || compareText(a.id, b.id)
 
-/** A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back. */
+/** A long key is only a hash there. Most keys are derived from names. */
 function keyIn({ stored, marker }: IndexedObject, { markerStyle }: KindIdentity, project: string): string | undefined {
   const guess = toSlug(stored.name ?? '')
   return marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
@@ -109,10 +107,7 @@ export const toSlug = (name: string): string =>
     .slice(0, maxSlugLength)
     .replace(/^-+|-+$/g, '')
 
-/**
- * Makes a key that is not taken, and adds it to the taken ones. Where the name gives no slug, it has the noun and a part of the id, or of a
- * digest of the name without an id.
- */
+/** Adds the key to the taken ones. Without a slug of the name, it is the noun and a part of the id, or of a digest of the name. */
 export function claimKey(
   { name, id, noun }: Readonly<Record<'name' | 'noun', string>> & { readonly id?: string },
   taken: Set<string>,
@@ -128,11 +123,10 @@ export function claimKey(
 interface PlacementOptions {
   readonly globs: readonly string[]
   readonly paths: readonly string[]
-  /** Files that get no other objects. */
   readonly closed: ReadonlySet<string>
 }
 
-/** Returns a function that gives the path of the file for the objects of a kind, or for the object with a key. Throws an InputError when the globs do not say where new files belong. */
+/** Throws an InputError when the globs do not say where new files belong. */
 export function fileFor({ globs, paths, closed }: PlacementOptions): (key: string) => string {
   const toPath = pathsIn(globs[0] ?? '')
   if (toPath === undefined)
@@ -162,7 +156,7 @@ export function fileFor({ globs, paths, closed }: PlacementOptions): (key: strin
 /** Windows reserves these names, whatever the extension. */
 const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)$/
 
-/** The name of the file for the object with this key, without an extension. */
+/** Without an extension. */
 export const toFileName = (key: string): string => {
   const name = key.replace(/\.+/g, '-')
   return deviceName.test(name) ? `${name}-` : name

@@ -22,7 +22,7 @@ import { escapeExpressions, hasVariable } from '../../platform/documents/express
 import { ownValue } from '../../platform/documents/schema.ts'
 import { createNode, createRoot, createSection, defaultIndentation, type Indentation, openLists, toText } from './write-yaml.ts'
 
-/** What a map is in the file, and what it gets. Fields that are in neither stay as they are. */
+/** Fields that are in neither stay as they are. */
 export interface BeforeAfter<Value = Body> {
   readonly before: Value
   readonly after: Value
@@ -30,17 +30,15 @@ export interface BeforeAfter<Value = Body> {
 
 interface Spliced {
   readonly text: string
-  /** Expressions that another value replaced, by object. */
   readonly replacedExpressions: ReadonlyMap<string, readonly string[]>
 }
 
-/** Edits the objects of a file. None of them has an anchor or alias. What is written into JSON is JSON. */
+/** None of the objects has an anchor or alias. What is written into JSON is JSON. */
 export function spliceYaml(text: string, document: Document.Parsed, sides: BeforeAfter, isJson: boolean): Spliced {
   const splicer = new Splicer(text, document, isJson)
   return { text: splicer.editRoot(sides), replacedExpressions: splicer.replacedExpressions }
 }
 
-/** Names from the root down to a value: section, key, field. */
 type Path = readonly string[]
 
 type Collection = YAMLMap | YAMLSeq
@@ -54,7 +52,7 @@ interface Splice extends Extent {
   readonly text: string
 }
 
-/** An item, with the comments that belong to it. */
+/** With the comments that belong to it. */
 interface Part extends Extent {
   readonly item: Pair | Node
 }
@@ -63,22 +61,21 @@ interface Place {
   readonly isFlow: boolean
   readonly column: number
   readonly path: Path
-  /** Where items of the collection start, and whether a new one that is a collection has a line for each of its items. For JSON. */
+  /** Where items start, and whether a new collection has a line for each of its items. For JSON. */
   readonly start?: number
   readonly isOpen?: boolean
-  /** The value that is replaced, whose quotes stay. */
+  /** Its quotes stay. */
   readonly old?: Node
 }
 
 interface Chunk {
   readonly name?: string
-  /** The place that it had; undefined for a new one. */
+  /** Undefined for a new one. */
   readonly index?: number
   readonly text: string
 }
 
 class Splicer {
-  /** The expressions that were replaced so far, by object. */
   readonly replacedExpressions = new Map<string, readonly string[]>()
   readonly #text: string
   readonly #document: Document.Parsed
@@ -197,7 +194,7 @@ class Splicer {
     return chunks
   }
 
-  /** The text of an item, with another value where the two differ. The comment beside it stays. */
+  /** The comment beside the value stays. */
   #editItem({ item, start, end }: Part, { flow: isFlow = false }: Collection, [before, after]: readonly unknown[], path: Path): string {
     const text = this.#text
     if (isEqual(before, after)) return text.slice(start, end)
@@ -223,7 +220,7 @@ class Splicer {
     return text.slice(start, keyEnd) + withRest(written.slice('k'.length), rest)
   }
 
-  /** The text of an item at this column, or in brackets. */
+  /** At this column, or in brackets. */
   #write(key: string | undefined, value: unknown, { isFlow, column, path, old, start = 0, isOpen = false }: Place): string {
     if (this.#json)
       return (key === undefined ? '' : JSON.stringify(key) + (this.#json.isCompact ? ':' : ': ')) + this.#toJson(value, start, isOpen)
@@ -237,7 +234,7 @@ class Splicer {
     return isFlow ? written.slice(1, -1).trim() : written.replaceAll(/\n(?=.)/g, `\n${' '.repeat(column)}`)
   }
 
-  /** The text of a value on the line of the offset: with a line for each item, or on one line. */
+  /** With a line for each item, or on the line of the offset. */
   #toJson(value: unknown, offset: number, isOpen: boolean): string {
     const { indent, padding, isCompact } = this.#json ?? detectJsonStyle(this.#text)
     const content = escapeExpressions(value)
@@ -257,7 +254,6 @@ class Splicer {
     return createNode(this.#document, value, { name: path.at(-1) ?? '', column, indent, ...(isOpen && { isOpen }) })
   }
 
-  /** Records the expressions of a value that goes away. */
   #release(node: unknown, [section, key, ...fields]: Path): void {
     const found = fields.length === 0 ? [] : expressionsIn(node, this.#document)
     if (found.length === 0) return
@@ -282,7 +278,6 @@ class Splicer {
     return this.#lineBefore(offset, offset).trim() === ''
   }
 
-  /** The line of the offset, up to the end. */
   #lineBefore(offset: number, end: number): string {
     return this.#text.slice(offset - this.#columnOf(offset), end)
   }
@@ -296,7 +291,7 @@ class Splicer {
     return end < 0 ? this.#text.length : end
   }
 
-  /** Where a value ends, without the comment behind it. */
+  /** Without the comment behind it. */
   #endOf(node: Node): number {
     const last = isCollection(node) && !node.flow ? node.items.at(-1) : undefined
     return last === undefined ? this.#text.slice(0, rangeOf(node)[1]).trimEnd().length : this.#endOf(nodeOf(last))
@@ -305,13 +300,12 @@ class Splicer {
 
 const dash = '- '
 
-/** The rest of a line goes behind the first one of several. */
 function withRest(written: string, rest: string): string {
   const [first = '', ...lines] = written.split('\n')
   return [first + rest, ...lines].join('\n')
 }
 
-/** Equal in a file. A field that is null is not equal to a field that is absent. */
+/** A field that is null is not equal to a field that is absent. */
 export const isEqual = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b)
 
 /** Sections and objects come last in their map, after an empty line. */
@@ -321,21 +315,19 @@ const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key
 
 export const findPair = (map: YAMLMap, name: string): Pair | undefined => map.items.find(({ key }) => keyText(key) === name)
 
-/** The value of a pair, or an item of a list. A pair in brackets can have no value. */
+/** A pair in brackets can have no value. */
 function nodeOf(item: unknown): Node {
   const node = isPair(item) ? (item.value ?? item.key) : item
   if (!isNode(node)) throw new Error('the document was not parsed from a text')
   return node
 }
 
-/** The start and end of a value, without what is behind it. */
 function rangeOf(node: unknown): readonly [number, number] {
   const range = isNode(node) ? node.range : undefined
   if (range == null) throw new Error('the document was not parsed from a text')
   return [range[0], range[1]]
 }
 
-/** A list or map with items. */
 const isFilled = (node: Node): node is Collection & Node => isCollection(node) && node.items.length > 0
 
 const columnIn = (text: string, offset: number): number => offset - (text.lastIndexOf('\n', offset - 1) + 1)
@@ -354,9 +346,8 @@ function detectIndentation({ contents }: Document.Parsed, text: string): Indenta
 
 interface JsonStyle {
   readonly indent: string
-  /** What is between a brace and a field on the same line. */
+  /** Between a brace and a field on the same line. */
   readonly padding: string
-  /** Without spaces behind colons and commas. */
   readonly isCompact: boolean
 }
 
@@ -369,7 +360,7 @@ const detectJsonStyle = (text: string): JsonStyle => ({
 /** Fields of the API that decide which other fields a map can have. */
 const kindFields: readonly string[] = ['displayType', 'configType', 'type', 'mode', 'operator', 'kind']
 
-/** Whether fields that only the file has, such as an id in place of a name, would contradict the new values. */
+/** For example, an id that only the file has would contradict a new name. */
 function hasConflictingFields(map: YAMLMap, { before, after }: BeforeAfter): boolean {
   const hasOwnFields = map.items.some(({ key }) => !Object.hasOwn(before, keyText(key)))
   return (
@@ -395,7 +386,7 @@ function nameOrValue(item: unknown): string | undefined {
   return typeof item.name === 'string' ? `name ${item.name}` : undefined
 }
 
-/** The expressions of a value in the file, also behind an alias. */
+/** Also behind an alias. */
 function expressionsIn(node: unknown, document: Document.Parsed): readonly string[] {
   const target = isAlias(node) ? node.resolve(document) : node
   if (!isScalar(target) && !isCollection(target)) return []

@@ -1,16 +1,19 @@
+import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../kinds/base.ts'
 import { referenceOf } from '../../kinds/derive.ts'
-import type { DeclaredKey } from '../../kinds/kind.ts'
+import type { DeclaredKey, Kind } from '../../kinds/kind.ts'
 import { addressOf, kindLabels, kindNames } from '../../kinds/kind-names.ts'
-import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
+import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { type Diagnostic, errorsIn, type Location } from '../../platform/core/diagnostics.ts'
+import { isSame } from '../../platform/core/equality.ts'
 import { ownValue, type Schema } from '../../platform/documents/schema.ts'
+import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import { type Change, isDifference, isHeld, isWrite, type Plan } from '../decide/change.ts'
-import { isAboutHeld } from '../decide/guards/held.ts'
+import { isAboutHeld } from '../decide/hold.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
-import { type Draft, excludedAs, type PulledObject } from './draft.ts'
+import { type Draft, type DraftInput, excludedAs, type PulledObject, withAdoptions } from './draft.ts'
+import { type Edit, editFile } from './edit-yaml.ts'
 
-/** The files of a draft, read and planned as if they were written. */
 export interface ReadDraft {
   readonly declarations: Pick<Declarations, 'objects'> & { readonly broken: readonly Placed[] }
   /** About the files only. */
@@ -20,10 +23,7 @@ export interface ReadDraft {
 
 type Placed = DeclaredKey & Partial<Pick<Declared, 'spelled'>>
 
-/**
- * Verifies that the files of a draft have no errors, and that `plan` would have nothing to do for its objects. Returns the objects to leave out
- * by `excludedAs`, with the reason. If a declaration that the draft does not edit becomes wrong, an edit is the reason, and is left out.
- */
+/** The objects to leave out by `excludedAs`, with the reason. An edit that breaks another declaration is left out. */
 export function verifyDraft({ objects }: Draft, { declarations, diagnostics, plan }: ReadDraft): ReadonlyMap<string, string> {
   const edited = new Map(objects.filter(({ isEdited }) => isEdited).map((object) => [addressOf(object), object]))
   const placed = [...declarations.objects, ...declarations.broken]
@@ -31,7 +31,6 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutHeld(one))
   const placedBy = new Map(placed.toReversed().map((one) => [addressOf(one), one]))
   const ownerOf = createOwnerOf(placed)
-  /** The first message about each object. */
   const messages = new Map(
     [...ofFiles, ...ofPlan].toReversed().flatMap(({ location, message }) => {
       const owner = ownerOf(location)
@@ -50,7 +49,6 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     // Errors that were there before the pull do not count.
     return (object.isEdited ? message : undefined) ?? describeDifference(change)
   }
-  /** The plan holds an alert that names its tile by id, and the service has neither of them. */
   const missingTiles = plan.changes.flatMap((change) => {
     const address = addressOf(change)
     if (!isHeld(change) || change.at === undefined || !change.reason.startsWith('tile: ')) return []
@@ -58,7 +56,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     if (!isMissing || !referencesOf(placedBy.get(address)).some((one) => edited.has(one))) return []
     return [{ message: `${address}.${change.reason}`, location: change.at }]
   })
-  /** Leaves out the edits that an object needs to stay as it is: of what it refers to, of its file, or all. */
+  /** Of what the object refers to, of its file, or all. */
   const editedByFile = Map.groupBy(edited.values(), ({ path }) => path)
   const leaveOutFor = (one: Placed | undefined, file: string, reason: string): readonly (readonly [string, string])[] => {
     const references = referencesOf(one).flatMap((address) => edited.get(address) ?? [])
@@ -93,7 +91,6 @@ function describeDifference(change: Change): string | undefined {
   return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
 }
 
-/** The objects that the declaration names by their keys. */
 function referencesOf(one: Placed | undefined): readonly string[] {
   if (one === undefined) return []
   return Object.entries<Schema>(fileSchemas[one.kind].shape).flatMap(([field, schema]) => {
@@ -118,3 +115,79 @@ function createOwnerOf(placed: readonly Placed[]): (location: Location) => Place
 }
 
 const compareLocations = (a: Location, b: Location): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+
+interface AdoptInput extends Pick<DraftInput, 'only' | 'texts'> {
+  readonly kinds: Kinds
+  readonly environment?: NamedEnvironment | undefined
+  readonly declarations: DraftInput['declarations']
+  readonly links: readonly string[]
+}
+
+/** A digest alone is no reason for a pull request of a drift. */
+export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, input: AdoptInput): Draft {
+  const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
+  const earlier = new Map(input.declarations.objects.map((one) => [addressOf(one), one]))
+  const pulled = new Map(draft.objects.map((one) => [addressOf(one), one]))
+  const edits = plan.changes.flatMap((change) => {
+    const [one, object] = [declared.get(addressOf(change)), pulled.get(addressOf(change))]
+    const edit = one && object && editOf(change, { one, object, before: earlier.get(addressOf(change)) }, input)
+    return edit === undefined ? [] : [{ path: one?.location.file ?? '', edit }]
+  })
+  const { environment } = input
+  if (environment !== undefined) {
+    const newIn = ({ before, after }: Edit) => [after?.adopt].flat().find((entry) => ![before?.adopt].flat().includes(entry))
+    const adoptions = edits.map(({ edit }) => ({ kind: edit.kind, key: edit.key, entry: String(newIn(edit)) }))
+    const written = withAdoptions(draft, environment, adoptions)
+    return written === draft ? draft : listUpdated(written, new Map(edits.map(({ edit }) => [addressOf(edit), edit])))
+  }
+  const drafted = new Map(draft.files.map((file) => [file.path, file]))
+  const edited = [...Map.groupBy(edits, ({ path }) => path)].map(([path, all]) => {
+    const before = drafted.get(path)?.before ?? (drafted.has(path) ? undefined : input.texts.get(path))
+    const text = drafted.get(path)?.after ?? before ?? ''
+    const editWith = (some: readonly Edit[]) => editFile({ path, text, defaults: {}, edits: some })
+    const { shared, replacedExpressions } = editWith(all.map(({ edit }) => edit))
+    // Neither an anchor nor a variable is for this object alone.
+    const own = all.flatMap(({ edit }) => (shared.has(addressOf(edit)) || replacedExpressions.has(addressOf(edit)) ? [] : [edit]))
+    return { path, before, after: editWith(own).text, own }
+  })
+  const files = new Map([...drafted.values(), ...edited.map(({ own: _, ...file }) => file)].map((file) => [file.path, file]))
+  const changed = [...files.values()].filter(({ before, after }) => before !== after).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  return listUpdated({ ...draft, files: changed }, new Map(edited.flatMap(({ own }) => own.map((edit) => [addressOf(edit), edit]))))
+}
+
+const listUpdated = (draft: Draft, edits: ReadonlyMap<string, Edit>): Draft => ({
+  ...draft,
+  objects: draft.objects.map((object) => {
+    const edit = edits.get(addressOf(object))
+    if (edit === undefined || object.outcome !== 'unchanged') return object
+    return { ...object, outcome: 'updated', fields: [{ path: 'adopt', before: edit.after?.adopt, after: edit.before?.adopt }] }
+  }),
+})
+
+interface Pulled {
+  readonly one: Declared
+  readonly object: PulledObject
+  readonly before: Declared | undefined
+}
+
+function editOf(change: Change, { one, object, before: earlier }: Pulled, { kinds, only, links }: AdoptInput): Edit | undefined {
+  const { stored, desired } = change
+  const { key, value, spelled, location, madeFrom } = one
+  const kind: Kind = kinds[one.kind]
+  if (stored === undefined || desired === undefined || kind.ownership === 'identity') return undefined
+  if (madeFrom !== undefined || location.instance !== undefined || links.includes(location.file)) return undefined
+  const isChanged = object.outcome === 'added' || object.outcome === 'updated'
+  const isNamed = value.adopt === true || adoptedIds(value.adopt).some(({ id }) => id === stored.id)
+  // The file is newer than the base in the marker, and can get a change of its own before the next apply.
+  const isMarked = kind.readMarker(kind.toBody(stored)) !== undefined
+  const isKept = object.outcome === 'unchanged' && isNamed && !isMarked && only !== 'drifted'
+  if (isMarked ? object.outcome !== 'updated' : !isChanged && !isKept) return undefined
+  const before = ownValue(spelled, 'adopt')
+  const digest = declarationDigest(value)
+  const after = object.mayDiffer
+    ? withDeclaredDigest(before, stored.id, earlier === undefined ? '' : declarationDigest(earlier.value), digest)
+    : withAdoptedId(before, toAdoptedId(kind, stored, desired, digest))
+  return isSame(before, after)
+    ? undefined
+    : { kind: kind.name, key, before: { ...(before !== undefined && { adopt: before }) }, after: { adopt: after } }
+}

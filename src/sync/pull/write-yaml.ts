@@ -33,11 +33,11 @@ export function writeNewFile(path: string, objects: readonly NewFields[], kinds:
   return `# yaml-language-server: $schema=${schemaAddress}\n${toText(root, defaultIndentation)}\n`
 }
 
-/** The sections of a file, with an empty line between them. */
+/** With an empty line between the sections. */
 export const createRoot = (document: Document, content: Body, indent: number): YAMLMap =>
   createSpacedMap(document, content, (objects) => createSection(document, isMapping(objects) ? objects : {}, indent))
 
-/** The objects of a section, with an empty line between them. */
+/** With an empty line between the objects. */
 export const createSection = (document: Document, objects: Body, indent: number): YAMLMap =>
   createSpacedMap(document, objects, (fields, name) => createNode(document, fields, { name, column: indent * 2, indent, isOpen: true }))
 
@@ -57,7 +57,7 @@ export function toText(node: Node, { indent, indentSeq }: Indentation): string {
   return document.toString({ ...textOptions, indent, indentSeq }).trimEnd()
 }
 
-/** The content of the file, in the order in which people read it. */
+/** In the order in which people read it. */
 function contentOf(objects: readonly NewFields[], kinds: Kinds): Readonly<Record<string, Readonly<Record<string, Body>>>> {
   const parts = kindNames.flatMap((name) => {
     const own = objects.filter(({ kind }) => kind === name)
@@ -74,7 +74,6 @@ function contentOf(objects: readonly NewFields[], kinds: Kinds): Readonly<Record
 /** A file with fewer objects is easier to read without `defaults`. */
 const minObjectsForDefaults = 3
 
-/** The fields that become defaults, because all objects have the same. */
 function sharedFields({ defaultFields = [] }: KindFile['file'], objects: readonly NewFields[]): Body {
   const [first, ...others] = objects.map(({ after = {} }) => after)
   if (first === undefined || objects.length < minObjectsForDefaults) return {}
@@ -154,15 +153,13 @@ const alwaysOpen: readonly string[] = ['tiles', 'rows', 'config', 'raw']
 export const openLists: readonly string[] = ['tiles', 'rows']
 
 interface Position {
-  /** The field that holds the value. */
   readonly name: string
   readonly column: number
   readonly indent: number
-  /** Whether each field has a line of its own, even if all of them fit on one. */
+  /** Even if all fields fit on one line. */
   readonly isOpen?: boolean
 }
 
-/** Creates a node for the value, with short maps and lists on one line. */
 export function createNode(document: Document, content: unknown, position: Position): Node {
   const node = document.createNode(escapeExpressions(content))
   layOut(node, { isOpen: alwaysOpen.includes(position.name), ...position })
@@ -185,7 +182,7 @@ function layOut(node: unknown, { name, column, indent, isOpen = false }: Positio
     }
 }
 
-/** The length of a node in brackets. A text with several lines does not fit on one. */
+/** A text with several lines does not fit on one. */
 function lengthOf(node: Node): number {
   const lines: unknown[] = []
   visit(node, { Scalar: (_, { value }) => void (typeof value === 'string' && value.includes('\n') && lines.push(value)) })

@@ -1,4 +1,4 @@
-// An alert with a query of its own becomes an alert on a tile before anything is planned, as the product has no other form for it.
+// The product has no other form for an alert with a query of its own than a tile.
 
 import { queryDashboardKey, toQueryPath, toTileConfig } from '../../kinds/alert-query/alert-query.ts'
 import { queryTileSize } from '../../kinds/dashboard/tiles.ts'
@@ -25,7 +25,7 @@ const maxTiles = 500
 
 type Expandable = Pick<Declarations, 'objects' | 'broken' | 'unread' | 'diagnostics'>
 
-/** Puts the queries of alerts on tiles, of the dashboards that they name or of one for the project. */
+/** On the dashboards that the alerts name, or on one for the project. */
 export function expandQueries<D extends Expandable>(read: D, project: string | undefined): D {
   const { objects } = read
   const dashboards = new Map(objects.filter(isOf('dashboard')).map((one) => [one.key, one]))
@@ -52,7 +52,7 @@ function isExpandable({ value }: Declared<'alert'>, dashboards: ReadonlyMap<stri
 
 interface Expanded {
   readonly expanded: readonly (readonly [Declared, Declared])[]
-  /** The dashboard with the tiles; undefined where the tiles are too many. */
+  /** Undefined where the tiles are too many. */
   readonly dashboard?: Declared<'dashboard'>
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -77,7 +77,7 @@ function expandGroup(key: string, alerts: readonly Declared<'alert'>[], target: 
 
 const nameOf = ({ key, value }: Declared<'alert'>): string => value.name ?? key
 
-/** A tile has the name of its alert, or else its key. Alerts find their tiles by name, so a name that several would have gets the key. */
+/** Alerts find their tiles by name, so a name that several would have gets the key. */
 function nameTiles(alerts: readonly Declared<'alert'>[], target: Declared<'dashboard'>): ReadonlyMap<Declared, string> {
   const others = new Set(target.value.tiles.map(({ name }) => name))
   const byName = Map.groupBy(alerts, nameOf)
@@ -106,19 +106,17 @@ function onTile(alert: Declared<'alert'>, dashboard: string, tile: string): Decl
   }
 }
 
-/** The dashboard for alerts that name none. Its place is that of the first alert. */
 function dashboardOfProject([first]: readonly Declared<'alert'>[], project: string | undefined): Declared<'dashboard'> {
   const name = project === undefined ? 'Alerts' : `Alerts: ${project}`
   return makeProjectDashboard(name, first?.location ?? { file: 'files' })
 }
 
-/** Whether only queries of alerts need the dashboard, which no file spells out. */
 export const isMadeForQueries = ({ madeFrom }: { readonly madeFrom?: string | undefined }): boolean => madeFrom === 'alerts'
 
 export const queriedKeys = (objects: readonly Declared[]): ReadonlySet<string> =>
   new Set(objects.filter(isOf('alert')).flatMap(({ key, value }) => (value.query === undefined ? [] : [key])))
 
-/** The dashboard for the queries of alerts that name none. */
+/** Of alerts that name no dashboard. */
 export function makeProjectDashboard(name: string, location: Location): Declared<'dashboard'> {
   const spelled = { name, tags: ['alerts'] }
   return {

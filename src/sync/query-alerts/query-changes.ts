@@ -1,14 +1,17 @@
 // What differs in the tile of an alert's query is a difference of the alert: a file has no tile for it.
-import { toQueryPath } from '../../kinds/alert-query/alert-query.ts'
+
+import { type AlertQuery, queryDashboardKey, toQueryPath, toTileConfig } from '../../kinds/alert-query/alert-query.ts'
 import { withoutKept } from '../../kinds/dashboard/tiles.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
-import { listOf } from '../../kinds/kind.ts'
-import { type Declared, isOf } from '../../kinds/kinds.ts'
+import { displayTypeOf } from '../../kinds/dashboard/dashboard-wire.ts'
+import { type Body, type FileContext, type KindWire, listOf } from '../../kinds/kind.ts'
+import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld, type Plan } from '../decide/change.ts'
+import type { NewObject } from '../pull/select.ts'
 import { isMadeForQueries, queriedKeys } from './query-alerts.ts'
 
-/** The changes as the files have the objects, by the planned ones. A dashboard that only queries of alerts need has none. */
+/** A dashboard that only queries of alerts need has none. */
 export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: readonly Declared[]): ReadonlyMap<Change, Change> {
   const queried = queriedKeys(objects)
   const dashboards = new Map(objects.filter(isOf('dashboard')).map((one) => [one.key, one]))
@@ -53,11 +56,11 @@ export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: read
   )
 }
 
-/** A dashboard that only queries of alerts need, unless somebody changed it apart from their tiles. */
+/** Unless somebody changed it apart from the tiles. */
 const isMachinery = (change: Exclude<Change, Delete | Held>, left = change.fields): boolean =>
   'madeFrom' in change && isMadeForQueries(change) && (change.action === 'create' || left.length === 0)
 
-/** The keys of alerts, by the paths of their tiles. A path has the stored name of a tile, or for a new tile the name in the file. */
+/** By the paths of their tiles: with the stored name, or for a new tile the name in the file. */
 function labelsOf({ desired, stored, keptTiles }: Change, queries: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const before = new Map(listOf(stored?.tiles).map(({ id, name }) => [id, name]))
   const tiles = withoutKept(listOf(desired?.tiles), keptTiles).flatMap(({ id, name }) => {
@@ -68,7 +71,7 @@ function labelsOf({ desired, stored, keptTiles }: Change, queries: ReadonlyMap<s
   return new Map(labels.map(([name, key]) => [`tiles[${JSON.stringify(name)}]`, key]))
 }
 
-/** Undefined for what no file has: the place of a tile, and the type of a new one. */
+/** Undefined for the place of a tile, and the type of a new one. */
 function pathInAlert(path: string, isAdded: boolean): string | undefined {
   const [field = '', first, ...rest] = path.split('.')
   if (field === 'name') return tileName
@@ -77,13 +80,12 @@ function pathInAlert(path: string, isAdded: boolean): string | undefined {
   return type.length === 0 ? undefined : ['query', ...type, ...rest].join('.')
 }
 
-/** The fields of a new alert that its query replaces in the report: its dashboard and tile are made for the query. */
+/** A new dashboard and tile are made for the query. */
 const watchedFields = ['source', 'dashboard', 'tile']
 
-/** The path in the alert for a tile that a person renamed, because the file has no tile. */
+/** The file has no tile. */
 const tileName = 'tile.name'
 
-/** The alert may be as declared, with another query on its tile. */
 function withQuery(change: Exclude<Change, Delete | Held>, query: readonly FieldChange[]): Change {
   const own = change.action === 'create' ? change.fields.filter(({ path }) => !watchedFields.includes(path)) : change.fields
   const isRenamed = own.some(({ path }) => path === 'name')
@@ -95,4 +97,60 @@ function withQuery(change: Exclude<Change, Delete | Held>, query: readonly Field
     fields,
     ...(isMarked && { action: 'update' as const, origin: change.action === 'unchanged' ? ('service' as const) : ('files' as const) }),
   }
+}
+
+// What `pull` writes of alerts that were applied with a query: files have the query, and not its tile.
+
+export interface QueriesInFiles extends Required<Pick<FileContext, 'isForQueries'>> {
+  isQueryTile(tile: Body): boolean
+}
+
+/** All tiles of dashboards that leave them to alerts, and the tiles of new alerts. */
+export function queriesInFiles(
+  objects: readonly Declared[],
+  { keyOf }: Pick<FileContext, 'keyOf'>,
+  queryTiles: ReadonlySet<unknown>,
+): QueriesInFiles {
+  const withoutTiles = objects.filter(({ kind, spelled }) => kind === 'dashboard' && declaresNoTiles(spelled))
+  const keys = new Set([queryDashboardKey, ...withoutTiles.map(({ key }) => key)])
+  return {
+    isForQueries: (id, tileId) => keys.has(keyOf('dashboard', id) ?? '') || queryTiles.has(tileId),
+    isQueryTile: ({ id }) => queryTiles.has(id),
+  }
+}
+
+/** `spell` gives the fields that a file can have. */
+export function findQueryTiles(
+  added: readonly NewObject[],
+  { kinds, tilesOf }: Pick<FileContext, 'tilesOf'> & { readonly kinds: Kinds },
+  spell: (one: NewObject) => Body | undefined,
+): ReadonlySet<unknown> {
+  // A person who renames the tile, or makes it another chart, means it as a tile.
+  const isQuery = (one: NewObject): boolean => {
+    const { kind, key, stored } = one
+    const { queryTile } = kinds[kind].readMarker(kinds[kind].toBody(stored)) ?? {}
+    const tile = tilesOf(stored.dashboardId).find(({ id }) => id === queryTile && id === stored.tileId)
+    const name = stored.name || key
+    if (tile === undefined || ![name, `${name} (${key})`].includes(String(tile.name))) return false
+    const { query, dashboard = '' } = spell(one) ?? {}
+    // The fields are those of a file.
+    return query !== undefined && typeof dashboard === 'string' && toTileConfig(query as AlertQuery).displayType === displayTypeOf(tile)
+  }
+  return new Set(added.filter(isQuery).map(({ stored }) => stored.tileId))
+}
+
+export function withoutQueries(
+  stored: Body,
+  desired: Body,
+  kind: KindWire,
+  { queries, spelled, isQueryTile }: Pick<Declared, 'queries' | 'spelled'> & Pick<QueriesInFiles, 'isQueryTile'>,
+): readonly [Body, Body] {
+  const declared = kind.withStoredIds(desired, stored)
+  if (queries === undefined && !listOf(stored.tiles).some(isQueryTile)) return [stored, declared]
+  const isQuery = ({ name }: Body): boolean => queries?.has(String(name)) ?? false
+  const ids = new Set(listOf(declared.tiles).flatMap((tile) => (isQuery(tile) ? [tile.id] : [])))
+  const isInFile = (tile: Body): boolean =>
+    !declaresNoTiles(spelled) && !ids.has(tile.id) && !isQueryTile(tile) && !(tile.id === undefined && isQuery(tile))
+  const [before, after] = [stored, declared].map((one) => ({ ...one, tiles: listOf(one.tiles).filter(isInFile) }))
+  return [before ?? stored, after ?? declared]
 }

@@ -5,15 +5,13 @@ import { listOf, type StoredObject, type TileOwners } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import { isMapping } from '../../platform/core/keys.ts'
-import type { Facts } from '../decide/facts.ts'
+import type { Assumed, Facts } from '../decide/facts.ts'
 import type { matchObjects } from '../decide/match.ts'
-import type { Assumed } from '../decide/step.ts'
 import type { MarkedObject } from '../plan/stored-objects.ts'
 import { isMadeForQueries, makeProjectDashboard } from './query-alerts.ts'
 
 type MatchedAlerts = ReturnType<typeof matchObjects<Declared<'alert'>>>
 
-/** The declarations with the tiles that the plan gives to alerts, and who the stored tiles are for. */
 export function assignTiles(matched: MatchedAlerts, facts: Facts, assumed: Assumed) {
   const tileOwners = findTileOwners(matched, facts, assumed)
   return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(facts.objects, assumed.alertsWithoutTile), facts, assumed, tileOwners) }
@@ -38,10 +36,10 @@ function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes }: Facts, {
   }
 }
 
-/** An alert that is on another tile when it gets a query leaves that tile, whatever its name is. An adopted one brings its tile. */
+/** An alert leaves another tile when it gets a query, whatever the name of that is. An adopted one brings its tile. */
 const queryTileOf = ({ stored, marker }: MarkedObject): unknown => (marker === undefined ? stored.tileId : marker.queryTile)
 
-/** Whether a stored alert without a query in the files stays on its tile, of a dashboard that they do not declare. */
+/** On a dashboard that the files do not declare. */
 function staysOn({ value: { query, tile, dashboard } }: Declared<'alert'>, { tileId }: StoredObject, names: ReadonlyMap<unknown, unknown>) {
   if (query !== undefined) return false
   return isMapping(tile) ? tile.id === tileId : isMapping(dashboard) && tile === names.get(tileId)

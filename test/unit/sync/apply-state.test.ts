@@ -5,9 +5,17 @@ import { PendingId } from '../../../src/kinds/directory.ts'
 import { ApiError, explainFailure } from '../../../src/platform/api/api-error.ts'
 import { WatchkeeperError } from '../../../src/platform/core/errors.ts'
 import { createApplyState, createKnownIds, failed, failedRecreation } from '../../../src/sync/apply/apply-state.ts'
-import { whyNotDeleted, whyTilesStay } from '../../../src/sync/apply/protect-alerts.ts'
-import type { Change, Create, Delete, Update } from '../../../src/sync/decide/change.ts'
-import { isSuccess, isWritten, type Outcome, outcomeKinds } from '../../../src/sync/plan/outcome.ts'
+import { whyNotDeleted, whyTilesStay } from '../../../src/sync/apply/write.ts'
+import {
+  type Change,
+  type Create,
+  type Delete,
+  isSuccess,
+  isWritten,
+  type Outcome,
+  outcomeKinds,
+  type Update,
+} from '../../../src/sync/decide/change.ts'
 import { kinds } from '../../support/plans.ts'
 
 const change = (key: string, kind: Change['kind'] = 'dashboard'): Create => ({

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createKinds } from '../../../src/kinds/kinds.ts'
 import { profileNamed } from '../../../src/platform/api/profiles.ts'
-import { reconcileOutcome } from '../../../src/sync/apply/reconcile.ts'
-import { findTwinsOfCreated } from '../../../src/sync/apply/verify.ts'
-import type { Change } from '../../../src/sync/decide/change.ts'
-import type { Outcome } from '../../../src/sync/plan/outcome.ts'
+import { findTwinsOfCreated, reconcileOutcome } from '../../../src/sync/apply/verify.ts'
+import type { Change, Outcome } from '../../../src/sync/decide/change.ts'
 import { findDesired, indexStored } from '../../../src/sync/plan/stored-objects.ts'
 import { nowMs } from '../../support/plans.ts'
 

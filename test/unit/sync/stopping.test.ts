@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ErrorKind } from '../../../src/platform/core/errors.ts'
 import { maxConsecutiveFailures, preventsReading, reasonToStop, type StopReason } from '../../../src/sync/apply/apply-state.ts'
-import type { Change } from '../../../src/sync/decide/change.ts'
-import type { Outcome, OutcomeKind } from '../../../src/sync/plan/outcome.ts'
+import type { Change, Outcome, OutcomeKind } from '../../../src/sync/decide/change.ts'
 
 const change: Change = {
   kind: 'alert',

@@ -7,9 +7,9 @@ import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from
 import { isSame } from '../../../platform/core/equality.ts'
 import { capitalize, firstOf } from '../../../platform/core/text.ts'
 import { addressOfChange, type Held, isDelete, isHeld, isPlanned, slotOf, type Update } from '../change.ts'
+import type { Guard, Step } from '../facts.ts'
 import { holdFor } from '../hold.ts'
 import { likenessOf } from '../match.ts'
-import type { Guard, Step } from '../step.ts'
 
 export const heldRules = {
   held: {

@@ -11,10 +11,9 @@ import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../
 import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { quote } from '../../../platform/core/text.ts'
 import { type Change, changesOf, type Held, isHeld, isPlanned, isWrite, slotOf } from '../change.ts'
-import { isAsApplied } from '../facts.ts'
+import { type Assumed, type Guard, isAsApplied, type Step, type Verdict } from '../facts.ts'
 import { holdBecause, holdFor, holdOrphan } from '../hold.ts'
 import type { Hold } from '../identify.ts'
-import type { Assumed, Guard, Step, Verdict } from '../step.ts'
 
 export const alertProtectionRules = {
   'hidden-tile': {
@@ -23,10 +22,7 @@ export const alertProtectionRules = {
   },
 } as const satisfies Rules
 
-/**
- * Keeps alerts that the files do not declare, and those that are held. A declared one that the server deletes with what it watches, and that must
- * be created again, is a replacement.
- */
+/** A declared alert that the server deletes with what it watches, and that must be created again, is a replacement. */
 export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }) => {
   const changes = steps.map(({ change }) => change)
   const alertsOf = indexByTarget(storedObjects.alert)
@@ -70,10 +66,7 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }
   }
 }
 
-/**
- * What the next draft assumes; undefined where this one leaves all held alerts as they are. The next draft adds no tile for the query of a held
- * alert, and keeps the tile that the alert is on. If a change deletes the alert even so, the draft after that holds the object of the change.
- */
+/** Undefined where this draft leaves all held alerts as they are. The next one adds no tile for the query of a held alert. */
 function assumeMoreHeld(
   steps: readonly Step[],
   deletesHeld: ReadonlyMap<Change, Held>,
@@ -106,7 +99,7 @@ interface PlannedRemoval {
   readonly losses: readonly Loss[]
 }
 
-/** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
+/** Undefined where the change keeps everything that an alert can watch. */
 function plannedRemoval({ change, kind }: Step, alertsOf: AlertsOf): PlannedRemoval | undefined {
   if (kind.removal === undefined || change.action === 'create' || change.action === 'held' || change.action === 'unchanged')
     return undefined
@@ -142,7 +135,7 @@ interface Loss {
 
 type AlertsOf = (targetId: string) => readonly Alert[]
 
-/** Indexes alerts, because there may be thousands of them and of removals. An alert without a target is found by its tile only. */
+/** There may be thousands of alerts and of removals. An alert without a target is found by its tile only. */
 function indexByTarget(alerts: readonly Alert[]): AlertsOf {
   const targetsOf = ({ dashboardId, savedSearchId }: Alert) =>
     [dashboardId, savedSearchId].filter((id) => typeof id === 'string' && id !== '')
@@ -162,7 +155,7 @@ function explainLoss({ tileId, savedSearchId }: Alert, change: Change, lostTiles
 
 const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote(name, 60)}" that the API does not list`
 
-/** An alert that a write deletes, and that is declared elsewhere, is created again. Deletes come last: the alert has moved before. */
+/** Deletes come last: the alert has moved before. */
 function replaceLost(change: Change, { cause, reason }: Loss, { recreate }: KindWire): Change {
   if (!isWrite(change) || change.action === 'release' || cause.action === 'delete') return change
   const { stored, notes } = change
@@ -170,7 +163,7 @@ function replaceLost(change: Change, { cause, reason }: Loss, { recreate }: Kind
   return { ...change, action: 'replace', desired: recreate?.(change.desired, stored) ?? change.desired, notes: [...notes, note] }
 }
 
-/** Records the tiles that an update removes and the known alerts on them, so that apply notices a new one. */
+/** Apply notices a new alert by them. */
 function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined): Change {
   if (removal === undefined || !isWrite(change)) return change
   const { lostTiles, losses } = removal
@@ -180,7 +173,6 @@ function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined): 
 
 const prune: Location = { file: 'prune' }
 
-/** Why the change waits, and what a person can do with the alert. */
 function explainHold({ alert, cause, reason, isHidden }: Loss, change: Change | undefined): Hold {
   const isPruned = cause.action === 'delete' && cause.location === undefined
   const undeclared = isHidden ? 'move it to another tile, or delete it first' : 'declare the alert, or move or delete it first'
@@ -193,7 +185,6 @@ function explainHold({ alert, cause, reason, isHidden }: Loss, change: Change | 
   }
 }
 
-/** Warns about a dashboard without changes whose next update would delete alerts. */
 function warnAboutHiddenTiles(change: Change, alertsOf: AlertsOf): readonly Diagnostic[] {
   if (change.action !== 'unchanged') return []
   const { stored, location = prune } = change

@@ -11,11 +11,10 @@ import { isSame } from '../../../platform/core/equality.ts'
 import { spellInput, spellVariable } from '../../../platform/core/input-spelling.ts'
 import { firstOf, plural, quote } from '../../../platform/core/text.ts'
 import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, slotOf, type Write } from '../change.ts'
-import { isAsApplied } from '../facts.ts'
+import { type Guard, isAsApplied } from '../facts.ts'
 import { holdBecause } from '../hold.ts'
 import type { Hold } from '../identify.ts'
-import type { Guard } from '../step.ts'
-import { isAboutKept } from './twins.ts'
+import { isAboutKept } from './deletes.ts'
 
 export const tileWriteRules = {
   'rewrites-tiles': {
@@ -34,7 +33,6 @@ export const tileWriteRules = {
   },
 } as const satisfies Rules
 
-/** Parts of a dashboard that the API does not return, so that a write cannot keep them. No answer shows whether a dashboard has any. */
 const page = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#what-the-api-does-not-show'
 const hiddenParts = `the filter (where), granularity and limit of a chart, colors of table columns, PromQL tiles where all tiles are written, and others. See ${page}`
 
@@ -47,11 +45,9 @@ const maxNamedAlerts = 10
 interface TileWriteOptions {
   readonly kind: KindIdentity & KindWire
   readonly canPatch: boolean
-  /** Whether the run writes dashboards that need no change, with all of their tiles. */
   readonly rewrite: boolean
 }
 
-/** Decides how each existing dashboard is written, and says which of its tiles lose what the API does not show. */
 export const keepHiddenParts: Guard = ({ steps, assumed }, { storedObjects, kinds, rewrite = false }) => {
   const { canPatch } = assumed
   const options = { kind: kinds.dashboard, canPatch, rewrite }
@@ -76,7 +72,6 @@ export const keepHiddenParts: Guard = ({ steps, assumed }, { storedObjects, kind
   return { steps: planned, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
 }
 
-/** Whether a plan can be another one where the server can patch dashboards. */
 export const dependsOnPatches = ({ changes, diagnostics }: Plan): boolean =>
   diagnostics.some(isAboutKept) ||
   changes.some((change) => isDashboardWrite(change) || (change.kind === 'dashboard' && (isHeld(change) || isTracked(change))))
@@ -90,7 +85,7 @@ const isDashboardWrite = (change: Change): change is Write =>
 
 const isAdoption = (change: Change): boolean => isTakeover(change) && change.takeover === 'unmanaged'
 
-/** Whether tiles may be as someone else made them. A server without patches stores all of them again with the adoption. */
+/** A server without patches stores all tiles again with the adoption. */
 const isOfOthers = (change: Write, { kind, canPatch }: TileWriteOptions): boolean =>
   isAdoption(change) || (canPatch && kind.readMarker(kind.toBody(change.stored))?.isAdopted === true)
 
@@ -118,7 +113,7 @@ function writtenTiles({ stored, desired, patchedTileIds }: Write, kind: KindWire
   return listOf(stored.tiles).filter(({ id }) => ids.includes(id))
 }
 
-/** The ids of the tiles to patch, which may be none; undefined for a change that needs a PUT. */
+/** Undefined for a change that needs a PUT. */
 function tilesToPatch({ stored, desired, fields }: Write, kind: KindWire): readonly string[] | undefined {
   if (fields.some(({ path }) => !/^(?:name|tags|tiles)(?!\w)/.test(path))) return undefined
   if (!fields.some(({ path }) => path.startsWith('tiles'))) return []
@@ -138,7 +133,7 @@ function tilesToPatch({ stored, desired, fields }: Write, kind: KindWire): reado
 
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
-/** The alerts on tiles that a write stores again, without what the API does not return, as a reason against the write. */
+/** Undefined where no alert is on the tiles. */
 function findLosses(
   change: Write,
   alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>,

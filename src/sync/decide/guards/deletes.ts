@@ -1,10 +1,43 @@
-import { type KindFile, type KindIdentity, type KindRules, storedLabelOf } from '../../../kinds/kind.ts'
+import { describeStored, type KindFile, type KindIdentity, type KindRules, type KindWire, storedLabelOf } from '../../../kinds/kind.ts'
 import { addressOf } from '../../../kinds/kind-names.ts'
+import { repositoryDigest } from '../../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
-import type { Update } from '../change.ts'
+import { pluralOf } from '../../../platform/core/text.ts'
+import type { MarkedObject } from '../../plan/stored-objects.ts'
+import { type Change, slotOf, type Update } from '../change.ts'
 import { planDelete, planRelease } from '../compare.ts'
-import type { Guard, Step } from '../step.ts'
+import type { Guard, Step } from '../facts.ts'
+import { holdOrphan } from '../hold.ts'
 import { moverFrom, repairByHand, type Twin, whyNotCompared } from '../twins.ts'
+
+export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }, { repository }) => {
+  if (!prune) return {}
+  const own = repository?.name === undefined ? undefined : repositoryDigest(repository.name)
+  const end = (kind: KindIdentity & KindWire & KindFile, one: MarkedObject): Change =>
+    prune === 'forget' ? planRelease(kind, one, 'no file declares it') : planDelete(kind, one)
+  const ended = ofKinds.flatMap(({ kind, orphans }) =>
+    orphans
+      .filter(({ marker }) => marker?.repository === undefined || marker.repository === own)
+      .map((one) => ({ kind, change: end(kind, one) })),
+  )
+  const holds = ofKinds.flatMap(({ kind, orphans }) => (prune === 'forget' ? [] : holdTwins(kind, orphans)))
+  return { steps: [...steps, ...ended], holds: new Map(holds) }
+}
+
+function holdTwins(kind: KindIdentity & KindWire & KindFile, orphans: readonly MarkedObject[]) {
+  return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike) => {
+    if (alike.length < 2) return []
+    const ids = alike.map(({ stored }) => describeStored(stored)).join(', ')
+    const why = {
+      reason: `${alike.length} ${pluralOf(kind.label)} have the same marker: ${ids}`,
+      remedies: ['to keep a copy, delete its marker'],
+    }
+    return alike.map((one) => {
+      const change = planDelete(kind, one)
+      return [slotOf(change), holdOrphan(change, why)] as const
+    })
+  })
+}
 
 export const repairRules = {
   'kept-duplicate': {
@@ -13,7 +46,6 @@ export const repairRules = {
   },
 } as const satisfies Rules
 
-/** Deletes the twins that a repair does not keep, or keeps them as unmanaged objects, and says how to repair those that it leaves. */
 export const repairTwins: Guard = ({ steps, ofKinds }, { kinds, storedObjects }) => {
   const all = ofKinds.flatMap(({ kind, twins }) => twins.map((twin) => ({ kind, twin })))
   const planned = new Set([...steps.map(({ change }) => change.id), ...all.map(({ twin }) => twin.stored.id)])
@@ -51,7 +83,6 @@ export const repairTwins: Guard = ({ steps, ofKinds }, { kinds, storedObjects })
 
 export const isAboutKept = ({ rule }: Diagnostic): boolean => rule === ('kept-duplicate' satisfies keyof typeof repairRules)
 
-/** What a person must do about a twin that stays, because nothing shows whether it differs. */
 function reportKept(kind: KindIdentity & KindFile & KindRules, { declared, kept, stored, action }: Twin): readonly Diagnostic[] {
   const why = whyNotCompared(kind)
   if (why === undefined) return []
