@@ -1,4 +1,4 @@
-import { type Place, gridColumns, gridOf } from '../../kinds/dashboard/dashboard-file.ts'
+import { gridColumns, gridOf, type Place } from '../../kinds/dashboard/dashboard-file.ts'
 import { withTileIds } from '../../kinds/dashboard/tiles.ts'
 import { type Body, listOf } from '../../kinds/kind.ts'
 import { printable } from '../../platform/core/text.ts'

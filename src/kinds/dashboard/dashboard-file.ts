@@ -3,10 +3,10 @@
 import * as z from 'zod'
 import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote, shellQuote } from '../../platform/core/text.ts'
-import { type FormWalk, type Schema, mapForms, metaOf, ownValue } from '../../platform/documents/schema.ts'
+import { type FormWalk, mapForms, metaOf, ownValue, type Schema } from '../../platform/documents/schema.ts'
 import { refuseField, withSourceIds, word } from '../fields.ts'
 import { type Body, listOf } from '../kind.ts'
-import { type DeclaredDashboard, containerStyle, declaredDashboard, declaredTile } from './dashboard.ts'
+import { containerStyle, type DeclaredDashboard, declaredDashboard, declaredTile } from './dashboard.ts'
 
 const { x, y, w, h } = declaredTile.shape
 

@@ -2,7 +2,6 @@ import type * as z from 'zod'
 import { isMapping } from '../../platform/core/keys.ts'
 import { firstOf } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
-import { arrangeTiles, byId, effectiveTile, withFilterIds, withTileIds } from './tiles.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode, spellFields, withPlainNumbers } from '../derive.ts'
 import {
@@ -22,6 +21,7 @@ import { canonicalText, tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { containerIdOf, expandDashboard, tileInFile } from './dashboard-file.ts'
 import { dashboardCollection, toDashboardBody, validateDashboard } from './dashboard-wire.ts'
+import { arrangeTiles, byId, effectiveTile, withFilterIds, withTileIds } from './tiles.ts'
 
 function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: ResolveContext): ResolvedDeclaration {
   const { body, diagnostics } = encode(declaredDashboard, declared, context)

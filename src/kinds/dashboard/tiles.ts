@@ -2,13 +2,11 @@ import * as z from 'zod'
 import { digestOfText } from '../../platform/core/digest.ts'
 import { isEmpty, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { managedPart, withoutDefaults } from '../compare.ts'
-import { type AlertTarget, type Body, type DeclaredObject, type KeptTiles, type ResolveContext, listOf } from '../kind.ts'
+import { type AlertTarget, type Body, type DeclaredObject, type KeptTiles, listOf, type ResolveContext } from '../kind.ts'
 import { canonicalText } from '../marker.ts'
 import { builtConfig, writtenConfig } from './dashboard.ts'
+import { declaresNoTiles, findOverlaps, gridOf, type Place, placeTiles } from './dashboard-file.ts'
 import { displayTypeOf, toDashboardBody } from './dashboard-wire.ts'
-import { type Place, declaresNoTiles, findOverlaps, gridOf, placeTiles } from './dashboard-file.ts'
-
-
 
 export const byId = (a: Body, b: Body): number => (String(a.id ?? a.name) < String(b.id ?? b.name) ? -1 : 1)
 
@@ -79,7 +77,6 @@ const chart = z.union([builtConfig, writtenConfig])
 /** The content that files can declare, as text. Fields that the server adds do not make it another tile. */
 const contentOf = ({ config }: Body) =>
   canonicalText(isMapping(config) ? withoutDefaults(managedPart(config, undefined, chart), chart) : config)
-
 
 /** Three in a row. */
 export const queryTileSize = { w: 8, h: 5 }
