@@ -185,7 +185,7 @@ function spellTile(dashboardId: unknown, tileId: unknown, { spelled, tilesOf }: 
 }
 
 /** `Errors on Checkout ≥ 5 in 5m, 2 times in a row → webhook oncall`. */
-function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: Pick<DeclaredAlert, 'query'>) {
+function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: DeclaredAlert) {
   const { savedSearchId, dashboardId, tileId, groupBy, numConsecutiveWindows: repeats } = body
   const place = watchedPlaceOf({ dashboardId, tileId })
   // A reference that means nothing is as the file spells it, and a place of it has no name.

@@ -192,11 +192,14 @@ function withRaw(fields: Body, names: readonly string[], body: Body): Body {
   return { ...Object.fromEntries(Object.entries(fields).filter(([name]) => !moved.includes(name))), raw: Object.fromEntries(raw) }
 }
 
-interface LayoutInput {
+interface Layout {
   /** Spelled tiles, with `x`, `y`, `w` and `h`. */
   readonly tiles: readonly Body[]
   readonly containers: readonly Body[]
   readonly tilesInFile: SpelledTiles
+}
+
+interface LayoutInput extends Layout {
   /** Whether tiles without a place in the file stay so, unless they were moved. */
   readonly keepsAutomatic: boolean
 }
@@ -208,7 +211,7 @@ interface SpelledLayout {
 }
 
 /** The fields `tiles` and `containers`, or `rows` where the file has them and they can express the containers. */
-function spellLayout(input: Omit<LayoutInput, 'keepsAutomatic'>, rows: unknown): Body {
+function spellLayout(input: Layout, rows: unknown): Body {
   const [kept, placed] = [
     { ...input, keepsAutomatic: true },
     { ...input, keepsAutomatic: false },
@@ -218,7 +221,7 @@ function spellLayout(input: Omit<LayoutInput, 'keepsAutomatic'>, rows: unknown):
 }
 
 /** Whether automatic places, and the containers of rows, are those of the service. */
-function isSameLayout({ fields, order }: SpelledLayout, { tiles, containers }: Pick<LayoutInput, 'tiles' | 'containers'>) {
+function isSameLayout({ fields, order }: SpelledLayout, { tiles, containers }: Layout) {
   const { value } = expandDashboard({ name: '', ...fields })
   const layoutOf = (tile: Body): Body => ({ ...placeOf(tile), containerId: tile.containerId, tabId: tile.tabId })
   const boxes = containers.map(({ collapsed = false, ...others }) => ({ ...others, collapsed }))

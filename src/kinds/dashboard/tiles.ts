@@ -97,9 +97,9 @@ export function tilesNamed(tiles: readonly Body[], name: unknown, kept?: KeptTil
  */
 export function arrangeTiles(
   tiles: readonly Body[],
-  { queries, spelled }: Pick<DeclaredObject, 'queries' | 'spelled'>,
-  { stored, tileOwners }: Pick<ResolveContext, 'stored' | 'tileOwners'>,
-): Pick<AlertTarget, 'tiles' | 'keptTiles'> {
+  { queries, spelled }: DeclaredObject,
+  { stored, tileOwners }: ResolveContext,
+): Omit<AlertTarget, 'id'> {
   if (queries === undefined) return { tiles }
   const before = stored === undefined ? [] : listOf(toDashboardBody(stored).tiles)
   const ids = new Set<unknown>()

@@ -130,7 +130,9 @@ function describeCauses(checks: readonly DoctorCheck[]) {
 type DoctorContext = Context<'read', 'organization-or-server'>
 
 /** A check that ran is ok unless it says otherwise. */
-type ProbeResult = Pick<DoctorCheck, 'detail' | 'found' | 'advice'> & Partial<Pick<DoctorCheck, 'outcome'>>
+interface ProbeResult extends Partial<DoctorCheck> {
+  readonly detail: string
+}
 
 interface DoctorProbe {
   readonly name: string
