@@ -227,7 +227,6 @@ export const adoptedIds = (value: z.output<typeof adopt> | false): readonly Adop
     return [base === undefined || declared === undefined ? { id } : { id, base, declared }]
   })
 
-/** The entry of `adopt` for an object as it is now. */
 export const toAdoptedId = (kind: BasedKind, stored: StoredObject, desired: Body, declared: string): string =>
   `${stored.id}@${entryBaseOf(kind, stored, desired)}.${declared}`
 

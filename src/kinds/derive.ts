@@ -99,7 +99,6 @@ export const clearing = (fields: z.ZodObject): Body =>
     [...metasOf(fields)].flatMap(([name, meta]) => (Object.hasOwn(meta, 'clear') ? [[meta.ref?.wire ?? name, meta.clear]] : [])),
   )
 
-/** The fields whose value a file without them leaves to the service. */
 export const fieldsLeftToService = (fields: z.ZodObject): readonly string[] =>
   [...metasOf(fields)].flatMap(([name, { keepIfAbsent }]) => (keepIfAbsent ? [name] : []))
 
@@ -192,7 +191,6 @@ interface SpelledMap {
   readonly body: Body
 }
 
-/** The tile that an alert can be on, by its name or `{ id }`, or why there is none. */
 function findTile({ tiles, keptTiles }: Omit<AlertTarget, 'id'>, spelled: unknown): Body | string {
   const id = ownValue(spelled, 'id')
   const name = String(spelled)

@@ -48,7 +48,6 @@ export type ReferableKind = 'dashboard' | 'savedSearch' | 'source' | 'webhook' |
 /** The id, or a message that explains why there is none. */
 export type Lookup = { readonly id: string | PendingId } | { readonly message: string }
 
-/** An object that files declare, with the name that it has after the plan. */
 export interface Planned extends Named {
   readonly stored: Named | undefined
 }

@@ -68,7 +68,6 @@ export interface DeclaredKey<S extends KindName = KindName> {
   readonly location: Location
 }
 
-/** An object that a file declares, valid by itself. */
 export interface DeclaredObject<Value = unknown, S extends KindName = KindName> extends DeclaredKey<S> {
   readonly value: Value
   readonly spelled: unknown
@@ -117,7 +116,6 @@ interface AlertTargets {
   get(key: string): AlertTarget | undefined
 }
 
-/** The tiles that stored alerts are on. */
 export interface TileOwners {
   /** The tile of an alert with a query, by its key; undefined for a new alert. */
   tileOf(key: string): unknown
@@ -226,7 +224,7 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject>
     KindFile<Declared>,
     KindRules {}
 
-export interface NewObjectFile {
+interface NewObjectFile {
   /** The name of the file for all objects of the kind. Absent where each has a file of its own. */
   readonly name?: string
   /** Whether `pull` adds objects only on request, because several projects can use them. */
@@ -237,7 +235,6 @@ export interface NewObjectFile {
   readonly defaultFields?: readonly string[]
 }
 
-/** What the fields of a pulled object depend on besides its body. */
 export interface FileContext {
   readonly key: string
   /** The object as the file spells it; undefined for a new one. */
@@ -263,7 +260,6 @@ export interface SecretUse {
   readonly isAdopted: boolean
 }
 
-/** A write that removes an object that alerts are on, or tiles of it. */
 export interface TargetRemoval {
   readonly id: string
   readonly tiles: readonly Body[]

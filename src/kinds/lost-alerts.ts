@@ -48,7 +48,6 @@ export const lostAlertBlocks = (lost: readonly LostAlert[], title = 'Alerts that
 
 export interface LostTile {
   readonly tile: Body
-  /** Its name, or its place in the list and its type. */
   readonly label: string
   readonly reason: string
   /** Whether another tile could be the same, so that only a person can say what becomes of its alerts. */

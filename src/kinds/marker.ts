@@ -164,7 +164,6 @@ interface SecretsMarker {
 
 const secretsText = /watchkeeper-secrets: 1 ([0-9a-f]{16})((?: [A-Za-z]{1,40}:[0-9a-f]{10}){1,10})/g
 
-/** The digests of hidden values in a text; undefined without any. */
 export function readTextSecrets(text: unknown): SecretsMarker | undefined {
   const [, salt, fields] = findMarker(textOf(text), secretsText)?.match ?? []
   if (salt === undefined || fields === undefined) return undefined
@@ -224,7 +223,6 @@ interface MarkerForm {
   rebase(value: unknown, base: string): unknown
 }
 
-/** The markers of a kind that has them in this field. */
 const markersIn = (field: string, { style, read, write, remove, rebase }: MarkerForm) =>
   ({
     ownership: 'marker',

@@ -113,7 +113,6 @@ function checkTarget(alert: CheckedAlert, known: Known): readonly Problem[] {
   return target === undefined ? dangling('dashboard', dashboard, known) : checkTile(alert, String(dashboard), target)
 }
 
-/** A query that is on no tile yet. */
 function checkQueryTarget(alert: CheckedAlert, known: Known): readonly Problem[] {
   const { dashboard, tile, savedSearch } = alert.value
   const other = tile !== undefined ? 'tile' : savedSearch !== undefined ? 'savedSearch' : undefined

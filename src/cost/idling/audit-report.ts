@@ -145,7 +145,6 @@ const limitsOf = ({ unit = '', maxSavings }: AuditResult) => [
   ),
 ]
 
-/** The headline has the other figures. */
 const auditFacts = ({ savingsLow, unit = '', maxSavings }: AuditResult) =>
   maxSavings &&
   facts({

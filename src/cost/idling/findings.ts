@@ -24,7 +24,7 @@ import {
 } from './profile.ts'
 
 /** Credits of a month of 30 days, or why there is no number. */
-export type CostEstimate = { readonly low: number; readonly high: number } | { readonly reason: string }
+type CostEstimate = { readonly low: number; readonly high: number } | { readonly reason: string }
 
 interface ServiceFinding {
   /** What was found, without the full stop. Trusted. */

@@ -73,7 +73,6 @@ function compareSums({ profile: { days }, others, changes }: PriceOptions, timeo
   }
 }
 
-/** Looks at each schedule once, however many alerts have it. */
 function bySchedule(measure: (schedule: AlertSchedule) => number): (schedule: AlertSchedule | undefined) => number {
   const values = new Map<string, number>()
   return (schedule) => {

@@ -164,7 +164,6 @@ function completeDays(
   return { before: [...before].filter((day) => !droppedBefore.has(day)), after: [...after].filter((day) => !droppedAfter.has(day)) }
 }
 
-/** Undefined where the previous month is too short. */
 function sameDayBefore(day: Day) {
   const before = addMonths(day, -1)
   return addMonths(before, 1) === day ? before : undefined

@@ -171,7 +171,6 @@ const addNumbers = (values: readonly number[]) => values.reduce((sum, one) => su
 
 const squares = (values: readonly number[]) => addNumbers(values.map((one) => one ** 2))
 
-/** The seven days around a day, or the first or last seven. */
 export const weekAround = <Value>(values: readonly Value[], i: number): readonly Value[] => {
   const start = Math.max(0, Math.min(i - 3, values.length - 7))
   return values.slice(start, start + 7)
@@ -234,7 +233,6 @@ const daysLeft = (day: Day) => countDays(day, endOfMonth(day))
 
 type MonthlyUsage = Readonly<Record<'usual' | 'range', number>>
 
-/** The most that the usage of a day is expected to be above other days, because it came in each of the last months. */
 export function monthlyRise(before: readonly DayTotal[], day: Day): number {
   const monthly = learnRhythm(before.map(({ date, total }) => ({ day: date, value: Number(total) }))).monthly(day)
   return monthly === undefined ? 0 : monthly.usual + monthly.range

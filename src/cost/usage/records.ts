@@ -97,7 +97,7 @@ export function createTally<Key = string>(): Tally<Key> {
 }
 
 /** Sums of all records, and of the provisional ones, by the keys of their amounts. */
-export function tallyRecords<Key>(
+function tallyRecords<Key>(
   records: readonly UsageRecord[],
   amountsOf: (record: UsageRecord) => readonly (readonly [Key, Decimal])[],
 ): Readonly<Record<'totals' | 'provisional', Tally<Key>>> {

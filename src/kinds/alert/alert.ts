@@ -63,7 +63,7 @@ export function describeCondition(alert: Body, preposition: 'over' | 'in'): stri
   return mode === undefined ? `${describeThreshold(alert)} ${preposition} ${interval}` : `${mode} on ${interval}`
 }
 
-export const thresholdTypeMeaning =
+const thresholdTypeMeaning =
   '`above` is ≥, `above_exclusive` is >, `below` is <, `below_or_equal` is ≤. `between` includes both ends, and `not_between` neither.'
 
 const optionalText = z.string().nullish()

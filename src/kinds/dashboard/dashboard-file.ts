@@ -100,7 +100,6 @@ export function isApiDashboard(document: Body): boolean {
   return !isOfFiles(document, isAnswer) && (isAnswer || listOf(tiles).every((tile) => placeInApi.safeParse(tile).success))
 }
 
-/** Whether the file leaves the tiles of a dashboard to alerts, and to people. */
 export const declaresNoTiles = (spelled: unknown): boolean =>
   ownValue(spelled, 'tiles') === undefined && ownValue(spelled, 'rows') === undefined
 
@@ -222,7 +221,6 @@ export const describeWebAppFile = (name: string): string => `is a dashboard of t
 const translateWith = (name: string) =>
   `translate it with: watchkeeper import ${/\.(?:ya?ml|json)$/.test(name) ? shellQuote(quote(name)) : 'FILE'}`
 
-/** The position and size of a tile, in columns and rows of the grid. */
 export interface Place {
   readonly x: number
   readonly y: number

@@ -123,7 +123,6 @@ function spellDashboard(kind: KindWire, body: Body, context: FileContext): Body 
   return Object.fromEntries(ordered)
 }
 
-/** A tile in the file. */
 interface SpelledTile {
   readonly spelled: Body
   /** The tile in the expanded form, with its place in the grid. */
@@ -220,7 +219,6 @@ function spellLayout(input: Layout, rows: unknown): Body {
   return (candidates.find((one) => isSameLayout(one, input)) ?? inTiles(placed)).fields
 }
 
-/** Whether automatic places, and the containers of rows, are those of the service. */
 function isSameLayout({ fields, order }: SpelledLayout, { tiles, containers }: Layout) {
   const { value } = expandDashboard({ name: '', ...fields })
   const layoutOf = (tile: Body): Body => ({ ...placeOf(tile), containerId: tile.containerId, tabId: tile.tabId })

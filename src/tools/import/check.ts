@@ -22,7 +22,7 @@ export const queryComparisonSchema = z.object({
 
 export type Comparison = z.output<typeof queryComparisonSchema>
 
-export interface CheckAccess {
+interface CheckAccess {
   readonly api: ReadApi
   readonly service: Target
   readonly nowMs: number

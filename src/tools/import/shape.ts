@@ -53,7 +53,6 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   return { ...shape, sql: isNumber(value.expression) ? sql : withFloat(select, value) }
 }
 
-/** What the query answers where no row of the window matches. */
 function missingOf({ has }: Select, value: Column): 'rows' | 'never' | 'number' {
   const isCut = has('OFFSET') || (has('LIMIT') && !has('LIMIT 1'))
   const isRow = has('FROM') && !isAggregate(value)
@@ -169,7 +168,6 @@ function readSelect(sql: string) {
 
 const name = /^(?:[A-Za-z_]\w*|`.*`|".*")$/s
 
-/** An alias comes after AS, or after an expression. */
 function toColumn(text: string): Column {
   const words = toTokens(text).filter((token) => token.trim() !== '')
   const [last = '', before = ''] = [words.at(-1), words.at(-2)]

@@ -6,7 +6,6 @@ import { quote } from '../../platform/core/text.ts'
 import { expandMacros, expandWith, type PrintTime, refuse, timeMacros } from '../../signals/backtest/window-sql.ts'
 import { type GrafanaQuery, toSeconds } from './grafana-file.ts'
 
-/** What takes the place of the time in a query. */
 interface TimeTexts {
   /** Undefined for an unknown macro. */
   readonly macro: (name: string, args: readonly string[]) => string | undefined

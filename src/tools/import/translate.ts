@@ -26,7 +26,7 @@ import { type AlertSql, toAlertSql } from './shape.ts'
 import { alertTexts, translateTime } from './time.ts'
 
 /** What the person who imports decides, by the names in Grafana. */
-export interface ImportChoices {
+interface ImportChoices {
   readonly connections: ReadonlyMap<string, string>
   /** `*` is for rules without a contact point of their own. */
   readonly webhooks: ReadonlyMap<string, string>
