@@ -103,6 +103,7 @@ export const auditCosts = defineOperation({
       alerts: new Map(listed),
       budgets,
       isAlwaysOn,
+      // The form of the input.
       settings: Object.fromEntries((given.severities ?? []).map((one) => one.split('=') as [AuditRule, Severity | 'off'])),
     })
     const ofDrills = drills.map(({ id, name }) => ({
