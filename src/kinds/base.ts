@@ -31,7 +31,7 @@ function coveredAsDeclared(kind: BasedKind, body: Body, desired: Body): Body {
   return covered(kind, withoutFields(body, paths), kind.withStoredIds(desired, body))
 }
 
-/** The body of a write, with its base in the marker. A body without a marker has none. */
+/** A body without a marker has no base. */
 export const withBase = (kind: BasedKind, body: Body, desired: Body, base = baseOf(kind, body, desired)): Body =>
   kind.readMarker(body) === undefined ? body : kind.withBase(body, base)
 
@@ -227,7 +227,6 @@ export const adoptedIds = (value: z.output<typeof adopt> | false): readonly Adop
     return [base === undefined || declared === undefined ? { id } : { id, base, declared }]
   })
 
-/** The entry of `adopt` for an object as it is now. */
 export const toAdoptedId = (kind: BasedKind, stored: StoredObject, desired: Body, declared: string): string =>
   `${stored.id}@${entryBaseOf(kind, stored, desired)}.${declared}`
 

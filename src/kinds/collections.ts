@@ -22,7 +22,6 @@ export const collections = {
 
 export type Stored<K extends KindName> = (typeof collections)[K] extends Collection<infer T, Body> ? T : never
 
-/** The objects of each kind that a service has. */
 export type StoredLists = { readonly [K in KindName]: readonly Stored<K>[] }
 
 export type DatedLists<K extends KindName> = { readonly [N in K]: DatedList<Stored<N>> }
@@ -54,28 +53,19 @@ function explainMissing(thrown: unknown, kinds: readonly KindName[], lists: read
   return new WatchkeeperError('not-served', `This server has no ${names}, which this operation needs: it answers 404 for them.`)
 }
 
-interface FoundNames {
-  readonly names: ReadonlyMap<string, string>
-  /** Why names are missing, where a list could not be read. */
-  readonly failure: string | undefined
-}
-
 const watchedKinds: readonly KindName[] = ['dashboard', 'savedSearch']
 
 /**
  * Names of objects that alerts refer to and of tiles, by their ids and places, to make a report readable. A list that cannot be read has no names: a
  * missing name never fails a run.
  */
-export async function findNames(
-  api: ReadApi,
-  service: Target,
-  kinds: readonly KindName[] = [...watchedKinds, 'webhook'],
-): Promise<FoundNames> {
+export async function findNames(api: ReadApi, service: Target, kinds: readonly KindName[] = [...watchedKinds, 'webhook']) {
   const read = async (kind: KindName): Promise<List<StoredObject>> => collections[kind].list(api, service, { isOptional: true })
-  const lists = await Promise.all(kinds.map((kind) => read(kind).catch(toUnread)))
+  const lists = await Promise.all(kinds.map((kind) => read(kind).catch((thrown: unknown) => ({ failure: causeOf(toFailure(thrown)) }))))
   const items = lists.flatMap((list) => ('items' in list ? list.items : []))
   return {
     names: new Map([...items.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])), ...watchedNames(items)]),
+    /** Why names are missing, where a list could not be read. */
     failure: lists.flatMap((list) => ('failure' in list ? [list.failure] : []))[0],
   }
 }
@@ -86,5 +76,3 @@ export async function readWatchedNames(api: ReadApi, service: Target, alerts: re
   const { names } = await findNames(api, service, watchedKinds)
   return withWatchedNames(alerts, names)
 }
-
-const toUnread = (thrown: unknown): { readonly failure: string } => ({ failure: causeOf(toFailure(thrown)) })

@@ -7,8 +7,8 @@ import { isExactNumber } from '../platform/core/json.ts'
 import { mapItems } from '../platform/core/keys.ts'
 import { quote } from '../platform/core/text.ts'
 import { coreOf, type FormWalk, isRequired, isUnused, mapForms, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
-import { tilesNamed } from './alert-query/query-tiles.ts'
 import { adviseTileName, explainTypeWithoutAlerts, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
+import { tilesNamed } from './dashboard/tiles.ts'
 import { type Directory, type Lookup, type Named, PendingId, type ReferableKind } from './directory.ts'
 import { shortSourceNames } from './fields.ts'
 import type { AlertTarget, Body, DeclaredObject, FileContext, ResolveContext, ResolvedDeclaration } from './kind.ts'
@@ -99,7 +99,6 @@ export const clearing = (fields: z.ZodObject): Body =>
     [...metasOf(fields)].flatMap(([name, meta]) => (Object.hasOwn(meta, 'clear') ? [[meta.ref?.wire ?? name, meta.clear]] : [])),
   )
 
-/** The fields whose value a file without them leaves to the service. */
 export const fieldsLeftToService = (fields: z.ZodObject): readonly string[] =>
   [...metasOf(fields)].flatMap(([name, { keepIfAbsent }]) => (keepIfAbsent ? [name] : []))
 
@@ -192,7 +191,6 @@ interface SpelledMap {
   readonly body: Body
 }
 
-/** The tile that an alert can be on, by its name or `{ id }`, or why there is none. */
 function findTile({ tiles, keptTiles }: Omit<AlertTarget, 'id'>, spelled: unknown): Body | string {
   const id = ownValue(spelled, 'id')
   const name = String(spelled)

@@ -36,7 +36,6 @@ export interface Named {
   /** Pending for an object that files declare and the service does not have yet. */
   readonly id: string | PendingId
   readonly name?: string | null | undefined
-  /** The type of a source. */
   readonly kind?: string | null | undefined
 }
 
@@ -49,7 +48,6 @@ export type ReferableKind = 'dashboard' | 'savedSearch' | 'source' | 'webhook' |
 /** The id, or a message that explains why there is none. */
 export type Lookup = { readonly id: string | PendingId } | { readonly message: string }
 
-/** An object that files declare, with the name that it has after the plan. */
 export interface Planned extends Named {
   readonly stored: Named | undefined
 }
@@ -63,7 +61,6 @@ export interface Directory {
   all(kind: ReferableKind): readonly Named[]
   /** The directory after the plan: declared objects have the names that their files give them. */
   withPlanned(kind: ReferableKind, planned: readonly Planned[]): Directory
-  /** The directory in which no name means these objects. */
   withoutNames(objects: readonly Named[]): Directory
 }
 

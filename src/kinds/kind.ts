@@ -15,10 +15,9 @@ import type { ReadSecret } from './secret.ts'
  */
 export type Body = Readonly<Record<string, unknown>>
 
-/** The name of the tile or saved search that an alert without a name watches. Copies of the alert keep it, and nothing writes it. */
+/** What an alert without a name watches. Copies of the alert keep it, and nothing writes it. */
 const watchedName = Symbol('watched name')
 
-/** An object as the API returns it. */
 export interface StoredObject {
   readonly id: string
   readonly name?: string | null | undefined
@@ -43,11 +42,11 @@ export const watchedNames = (
     ),
   ])
 
-/** The alerts, with what those without a name watch. `names` are those of `watchedNames`. */
+/** `names` are those of `watchedNames`. */
 export const withWatchedNames = <T extends StoredObject>(alerts: readonly T[], names: ReadonlyMap<string, string>): readonly T[] =>
   alerts.map((alert) => (alert.name ? alert : { ...alert, [watchedName]: names.get(watchedPlaceOf(alert) ?? '') }))
 
-/** What people call a stored object: its name, or for an alert without one its display name or what it watches. Empty where none is known. */
+/** For an alert without a name, its display name or what it watches. Empty where none is known. */
 export const storedLabelOf = ({ name, displayName, [watchedName]: watched }: StoredObject): string =>
   name || (typeof displayName === 'string' && displayName) || watched || ''
 
@@ -57,22 +56,18 @@ export function describeStored(stored: StoredObject): string {
   return label === '' ? stored.id : `"${quote(label, 60)}" (${stored.id})`
 }
 
-/** Drops the fields that the server sets, because a gateway refuses them in a body. */
+/** A gateway refuses the fields that the server sets in a body. */
 export function withoutServerFields(object: StoredObject): Body {
   const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = object
   return body
 }
 
-interface ObjectKey<S extends KindName = KindName> {
+export interface DeclaredKey<S extends KindName = KindName> {
   readonly kind: S
   readonly key: string
-}
-
-export interface DeclaredKey<S extends KindName = KindName> extends ObjectKey<S> {
   readonly location: Location
 }
 
-/** An object that a file declares, valid by itself. */
 export interface DeclaredObject<Value = unknown, S extends KindName = KindName> extends DeclaredKey<S> {
   readonly value: Value
   readonly spelled: unknown
@@ -80,7 +75,6 @@ export interface DeclaredObject<Value = unknown, S extends KindName = KindName> 
   readonly madeFrom?: string
   /** Keys of the alerts whose queries a dashboard has, by the names of their tiles. */
   readonly queries?: ReadonlyMap<string, string>
-  /** Place of a value inside it. */
   locationOf(path: readonly PropertyKey[]): Location
   /** The path in the file, for messages: `dashboards.shop.tiles["Errors"].config`. */
   pathOf(path: readonly PropertyKey[]): string
@@ -100,7 +94,6 @@ export interface KeptTiles {
   readonly haveOthers: boolean
 }
 
-/** The objects that references in a declaration can refer to. */
 export interface ResolveContext {
   /** Variables of the process with secrets. Undefined for one that is not set. */
   readonly secret: ReadSecret
@@ -108,8 +101,8 @@ export interface ResolveContext {
   readonly directory: Directory
   readonly sources: readonly StoredObject[]
   /** The objects that an alert can watch: by their key in these files, or, without files, by their id or name. */
-  readonly dashboards: Pick<ReadonlyMap<string, AlertTarget>, 'get'>
-  readonly savedSearches: Pick<ReadonlyMap<string, AlertTarget>, 'get'>
+  readonly dashboards: AlertTargets
+  readonly savedSearches: AlertTargets
   /** What they are found by, for messages; `a key in these files` by default. */
   readonly keysAre?: string
   tilesOf(dashboardId: string): readonly Body[]
@@ -119,7 +112,10 @@ export interface ResolveContext {
   readonly tileOwners?: TileOwners
 }
 
-/** The tiles that stored alerts are on. */
+interface AlertTargets {
+  get(key: string): AlertTarget | undefined
+}
+
 export interface TileOwners {
   /** The tile of an alert with a query, by its key; undefined for a new alert. */
   tileOf(key: string): unknown
@@ -127,7 +123,6 @@ export interface TileOwners {
   ownerOf(tileId: unknown): 'ours' | 'ending' | undefined
 }
 
-/** An object of these files that an alert can watch. */
 export interface AlertTarget {
   /** Undefined for an object that is not created yet. */
   readonly id: string | undefined
@@ -142,77 +137,68 @@ export interface KindIdentity<Declared extends DeclaredObject = DeclaredObject> 
   readonly label: string
   /** What shows that files manage an object: a marker inside it, or its identity, where the API has no field for a marker. */
   readonly ownership: 'marker' | 'identity'
-  /** Whether a second object with the same name would be refused, or could not be referred to. */
-  readonly hasUniqueNames?: true
-  /** How other declarations refer to an object by its name, before and after it is created. Absent where they use its key. */
+  /** How other declarations refer to an object by its name, before and after it is created. */
   readonly referredToAs?: ReferableKind
   /** Identifies an object in a list. Only the declared and the stored body of one object have the same token, so apply finds what it created. */
   tokenOf(body: Body): string | undefined
   readonly markerStyle: MarkerStyle
-  /** The field whose text or tags hold the marker. Absent for a kind without markers. */
+  /** The field whose text or tags hold the marker. */
   readonly markedField?: string
-  /** What an object without a name is found by. Absent where every object has one. */
+  /** What an object without a name is found by. */
   placeOf?(body: Body): string | undefined
   readMarker(body: Body): StoredMarker | undefined
-  /** Replaces the ownership marker by one without a base. */
+  /** The new marker has no base. */
   withMarker(body: Body, marker: OwnershipMarker, declared?: Declared['value']): Body
-  /** Removes the marker, which makes the object unmanaged. */
   withoutMarker(body: Body): Body
-  /** Puts a base into the marker, or replaces it there. */
   withBase(body: Body, base: string): Body
 }
 
-/** How the API has an object, and what a write of it sends. */
 export interface KindWire {
   readonly collection: Collection<StoredObject, Body>
   /** The fields that files can declare, in the API's names, with the server's defaults. */
   readonly schema: z.ZodObject
   /** Whether a write of the whole object loses parts that the API does not return. Some servers can write its marker alone. */
   readonly hasHiddenParts?: true
-  /** Whether `rewrite` writes objects that need no change. Absent where a stored object has the same meaning for every reader. */
+  /** Whether `rewrite` writes objects that need no change. */
   readonly canRewrite?: true
-  /** The value that clears a field, for each field that an update can clear; undefined where leaving the field out clears it. */
   readonly clearsBy: Body
-  /** The part of a returned object that may be sent again. */
   toBody(stored: StoredObject): Body
   /** The body without markers, empty fields and fields without effect, and with lists in a fixed order. */
   canonical(body: Body): Body
   /** Gives the desired body what it must repeat from the stored one: ids of tiles and filters, fields of channels, the start of an alert. */
   withStoredIds(desired: Body, stored: Body): Body
-  /** The stored body without values that are not a difference; `declared` is after `withStoredIds`. Absent where every value counts. */
+  /** The stored body without values that are not a difference; `declared` is after `withStoredIds`. */
   comparedPart?(stored: Body, declared: Body): Body
   /**
    * Fields that refer to objects of the same kind, and that a create may leave out, because the objects can refer to each other in a
-   * circle. An update adds them. Absent where objects do not refer to each other.
+   * circle. An update adds them.
    */
   deferredFields?(body: Body): readonly string[]
-  /** Completes the body of a write with what describes values that the API never returns. Absent where it returns every value. */
+  /** Completes the body of a write with what describes values that the API never returns. */
   completeMarker?(body: Body): Body
-  /** The part of a body that a base covers: without ids of tiles and filters, secrets, and starts. Absent where it covers all. */
+  /** The part of a body that a base covers: without ids of tiles and filters, secrets, and starts. */
   basePart?(body: Body): Body
-  /** Fields that only newer servers have, which answer them for every object. Absent where no field is so new. */
+  /** Fields that only newer servers have, which answer them for every object. */
   readonly newerFields?: readonly string[]
   /** Fields with secrets. `repair: secrets` is about objects that have one, and nothing shows which side changed such a field. */
   readonly secretFields?: readonly string[]
-  /** Lets the server validate the body of a write without storing it. Absent where no server does. Throws kind `not-served` on an older one. */
+  /** Lets the server validate the body of a write without storing it. Throws kind `not-served` on an older one. */
   validate?(api: ReadApi, service: Target, body: Body): Promise<readonly InvalidField[]>
-  /** The desired body of an object that is deleted and created again, with what it keeps of the stored one. Absent where it keeps nothing. */
+  /** The desired body of an object that is deleted and created again, with what it keeps of the stored one. */
   recreate?(desired: Body, stored: StoredObject): Body
 }
 
-/** How a file has an object. */
 export interface KindFile<Declared extends DeclaredObject = DeclaredObject> {
   /** What a new object is, in one line for reviewers, such as `Errors on Checkout ≥ 5 in 5m → webhook oncall`. */
   summarize(body: Body, nameOf: (id: unknown) => string, declared: Declared['value']): string
-  /** Translates a declaration into the form of the API. */
   resolve(declared: Declared, context: ResolveContext): ResolvedDeclaration
-  /** Why no file can declare the object; undefined where one can, and where `declared` does. Absent where files can declare every object. */
+  /** Why no file can declare the object; undefined where one can, and where `declared` does. */
   explainUndeclarable?(stored: StoredObject, declared?: Declared['value']): string | undefined
-  /** Why a file made of what the API shows would change the object; undefined where it shows everything. Absent where it always does. */
+  /** Why a file made of what the API shows would change the object; undefined where it shows everything. */
   explainHidden?(stored: StoredObject): string | undefined
-  /** What a delete of an adopted object loses, because the API did not show it to `pull`. Absent where it shows everything. */
+  /** What a delete of an adopted object loses, because the API did not show it to `pull`. */
   readonly notInFiles?: string
-  /** The stored body without values that `pull` does not write into the file. Absent where it writes every value. */
+  /** The stored body without values that `pull` does not write into the file. */
   pulledPart?(stored: Body, desired: Body): Body
   /** Where `pull` puts objects that no file declares. */
   readonly file: NewObjectFile
@@ -220,37 +206,35 @@ export interface KindFile<Declared extends DeclaredObject = DeclaredObject> {
   toFile(body: Body, context: FileContext): Body
 }
 
-/** What a change of an object must not do, and what people see of it. */
 export interface KindRules {
   /** What to know about a change, or what it cannot do, such as a create without its secret. */
   check?(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly KindIssue[]
-  /** What a write takes from the alerts on the object. `after` is the body of an update. Absent where no alert is on such an object. */
+  /** What a write takes from the alerts on the object. `after` is the body of an update. */
   removal?(stored: StoredObject, after: Body | undefined, isPatch: boolean): TargetRemoval | undefined
   /** How the alert uses the object, such as `mentions it`: then the object stays. Undefined where it does not. */
   findUse?(object: StoredObject, alert: Body): string | undefined
-  /** The page of the web app that shows the object, below its address. Absent where no page does. */
+  /** The page of the web app that shows the object, below its address. */
   page?(object: Body): string | undefined
 }
 
-/** One kind of object. What a kind can do is data here, in four parts: a function takes those that it needs. */
+/** One kind of object. What a kind can do is data here, in four parts: a function takes those that it needs. What is absent, a kind does not need. */
 export interface Kind<Declared extends DeclaredObject = DeclaredObject>
   extends KindIdentity<Declared>,
     KindWire,
     KindFile<Declared>,
     KindRules {}
 
-export interface NewObjectFile {
+interface NewObjectFile {
   /** The name of the file for all objects of the kind. Absent where each has a file of its own. */
   readonly name?: string
   /** Whether `pull` adds objects only on request, because several projects can use them. */
   readonly isOnRequest?: true
   /** The object in whose file a new one goes, such as the dashboard of an alert. */
-  beside?(fields: Body): ObjectKey | undefined
+  beside?(fields: Body): Omit<DeclaredKey, 'location'> | undefined
   /** Fields that become `defaults` of a new file if all of its objects have the same. */
   readonly defaultFields?: readonly string[]
 }
 
-/** What the fields of a pulled object depend on besides its body. */
 export interface FileContext {
   readonly key: string
   /** The object as the file spells it; undefined for a new one. */
@@ -276,10 +260,8 @@ export interface SecretUse {
   readonly isAdopted: boolean
 }
 
-/** A write that removes an object that alerts are on, or tiles of it. */
 export interface TargetRemoval {
   readonly id: string
-  /** The tiles that the API lists. */
   readonly tiles: readonly Body[]
   /** The tiles that an update sends; undefined for a delete. */
   readonly tilesAfter: readonly Body[] | undefined
@@ -287,7 +269,6 @@ export interface TargetRemoval {
   readonly isPatch?: boolean
 }
 
-/** What the server has against a value in a body. */
 export interface InvalidField {
   /** A path in the body: `tiles.0.config.select`; may be empty. */
   readonly path: string
@@ -326,5 +307,4 @@ export const checkRules = {
 export const pageFor = (name: string, id: unknown): string | undefined =>
   typeof id === 'string' ? `${name}/${encodeURIComponent(id)}` : undefined
 
-/** The value if it is a list, else an empty list. */
 export const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [])

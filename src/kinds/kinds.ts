@@ -68,7 +68,7 @@ const inShortForm = (path: readonly PropertyKey[], spelled: unknown): readonly P
 export const previousKeyOf = ({ value }: Declared): string | undefined =>
   ('previousKey' in value ? value.previousKey : undefined) || undefined
 
-/** What people call a declared object: its name, or for an alert without one its display name or what it watches, as its file spells it. */
+/** For an alert without a name, its display name or what it watches, as its file spells it. */
 export function labelOf({ key, value }: Declared): string {
   if (value.name !== undefined) return value.name
   if ('displayName' in value && value.displayName !== undefined) return value.displayName

@@ -11,7 +11,7 @@ import type { Block } from '../platform/report/blocks.ts'
 import { table } from '../platform/report/table.ts'
 import { type Alert, alertCollection } from './alert/alert.ts'
 import { displayTypeOf, tileLabel, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
-import { nameAndContentOf } from './dashboard/tile-ids.ts'
+import { nameAndContentOf } from './dashboard/tiles.ts'
 import { type Body, describeStored, storedLabelOf, type TargetRemoval, watchedNames, withWatchedNames } from './kind.ts'
 
 export function findLostAlerts(removal: TargetRemoval, alerts: readonly Alert[]): readonly Alert[] {
@@ -48,7 +48,6 @@ export const lostAlertBlocks = (lost: readonly LostAlert[], title = 'Alerts that
 
 export interface LostTile {
   readonly tile: Body
-  /** Its name, or its place in the list and its type. */
   readonly label: string
   readonly reason: string
   /** Whether another tile could be the same, so that only a person can say what becomes of its alerts. */

@@ -47,8 +47,6 @@ export const projectGrammar = /^[A-Za-z0-9][\w./-]{0,99}$/
 
 export const projectForm = 'letters, digits, dots, dashes, underscores and slashes, at most 100'
 
-const digestLength = 6
-
 /** JSON with its keys in order, so that equal values have equal texts. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
@@ -59,15 +57,13 @@ export function canonicalText(value: unknown): string {
 }
 
 /** A digest that fits into a marker: 6 hex digits of SHA-256. */
-export const digestOf = (value: unknown): string => digestOfText(canonicalText(value), digestLength)
+export const digestOf = (value: unknown): string => digestOfText(canonicalText(value), 6)
 
 /** A digest of 40 hex digits, for plan files. */
 export const longDigestOf = (value: unknown): string => digestOfText(canonicalText(value), 40)
 
-const repositoryLength = 10
-
 /** The digest of a repository in markers. Hosts and names of repositories do not differ in case only. */
-export const repositoryDigest = (name: string): string => digestOfText(name.toLowerCase(), repositoryLength)
+export const repositoryDigest = (name: string): string => digestOfText(name.toLowerCase(), 10)
 
 export const repositoryDigestGrammar = /^[0-9a-f]{10}$/
 
@@ -131,7 +127,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
 export const withoutTextMarker = (text: unknown): string => [snapshotText, secretsText, markerText].reduce(withoutForm, textOf(text))
 
-/** The ownership marker in a text; undefined without one, and for a value that is not a text. */
+/** Undefined without a marker, and for a value that is not a text. */
 export function readTextMarker(text: unknown): StoredMarker | undefined {
   const [, project, key, digest, parts = ''] = findMarker(textOf(text), markerText)?.match ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
@@ -168,7 +164,6 @@ interface SecretsMarker {
 
 const secretsText = /watchkeeper-secrets: 1 ([0-9a-f]{16})((?: [A-Za-z]{1,40}:[0-9a-f]{10}){1,10})/g
 
-/** The digests of hidden values in a text; undefined without any. */
 export function readTextSecrets(text: unknown): SecretsMarker | undefined {
   const [, salt, fields] = findMarker(textOf(text), secretsText)?.match ?? []
   if (salt === undefined || fields === undefined) return undefined
@@ -211,7 +206,6 @@ export const toMarkerTags = (marker: OwnershipMarker): readonly string[] => [
   ...originOf(marker),
 ]
 
-/** The ownership marker among tags; undefined without one. */
 export function readTagMarker(tags: unknown): StoredMarker | undefined {
   const tag: unknown = Array.isArray(tags) ? tags.find(isOwnershipTag) : undefined
   const [, project, key, digest] = (typeof tag === 'string' ? ownershipTag.exec(tag) : null) ?? []
@@ -221,38 +215,42 @@ export function readTagMarker(tags: unknown): StoredMarker | undefined {
 
 type MarkedBody = Readonly<Record<string, unknown>>
 
-export const tagMarkers = {
-  ownership: 'marker',
-  markedField: 'tags',
-  tokenOf: ({ tags }: MarkedBody) => readTagMarker(tags)?.token,
-  markerStyle: tagStyle,
-  readMarker: ({ tags }: MarkedBody) => readTagMarker(tags),
-  withMarker: (body: MarkedBody, marker: OwnershipMarker) => ({
-    ...body,
-    tags: [...withoutMarkerTags(body.tags), ...toMarkerTags(marker)],
-  }),
-  withoutMarker: (body: MarkedBody) => ({ ...body, tags: withoutMarkerTags(body.tags) }),
-  withBase: (body: MarkedBody, base: string) => ({
-    ...body,
-    tags: [...listTags(body.tags).filter((tag) => !baseGrammar.test(tag)), `wkb:${base}`],
-  }),
-} as const
+interface MarkerForm {
+  readonly style: MarkerStyle
+  read(value: unknown): StoredMarker | undefined
+  write(value: unknown, marker: OwnershipMarker): unknown
+  remove(value: unknown): unknown
+  rebase(value: unknown, base: string): unknown
+}
 
-/** The markers of a kind that has a text in this field. */
-export const textMarkers = (field: string) =>
+const markersIn = (field: string, { style, read, write, remove, rebase }: MarkerForm) =>
   ({
     ownership: 'marker',
     markedField: field,
-    tokenOf: (body: MarkedBody) => readTextMarker(body[field])?.token,
-    markerStyle: textStyle,
-    readMarker: (body: MarkedBody) => readTextMarker(body[field]),
-    withMarker: (body: MarkedBody, marker: OwnershipMarker) => ({ ...body, [field]: withTextMarker(body[field], marker) }),
-    withoutMarker: (body: MarkedBody) => ({ ...body, [field]: withoutTextMarker(body[field]) }),
-    withBase: (body: MarkedBody, base: string) => ({
-      ...body,
-      [field]: changeMarker(textOf(body[field]), (marker) => `${marker.replace(/ wkb:\S+/, '')} wkb:${base}`),
-    }),
+    tokenOf: (body: MarkedBody) => read(body[field])?.token,
+    markerStyle: style,
+    readMarker: (body: MarkedBody) => read(body[field]),
+    withMarker: (body: MarkedBody, marker: OwnershipMarker) => ({ ...body, [field]: write(body[field], marker) }),
+    withoutMarker: (body: MarkedBody) => ({ ...body, [field]: remove(body[field]) }),
+    withBase: (body: MarkedBody, base: string) => ({ ...body, [field]: rebase(body[field], base) }),
   }) as const
+
+export const tagMarkers = markersIn('tags', {
+  style: tagStyle,
+  read: readTagMarker,
+  write: (tags, marker) => [...withoutMarkerTags(tags), ...toMarkerTags(marker)],
+  remove: withoutMarkerTags,
+  rebase: (tags, base) => [...listTags(tags).filter((tag) => !baseGrammar.test(tag)), `wkb:${base}`],
+})
+
+export const textMarkers = (field: string) =>
+  markersIn(field, {
+    style: textStyle,
+    read: readTextMarker,
+    write: withTextMarker,
+    remove: withoutTextMarker,
+    rebase: (text, base) => changeMarker(textOf(text), (marker) => `${marker.replace(/ wkb:\S+/, '')} wkb:${base}`),
+  })
 
 /** The marker of an alert is in its note, or in its message where the server has no notes. */
 export const alertMarkers = {

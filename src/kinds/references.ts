@@ -33,7 +33,6 @@ export const repeatedKey = (name: string, location: Location, before: Location, 
 /** An object with errors. Other objects may refer to it, and the valid part of it is checked. */
 export interface BrokenObject extends Omit<DeclaredObject, 'value'> {
   readonly wrongFields: ReadonlySet<string>
-  /** The fields that are valid by themselves. */
   readonly fields: Body
   /** The object without the fields that have errors; undefined where nothing valid is left. */
   readonly value?: Declared['value']
@@ -45,91 +44,81 @@ interface ReadDeclarations {
   readonly unread: readonly string[]
 }
 
-/** Checks the references between declared objects, and the fields that exclude each other. */
 export function checkReferences(read: ReadDeclarations): readonly Diagnostic[] {
-  const all = [...read.objects, ...read.broken]
+  const known = indexDeclared(read)
+  const brokenAlerts = read.broken.filter(({ kind }) => kind === 'alert').map((alert) => ({ ...alert, value: alert.fields }))
+  const alerts: readonly CheckedAlert[] = [...read.objects.filter(isOf('alert')), ...brokenAlerts]
+  return [
+    ...alerts.flatMap((alert) => [...checkTarget(alert, known), ...checkConflicts(alert)].map(toDiagnostic(alert))),
+    ...read.objects.filter(isOf('dashboard')).flatMap((dashboard) => checkContainers(dashboard.value).map(toDiagnostic(dashboard))),
+    ...checkPreviousKeys(read.objects, known),
+  ]
+}
+
+type Known = ReturnType<typeof indexDeclared>
+
+function indexDeclared({ objects, broken, unread }: ReadDeclarations) {
+  const all = [...objects, ...broken]
   const names = new Set(all.map(addressOf))
-  const known: Known = {
+  return {
     dashboards: new Map(
       all.flatMap(({ kind, key, value }) =>
         // The kind decides the type of the value.
         kind === 'dashboard' && value !== undefined ? [[key, value as DeclaredDashboard]] : [],
       ),
     ),
-    isDeclared: (kind, key) => names.has(addressOf({ kind, key })),
-    isMade: (key) => all.some((one) => one.kind === 'dashboard' && one.key === key && one.madeFrom !== undefined),
-    keysOf: (kind) => all.filter((one) => one.kind === kind).map(({ key }) => key),
+    isDeclared: (kind: KindName, key: string) => names.has(addressOf({ kind, key })),
+    /** Whether the dashboard is not spelled in the files. */
+    isMade: (key: string) => all.some((one) => one.kind === 'dashboard' && one.key === key && one.madeFrom !== undefined),
+    keysOf: (kind: KindName) => all.filter((one) => one.kind === kind).map(({ key }) => key),
     // A file that cannot be read may declare what is missing.
-    isComplete: read.unread.length === 0,
+    isComplete: unread.length === 0,
   }
-  const brokenAlerts = read.broken.filter(({ kind }) => kind === 'alert').map((alert) => ({ ...alert, value: alert.fields }))
-  return [
-    ...[...read.objects.filter(isOf('alert')), ...brokenAlerts].flatMap((alert) => [
-      ...checkTarget(alert, known),
-      ...checkConflicts(alert),
-    ]),
-    ...read.objects.filter(isOf('dashboard')).flatMap(checkContainers),
-    ...checkPreviousKeys(read.objects, known),
-  ]
 }
-
-interface Known {
-  readonly dashboards: ReadonlyMap<string, DeclaredDashboard>
-  readonly isDeclared: (kind: KindName, key: string) => boolean
-  readonly keysOf: (kind: KindName) => readonly string[]
-  /** Whether the dashboard is not spelled in the files. */
-  readonly isMade: (key: string) => boolean
-  readonly isComplete: boolean
-}
-
-type Referrer = Pick<DeclaredObject, 'kind' | 'location' | 'locationOf' | 'pathOf' | 'spelled'>
 
 /** An alert. One with errors has only its valid fields. */
-interface CheckedAlert extends Referrer {
-  readonly value: Partial<DeclaredAlert>
+interface CheckedAlert extends DeclaredObject<Partial<DeclaredAlert>> {
   readonly wrongFields?: ReadonlySet<string>
 }
 
-const diagnostic = (
-  declared: Referrer,
-  rule: keyof typeof referenceRules,
-  path: readonly (string | number)[],
-  message: string,
-): Diagnostic =>
-  diagnosticOf(
-    referenceRules,
-    rule,
-    path.length === 0 ? declared.location : declared.locationOf(path),
-    `${declared.pathOf(path)}: ${message}`,
-  )
+/** `path` is that of the field in the declaration. */
+type Problem = readonly [rule: keyof typeof referenceRules, path: readonly (string | number)[], message: string]
+
+const toDiagnostic =
+  (declared: DeclaredObject) =>
+  ([rule, path, message]: Problem) =>
+    diagnosticOf(
+      referenceRules,
+      rule,
+      path.length === 0 ? declared.location : declared.locationOf(path),
+      `${declared.pathOf(path)}: ${message}`,
+    )
 
 const targetFields = ['query', 'dashboard', 'tile', 'savedSearch'] as const
 
-function checkTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
+function checkTarget(alert: CheckedAlert, known: Known): readonly Problem[] {
   const { query, dashboard, tile, savedSearch } = alert.value
   if (targetFields.some((field) => alert.wrongFields?.has(field)))
-    return [...dangling(alert, 'dashboard', dashboard, known), ...dangling(alert, 'savedSearch', savedSearch, known)]
+    return [...dangling('dashboard', dashboard, known), ...dangling('savedSearch', savedSearch, known)]
   if (query !== undefined && (tile === undefined || ownValue(alert.spelled, 'tile') !== undefined)) return checkQueryTarget(alert, known)
   const onTile = dashboard !== undefined || tile !== undefined
-  if (onTile && savedSearch !== undefined)
-    return [diagnostic(alert, 'alert-target', [], 'must watch either a tile or a savedSearch, not both')]
-  if (savedSearch !== undefined) return dangling(alert, 'savedSearch', savedSearch, known)
-  if (!onTile) return [diagnostic(alert, 'alert-target', [], 'watches nothing; add a query, dashboard and tile, or savedSearch')]
+  if (onTile && savedSearch !== undefined) return [['alert-target', [], 'must watch either a tile or a savedSearch, not both']]
+  if (savedSearch !== undefined) return dangling('savedSearch', savedSearch, known)
+  if (!onTile) return [['alert-target', [], 'watches nothing; add a query, dashboard and tile, or savedSearch']]
   if (dashboard === undefined || tile === undefined) {
     const lacking = dashboard === undefined ? 'dashboard' : 'tile'
-    return [diagnostic(alert, 'alert-target', [], `watches a tile and needs ${lacking}, too`)]
+    return [['alert-target', [], `watches a tile and needs ${lacking}, too`]]
   }
   const target = typeof dashboard === 'string' ? known.dashboards.get(dashboard) : undefined
-  return target === undefined ? dangling(alert, 'dashboard', dashboard, known) : checkTile(alert, String(dashboard), target)
+  return target === undefined ? dangling('dashboard', dashboard, known) : checkTile(alert, String(dashboard), target)
 }
 
-/** A query that is on no tile yet. */
-function checkQueryTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
+function checkQueryTarget(alert: CheckedAlert, known: Known): readonly Problem[] {
   const { dashboard, tile, savedSearch } = alert.value
   const other = tile !== undefined ? 'tile' : savedSearch !== undefined ? 'savedSearch' : undefined
-  if (other !== undefined) return [diagnostic(alert, 'alert-target', [other], 'cannot be combined with query')]
+  if (other !== undefined) return [['alert-target', [other], 'cannot be combined with query']]
   if (dashboard === undefined) return []
-  const refuse = (message: string) => [diagnostic(alert, 'dangling-reference', ['dashboard'], message)]
+  const refuse = (message: string): readonly Problem[] => [['dangling-reference', ['dashboard'], message]]
   if (typeof dashboard !== 'string')
     return refuse('must be the key of a dashboard in these files, because the query becomes one of its tiles')
   if (known.isDeclared('dashboard', dashboard))
@@ -139,47 +128,34 @@ function checkQueryTarget(alert: CheckedAlert, known: Known): readonly Diagnosti
     : []
 }
 
-function dangling(
-  alert: Referrer,
-  field: 'dashboard' | 'savedSearch',
-  reference: string | object | undefined,
-  known: Known,
-): readonly Diagnostic[] {
+function dangling(field: 'dashboard' | 'savedSearch', reference: string | object | undefined, known: Known): readonly Problem[] {
   if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(field, reference)) return []
   const nearest = didYouMean(reference, known.keysOf(field))
   const message = `"${quote(reference, 60)}" is not a key in these files${nearest}${nearest ? ' T' : '; t'}o refer to an existing one, use { name: … } or { id: … }`
-  return [diagnostic(alert, 'dangling-reference', [field], message)]
+  return [['dangling-reference', [field], message]]
 }
 
-function checkTile(alert: CheckedAlert, key: string, { tiles }: DeclaredDashboard): readonly Diagnostic[] {
+function checkTile(alert: CheckedAlert, key: string, { tiles }: DeclaredDashboard): readonly Problem[] {
   const { tile } = alert.value
   if (typeof tile !== 'string') return []
   const [target, second] = tiles.filter(({ name }) => name === tile)
   if (target === undefined) {
-    return [
-      diagnostic(
-        alert,
-        'dangling-reference',
-        ['tile'],
-        `dashboard ${key} has no tile named "${quote(tile, 60)}"${adviseTileName(tile, tiles)}`,
-      ),
-    ]
+    return [['dangling-reference', ['tile'], `dashboard ${key} has no tile named "${quote(tile, 60)}"${adviseTileName(tile, tiles)}`]]
   }
   if (second !== undefined)
     return [
-      diagnostic(
-        alert,
+      [
         'ambiguous-tile',
         ['tile'],
         `dashboard ${key} has several tiles named "${quote(tile, 60)}"; rename them so that each name is unique`,
-      ),
+      ],
     ]
   if (target.config !== undefined && lacksInterval(target.config)) {
     const message = `the SQL of tile "${quote(tile, 60)}" must use the interval, such as $__timeInterval(column) or {intervalSeconds:Int64}`
-    return [diagnostic(alert, 'sql-without-interval', ['tile'], message)]
+    return [['sql-without-interval', ['tile'], message]]
   }
   const type = typeWithoutAlerts(target)
-  return type === undefined ? [] : [diagnostic(alert, 'tile-without-alerts', ['tile'], explainTypeWithoutAlerts(type))]
+  return type === undefined ? [] : [['tile-without-alerts', ['tile'], explainTypeWithoutAlerts(type)]]
 }
 
 /** The server wants a query over time to use the length of its buckets, as a parameter or by one of its macros. */
@@ -189,13 +165,10 @@ const lacksInterval = (config: object) =>
   (config.displayType === 'line' || config.displayType === 'stacked_bar') &&
   !/intervalSeconds|intervalMilliseconds|\$__(?:interval_s|timeInterval|timeInterval_ms)\b/.test(String(config.sqlTemplate))
 
-function checkContainers(dashboard: Declared<'dashboard'>): readonly Diagnostic[] {
-  const { tiles, containers = [] } = dashboard.value
+function checkContainers({ tiles, containers = [] }: DeclaredDashboard): readonly Problem[] {
   const known = new Map(containers.map((container) => [container.id, container]))
-  return tiles.flatMap(({ containerId, tabId }, i): readonly Diagnostic[] => {
-    const at = (field: string, message: string): readonly Diagnostic[] => [
-      diagnostic(dashboard, 'dangling-reference', ['tiles', i, field], message),
-    ]
+  return tiles.flatMap(({ containerId, tabId }, i): readonly Problem[] => {
+    const at = (field: string, message: string): readonly Problem[] => [['dangling-reference', ['tiles', i, field], message]]
     if (containerId === undefined) return tabId === undefined ? [] : at('tabId', 'needs a containerId, too')
     const container = known.get(containerId)
     if (container === undefined)
@@ -213,13 +186,14 @@ function checkPreviousKeys(objects: readonly Declared[], known: Known): readonly
     const name = addressOf({ kind: declared.kind, key: previousKey })
     const isSecond = seen.has(name)
     seen.add(name)
-    if (known.isDeclared(declared.kind, previousKey))
-      return [diagnostic(declared, 'previous-key', ['previousKey'], `${name} is still declared`)]
-    return isSecond ? [diagnostic(declared, 'previous-key', ['previousKey'], `${name} is also the previousKey of another object`)] : []
+    const isStill = known.isDeclared(declared.kind, previousKey)
+    if (!isStill && !isSecond) return []
+    const message = `${name} is ${isStill ? 'still declared' : 'also the previousKey of another object'}`
+    return [toDiagnostic(declared)(['previous-key', ['previousKey'], message])]
   })
 }
 
-function checkConflicts(alert: CheckedAlert): readonly Diagnostic[] {
+function checkConflicts(alert: CheckedAlert): readonly Problem[] {
   const { channel, channels, groupBy, savedSearch, scheduleStartAt, scheduleOffsetMinutes } = alert.value
   const conflicts: readonly (readonly [boolean, string, string])[] = [
     [channel !== undefined && channels !== undefined, 'channels', 'cannot be combined with channel; use one of the two'],
@@ -230,5 +204,5 @@ function checkConflicts(alert: CheckedAlert): readonly Diagnostic[] {
     ],
     [scheduleStartAt != null && !!scheduleOffsetMinutes, 'scheduleOffsetMinutes', 'must be 0 if scheduleStartAt is set'],
   ]
-  return conflicts.flatMap(([isThere, field, message]) => (isThere ? [diagnostic(alert, 'conflicting-fields', [field], message)] : []))
+  return conflicts.flatMap(([isThere, field, message]) => (isThere ? [['conflicting-fields', [field], message]] : []))
 }

@@ -12,7 +12,6 @@ type Body = Readonly<Record<string, unknown>>
 /** The form of a variable with a secret. No other variable of the process can be sent to a service. */
 export const secretVariable = new RegExp(`^${secretPrefix}[A-Z0-9_]{1,100}$`)
 
-/** Reads a variable of the process; undefined when it is not set. */
 export type ReadSecret = (variable: string) => string | undefined
 
 export class SecretValue {

@@ -1,6 +1,6 @@
 import { describeOperations, settings } from '../../scripts/reference/describe.ts'
 import { planRules, toSarifRules } from '../../src/changes/rules.ts'
-import { auditRules } from '../../src/cost/idling/audit-result.ts'
+import { auditRules } from '../../src/cost/idling/audit-report.ts'
 import { inputDiagnostic, isMissingInput } from '../../src/platform/core/diagnostics.ts'
 import { errorKinds } from '../../src/platform/core/errors.ts'
 import { toCamel, toKebab } from '../../src/platform/core/names.ts'

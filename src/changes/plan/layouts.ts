@@ -1,6 +1,5 @@
-import { gridOf } from '../../kinds/dashboard/dashboard-file.ts'
-import { gridColumns, type Place } from '../../kinds/dashboard/layout.ts'
-import { withTileIds } from '../../kinds/dashboard/tile-ids.ts'
+import { gridColumns, gridOf, type Place } from '../../kinds/dashboard/dashboard-file.ts'
+import { withTileIds } from '../../kinds/dashboard/tiles.ts'
 import { type Body, listOf } from '../../kinds/kind.ts'
 import { printable } from '../../platform/core/text.ts'
 import { type Layout, type LayoutTile, markSigns, type TileMark } from '../../platform/report/blocks.ts'

@@ -18,18 +18,7 @@ import { defineOperation, noFields } from '../../platform/operation/operation.ts
 import { formatDuration } from '../../platform/report/format.ts'
 import { amountInput, budgetsInput } from '../usage/amounts.ts'
 import { resolvePeriod } from '../usage/periods.ts'
-import { findingLines, judgeAudit, reportAudit } from './audit-report.ts'
-import { type AuditResult, type AuditRule, auditDetails, auditRules } from './audit-result.ts'
-import {
-  type CostFacts,
-  dailyCompute,
-  hasUnknownTarget,
-  profileOf,
-  type ReadFailure,
-  readCostFacts,
-  sharesWarehouse,
-  type Usage,
-} from './facts.ts'
+import { type AuditResult, type AuditRule, auditDetails, auditRules, findingLines, judgeAudit, reportAudit } from './audit-report.ts'
 import {
   type AuditOptions,
   type AuditSubject,
@@ -45,7 +34,19 @@ import {
   unusedDays,
 } from './findings.ts'
 import { monthDays } from './price.ts'
-import { intersect, lengthMs, reasons } from './profile.ts'
+import {
+  type CostFacts,
+  dailyCompute,
+  hasUnknownTarget,
+  intersect,
+  lengthMs,
+  profileOf,
+  type ReadFailure,
+  readCostFacts,
+  reasons,
+  sharesWarehouse,
+  type Usage,
+} from './profile.ts'
 
 const ruleSeverities = [...severities, 'off'] as const
 
@@ -285,7 +286,6 @@ function listUnchecked({ facts, alerts, budgets, settings }: AuditOptions, servi
   ]
 }
 
-/** Awake hours of each day that is known of every service with a profile. */
 export function awakeByDay(services: readonly AuditSubject[]) {
   const profiles = services.flatMap(({ profile }) => (typeof profile === 'string' ? [] : [profile]))
   const [first, ...others] = profiles

@@ -9,20 +9,28 @@ import { plural } from '../../platform/core/text.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import type { BudgetScope } from '../usage/budgets-file.ts'
 import { recordsInScope } from '../usage/records.ts'
-import type { AuditRule } from './audit-result.ts'
-import type { CostFacts, ReadFailure, Usage } from './facts.ts'
+import type { AuditRule } from './audit-report.ts'
 import { coverageOf, monthDays, runningAlert, scheduleOf, sleepsThroughAlerts } from './price.ts'
-import { type DailyCompute, lengthMs, minDays, type Reason, reasons, type ServiceProfile } from './profile.ts'
+import {
+  type CostFacts,
+  type DailyCompute,
+  lengthMs,
+  minDays,
+  type ReadFailure,
+  type Reason,
+  reasons,
+  type ServiceProfile,
+  type Usage,
+} from './profile.ts'
 
 /** Credits of a month of 30 days, or why there is no number. */
-export type CostEstimate = { readonly low: number; readonly high: number } | { readonly reason: string }
+type CostEstimate = { readonly low: number; readonly high: number } | { readonly reason: string }
 
 interface ServiceFinding {
   /** What was found, without the full stop. Trusted. */
   readonly evidence: string
   readonly names?: readonly string[]
   readonly estimate?: CostEstimate
-  /** The exact change, as a command of the vendor's command line. */
   readonly command?: string
   /** What to know before the change, or how to make it without a command. A whole sentence. */
   readonly advice?: string
@@ -60,7 +68,6 @@ export const goneStates: readonly string[] = ['terminating', 'terminated', 'soft
 
 export const isStopped = ({ state }: ListedService): boolean => state === 'stopped' || state === 'stopping'
 
-/** Services whose alerts matter: those that may sleep. */
 export const maySleep = (service: ListedService): boolean =>
   service.idleScaling === true && !isStopped(service) && !goneStates.includes(service.state ?? '')
 
@@ -204,7 +211,6 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) 
   },
 }
 
-/** Whether a service may sleep, and is not meant to be awake all the time. */
 const isIdler = ({ service, alwaysOn }: AuditSubject) => !alwaysOn && maySleep(service)
 
 const scaleCommand = (id: string, settings: string) => `clickhousectl cloud service scale ${id} ${settings}`
@@ -238,7 +244,6 @@ const percent = (share: number) => `${Math.round(share * 100)}%`
 /** Alerts whose evaluations cover less of the awake time do not matter much. */
 const minCovered = 0.2
 
-/** A service without compute usage on so many final days is a finding. */
 export const unusedDays = 14
 
 /** What the warehouse itself costs: storage and backups, from the cheapest final day to the mean. */

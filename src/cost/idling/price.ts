@@ -7,7 +7,6 @@ import type { KnownDay, ServiceProfile } from './profile.ts'
 // What alerts add to the awake time of a service. It rests on the vendor's statement that alerts which are evaluated continuously generally
 // keep a service awake, and on the assumption that an alert queries the service in its path. docs/cost.md has the limits.
 
-/** Credits a month of 30 days. */
 export interface Range {
   readonly low: number
   readonly expected: number
@@ -74,7 +73,6 @@ function compareSums({ profile: { days }, others, changes }: PriceOptions, timeo
   }
 }
 
-/** Looks at each schedule once, however many alerts have it. */
 function bySchedule(measure: (schedule: AlertSchedule) => number): (schedule: AlertSchedule | undefined) => number {
   const values = new Map<string, number>()
   return (schedule) => {
@@ -87,14 +85,12 @@ function bySchedule(measure: (schedule: AlertSchedule) => number): (schedule: Al
 
 type ObservedDay = Pick<KnownDay, 'fromMs' | 'awake'>
 
-/** 1 for each minute of the day in which the service was awake, and 0 for the others. */
 function minutesAwake({ fromMs, awake }: ObservedDay) {
   const minutes = new Array<number>(dayMinutes).fill(0)
   for (const one of awake) minutes.fill(1, Math.floor((one.fromMs - fromMs) / minuteMs), Math.floor((one.toMs - fromMs) / minuteMs))
   return minutes
 }
 
-/** On how many of the days each minute has the value 1. */
 const sumDays = (days: readonly (readonly number[])[]) =>
   Array.from({ length: dayMinutes }, (_, i) => sumMinutes(days.map((ofDay) => ofDay[i] ?? 0)))
 
@@ -151,7 +147,6 @@ export function scheduleOf(alert: Body): AlertSchedule | undefined {
   return { intervalMs, offsetMs: firstMs - borderBefore(firstMs, intervalMs) }
 }
 
-/** Equal for equal schedules. */
 export const keyOf = ({ intervalMs, offsetMs }: AlertSchedule): string => `${intervalMs} ${offsetMs}`
 
 const dayMinutes = dayMs / minuteMs

@@ -6,7 +6,6 @@ import { filePath, variable } from '../../platform/operation/inputs.ts'
 const decimalAs = (write: (value: Decimal) => string) =>
   z.codec(z.string(), z.custom<Decimal>().meta({ type: 'string' }), { decode: fromText, encode: write })
 
-/** A decimal of the result with all its digits. */
 export const amount = decimalAs((value) => value.toFixed())
 
 export const exactAmount = (description: string) => amount.describe(`${description} Exact decimal.`)
@@ -35,10 +34,8 @@ export const amountInput = (description: string) =>
       minimum: 0,
     })
 
-/** The path of a budgets file. */
 export const budgetsInput = filePath('Reads several budgets from this file. Each has its own limit, period and scope.').optional()
 
-/** The price of one credit. */
 export const creditPriceSchema = () => z.object({ amount, currency: z.string().describe('ISO 4217 code.') })
 
 /** An amount above zero and a currency, from a user. */

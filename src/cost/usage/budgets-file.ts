@@ -8,7 +8,6 @@ import { flag } from '../../platform/operation/inputs.ts'
 import { amountInput } from './amounts.ts'
 import { type CurrentPeriod, clipToToday, date, periodOfBudget, resolvePeriod } from './periods.ts'
 
-/** `80%` of the limit, or an amount. */
 const warnLevel = z
   .union([z.string(), z.number()])
   .transform((value, context): { readonly percent: Decimal } | { readonly amount: Decimal } => {

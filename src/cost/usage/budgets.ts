@@ -3,7 +3,6 @@ import { addDays, type Day } from '../../platform/core/dates.ts'
 import { type Decimal, percentOf, sum, zero } from '../../platform/core/decimal.ts'
 import { exactAmount, percent } from './amounts.ts'
 import type { Budget, BudgetScope } from './budgets-file.ts'
-import { hasJustBegun, type IssueLevel, issueLevel, issueLevels } from './data-quality.ts'
 import { daysWithForecast, forecastSchema, forecastSpend } from './forecast.ts'
 import { type CurrentPeriod, date, dayOn, hasDaysAhead, isWithin } from './periods.ts'
 import {
@@ -11,6 +10,10 @@ import {
   type DayTotal,
   findHistoryFailure,
   type History,
+  hasJustBegun,
+  type IssueLevel,
+  issueLevel,
+  issueLevels,
   knownDays,
   lastDayWithAllRecords,
   type Readings,
@@ -29,17 +32,11 @@ import {
 
 export const limitStatuses = ['within', 'warn', 'exceeded'] as const
 
-interface LimitCheck {
-  readonly status: (typeof limitStatuses)[number]
-  /** Undefined without a limit, and for a limit of zero. */
-  readonly usedPercent: Decimal | undefined
-}
-
 /** Compares all digits. An equal amount is within the limit, and zero is a valid limit. */
-export function checkLimit(used: Decimal, limit: Decimal | undefined, warnAbove: Decimal | undefined): LimitCheck {
-  const usedPercent = limit === undefined ? undefined : percentOf(used, limit)
-  if (limit !== undefined && used.gt(limit)) return { status: 'exceeded', usedPercent }
-  return { status: warnAbove !== undefined && used.gt(warnAbove) ? 'warn' : 'within', usedPercent }
+export function checkLimit(used: Decimal, limit: Decimal | undefined, warnAbove: Decimal | undefined) {
+  const isWarned = warnAbove !== undefined && used.gt(warnAbove)
+  const status: (typeof limitStatuses)[number] = limit !== undefined && used.gt(limit) ? 'exceeded' : isWarned ? 'warn' : 'within'
+  return { status, usedPercent: limit && percentOf(used, limit) }
 }
 
 /** The first day on which usage exceeds the limit: by its records, or as expected, from today on. Undefined when it stays within the limit. */
@@ -73,13 +70,18 @@ interface Ahead {
   readonly today: Day
 }
 
-/** The usage of each day of the period, its forecast where it has future days, and the day on which usage exceeds the limit. */
+/**
+ * The usage of each day of the period, its forecast where it has future days, the step of the limit that it has just reached, and the day
+ * on which it exceeds the limit.
+ */
 export function lookAhead({ period, known, history, records, limit, today }: Ahead) {
   const hasHistory = findHistoryFailure(history, period) === undefined
   const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
   const recorded = totalByDay(records, period)
   const expected = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : recorded
-  return { forecast, recorded, runsOutOn: limit && runOutDay({ recorded, expected, today }, limit) }
+  if (limit === undefined) return { forecast, recorded }
+  const budgetStep = findBudgetStep({ days: recorded, records, period, limit, today })
+  return { forecast, recorded, budgetStep, runsOutOn: runOutDay({ recorded, expected, today }, limit) }
 }
 
 type BudgetIssue = z.output<ReturnType<typeof budgetIssueSchema>>
@@ -152,7 +154,7 @@ function judgeFileBudget(budget: Budget, options: JudgeOptions, everything: read
     [...inScope, ...recordsInScope(recordsOf(history.readings), scope, everything)],
     lastDayWithAllRecords(readings, today),
   )
-  const { forecast, recorded, runsOutOn } = lookAhead({ period, known, history, records, limit, today })
+  const { forecast, budgetStep, runsOutOn } = lookAhead({ period, known, history, records, limit, today })
   const { status: limitStatus, usedPercent } = checkLimit(used, limit, warnAbove)
   const isForecastAbove = judgesForecast && forecast?.status === 'expected' && forecast.total.gt(limit)
   const isForecastMissing = judgesForecast && forecast?.status === 'unavailable' && limitStatus !== 'exceeded'
@@ -171,7 +173,7 @@ function judgeFileBudget(budget: Budget, options: JudgeOptions, everything: read
     usedPercent,
     provisional: provisionalOf(records),
     limitStatus,
-    budgetStep: findBudgetStep({ days: recorded, records, period, limit, today }),
+    budgetStep,
     forecast,
     judgesForecast,
     isForecastAbove,

@@ -3,8 +3,8 @@ import { addDays, addMonths, type Day, eachDay, plainDay } from '../../platform/
 import { type Decimal, fromText, percentOf } from '../../platform/core/decimal.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import { amount, exactAmount, percent } from './amounts.ts'
-import { type DataQualityIssue, hasJustBegun, type IssueLevel, issueLevel, lastCompleteDay } from './data-quality.ts'
 import { date, dayOn, daysIn, isWithin, monthBefore, type Period, periodBefore } from './periods.ts'
+import { type DataQualityIssue, hasJustBegun, type IssueLevel, issueLevel, lastCompleteDay } from './readings.ts'
 import { createTally, entityKey, entityOf, metricsOf, totalOf, type UsageReading, type UsageRecord } from './records.ts'
 
 /** Largest allowed increase: an amount, or a share of the earlier total. */
@@ -164,7 +164,6 @@ function completeDays(
   return { before: [...before].filter((day) => !droppedBefore.has(day)), after: [...after].filter((day) => !droppedAfter.has(day)) }
 }
 
-/** Undefined where the previous month is too short. */
 function sameDayBefore(day: Day) {
   const before = addMonths(day, -1)
   return addMonths(before, 1) === day ? before : undefined

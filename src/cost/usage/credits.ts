@@ -9,10 +9,9 @@ import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { mean } from '../../platform/core/statistics.ts'
 import { integer } from '../../platform/operation/inputs.ts'
 import { amount, creditPriceInput, creditPriceSchema, estimate, exactAmount } from './amounts.ts'
-import { lastCompleteDay } from './data-quality.ts'
 import { eightyPercent, learnRhythm } from './forecast.ts'
 import { date, dayOn } from './periods.ts'
-import type { DayTotal } from './readings.ts'
+import { type DayTotal, lastCompleteDay } from './readings.ts'
 import { totalOf, type UsageRecord } from './records.ts'
 
 /** `other`: a type that this version does not know. */

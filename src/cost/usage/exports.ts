@@ -60,61 +60,44 @@ function* chargesOf({ records, services = [] }: UsageResult, billingCycleDay: nu
 }
 
 export function exportMetrics(result: UsageResult, blocks: readonly Block[]): string {
-  return renderOpenMetrics([...totals(result), ...groups(result), ...budgets(result), status(result, blocks)])
-}
-
-function totals(result: UsageResult): readonly MetricFamily[] {
-  const { unit, organizationId, grandTotalCredits, provisionalCredits, budget, forecastCredits } = result
-  const family = (name: string, help: string, value: Decimal | undefined): MetricFamily => ({
-    name,
-    help,
-    samples: value === undefined ? [] : [{ labels: { organization: organizationId, unit }, value: value.toFixed() }],
-  })
-  return [
-    family('usage_credits', 'Usage in the period.', grandTotalCredits),
-    family('usage_provisional_credits', 'The provisional part of the usage.', provisionalCredits),
-    family('usage_budget_credits', 'The budget for the period.', budget),
-    family('usage_forecast_credits', 'Forecast for the whole period, an estimate.', forecastCredits),
-  ]
-}
-
-function groups({ organizationId: organization, unit, byEntity, byMetric }: UsageResult): readonly MetricFamily[] {
+  const { organizationId: organization, unit, grandTotalCredits, provisionalCredits, budget, forecastCredits, budgets } = result
+  const total = (name: string, help: string, value: Decimal | undefined) => family(name, help, [[{ organization, unit }, value]])
   // Two entities can have the same name. Their ids keep them apart.
-  const entities = byEntity.map(({ name: entity, entityId: entity_id = '', entityType: entity_type = '', total }) => ({
-    labels: { organization, unit, entity, entity_id, entity_type },
-    value: total.toFixed(),
-  }))
-  const metrics = byMetric.map(({ name, total }) => ({ labels: { organization, unit, metric: name }, value: total.toFixed() }))
-  return [
-    { name: 'usage_entity_credits', help: 'Usage of each entity in the period.', samples: entities },
-    { name: 'usage_metric_credits', help: 'Usage in the period by metric.', samples: metrics },
-  ]
-}
-
-function budgets({ organizationId: organization, unit, budgets: all }: UsageResult): readonly MetricFamily[] {
-  const family = (name: string, help: string, amountOf: (budget: BudgetOutcome) => Decimal | undefined): MetricFamily => ({
-    name,
-    help,
-    samples: all.flatMap((budget) => {
-      const value = amountOf(budget)?.toFixed()
-      return value === undefined ? [] : [{ labels: { organization, unit, budget: budget.name }, value }]
-    }),
+  const entities = result.byEntity.map(({ name: entity, entityId: entity_id = '', entityType: entity_type = '', ...one }) => {
+    return [{ organization, unit, entity, entity_id, entity_type }, one.total] as const
   })
-  return [
-    family('usage_scoped_budget_credits', 'The limit of each budget of the budgets file.', ({ limit }) => limit),
-    family('usage_scoped_budget_used_credits', 'Usage of each budget of the budgets file.', ({ used }) => used),
-    family('usage_scoped_budget_forecast_credits', 'Forecast for each budget of the budgets file, an estimate.', ({ forecast }) =>
+  const metrics = result.byMetric.map((one) => [{ organization, unit, metric: one.name }, one.total] as const)
+  const ofBudgets = (name: string, help: string, amountOf: (budget: BudgetOutcome) => Decimal | undefined) =>
+    family(
+      `usage_scoped_budget_${name}`,
+      help,
+      budgets.map((one) => [{ organization, unit, budget: one.name }, amountOf(one)]),
+    )
+  const verdict = blocks.find((block) => block.kind === 'verdict')?.status
+  const statuses = (['pass', 'warn', 'fail'] as const).map((status) => [{ organization, status }, toFlag(verdict === status)] as const)
+  return renderOpenMetrics([
+    total('usage_credits', 'Usage in the period.', grandTotalCredits),
+    total('usage_provisional_credits', 'The provisional part of the usage.', provisionalCredits),
+    total('usage_budget_credits', 'The budget for the period.', budget),
+    total('usage_forecast_credits', 'Forecast for the whole period, an estimate.', forecastCredits),
+    family('usage_entity_credits', 'Usage of each entity in the period.', entities),
+    family('usage_metric_credits', 'Usage in the period by metric.', metrics),
+    ofBudgets('credits', 'The limit of each budget of the budgets file.', ({ limit }) => limit),
+    ofBudgets('used_credits', 'Usage of each budget of the budgets file.', ({ used }) => used),
+    ofBudgets('forecast_credits', 'Forecast for each budget of the budgets file, an estimate.', ({ forecast }) =>
       forecast?.status === 'expected' ? forecast.total : undefined,
     ),
-    family('usage_scoped_budget_exceeded', '1 for a failed budget.', ({ status }) => fromText(status === 'fail' ? '1' : '0')),
-  ]
+    ofBudgets('exceeded', '1 for a failed budget.', ({ status }) => toFlag(status === 'fail')),
+    family('usage_status', '1 for the verdict of the gate.', statuses),
+  ])
 }
 
-function status({ organizationId: organization }: UsageResult, blocks: readonly Block[]): MetricFamily {
-  const verdict = blocks.find((block) => block.kind === 'verdict')?.status
-  const samples = (['pass', 'warn', 'fail'] as const).map((one) => ({
-    labels: { organization, status: one },
-    value: verdict === one ? '1' : '0',
-  }))
-  return { name: 'usage_status', help: '1 for the verdict of the gate.', samples }
-}
+const toFlag = (is: boolean) => fromText(is ? '1' : '0')
+
+type MetricSample = readonly [labels: Readonly<Record<string, string>>, value: Decimal | undefined]
+
+const family = (name: string, help: string, samples: readonly MetricSample[]): MetricFamily => ({
+  name,
+  help,
+  samples: samples.flatMap(([labels, value]) => (value === undefined ? [] : [{ labels, value: value.toFixed() }])),
+})

@@ -3,9 +3,8 @@ import { addDays, countDays, type Day, eachDay, endOfMonth, weekdayOf } from '..
 import { type Decimal, fromEstimate, largest, sum, zero } from '../../platform/core/decimal.ts'
 import { mean, median, spread } from '../../platform/core/statistics.ts'
 import { estimate } from './amounts.ts'
-import { lastCompleteDay } from './data-quality.ts'
 import { type CurrentPeriod, date, dayOn } from './periods.ts'
-import type { DayTotal } from './readings.ts'
+import { type DayTotal, lastCompleteDay } from './readings.ts'
 
 export type Forecast = z.output<ReturnType<typeof forecastSchema>>
 
@@ -43,7 +42,6 @@ interface ForecastInput {
 const enoughDays = 3
 const enoughShare = 0.2
 
-/** Requires a period with future days. */
 export function forecastSpend({ period, today, known, hasHistory }: ForecastInput): Forecast {
   const { from, end } = period
   const lastComplete = [...known.keys()]
@@ -84,7 +82,6 @@ function expectDays({ from, end }: CurrentPeriod, known: ReadonlyMap<Day, Decima
   }
 }
 
-/** Known or expected usage of each day of the period. */
 export function daysWithForecast(
   { byDay }: Expectation,
   known: ReadonlyMap<Day, Decimal>,
@@ -109,27 +106,13 @@ interface DayValue {
   readonly value: number
 }
 
-interface Rhythm {
-  readonly days: number
-  readonly isWeekdayAware: boolean
-  /** Expected usage `ahead` days after the last known day. */
-  expect(day: Day, ahead: number): number
-  /** Standard deviation of the total of the next days, which are given. */
-  deviation(ahead: readonly Day[]): number
-  /** Usage that comes on this day of each month. */
-  monthly(day: Day): MonthlyUsage | undefined
-  /** Factor of the variance of a sum of days: 1 for independent days, and more for days that resemble the day before. */
-  readonly inflation: number
-}
-
-/** Two weeks have every weekday twice. */
 const minDaysForWeekdays = 14
 
 /** The level and the trend are those of the last four weeks, or since the last step. */
 const lineDays = 28
 
 /** Days in order, without gaps; not empty. */
-export function learnRhythm(days: readonly DayValue[]): Rhythm {
+export function learnRhythm(days: readonly DayValue[]) {
   const isWeekdayAware = days.length >= minDaysForWeekdays
   const factors = isWeekdayAware ? weekdayFactors(days) : new Map<number, number>()
   const factorOf = (day: Day) => factors.get(weekdayOf(day)) ?? 1
@@ -157,10 +140,14 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
     days: days.length,
     isWeekdayAware,
     monthly,
+    /** Factor of the variance of a sum of days: 1 for independent days, and more for days that resemble the day before. */
     inflation: line.inflation,
-    expect: (day, ahead) => Math.max(0, line.level + line.slope * trendDays(ahead)) * factorOf(day) + (monthly(day)?.usual ?? 0),
+    /** Expected usage `ahead` days after the last known day. */
+    expect: (day: Day, ahead: number) =>
+      Math.max(0, line.level + line.slope * trendDays(ahead)) * factorOf(day) + (monthly(day)?.usual ?? 0),
+    /** Standard deviation of the total of the next days, which are given. */
     // Days deviate independently. An error of the level or the trend affects all of them.
-    deviation(ahead) {
+    deviation(ahead: readonly Day[]) {
       const factors = ahead.map(factorOf)
       const all = addNumbers(factors)
       const trended = addNumbers(factors.map((factor, i) => factor * (trendDays(i + 1) + line.meanAgo)))
@@ -184,7 +171,6 @@ const addNumbers = (values: readonly number[]) => values.reduce((sum, one) => su
 
 const squares = (values: readonly number[]) => addNumbers(values.map((one) => one ** 2))
 
-/** The seven days around a day, or the first or last seven. */
 export const weekAround = <Value>(values: readonly Value[], i: number): readonly Value[] => {
   const start = Math.max(0, Math.min(i - 3, values.length - 7))
   return values.slice(start, start + 7)
@@ -213,7 +199,6 @@ const positions: readonly ((day: Day, left: number) => readonly string[])[] = [
 
 const isWorkday = (weekday: number) => weekday < 6
 
-/** Workdays among `length` days from a weekday on. */
 const workdaysIn = (weekday: number, length: number) =>
   Array.from({ length }, (_, i) => ((weekday + i - 1) % 7) + 1).filter(isWorkday).length
 
@@ -244,12 +229,10 @@ function monthlyUsage(days: readonly JudgedDay[], limit: number) {
       .find((usage) => usage !== undefined)
 }
 
-/** Days until the end of the month, the day included. */
 const daysLeft = (day: Day) => countDays(day, endOfMonth(day))
 
 type MonthlyUsage = Readonly<Record<'usual' | 'range', number>>
 
-/** The most that the usage of a day is expected to be above other days, because it came in each of the last months. */
 export function monthlyRise(before: readonly DayTotal[], day: Day): number {
   const monthly = learnRhythm(before.map(({ date, total }) => ({ day: date, value: Number(total) }))).monthly(day)
   return monthly === undefined ? 0 : monthly.usual + monthly.range

@@ -3,16 +3,14 @@ import { type Decimal, percentOf } from '../../platform/core/decimal.ts'
 import { type Line, say, type Trusted, toPlainText, trusted } from '../../platform/core/line.ts'
 import { andMore } from '../../platform/core/text.ts'
 import { formatMoney, formatMoneyPair, formatPercent } from '../../platform/report/format.ts'
-import { type DataQualityIssue, findIssues } from './data-quality.ts'
+import { type DataQualityIssue, findIssues } from './readings.ts'
 import type { UsageReading } from './records.ts'
 import type { UsageResult } from './result.ts'
 
 export const day = (date: Day): Trusted => trusted(plainDay(date))
 
-/** `1 – 22 Nov 2026`. */
 export const period = (from: Day, to: Day): Trusted => trusted(plainDays(from, to))
 
-/** `283.33 CHC`. */
 export const amountWords = (amount: Decimal, unit: string): string => `${formatMoney(amount)} ${unit}`
 
 type Price = UsageResult['creditPrice']
@@ -21,7 +19,6 @@ type Price = UsageResult['creditPrice']
 export const withPrice = (amount: Decimal, unit: string, price: Price): string =>
   `${amountWords(amount, unit)}${price === undefined ? '' : ` (${amountWords(amount.times(price.amount), price.currency)})`}`
 
-/** `283.33 of 250.00 CHC`. */
 export function ofLimit(used: Decimal, limit: Decimal, unit: string): string {
   const [usedText, limitText] = formatMoneyPair(used, limit)
   return `${usedText} of ${limitText} ${unit}`
@@ -41,7 +38,6 @@ export const comparedWords = {
   'previous-month-days': 'the same days of the previous month',
 } as const
 
-/** What the API's units of account are called. */
 const unitNames = new Map([['CHC', 'ClickHouse Credits']])
 
 /** `CHC (ClickHouse Credits), 1.05 USD each`; `undefined` for a unit that needs no explanation. */
@@ -51,10 +47,8 @@ export function unitWords(unit: string, price?: Price): string | undefined {
   return price === undefined ? name && words : `${words}, ${price.amount.toFixed()} ${price.currency} each`
 }
 
-/** A data quality issue before its effect on the verdict is known. */
 type UnjudgedIssue = DataQualityIssue extends infer Issue ? (Issue extends DataQualityIssue ? Omit<Issue, 'level'> : never) : never
 
-/** Days or names that a sentence lists. */
 export const maxListed = 5
 
 export function describeIssue(issue: UnjudgedIssue, unit: string): Line {

@@ -1,13 +1,13 @@
+import * as z from 'zod'
 import type { ReadApi } from '../../platform/api/client.ts'
 import { addDays, type Day, eachDay } from '../../platform/core/dates.ts'
 import { type Decimal, zero } from '../../platform/core/decimal.ts'
 import { toFailure, WatchkeeperError } from '../../platform/core/errors.ts'
-import { findIssues, lastCompleteDay } from './data-quality.ts'
-import { type CurrentPeriod, daysBeside, hasDaysAhead, historyBefore, isOverlapping, isWithin, type Period } from './periods.ts'
-import { tallyDays, totalOf, type UsageReading, type UsageRecord } from './records.ts'
+import { amount } from './amounts.ts'
+import { type CurrentPeriod, date, daysBeside, hasDaysAhead, historyBefore, isOverlapping, isWithin, type Period } from './periods.ts'
+import { entityKey, entityLabel, isRounding, tallyDays, totalOf, type UsageReading, type UsageRecord } from './records.ts'
 import { addAnswers, cutIntoWindows, onlyUnit, readUsageCost } from './usage-api.ts'
 
-/** All usage that a run reads. */
 export interface Readings {
   readonly unit: string
   readonly main: UsageReading
@@ -15,7 +15,6 @@ export interface Readings {
   readonly others: readonly UsageReading[]
   /** The days before the period, and before budgets with future days. */
   readonly history: History
-  /** Readings for budgets with a tag in their scope, by tag. */
   readonly tagged: ReadonlyMap<string, TaggedReadings>
 }
 
@@ -31,7 +30,7 @@ export const allReadings = ({ main, previous, others }: Readings): readonly Usag
   ...others,
 ]
 
-/** Earlier days for forecasts and spikes. No limit counts them, so that a run does not require them. */
+/** Earlier days for forecasts and spikes, which no limit counts and no run requires. */
 export interface History {
   readonly readings: readonly UsageReading[]
   readonly failures: readonly HistoryFailure[]
@@ -195,13 +194,12 @@ export interface DayTotal {
   readonly total: Decimal
 }
 
-/** One entry for each day of the period, in order, with or without usage. */
 export function totalByDay(records: readonly UsageRecord[], period: Period) {
   const { totals, provisional } = tallyDays(records)
   return [...eachDay(period.from, period.to)].map((date) => ({ date, total: totals.of(date), provisional: provisional.of(date) }))
 }
 
-/** The days around the period that were read without a gap, and belong to it or its history. An unread day is not a day without usage. */
+/** The days around the period that were read without a gap. An unread day is not a day without usage. */
 function blockAround(period: CurrentPeriod, readings: readonly UsageReading[]): Period {
   const blocks = daysBeside(
     readings.map((reading) => reading.period),
@@ -245,4 +243,75 @@ export function lastDayWithAllRecords(readings: Readings, today: Day): Day {
 export function withoutGaps(known: ReadonlyMap<Day, Decimal>, { to }: Period): readonly DayTotal[] {
   const [first] = known.keys()
   return first === undefined ? [] : [...eachDay(first, to)].map((date) => ({ date, total: known.get(date) ?? zero }))
+}
+
+export const issueLevels = ['fail', 'warn', 'ignore'] as const
+
+export type IssueLevel = (typeof issueLevels)[number]
+
+export type DataQualityIssue = z.output<ReturnType<typeof dataQualityIssueSchema>>
+
+export function dataQualityIssueSchema() {
+  const level = z.enum(issueLevels)
+  const span = { fromDate: date, toDate: date }
+  return z.discriminatedUnion('kind', [
+    z.object({
+      kind: z.enum(['no-records', 'no-records-yet', 'nothing-to-compare', 'nothing-to-compare-yet']),
+      level,
+      ...span,
+    }),
+    z.object({ kind: z.literal('total-mismatch'), level, ...span, recordsTotal: amount, grandTotal: amount }),
+    z.object({ kind: z.literal('negative-total'), level, ...span, grandTotal: amount }),
+    z.object({ kind: z.enum(['negative-record', 'duplicate-record']), level, date, entityName: z.string() }),
+    z.object({ kind: z.enum(['outside-period', 'missing-days']), level, days: z.array(date) }),
+  ])
+}
+
+/** An issue fails the gate by default. Days that have just begun may have no records yet, which is a warning by default. */
+export const issueLevel = (kind: string, onMissing: IssueLevel | undefined): IssueLevel =>
+  onMissing ?? (kind === 'no-records-yet' || kind === 'nothing-to-compare-yet' ? 'warn' : 'fail')
+
+export const findDataQualityIssues = (reading: UsageReading, today: Day, onMissing?: IssueLevel): readonly DataQualityIssue[] =>
+  findIssues(reading, today).map((issue) => ({ ...issue, level: issueLevel(issue.kind, onMissing) }))
+
+export function findIssues({ period, grandTotal, records, isFiltered }: UsageReading, today: Day) {
+  const span = { fromDate: period.from, toDate: period.to }
+  const recordsTotal = totalOf(records)
+  const isMismatch = !isRounding(recordsTotal.minus(grandTotal), grandTotal)
+  const mismatch = isMismatch ? [{ kind: 'total-mismatch', ...span, recordsTotal, grandTotal } as const] : []
+  if (records.length === 0)
+    return [{ kind: hasJustBegun(period, today) ? ('no-records-yet' as const) : ('no-records' as const), ...span }, ...mismatch]
+  const outside = records.filter((record) => !isWithin(record.date, period)).map((record) => record.date)
+  const missing = isFiltered ? [] : missingDays(period, today, new Set(records.map((record) => record.date)))
+  const negative = records.find(({ total }) => total.lt(zero))
+  const duplicate = findDuplicate(records)
+  return [
+    ...(grandTotal.lt(zero) ? [{ kind: 'negative-total', ...span, grandTotal } as const] : []),
+    ...mismatch,
+    ...(outside.length > 0 ? [{ kind: 'outside-period', days: [...new Set(outside)].sort() } as const] : []),
+    ...(negative ? [{ kind: 'negative-record', date: negative.date, entityName: entityLabel(negative) } as const] : []),
+    ...(duplicate ? [{ kind: 'duplicate-record', date: duplicate.date, entityName: entityLabel(duplicate) } as const] : []),
+    ...(missing.length > 0 ? [{ kind: 'missing-days', days: missing } as const] : []),
+  ]
+}
+
+function findDuplicate(records: readonly UsageRecord[]): UsageRecord | undefined {
+  const seen = new Set<string>()
+  for (const record of records) {
+    const key = `${record.date}\n${entityKey(record)}`
+    if (seen.has(key)) return record
+    seen.add(key)
+  }
+  return undefined
+}
+
+/** Whether the period is too recent for any of its days to require a record. */
+export const hasJustBegun = ({ from }: Period, today: Day): boolean => from > lastCompleteDay(today)
+
+/** The records of a day are complete one day after the day ends. */
+export const lastCompleteDay = (today: Day): Day => addDays(today, -2)
+
+function missingDays({ from, to }: Period, today: Day, present: ReadonlySet<Day>): Day[] {
+  const last = lastCompleteDay(today)
+  return [...eachDay(from, to < last ? to : last)].filter((day) => !present.has(day))
 }

@@ -9,7 +9,6 @@ import { date, type Period } from './periods.ts'
 
 export type UsageRecord = z.output<ReturnType<typeof usageRecordSchema>>
 
-/** Usage of one entity on one UTC day. */
 export const usageRecordSchema = () =>
   z.object({
     date,
@@ -98,7 +97,7 @@ export function createTally<Key = string>(): Tally<Key> {
 }
 
 /** Sums of all records, and of the provisional ones, by the keys of their amounts. */
-export function tallyRecords<Key>(
+function tallyRecords<Key>(
   records: readonly UsageRecord[],
   amountsOf: (record: UsageRecord) => readonly (readonly [Key, Decimal])[],
 ): Readonly<Record<'totals' | 'provisional', Tally<Key>>> {
@@ -111,7 +110,6 @@ export function tallyRecords<Key>(
   return { totals, provisional }
 }
 
-/** Usage by day. */
 export const tallyDays = (records: readonly UsageRecord[]) => tallyRecords<Day>(records, ({ date, total }) => [[date, total]])
 
 type UsageGroup = z.output<ReturnType<typeof groupSchema>>

@@ -3,9 +3,9 @@ import { type Decimal, isDecimal } from '../../platform/core/decimal.ts'
 import { amount, creditPriceSchema, estimate, exactAmount, percent } from './amounts.ts'
 import { budgetOutcomeSchema, budgetStepSchema, limitStatuses } from './budgets.ts'
 import { comparisonSchema, type UsageComparison, writeIncrease } from './comparison.ts'
-import { dataQualityIssueSchema } from './data-quality.ts'
 import { forecastSchema } from './forecast.ts'
 import { date, dayOn } from './periods.ts'
+import { dataQualityIssueSchema } from './readings.ts'
 import { groupSchema, usageRecordSchema } from './records.ts'
 import { spikeContextSchema, spikeDeploymentsSchema, spikeSchema } from './spikes.ts'
 
@@ -106,7 +106,6 @@ export const usageDetails = () =>
       .describe('Records that were read by tag, for budgets with a tag in their scope.'),
   })
 
-/** The single source of the result's types, its document and the schema of the document. */
 export const usageResultSchema = () => z.object({ ...usageOutput.shape, ...usageDetails().shape })
 
 /** The result as JSON values: what `usageResultSchema` encodes. */
@@ -128,7 +127,6 @@ function writeComparison(comparison: UsageComparison): z.input<ReturnType<typeof
 
 const writePercent = (percent: Decimal | undefined) => percent?.toFixed(2)
 
-/** Values with decimals as text. */
 type Texts<T> = T extends string
   ? T
   : T extends Decimal

@@ -19,7 +19,6 @@ const changeWords: ReadonlyMap<string, string> = new Map([
   ['service_update_max_allowable_replicas', 'scaling changed: largest number of replicas'],
 ])
 
-/** Changes of a spike beyond this number are left out. */
 const maxPerSpike = 20
 
 interface SpikeContextOptions {

@@ -9,7 +9,6 @@ import { isMapping } from '../../platform/core/keys.ts'
 import type { Period } from './periods.ts'
 import type { UsageRecord } from './records.ts'
 
-/** Longest period of one request, in days. */
 export const maxWindowDays = 31
 
 /** Cuts a period into as few windows as possible, in order, without an overlap. */
@@ -71,7 +70,7 @@ const readAnswer: Reader<UsageAnswer> = (json) => {
   if (unit === undefined) return { mismatch: 'the answer does not fit: result.grandTotal… is missing' }
   if (second !== undefined) return { mismatch: `the answer does not fit: it has two totals, grandTotal${unit} and grandTotal${second}` }
   try {
-    const parsers = { readDay: createDayReader(), readDecimal: createDecimalReader() }
+    const parsers = { readDay: remembering(parseDay), readDecimal: remembering(toDecimal) }
     return {
       value: {
         unit,
@@ -110,7 +109,7 @@ function toArray(costs: unknown): readonly unknown[] {
 function readRecord(
   wire: unknown,
   unit: string,
-  { readDay, readDecimal }: { readonly readDay: (wire: Wire) => Day; readonly readDecimal: typeof toDecimal },
+  { readDay, readDecimal }: { readonly readDay: typeof parseDay; readonly readDecimal: typeof toDecimal },
 ): UsageRecord {
   if (!isMapping(wire)) throw new Mismatch([], typeMismatch(wire, 'object'))
   const warehouseId = textAt(wire, 'dataWarehouseId')
@@ -119,7 +118,7 @@ function readRecord(
   const { locked } = wire
   if (!isAbsent(locked) && typeof locked !== 'boolean') throw new Mismatch(['locked'], typeMismatch(locked, 'boolean'))
   return {
-    date: readDay(wire),
+    date: readDay(wire.date),
     entityType: textAt(wire, 'entityType') ?? typeByIds(entityId, serviceId, warehouseId),
     entityId,
     entityName: textAt(wire, 'entityName') ?? '',
@@ -153,30 +152,22 @@ function readAmount(wire: Wire, key: string, readDecimal = toDecimal) {
   return decimal
 }
 
-// Older answers have date-times at midnight UTC instead of days. Many records share a day, so each day is parsed once.
-function createDayReader(): (wire: Wire) => Day {
-  const known = new Map<unknown, Day>()
-  return ({ date: text }) => {
-    const before = known.get(text)
-    if (before !== undefined) return before
-    if (typeof text !== 'string') throw new Mismatch(['date'], typeMismatch(text, 'string'))
-    const date = text.replace(/T00:00:00(?:\.0+)?Z$/, '')
-    if (!isDay(date)) throw new Mismatch(['date'], 'is not a valid day')
-    known.set(text, date)
-    return date
+/** Many records share a day and amounts, zero most of all, so each is parsed once. */
+function remembering<T>(parse: (value: unknown) => T) {
+  const known = new Map<unknown, T>()
+  return (value: unknown): T => {
+    const parsed = known.get(value) ?? parse(value)
+    known.set(value, parsed)
+    return parsed
   }
 }
 
-/** Many records have the same amounts, zero most of all, so each amount is parsed once. */
-function createDecimalReader(): typeof toDecimal {
-  const known = new Map<unknown, Decimal>()
-  return (value) => {
-    const before = known.get(value)
-    if (before !== undefined) return before
-    const decimal = toDecimal(value)
-    if (decimal !== undefined) known.set(value, decimal)
-    return decimal
-  }
+// Older answers have date-times at midnight UTC instead of days.
+function parseDay(text: unknown): Day {
+  if (typeof text !== 'string') throw new Mismatch(['date'], typeMismatch(text, 'string'))
+  const date = text.replace(/T00:00:00(?:\.0+)?Z$/, '')
+  if (!isDay(date)) throw new Mismatch(['date'], 'is not a valid day')
+  return date
 }
 
 function readMetrics(wire: unknown, unit: string, readDecimal: typeof toDecimal): Record<string, Decimal> {

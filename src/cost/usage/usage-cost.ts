@@ -13,13 +13,22 @@ import { choice, grouped, integer, noted, onMissingInput, variable } from '../..
 import { defineOperation, type Given } from '../../platform/operation/operation.ts'
 import { selectInput } from '../../platform/operation/select.ts'
 import { amountInput, budgetsInput, creditPriceInput } from './amounts.ts'
-import { type BudgetOutcome, checkLimit, findBudgetStep, judgeBudgets, lookAhead } from './budgets.ts'
+import { type BudgetOutcome, checkLimit, judgeBudgets, lookAhead } from './budgets.ts'
 import type { Budget } from './budgets-file.ts'
 import { comparedPeriod, compareUsage, comparisonIssue, comparisons, increaseInput } from './comparison.ts'
-import { type DataQualityIssue, findDataQualityIssues } from './data-quality.ts'
 import { type CurrentPeriod, choosePeriod, daysIn, isBillingCycle, mayHaveDaysAhead, periodInput, periodNames } from './periods.ts'
 import { describeIssue } from './phrases.ts'
-import { allReadings, findHistoryFailure, knownDays, lastDayWithAllRecords, type Readings, readUsage, withoutGaps } from './readings.ts'
+import {
+  allReadings,
+  type DataQualityIssue,
+  findDataQualityIssues,
+  findHistoryFailure,
+  knownDays,
+  lastDayWithAllRecords,
+  type Readings,
+  readUsage,
+  withoutGaps,
+} from './readings.ts'
 import { groupByEntity, groupByMetric, provisionalOf } from './records.ts'
 import { judgeUsage, reportUsage, usageLines } from './report.ts'
 import { gateModes, toUsageDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
@@ -168,7 +177,6 @@ async function loadBudgets(
 const provider: UsageResult['provider'] = {
   name: 'ClickHouse',
   serviceName: 'ClickHouse Cloud',
-  // One of the service categories of FOCUS.
   serviceCategory: 'Databases',
   listPrice: { currency: 'USD', amount: '1' },
 }
@@ -228,7 +236,6 @@ function analyze(analysis: Analysis): UsageResult {
     clipped: typeof input.period === 'object' && period.end !== period.to,
     budgetStatus,
     warnBudget,
-    budgetStep: budget && findBudgetStep({ days: overTime.byDay, records: main.records, period, limit: budget, today }),
     forecastBudget,
     // Usage above the budget needs no forecast.
     forecastBudgetExceeded: forecastBudget !== undefined && (judged.gt(forecastBudget) || expected?.gt(forecastBudget) === true),
@@ -265,7 +272,7 @@ function analyzeDays({ readings, period, today, input }: Analysis) {
   const read = [...allReadings(readings), ...readings.history.readings]
   const records = read.flatMap((reading) => reading.records)
   const known = knownDays(period, read, records, lastDayWithAllRecords(readings, today))
-  const { forecast, recorded, runsOutOn } = lookAhead({
+  const { forecast, recorded, budgetStep, runsOutOn } = lookAhead({
     ...{ period, known, history: readings.history, today },
     ...{ records: readings.main.records, limit: input.budget },
   })
@@ -273,6 +280,7 @@ function analyzeDays({ readings, period, today, input }: Analysis) {
   const spikeDays = history.slice(minBaselineDays).filter(({ date }) => date >= period.from).length
   return {
     forecast,
+    budgetStep,
     runsOutOn,
     byDay: recorded,
     spikes: spikeDays === 0 ? [] : findSpikes(records, history, period.from),

@@ -7,7 +7,7 @@ import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { describeQuery, queryDashboardKey } from '../alert-query/alert-query.ts'
 import { comparable, withoutDefaults, withoutEmpty } from '../compare.ts'
 import { builtConfig, writtenConfig } from '../dashboard/dashboard.ts'
-import { effectiveTile } from '../dashboard/tile-ids.ts'
+import { effectiveTile } from '../dashboard/tiles.ts'
 import { clearing, encode, fieldsLeftToService, spellFields, uniqueNameOf, wireSchema, withPlainNumbers } from '../derive.ts'
 import { PendingId } from '../directory.ts'
 import {
@@ -35,7 +35,7 @@ import {
 } from './alert.ts'
 import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpulledStart, withSilenceOf } from './schedule.ts'
 
-/** The body of a request for a declared alert. Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
+/** Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
 function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext, definition: z.ZodObject): ResolvedDeclaration {
   const { body, diagnostics } = encode(definition, declared, context)
   const { name, channels, raw, ...fields } = body
@@ -120,7 +120,6 @@ export function createAlertKind(
   return kind
 }
 
-/** The fields of a file for an alert in the form in which it is compared. */
 function spellAlert(body: Body, context: FileContext, definition: z.ZodObject): Body {
   const alert = withPlainNumbers(body)
   const channels = listOf(alert.channels).map((channel) => spellChannel(channel, context))
@@ -186,7 +185,7 @@ function spellTile(dashboardId: unknown, tileId: unknown, { spelled, tilesOf }: 
 }
 
 /** `Errors on Checkout ≥ 5 in 5m, 2 times in a row → webhook oncall`. */
-function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: Pick<DeclaredAlert, 'query'>) {
+function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: DeclaredAlert) {
   const { savedSearchId, dashboardId, tileId, groupBy, numConsecutiveWindows: repeats } = body
   const place = watchedPlaceOf({ dashboardId, tileId })
   // A reference that means nothing is as the file spells it, and a place of it has no name.
@@ -209,7 +208,8 @@ function effectiveFields(body: Body): Body {
     ...(fields.source === 'saved_search' ? { savedSearchId, groupBy } : { dashboardId, tileId }),
     ...(isRange && { thresholdMax }),
     scheduleStartAt: typeof scheduleStartAt === 'string' ? toUtc(scheduleStartAt) : scheduleStartAt,
-    channels: channelsOf(body).map(withoutWebhookService),
+    // The server itself sets which service a webhook belongs to.
+    channels: channelsOf(body).map(({ webhookService: _, ...channel }) => channel),
     ...ownTags(tags),
   }
 }
@@ -238,15 +238,10 @@ function channelsOf({ channel, channels }: Body): readonly Body[] {
   return isMapping(channel) ? [channel] : []
 }
 
-/** The server itself sets which service a webhook belongs to. */
-const withoutWebhookService = ({ webhookService: _, ...channel }: Body): Body => channel
-
 /** A field that a file could declare, and does not, is removed. */
 const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel
 
 const isSameTarget = (a: Body, b: Body) => a.type === b.type && a.webhookId === b.webhookId
-
-// How a file spells an alert that is on the tile of its query. The file has no such tile.
 
 /**
  * The context of an alert of a project that is on the tile of a person. A new file does not name a dashboard for queries by its key, because the

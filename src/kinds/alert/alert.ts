@@ -37,7 +37,6 @@ const thresholdSigns: Readonly<Record<string, string>> = {
   not_equal: '≠',
 }
 
-/** Words and signs of other tools, such as Grafana. */
 export const comparisons: Readonly<Record<string, ThresholdType>> = {
   ...({ gt: 'above_exclusive', '>': 'above_exclusive', gte: 'above', ge: 'above', '>=': 'above', lt: 'below', '<': 'below' } as const),
   ...({ lte: 'below_or_equal', le: 'below_or_equal', '<=': 'below_or_equal', eq: 'equal', '==': 'equal', ne: 'not_equal' } as const),
@@ -53,20 +52,18 @@ export function describeThreshold({ thresholdType, threshold, thresholdMax }: Th
   return `${Object.hasOwn(thresholdSigns, type) ? thresholdSigns[type] : words} ${String(threshold ?? '–')}${max}`
 }
 
-type Condition = Threshold & Readonly<Partial<Record<'interval' | 'detectionMode' | 'anomalyConfig', unknown>>>
-
 /** How a server newer than HyperDX 2.36 finds what is wrong, where it compares no threshold: `anomaly`. */
-const modeOf = ({ detectionMode, anomalyConfig }: Condition) =>
+const modeOf = ({ detectionMode, anomalyConfig }: Body) =>
   detectionMode != null && detectionMode !== 'threshold' ? String(detectionMode) : isEmpty(anomalyConfig) ? undefined : 'anomaly'
 
 /** `≥ 5 over 5m`, `between 5 and 9 in 5m`, `anomaly on 5m`. */
-export function describeCondition(alert: Condition, preposition: 'over' | 'in'): string {
+export function describeCondition(alert: Body, preposition: 'over' | 'in'): string {
   const mode = modeOf(alert)
   const interval = String(alert.interval ?? '–')
   return mode === undefined ? `${describeThreshold(alert)} ${preposition} ${interval}` : `${mode} on ${interval}`
 }
 
-export const thresholdTypeMeaning =
+const thresholdTypeMeaning =
   '`above` is ≥, `above_exclusive` is >, `below` is <, `below_or_equal` is ≤. `between` includes both ends, and `not_between` neither.'
 
 const optionalText = z.string().nullish()
@@ -92,7 +89,7 @@ export const alertSchema = z.looseObject({
   /** Channels are only shown, so an unexpected form is ignored. */
   channels: z.array(answeredChannel).nullish().catch(undefined),
   message: optionalText,
-  /** Errors of the last evaluation. Read-only, and absent before the first evaluation (HyperDX 2.36). They are only shown, so an unexpected form is ignored. */
+  /** They are only shown, so an unexpected form is ignored. */
   executionErrors: z.array(executionErrorSchema).nullish().catch(undefined),
 })
 
@@ -111,13 +108,12 @@ export function unknownFormOf(stored: StoredObject, declared: Pick<DeclaredAlert
   return isEmpty(anomalyConfig) ? undefined : 'an anomalyConfig'
 }
 
-/** The part of a returned alert that may be sent again. A gateway refuses the fields that the server sets. */
+/** A gateway refuses the fields that the server sets. */
 export function toAlertBody(alert: StoredObject): Body {
   const { state: _state, silenced: _silenced, executionErrors: _errors, ...body } = withoutServerFields(alert)
   return body
 }
 
-/** The fields of the API that a file has under other names. */
 const targetIds = { dashboard: 'dashboardId', tile: 'tileId', savedSearch: 'savedSearchId' } as const
 
 /** An alert in the form of files, made of a request or an answer of the API; undefined for one that is in the form of files. */

@@ -12,7 +12,6 @@ export const alertIntervals = ['30s', '1m', '5m', '15m', '30m', '1h', '6h', '12h
 
 export type AlertInterval = (typeof alertIntervals)[number]
 
-/** Length of one window in milliseconds. */
 export const intervalMs: Readonly<Record<AlertInterval, number>> = {
   '30s': minuteMs / 2,
   '1m': minuteMs,
@@ -34,7 +33,6 @@ export function intervalMsOf(interval: unknown): number | undefined {
 /** The latest border of two intervals, at or before the time. */
 export const borderBefore = (timeMs: number, intervalMs: number): number => Math.floor(timeMs / intervalMs) * intervalMs
 
-/** The first border of two intervals, at or after the time. */
 export const borderAfter = (timeMs: number, intervalMs: number): number => Math.ceil(timeMs / intervalMs) * intervalMs
 
 /** The server rejects a start later than this from now. */
@@ -134,16 +132,13 @@ type ExecutionError = z.output<typeof executionErrorSchema>
 
 const errorList = z.array(executionErrorSchema)
 
-/** The errors of the last evaluation; undefined before the first one, and where they have an unexpected form. */
 const executionErrorsOf = ({ executionErrors }: Body): readonly ExecutionError[] | undefined => errorList.safeParse(executionErrors).data
 
 /** Whether the alert shows that it has been evaluated. Servers that do not know `executionErrors` show it of no alert. */
 export const isEvaluated = (alert: Body): boolean => executionErrorsOf(alert) !== undefined
 
-/** Time of the last failed evaluation, as the server states it. */
 export const failedAt = (alert: Body): string | undefined => executionErrorsOf(alert)?.at(-1)?.timestamp ?? undefined
 
-/** The messages contain whole queries. */
 const maxMessage = 300
 
 /** `QUERY_ERROR at 22 Nov 2026 19:56 UTC: Unknown identifier …`; undefined where the last evaluation did not fail, or there was none. */
@@ -163,14 +158,8 @@ export function explainFailedEvaluation(alert: Body): string | undefined {
 /** Time beyond two intervals: evaluations of a busy server are late, and clocks differ. */
 const patienceMs = 10 * minuteMs
 
-interface LastEvaluation {
-  /** When the server evaluated the alert, or somebody wrote it since. */
-  readonly atMs: number
-  readonly isOverdue: boolean
-}
-
-/** Undefined for an alert that is disabled or silenced, and where the server shows no time. */
-function lastEvaluation(alert: Body, nowMs: number): LastEvaluation | undefined {
+/** When the server evaluated the alert, or somebody wrote it since; undefined for one that is disabled or silenced, and without a time. */
+function lastEvaluation(alert: Body, nowMs: number) {
   const intervalMs = intervalMsOf(alert.interval)
   const shown = typeof alert.updatedAt === 'string' ? alert.updatedAt : (failedAt(alert) ?? '')
   const atMs = Math.max(Date.parse(shown), startMsOf(alert) ?? 0)
@@ -178,7 +167,6 @@ function lastEvaluation(alert: Body, nowMs: number): LastEvaluation | undefined 
   return { atMs, isOverdue: atMs + 2 * intervalMs + patienceMs < nowMs }
 }
 
-/** Undefined for an alert whose evaluation is not overdue. */
 export function explainOverdue(alert: Body, nowMs: number): string | undefined {
   const last = lastEvaluation(alert, nowMs)
   if (!last?.isOverdue) return undefined

@@ -19,7 +19,7 @@ export const dashboardSchema = z.looseObject({
 
 export type Dashboard = z.output<typeof dashboardSchema>
 
-/** The part of a returned dashboard that may be sent again. A gateway refuses the top-level id. */
+/** A gateway refuses the top-level id. */
 export function toDashboardBody(dashboard: StoredObject): Body {
   const { createdBy: _creator, ...body } = withoutServerFields(dashboard)
   return Array.isArray(body.tiles) ? { ...body, tiles: toWritableTiles(listOf(body.tiles)) } : body

@@ -10,7 +10,6 @@ import { quote } from '../../platform/core/text.ts'
 import { type Body, listOf } from '../kind.ts'
 import { type Dashboard, dashboardCollection } from './dashboard-wire.ts'
 
-/** The part of a dashboard that is written: its name and tags, or one tile. */
 export type DashboardPatch = { readonly name: string; readonly tags: readonly string[] } | { readonly tileId: string; readonly tile: Body }
 
 /**

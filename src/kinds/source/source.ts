@@ -1,6 +1,6 @@
 // A source has no field for a marker: docs/ownership.md has the reasons. Its kind and its name identify it.
 import * as z from 'zod'
-import { isMapping, keysOf, withoutUndefined } from '../../platform/core/keys.ts'
+import { isEmpty, isMapping, keysOf, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
@@ -264,11 +264,11 @@ function toFile(body: Body, context: FileContext): Body {
   const fields = comparable(sourceKind, body)
   const targets = references.flatMap(([field, idField, kind]) => {
     const id = body[idField]
-    if (id === undefined || id === null || id === '') return []
+    if (isEmpty(id)) return []
     if (id instanceof PendingId) return [[field, ownValue(spelled, field)] as const]
     const name = directory.nameOf(id)
-    const same = directory.all('source').filter((one) => one.name === name && one.kind === kind)
-    return [[field, name !== undefined && same.length === 1 && same[0]?.id === id ? name : { id }] as const]
+    const [only, second] = directory.all('source').filter((one) => one.name === name && one.kind === kind)
+    return [[field, name !== undefined && second === undefined && only?.id === id ? name : { id }] as const]
   })
   const values: Body = { ...fields, connection: spellConnection(body.connection, context), ...Object.fromEntries(targets) }
   return withoutUndefined(Object.fromEntries(Object.keys(declaredSource.shape).map((field) => [field, values[field]])))

@@ -22,12 +22,11 @@ export const storedWebhookSchema = webhookSchema.extend({
 
 export type Webhook = z.output<typeof storedWebhookSchema>
 
-/** The part of a returned webhook that may be sent again. */
 export function toWebhookBody({ id: _, ...fields }: StoredObject): Body {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 }
 
-/** The requests for webhooks. The API has no GET by id. */
+/** The API has no GET by id. */
 export const webhookCollection = defineCollection<Webhook, Body>({
   name: 'webhooks',
   noun: kindLabels.webhook,

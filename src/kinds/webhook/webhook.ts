@@ -104,7 +104,6 @@ function hiddenInFile({ service, description }: StoredObject) {
   return Object.keys(digests).map((field) => (field === 'body' ? field : `${field}From`))
 }
 
-/** Translates a declared webhook into the API's names, with the secrets that this run knows. */
 function resolveWebhook({ value }: DeclaredObject<DeclaredWebhook>, { secret }: ResolveContext): ResolvedDeclaration {
   const { name, service, urlFrom, headersFrom, queryParamsFrom, description, body } = value
   const toSecret = (variable: string) => new SecretValue(variable, secret(variable))
@@ -228,7 +227,6 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   collection: webhookCollection,
   schema: webhookBody,
   referredToAs: 'webhook',
-  hasUniqueNames: true,
   notInFiles: 'its URL, headers and query parameters',
   // Left out, a description or a body is cleared; headers and query parameters are kept.
   clearsBy: { description: undefined, body: undefined, headers: {}, queryParams: {} },
@@ -284,11 +282,6 @@ export const newerBodyVariables = [
 /** `eq` is the server's, the others are those of Handlebars. */
 export const bodyHelpers = ['eq', 'if', 'unless', 'each', 'with', 'lookup', 'log'] as const
 
-interface NamesInBody {
-  readonly variables: ReadonlySet<string>
-  readonly helpers: ReadonlySet<string>
-}
-
 /** A comment, or an expression, whose texts in quotes may have braces. `\{{` is a text. */
 const mustache = /(?<!(?<!\\)\\)\{\{\{?~?(?:!--.*?--|!.*?|((?:"[^"]*"|'[^']*'|[^"'{}])*?))~?\}\}/gs
 
@@ -296,7 +289,7 @@ const token = /"[^"]*"|'[^']*'|\[[^\]]*\]|[()=|]|[^\s()=|"']+/g
 
 const literal = /^(?:["']|-?\d|(?:true|false|null|undefined)$)/
 
-export function namesInBody(template: string): NamesInBody {
+export function namesInBody(template: string) {
   const names = { variables: new Set<string>(), helpers: new Set<string>() }
   for (const [, inner = ''] of template.matchAll(mustache)) {
     const expression = inner.trim().replace(/^(?:[#^&]\s*)?(?:else(?=\s|$))?/, '')

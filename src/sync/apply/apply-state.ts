@@ -1,5 +1,4 @@
-import { tilesNamed } from '../../kinds/alert-query/query-tiles.ts'
-import { withTileIds } from '../../kinds/dashboard/tile-ids.ts'
+import { tilesNamed, withTileIds } from '../../kinds/dashboard/tiles.ts'
 import { hasPendingId, type PendingId, replacePending } from '../../kinds/directory.ts'
 import { type Body, type KeptTiles, listOf, type StoredObject } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'

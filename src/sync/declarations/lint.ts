@@ -1,7 +1,6 @@
 import { shortIntervalNote } from '../../kinds/alert/alert.ts'
-import { gridOf } from '../../kinds/dashboard/dashboard-file.ts'
+import { findOverlaps, gridColumns, gridOf, isInGrid } from '../../kinds/dashboard/dashboard-file.ts'
 import { tileLabel } from '../../kinds/dashboard/dashboard-wire.ts'
-import { findOverlaps, gridColumns, isInGrid } from '../../kinds/dashboard/layout.ts'
 import { listOf } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'

@@ -1,9 +1,8 @@
 // The product has no other form for an alert with a query of its own than a tile.
 
 import { queryDashboardKey, toQueryPath, toTileConfig } from '../../kinds/alert-query/alert-query.ts'
-import { queryTileSize } from '../../kinds/alert-query/query-tiles.ts'
-import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
-import { placeTiles } from '../../kinds/dashboard/layout.ts'
+import { declaresNoTiles, placeTiles } from '../../kinds/dashboard/dashboard-file.ts'
+import { queryTileSize } from '../../kinds/dashboard/tiles.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, parseObject } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'

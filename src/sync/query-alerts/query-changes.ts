@@ -1,10 +1,10 @@
 // What differs in the tile of an alert's query is a difference of the alert: a file has no tile for it.
 
 import { type AlertQuery, queryDashboardKey, toQueryPath, toTileConfig } from '../../kinds/alert-query/alert-query.ts'
-import { withoutKept } from '../../kinds/alert-query/query-tiles.ts'
 import type { FieldChange } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { displayTypeOf } from '../../kinds/dashboard/dashboard-wire.ts'
+import { withoutKept } from '../../kinds/dashboard/tiles.ts'
 import { type Body, type FileContext, type KindWire, listOf } from '../../kinds/kind.ts'
 import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld, type Plan } from '../decide/change.ts'

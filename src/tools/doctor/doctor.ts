@@ -118,7 +118,6 @@ export const doctor = defineOperation({
   }),
 })
 
-/** What failed: one text for each cause, with all requests that it made fail. */
 function describeCauses(checks: readonly DoctorCheck[]) {
   const parts = checks
     .filter(({ outcome }) => outcome === 'failed' || outcome === 'warning')
@@ -131,7 +130,9 @@ function describeCauses(checks: readonly DoctorCheck[]) {
 type DoctorContext = Context<'read', 'organization-or-server'>
 
 /** A check that ran is ok unless it says otherwise. */
-type ProbeResult = Pick<DoctorCheck, 'detail' | 'found' | 'advice'> & Partial<Pick<DoctorCheck, 'outcome'>>
+interface ProbeResult extends Partial<DoctorCheck> {
+  readonly detail: string
+}
 
 interface DoctorProbe {
   readonly name: string
@@ -174,12 +175,12 @@ function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): D
 
 /** No check where the key is not allowed to read when it expires: a key needs no such permission for its job. */
 async function checkKeyExpiry({ api, organizationId, clock }: DoctorContext): Promise<readonly DoctorCheck[]> {
-  const expiry = await findKeyExpiry(api, organizationId)
-  if (expiry === undefined) return []
+  const expiresMs = await findKeyExpiry(api, organizationId)
+  if (expiresMs === undefined) return []
   const name = keyExpiryName
-  if (expiry === 'never') return [{ name, outcome: 'ok', detail: 'the key never expires' }]
-  const leftMs = expiry.expiresMs - clock.now()
-  const detail = `the key expires on ${plainDay(dayOf(expiry.expiresMs))}, in ${formatDuration(Math.max(0, leftMs))}`
+  if (expiresMs === Number.POSITIVE_INFINITY) return [{ name, outcome: 'ok', detail: 'the key never expires' }]
+  const leftMs = expiresMs - clock.now()
+  const detail = `the key expires on ${plainDay(dayOf(expiresMs))}, in ${formatDuration(Math.max(0, leftMs))}`
   if (leftMs > warnWithinMs) return [{ name, outcome: 'ok', detail }]
   return [{ name, outcome: 'warning', detail, advice: `${detail}. Create another key, and replace api-key-id and api-key-secret` }]
 }
@@ -226,7 +227,6 @@ const serverProbe = ({ api, apiOrigin }: DoctorContext): DoctorProbe => ({
   },
 })
 
-/** Kinds of failure after which all other requests would fail, too. */
 const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
   'authentication',
   'network',
@@ -276,29 +276,26 @@ const checkTable = (checks: readonly DoctorCheck[]) =>
     Detail: ({ detail, advice }) => untrustedSentence(advice ?? detail),
   })
 
-/** When the key expires. `never` for a key without an end. */
-type KeyExpiry = 'never' | { readonly expiresMs: number }
-
-/** A key that expires sooner is a warning. */
 const warnWithinMs = 30 * dayMs
 
 // The document: "If not present, `null` or is empty the key never expires."
 const expiry = z
   .string()
   .nullish()
-  .transform((text, context): KeyExpiry => {
-    if (text === undefined || text === null || text === '') return 'never'
+  .transform((text, context) => {
+    if (!text) return Number.POSITIVE_INFINITY
     const expiresMs = Date.parse(text)
-    if (!Number.isNaN(expiresMs)) return { expiresMs }
+    if (!Number.isNaN(expiresMs)) return expiresMs
     context.addIssue({ code: 'custom', message: 'is not a date and time' })
     return z.NEVER
   })
 
 /**
- * When the key of the run expires: by `whoami` where the API has it, otherwise by the only key of the organization with the same last four
- * characters of the id. Undefined where the key is not allowed to read that, or where it is not clear which key it is. Sends one request, or two.
+ * When the key of the run expires, infinite for one that never does: by `whoami` where the API has it, otherwise by the only key of the
+ * organization with the same last four characters of the id. Undefined where the key is not allowed to read that, or where it is not clear
+ * which key it is. Sends one request, or two.
  */
-async function findKeyExpiry(api: ReadApi, organizationId: string): Promise<KeyExpiry | undefined> {
+async function findKeyExpiry(api: ReadApi, organizationId: string): Promise<number | undefined> {
   const own = await readOrNothing(() =>
     api.read({
       request: { method: 'GET', path: path`/v1/whoami` },

@@ -1,5 +1,5 @@
-// Compares a translated query with the original. Both run over the same windows, the original with its macros as the data source expands
-// them, and with the reducers of Grafana. Rows that came after a window are left out of both.
+// Runs a translated query and the original over the same windows, the original with its macros as the data source expands them, and with
+// the reducers of Grafana. Rows that came after a window are left out of both.
 import * as z from 'zod'
 import { borderBefore, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
@@ -22,7 +22,7 @@ export const queryComparisonSchema = z.object({
 
 export type Comparison = z.output<typeof queryComparisonSchema>
 
-export interface CheckAccess {
+interface CheckAccess {
   readonly api: ReadApi
   readonly service: Target
   readonly nowMs: number
@@ -36,7 +36,6 @@ type ToValues = (columns: readonly SqlColumn[], rows: readonly SqlRow[]) => Valu
 
 const windowCount = 24
 
-/** Throws an ApiError. */
 export async function compareQueries(access: CheckAccess, { alert, condition, isGrouped }: Translated): Promise<Comparison> {
   const lengthMs = intervalMs[alert.interval]
   // An hour apart, or as far apart as the interval is long.

@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { comparisons, type ThresholdType } from '../../kinds/alert/alert.ts'
 import { isApiDashboard, isSingleDashboard, isWebAppDashboard, singleDashboard } from '../../kinds/dashboard/dashboard-file.ts'
+import type { Body } from '../../kinds/kind.ts'
 import { sectionNames } from '../../kinds/kind-names.ts'
 import { formatLocation, inputDiagnosticAt } from '../../platform/core/diagnostics.ts'
 import { InputError } from '../../platform/core/errors.ts'
@@ -52,14 +53,12 @@ export const ruleSchema = z.looseObject({
 
 export type GrafanaRule = z.output<typeof ruleSchema>
 
-/** A rule as the file has it, and what its group says. */
 export interface RuleInFile {
   readonly value: unknown
   readonly group: string
   readonly folder: string
   /** A duration, or a number of seconds. */
   readonly interval: unknown
-  /** `file:line:column`. */
   readonly location: string
 }
 
@@ -75,8 +74,7 @@ const some = (list: unknown, test: (item: unknown) => boolean) => Array.isArray(
 
 const slosPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/slos.md'
 
-/** What a file of another tool is. */
-function describeOther(root: Readonly<Record<string, unknown>>) {
+function describeOther(root: Body) {
   const { kind, groups, spec, dashboard = root } = root
   const isRule = (rule: unknown) => has(rule, 'expr') && !has(rule, 'data')
   if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
@@ -95,8 +93,7 @@ interface ImportedFile {
   readonly rules: readonly RuleInFile[]
   /** What stays in Grafana, and what to know about the file. */
   readonly notes: readonly string[]
-  /** The dashboard that the file is. */
-  readonly dashboard?: Readonly<Record<string, unknown>>
+  readonly dashboard?: Body
 }
 
 /** Places that a template pack fills in. Links have templates of their own. */
@@ -130,7 +127,7 @@ export function readImportedFile(content: string, file: string, named: ReadonlyS
   if (file.endsWith('.tf')) return refuseFile('is a file of Terraform; watchkeeper pull writes the objects of the service to files')
   const document = readDocument(content, file)
   if ('diagnostics' in document) throw new InputError(document.diagnostics)
-  const root: Readonly<Record<string, unknown>> = isMapping(document.value) ? document.value : {}
+  const root: Body = isMapping(document.value) ? document.value : {}
   if (isWebAppDashboard(root)) return { rules: [], notes: root.version === undefined ? [`${file}: ${provisioned}`] : [], dashboard: root }
   if (isApiDashboard(root)) {
     refusePlaceholders(document, named)
@@ -201,8 +198,6 @@ export interface RuleCondition {
   readonly differences: readonly string[]
 }
 
-type Model = Readonly<Record<string, unknown>>
-
 /** Whether an entry of `data` is an expression, and not a query of a data source. */
 const isExpression = ({ datasourceUid, model }: { readonly datasourceUid?: unknown; readonly model?: unknown }) =>
   /^(?:__expr__|-100)$/.test(String(datasourceUid ?? '')) ||
@@ -224,7 +219,6 @@ export function readCondition({ condition, data }: GrafanaRule): RuleCondition {
   return { ...read, differences: [...read.differences, ...unused] }
 }
 
-/** Finds what the condition of the rule, or another expression, is about. */
 type Follow = (refId: unknown, from?: GrafanaQuery) => GrafanaQuery
 
 function readLast(last: GrafanaQuery, follow: Follow): RuleCondition {
@@ -232,7 +226,7 @@ function readLast(last: GrafanaQuery, follow: Follow): RuleCondition {
   // Grafana fires for every number but 0.
   if (!isExpression(last)) return { ...common, query: last, evaluator: { thresholdType: 'not_equal', threshold: 0 } }
   const { type, conditions, expression } = last.model ?? {}
-  const all: readonly Model[] = Array.isArray(conditions) ? conditions.filter(isMapping) : []
+  const all: readonly Body[] = Array.isArray(conditions) ? conditions.filter(isMapping) : []
   const isClassic = type === 'classic_conditions'
   if (!isClassic && type !== 'threshold') return refuseExpression(last)
   if (all.length !== 1) return refuse(`the condition combines ${all.length}: ${all.map(describeClassic).join('; ')}. Make a rule for each`)
@@ -288,7 +282,7 @@ const typeOf = (value: unknown) => (isMapping(value) ? textOrEmpty(value.type) :
 
 const paramsOf = (value: unknown): readonly unknown[] => (isMapping(value) && Array.isArray(value.params) ? value.params : [])
 
-function describeClassic({ evaluator, query, reducer, operator }: Model) {
+function describeClassic({ evaluator, query, reducer, operator }: Body) {
   const paramsIn = (value: unknown) => JSON.stringify(paramsOf(value)).slice(1, -1)
   return quote(`${typeOf(operator)} ${typeOf(reducer)}(${paramsIn(query)}) ${typeOf(evaluator)} ${paramsIn(evaluator)}`.trim(), 120)
 }

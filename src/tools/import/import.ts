@@ -20,8 +20,6 @@ import { type DashboardOutcome, dashboardOutcome, translateDashboard } from './w
 
 const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
 
-const inWorkspace = 'a directory inside the workspace'
-
 const input = z.strictObject({
   files: lines(
     'Dashboards of the web app, as exported or provisioned, or in the form of the API, and alert rules of Grafana, in JSON or YAML.',
@@ -41,7 +39,7 @@ const input = z.strictObject({
   ).optional(),
   directory: filePath(
     'Directory for the new files, one for each dashboard, and for each folder of Grafana. A file with other content is an error.',
-    inWorkspace,
+    'a directory inside the workspace',
   ).default('observability'),
   allowPartial: flag('Writes the rest although something is refused. Otherwise the run fails, and writes nothing.').default(false),
   check: flag('Compares each query of a rule with the original over 24 windows of the last day. Needs the settings of a server.').default(
@@ -106,8 +104,8 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
     return { ...judged, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
   })
   const shown = imported.map(({ translated: _, ...one }): Rule => one)
-  const numberOf = (result: Rule['result']) => [...dashboards, ...shown].filter((one) => one.result === result).length
-  const counts = { exact: numberOf('exact'), changed: numberOf('changed'), refused: numberOf('refused'), paused: numberOf('paused') }
+  const counts = { exact: 0, changed: 0, refused: 0, paused: 0 }
+  for (const { result } of [...dashboards, ...shown]) counts[result] += 1
   const differing = shown.filter(({ check }) => check?.difference !== undefined).length
   const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)
   const places = { directory: given.directory.replace(/(?<!\/)\/+$/, ''), names: new Set<string>(), kinds }
@@ -132,12 +130,10 @@ function withCheck(outcome: ImportOutcome, check: Comparison | undefined): Impor
 const toMap = (all: readonly string[] = []): ReadonlyMap<string, string> =>
   new Map(all.map((one) => [one.slice(0, one.indexOf('=')).trim(), one.slice(one.indexOf('=') + 1).trim()]))
 
-/** The longest name of a dashboard that files accept. */
 const maxNameLength = 1024
 
 interface Places {
   readonly directory: string
-  /** The names of files that are taken. */
   readonly names: Set<string>
   readonly kinds: Kinds
 }
@@ -218,8 +214,11 @@ function judgeImport({ refused, differing, rules, written }: Result, { allowPart
   return unchecked > 0 ? { status: 'warn', reasons: [say`${counted(unchecked, 'rule')} could not be compared`] } : pass
 }
 
-/** A long table is cut, so what needs attention comes first. */
 const order: readonly string[] = ['refused', 'changed', 'paused', 'exact']
+
+/** A long table is cut, so what needs attention comes first. */
+const sortByResult = <T extends { readonly result: string }>(all: readonly T[]) =>
+  all.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
 
 const statuses = { exact: 'pass', changed: 'warn', refused: 'fail', paused: 'warn' } as const
 
@@ -239,9 +238,7 @@ function reportImport({ dashboards, rules, exact, changed, refused, paused, note
       reason === undefined ? join(differences.map(untrustedSentence), '; ') : untrustedSentence(reason),
     ...(isChecked && { Values: describeCheck }),
   }
-  const sorted = rules.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
-  const byResult = dashboards.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
-  const rows = byResult.flatMap(({ losses, reason = '', ...one }) => [
+  const rows = sortByResult(dashboards).flatMap(({ losses, reason = '', ...one }) => [
     ...(losses.length === 0 || reason !== '' ? [{ ...one, tile: '', loss: reason }] : []),
     ...losses.map(({ tile = '', loss }) => ({ ...one, tile, loss })),
   ])
@@ -258,7 +255,7 @@ function reportImport({ dashboards, rules, exact, changed, refused, paused, note
       },
       ({ result }) => statuses[result],
     ),
-    table('Rules', sorted, columns, ({ result, check }) => (check?.difference === undefined ? statuses[result] : 'fail')),
+    table('Rules', sortByResult(rules), columns, ({ result, check }) => (check?.difference === undefined ? statuses[result] : 'fail')),
     { kind: 'list', items: notes.map(untrustedSentence) },
   ]
   const ofDashboards = dashboards.length === 0 ? [] : [say`${counted(dashboards.length, 'dashboard')}`]

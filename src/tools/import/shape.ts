@@ -1,5 +1,5 @@
-// What a query returns, as far as its SELECT list says that, and a query of an alert with the same values. Grafana reads one number, or one
-// for each combination of labels, or series over time, which a reducer turns into numbers.
+// What a query returns, as its SELECT list says, and a query of an alert with the same values. Grafana reads one number, or one for each
+// combination of labels, or series over time, which a reducer turns into numbers.
 
 import { toTokens } from '../../platform/core/sql.ts'
 import { closingBracket, refuse, splitArguments } from '../../signals/backtest/window-sql.ts'
@@ -12,13 +12,11 @@ export interface Reduction {
 
 export interface AlertSql {
   readonly sql: string
-  /** Whether columns name groups. */
   readonly isGrouped: boolean
   /** `never`: always one number. `number`: one row, maybe without a number. `rows`: maybe no row. */
   readonly missing: 'never' | 'number' | 'rows'
   /** Whether several rows are possible, of which the server compares the first. Grafana fails. */
   readonly mayHaveRows?: boolean
-  /** Whether all values are whole numbers. */
   readonly isWhole: boolean
   /** What depends on the order of the rows, where the query does not sort them by time. */
   readonly unsorted?: string
@@ -55,7 +53,6 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   return { ...shape, sql: isNumber(value.expression) ? sql : withFloat(select, value) }
 }
 
-/** What the query answers where no row of the window matches. */
 function missingOf({ has }: Select, value: Column): 'rows' | 'never' | 'number' {
   const isCut = has('OFFSET') || (has('LIMIT') && !has('LIMIT 1'))
   const isRow = has('FROM') && !isAggregate(value)
@@ -145,7 +142,6 @@ type Select = ReturnType<typeof readSelect>
 function readSelect(sql: string) {
   const tokens = toTokens(sql)
   let depth = 0
-  /** The words outside of brackets. */
   const outside = tokens.flatMap((token, i) => {
     if (/^[)\]]$/.test(token)) depth--
     const isWord = depth === 0 && /^\w+$/.test(token)
@@ -172,7 +168,6 @@ function readSelect(sql: string) {
 
 const name = /^(?:[A-Za-z_]\w*|`.*`|".*")$/s
 
-/** An alias comes after AS, or after an expression. */
 function toColumn(text: string): Column {
   const words = toTokens(text).filter((token) => token.trim() !== '')
   const [last = '', before = ''] = [words.at(-1), words.at(-2)]

@@ -6,11 +6,9 @@ import { quote } from '../../platform/core/text.ts'
 import { expandMacros, expandWith, type PrintTime, refuse, timeMacros } from '../../signals/backtest/window-sql.ts'
 import { type GrafanaQuery, toSeconds } from './grafana-file.ts'
 
-/** What takes the place of the time in a query. */
 interface TimeTexts {
   /** Undefined for an unknown macro. */
   readonly macro: (name: string, args: readonly string[]) => string | undefined
-  /** The end of the window, as DateTime64(3). */
   readonly end: string
 }
 
@@ -20,7 +18,6 @@ interface TimedSql {
   readonly readsLater: boolean
 }
 
-/** Throws an UnusableSql for what has no equivalent. */
 export function translateTime(sql: string, { macro, end }: TimeTexts): TimedSql {
   const expanded = expandMacros(sql, (name, args) => {
     if (name.startsWith('_')) return refuse('the query has a macro in a macro')
@@ -134,7 +131,6 @@ function excludeLater(text: string, end: string): TimedSql {
 
 const startOf = (column: string, seconds: number) => `toStartOfInterval(toDateTime(${column}), INTERVAL ${seconds} second)`
 
-/** Macros of the data source only. */
 function expandOwn(
   name: string,
   [first = '', second = '']: readonly string[],

@@ -26,7 +26,7 @@ import { type AlertSql, toAlertSql } from './shape.ts'
 import { alertTexts, translateTime } from './time.ts'
 
 /** What the person who imports decides, by the names in Grafana. */
-export interface ImportChoices {
+interface ImportChoices {
   readonly connections: ReadonlyMap<string, string>
   /** `*` is for rules without a contact point of their own. */
   readonly webhooks: ReadonlyMap<string, string>
@@ -52,7 +52,6 @@ export const outcomeSchema = z.object({
 
 export type ImportOutcome = z.output<typeof outcomeSchema> & { readonly translated?: Translated }
 
-/** `sqlFunctions`: functions of the user. */
 export async function translateRule(
   rule: RuleInFile,
   choices: ImportChoices,
@@ -237,7 +236,6 @@ function toTexts(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql,
   return { ...(message !== '' && { message: cut(message.replace(template, toProduct)) }), note: cut(note.replace(template, '…')) }
 }
 
-/** Fields without effect on an alert. */
 const withoutEffect = /^(?:org(?:Id|ID)|id|updated|provenance|folderUID|ruleGroup|guid|version)$/
 
 /** A failing query, notifications, and fields without an equivalent. */

@@ -22,11 +22,12 @@ export const dashboardOutcome = z.object({
 
 export type DashboardOutcome = z.output<typeof dashboardOutcome> & {
   readonly declared?: Body
-  /** The alerts of its tiles, without the dashboard. */
   readonly alerts?: readonly Body[]
 }
 
 type Lose = (loss: string) => void
+
+type Rename = (given: unknown) => unknown
 
 interface Choices {
   readonly kind: Kind
@@ -40,7 +41,6 @@ interface Choices {
 
 const { shape } = declaredDashboard
 
-/** The document with names in place of ids. */
 const replaceIds = (value: unknown, names: ReadonlyMap<string, string>): unknown =>
   typeof value === 'string' ? (names.get(value) ?? value) : mapItems(value, (item) => replaceIds(item, names))
 
@@ -67,7 +67,7 @@ export function translateDashboard(document: Body, location: string, choices: Ch
       return isAccepted(element, carried, `${field} ${describe(item)}`, lose) ? [carried] : []
     })
   const boxes = accept('containers', containers)
-  const connectionOf = (given: unknown): unknown =>
+  const connectionOf: Rename = (given) =>
     connections.get(String(given)) ?? [...connections].find(([, other]) => other === given)?.[0] ?? given
   const kept = listOf(tiles).flatMap((tile, i): readonly KeptTile[] => {
     const label = (isApi ? String(tile.name ?? '') : nameOf(tile)) || `Tile ${i + 1}`
@@ -117,7 +117,7 @@ function toAlert(alert: Body, whyNot: string | undefined, webhooks: Choices['web
     const webhook = webhooks.get(String(webhookId)) ?? webhookName
     return withoutUndefined({ ...others, ...(webhook === undefined ? { webhookId } : { webhook }) })
   }
-  const fields: Readonly<Record<string, Convert>> = {
+  const fields: Conversions = {
     channel: (value) => ({ channel: toChannel(value) }),
     channels: (value) => ({ channels: listOf(value).map(toChannel) }),
   }
@@ -129,7 +129,6 @@ const nameOf = (tile: Body) => String(ownValue(ownValue(tile, 'config'), 'name')
 
 const describe = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
 
-/** Whether files can declare the value. */
 function isAccepted(schema: Schema | undefined, value: unknown, what: string, lose: Lose) {
   const error = schema && z.safeParse(schema, value).error
   if (schema === undefined || error === undefined) return true
@@ -153,8 +152,10 @@ const isId = (text: unknown) => /^[0-9a-f]{24}$/.test(String(text))
 /** The fields of the API for a field of the web app: none where every reader assumes the value, and one that no schema has for a loss. */
 type Convert = (value: unknown, web: Body, lose: Lose) => Body
 
+type Conversions = Readonly<Record<string, Convert>>
+
 /** The fields under the API's names. What the schema does not have is a loss. `fields` are those that differ between the two. */
-function carry(web: Body, schema: Schema | undefined, fields: Readonly<Record<string, Convert>>, lose: Lose): Body {
+function carry(web: Body, schema: Schema | undefined, fields: Conversions, lose: Lose): Body {
   const form = schema instanceof z.ZodObject ? schema : formOf(schema, web)
   if (form === undefined) return web
   const carried = Object.entries(web).flatMap(([field, value]) => {
@@ -176,7 +177,6 @@ const assumedValues: Readonly<Record<string, unknown>> = {
   ...{ havingLanguage: 'sql', seriesReturnType: 'column', ratioMode: 'per_group' },
 }
 
-/** What a field did that is left out. */
 const effects: Readonly<Record<string, string>> = {
   where: ', so that rows without it count, too',
   limit: ', so that the tile can have more rows',
@@ -212,7 +212,7 @@ const condition =
   }
 
 /** Some are set by the server, and an import in the web app leaves the description out. */
-const dashboardFields: Readonly<Record<string, Convert>> = {
+const dashboardFields: Conversions = {
   ...{ version: drop, description: drop, id: drop, _id: drop, __v: drop, team: drop, $schema: drop },
   ...{ createdAt: drop, updatedAt: drop, createdBy: drop, updatedBy: drop, provisioned: drop },
   ...{ savedQuery: condition('savedQuery', 'lucene'), savedQueryLanguage: drop },
@@ -226,13 +226,19 @@ const itemFields = {
     variableName: (value, { isVariableEnabled }) => (isVariableEnabled === true ? { variableName: value } : lost),
     appliesToSourceIds: (value, { isBroadcastEnabled }) => (isBroadcastEnabled === false ? lost : { appliesToSourceIds: value }),
   },
-} satisfies Readonly<Record<string, Readonly<Record<string, Convert>>>>
+} satisfies Readonly<Record<string, Conversions>>
+
+/** The form of a chart, and the schema of its series. */
+function chartForm(chart: Body) {
+  const form = formOf(schemaOf(chart), chart)
+  return { form, element: form && elementOf(fieldOf(form, 'select')) }
+}
 
 const isRanked = ({ displayType }: Body) => displayType === 'pie' || displayType === 'bar'
 
 const schemaOf = ({ configType }: Body): Schema => (configType === 'sql' ? writtenConfig : builtConfig)
 
-const chartFields: Readonly<Record<string, Convert>> = {
+const chartFields: Conversions = {
   ...{ name: drop, alert: drop },
   configType: (value) => (value === 'sql' ? { configType: value } : {}),
   source: (value, { displayType }) => (displayType === 'markdown' ? {} : { sourceId: value }),
@@ -266,7 +272,7 @@ function toOnClick(onClick: unknown, _: Body, lose: Lose): Body {
   return { onClick: { ...onClick, target: { mode: 'template', template: id } } }
 }
 
-const seriesFields: Readonly<Record<string, Convert>> = {
+const seriesFields: Conversions = {
   aggCondition: condition('aggCondition', 'lucene', 'where'),
   aggConditionLanguage: drop,
   isDelta: () => ({ periodAggFn: 'delta' }),
@@ -274,11 +280,10 @@ const seriesFields: Readonly<Record<string, Convert>> = {
   valueExpression: (value, { aggFn }) => (aggFn === 'count' ? lost : { valueExpression: value }),
 }
 
-const heatmapFields: Readonly<Record<string, Convert>> = { aggFn: (value) => (value === 'count' ? {} : lost), aggConditionLanguage: drop }
+const heatmapFields: Conversions = { aggFn: (value) => (value === 'count' ? {} : lost), aggConditionLanguage: drop }
 
 function toSelect(select: unknown, web: Body, lose: Lose): Body {
-  const form = formOf(schemaOf(web), web)
-  const element = form && elementOf(fieldOf(form, 'select'))
+  const { element } = chartForm(web)
   if (!Array.isArray(select) || element === undefined) return { select }
   const isHeatmap = web.displayType === 'heatmap'
   const all = select.map((series: unknown, i) => {
@@ -292,13 +297,11 @@ function toSelect(select: unknown, web: Body, lose: Lose): Body {
   return { select: isOne ? all.slice(0, 1) : all }
 }
 
-/** Fields of the API, which are those of files. */
-const apiFields: Readonly<Record<string, Convert>> = { id: drop }
+const apiFields: Conversions = { id: drop }
 
-function toApiTile({ config, ...others }: Body, connectionOf: (given: unknown) => unknown, lose: Lose): Body {
+function toApiTile({ config, ...others }: Body, connectionOf: Rename, lose: Lose): Body {
   const chart = isMapping(config) ? config : {}
-  const form = formOf(schemaOf(chart), chart)
-  const element = form && elementOf(fieldOf(form, 'select'))
+  const { form, element } = chartForm(chart)
   const toItems = (items: unknown): unknown =>
     element === undefined ? items : listOf(items).map((item) => carry(item, element, {}, (loss) => lose(`a series: ${loss}`)))
   const fields = {
@@ -319,7 +322,7 @@ function moveCondition(web: Body, form: z.ZodObject, lose: Lose): Body {
 }
 
 /** The tile in the API's fields; undefined where the API has no such tile. */
-function toTile(tile: Body, containers: readonly Body[], connectionOf: (given: unknown) => unknown, lose: Lose): Body | undefined {
+function toTile(tile: Body, containers: readonly Body[], connectionOf: Rename, lose: Lose): Body | undefined {
   const { id: _, x, y, w, h, config, ...others } = isMapping(tile) ? tile : {}
   const web = isMapping(config) ? config : {}
   const form = web.configType === 'promql' ? undefined : formOf(schemaOf(web), web)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findDataQualityIssues } from '../../../../src/cost/usage/data-quality.ts'
+import { findDataQualityIssues } from '../../../../src/cost/usage/readings.ts'
 import type { UsageRecord } from '../../../../src/cost/usage/records.ts'
 import type { Day } from '../../../../src/platform/core/dates.ts'
 import { decimal, usageRecord as record } from '../../../support/usage.ts'

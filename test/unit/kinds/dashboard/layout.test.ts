@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findOverlaps, isInGrid, placeTiles, type TileLayout } from '../../../../src/kinds/dashboard/layout.ts'
+import { findOverlaps, isInGrid, placeTiles, type TileLayout } from '../../../../src/kinds/dashboard/dashboard-file.ts'
 
 const at = (x: number, y: number, w: number, h: number) => ({ x, y, w, h })
 

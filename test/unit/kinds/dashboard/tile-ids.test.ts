@@ -1,7 +1,7 @@
 // A tile that loses its id loses its alerts, and one that gets the id of another has the alerts of that one.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { withFilterIds, withTileIds } from '../../../../src/kinds/dashboard/tile-ids.ts'
+import { withFilterIds, withTileIds } from '../../../../src/kinds/dashboard/tiles.ts'
 import { line, tile } from '../../../support/shop-declaration.ts'
 
 const shows = (where: string) => ({ ...line, sourceId: 'logs', select: [{ aggFn: 'count', where }] })
