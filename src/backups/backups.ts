@@ -91,8 +91,8 @@ export function toBackupOutput(answer: Backup, nowMs: number): BackupOutput {
     backupId: answer.id,
     backupName: answer.backupName || undefined,
     backupStatus: status,
-    backupStartedAt: isoOf(startedMs),
-    backupFinishedAt: isoOf(finishedMs),
+    backupStartedAt: toIso(startedMs),
+    backupFinishedAt: toIso(finishedMs),
     backupAgeHours: startedMs === undefined ? undefined : toHours(nowMs - startedMs),
     backupSizeBytes: sizeBytes,
     backupDurationSeconds: toMeasure(answer.durationInSeconds),
@@ -100,7 +100,7 @@ export function toBackupOutput(answer: Backup, nowMs: number): BackupOutput {
   }
 }
 
-const isoOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString())
+const toIso = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString())
 
 /** Hours with two decimals. */
 export const toHours = (ms: number): number => Math.round(ms / 36_000) / 100
@@ -132,7 +132,7 @@ const toMeasure = (value: number | null | undefined) =>
 
 export const backupTable = (backups: readonly Backup[]): Block =>
   table(undefined, backups.map(toKnownBackup), {
-    Started: ({ startedMs }) => shown(isoOf(startedMs), formatMoment),
+    Started: ({ startedMs }) => shown(toIso(startedMs), formatMoment),
     Status: ({ status }) => status,
     Type: ({ type }) => type,
     '>Duration': ({ durationMs }) => shown(durationMs, formatDuration),

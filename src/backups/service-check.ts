@@ -53,8 +53,8 @@ export const backupsInput = z.strictObject({
   checks: noted(checksInput, 'A backup configuration that differs from its policies fails.'),
 })
 
-const known = z.string().optional()
-const amount = z.number().optional()
+const optionalText = z.string().optional()
+const optionalNumber = z.number().optional()
 
 const limit = z.object({
   hours: z.number(),
@@ -63,32 +63,32 @@ const limit = z.object({
     .enum(['no-configuration', 'no-period', 'unreadable'])
     .optional()
     .describe('The API has no backup configuration, the configuration has no usable period, or it could not be read.'),
-  periodHours: amount.describe('The period of the backup configuration.'),
-  retentionHours: amount.describe('How long the service keeps backups.'),
-  startTime: known.describe('When backups start, HH:MM in UTC.'),
+  periodHours: optionalNumber.describe('The period of the backup configuration.'),
+  retentionHours: optionalNumber.describe('How long the service keeps backups.'),
+  startTime: optionalText.describe('When backups start, HH:MM in UTC.'),
 })
 
-const failure = z.object({ kind: z.string(), message: z.string(), advice: known })
+const failure = z.object({ kind: z.string(), message: z.string(), advice: optionalText })
 
 const agedBackup = z.object({ id: z.string(), ageMs: z.number() })
 
 const serviceCheck = z.object({
   serviceId: z.string(),
-  name: known.describe('Name of the service, where it is known.'),
+  name: optionalText.describe('Name of the service, where it is known.'),
   outcome: z.enum(outcomes),
   passes: z.boolean(),
-  ageHours: amount.describe('Age of the backup that decided the outcome.'),
-  ageMs: amount.describe('The exact age in milliseconds.'),
+  ageHours: optionalNumber.describe('Age of the backup that decided the outcome.'),
+  ageMs: optionalNumber.describe('The exact age in milliseconds.'),
   limit,
   backup: backupOutput.optional().describe('The backup that decided the outcome.'),
   lastSuccessful: agedBackup.optional().describe('The last successful backup.'),
   inProgress: agedBackup.optional().describe('A backup in progress that was started after the last successful one.'),
-  firstBackupDueAt: known.describe('Until then, a new service passes without a backup.'),
+  firstBackupDueAt: optionalText.describe('Until then, a new service passes without a backup.'),
   unknownReason: z.enum(unknownReasons).optional().describe('Why the list of backups gives no outcome.'),
   dataQualityIssues: z.array(z.enum(dataQualityIssues)).describe('Reasons to distrust the outcome.'),
   size: trendSchema.optional().describe('Size of the last successful backup in bytes.'),
   duration: trendSchema.optional().describe('Duration of the last successful backup in milliseconds.'),
-  type: known.describe('Type of the last successful backup and of the backups it is compared with.'),
+  type: optionalText.describe('Type of the last successful backup and of the backups it is compared with.'),
   sizeOutcome: z.enum(sizeOutcomes).optional().describe('Result of `minSizeRatio`, if a policy has it.'),
   failure: failure.optional().describe('Why the backups could not be read.'),
   configurationFailure: failure.optional().describe('Why the backup configuration could not be read.'),
@@ -100,10 +100,10 @@ type ServiceCheck = z.output<typeof serviceCheck>
 
 const judgedService = serviceCheck.extend({
   problems: z.array(z.string()).describe('How it breaks the policies of the file.'),
-  correction: known.describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
+  correction: optionalText.describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
   needsRestore: z.literal(true).optional().describe('Present where its restores are not enough for `requireRestoreDays` of its policies.'),
-  minSizeRatio: amount.describe('The highest one of its policies.'),
-  restoredAt: known.describe('The time of the newest data whose restore was verified, with `requireRestoreDays`.'),
+  minSizeRatio: optionalNumber.describe('The highest one of its policies.'),
+  restoredAt: optionalText.describe('The time of the newest data whose restore was verified, with `requireRestoreDays`.'),
 })
 
 export type JudgedService = z.output<typeof judgedService>

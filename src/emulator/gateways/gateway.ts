@@ -31,7 +31,7 @@ export interface Identity {
 }
 
 /** Whose key a request has. Without a `keyId`, it has none in the form of the gateway. */
-export function identify(
+export function identifyKey(
   { store, settings }: EmulatorContext,
   authorization: string | undefined,
   keyId: string | undefined,

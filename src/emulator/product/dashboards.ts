@@ -322,14 +322,14 @@ function findReferenceProblem(service: Service, { tiles, filters = [], container
       .filter(({ config }) => isMeant(config))
       .flatMap(({ id, config }) => {
         const stored = existing?.tiles.find((tile) => tile.id === id)?.config
-        return stored?.sourceId === config.sourceId && stored !== undefined && isKept(stored, config) ? [] : sourceOf(config)
+        return stored?.sourceId === config.sourceId && stored !== undefined && isKept(stored, config) ? [] : ownSourceIds(config)
       })
   const problems: readonly (readonly [string, readonly unknown[]])[] = [
     [
       'Could not find the following source IDs',
       missing(
         [
-          ...configs.flatMap((config) => [...sourceOf(config), ...clickTargetOf(config, 'search')]),
+          ...configs.flatMap((config) => [...ownSourceIds(config), ...clickTargetOf(config, 'search')]),
           ...filters.map(({ sourceId }) => sourceId),
         ],
         sources,
@@ -386,7 +386,7 @@ function findContainerProblems(tiles: readonly TileBody[], containers: readonly 
   })
 }
 
-const sourceOf = ({ sourceId }: JsonObject) => (sourceId ? [String(sourceId)] : [])
+const ownSourceIds = ({ sourceId }: JsonObject) => (sourceId ? [String(sourceId)] : [])
 
 /** The id that a click of this type leads to. */
 const clickTargetOf = ({ onClick }: JsonObject, type: string) =>
