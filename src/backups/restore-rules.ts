@@ -1,7 +1,7 @@
 // The result of verify-restore, and its rules for checks and the whole run. A value that is missing never counts as verified.
 import * as z from 'zod'
 import { fromText } from '../platform/core/decimal.ts'
-import { backupDetails } from './backups.ts'
+import { backupDetails, known, knownNumber } from './backups.ts'
 import type { Check } from './checks-file.ts'
 import type { Unread } from './restored-data.ts'
 
@@ -27,12 +27,10 @@ export const unknown = (reason: string): ComparedPart => ({ outcome: 'unknown', 
 export const skipped = (reason: string): ComparedPart => ({ outcome: 'skipped', reason })
 
 const compared = { name: z.string(), ...partSchema.shape }
-const knownNumber = z.number().optional()
-const knownText = z.string().optional()
 const comparedTable = z.object({
   ...compared,
   isDatabase: z.literal(true).optional(),
-  timeColumn: knownText.describe('The column with the time of a row.'),
+  timeColumn: known.describe('The column with the time of a row.'),
   rows: knownNumber.describe('Rows of the original from before the backup.'),
   restoredRows: knownNumber.describe('Rows of the restored table from before the backup.'),
   identicalRows: knownNumber.describe(
@@ -45,9 +43,9 @@ const comparedTable = z.object({
 const ranCheck = z.object({
   ...compared,
   sql: z.string(),
-  ...{ atLeast: knownNumber, atMost: knownNumber, equals: knownNumber, tolerance: knownText },
-  original: knownText.describe('The value on the original, for a check with `tolerance`.'),
-  restored: knownText.describe('The value on the restored service.'),
+  ...{ atLeast: knownNumber, atMost: knownNumber, equals: knownNumber, tolerance: known },
+  original: known.describe('The value on the original, for a check with `tolerance`.'),
+  restored: known.describe('The value on the restored service.'),
 })
 
 const output = z.object({
@@ -65,15 +63,13 @@ const details = z.object({
   restoredName: z.string().describe('Name of the restored service.'),
   state: z.string().describe('The last seen state of the restored service.'),
   requestedAt: z.string().describe('When the restored service was created.'),
-  runningAt: knownText.describe('When it ran: by its activities, otherwise when this run saw it, which may be later.'),
+  runningAt: known.describe('When it ran: by its activities, otherwise when this run saw it, which may be later.'),
   restoreMinutes: knownNumber.describe('Minutes from the request until it ran.'),
-  verifiedAt: knownText.describe('When the data was verified. Absent for every other status.'),
+  verifiedAt: known.describe('When the data was verified. Absent for every other status.'),
   verifyMinutes: knownNumber.describe('Minutes from the request until the data was verified: the RTO.'),
   dataAgeHours: z.number().describe('Age of the backup at the request: the RPO of a disaster at that time.'),
-  versions: z.object({ original: knownText, restored: knownText }).describe('Versions of ClickHouse.'),
-  ranBy: z
-    .object({ actor: knownText, page: knownText, key: knownText })
-    .describe('Who started the job, its page, and the end of the id of the key.'),
+  versions: z.object({ original: known, restored: known }).describe('Versions of ClickHouse.'),
+  ranBy: z.object({ actor: known, page: known, key: known }).describe('Who started the job, its page, and the end of the id of the key.'),
   maxRestoreMinutes: knownNumber.describe('That of the file of checks.'),
   checkedAt: z.string().describe('The end of the run.'),
   rows: z.number().describe('Rows of the original from before the backup, in tables that passed.'),

@@ -22,7 +22,17 @@ import {
   trendSchema,
   unknownReasons,
 } from './backup-rules.ts'
-import { backupDetails, backupOutput, type KnownBackup, sortNewestFirst, toBackupOutput, toHours, toKnownBackup } from './backups.ts'
+import {
+  backupDetails,
+  backupOutput,
+  type KnownBackup,
+  known,
+  knownNumber,
+  sortNewestFirst,
+  toBackupOutput,
+  toHours,
+  toKnownBackup,
+} from './backups.ts'
 import { type Backup, type BackupConfiguration, backupSchema, fetchBackupConfiguration, fetchBackups } from './backups-api.ts'
 
 const maxLimitHours = 87_600
@@ -53,9 +63,6 @@ export const backupsInput = z.strictObject({
   checks: noted(checksInput, 'A backup configuration that differs from its policies fails.'),
 })
 
-const optionalText = z.string().optional()
-const optionalNumber = z.number().optional()
-
 const limit = z.object({
   hours: z.number(),
   source: z.enum(['input', 'configuration', 'default']),
@@ -63,32 +70,32 @@ const limit = z.object({
     .enum(['no-configuration', 'no-period', 'unreadable'])
     .optional()
     .describe('The API has no backup configuration, the configuration has no usable period, or it could not be read.'),
-  periodHours: optionalNumber.describe('The period of the backup configuration.'),
-  retentionHours: optionalNumber.describe('How long the service keeps backups.'),
-  startTime: optionalText.describe('When backups start, HH:MM in UTC.'),
+  periodHours: knownNumber.describe('The period of the backup configuration.'),
+  retentionHours: knownNumber.describe('How long the service keeps backups.'),
+  startTime: known.describe('When backups start, HH:MM in UTC.'),
 })
 
-const failure = z.object({ kind: z.string(), message: z.string(), advice: optionalText })
+const failure = z.object({ kind: z.string(), message: z.string(), advice: known })
 
 const agedBackup = z.object({ id: z.string(), ageMs: z.number() })
 
 const serviceCheck = z.object({
   serviceId: z.string(),
-  name: optionalText.describe('Name of the service, where it is known.'),
+  name: known.describe('Name of the service, where it is known.'),
   outcome: z.enum(outcomes),
   passes: z.boolean(),
-  ageHours: optionalNumber.describe('Age of the backup that decided the outcome.'),
-  ageMs: optionalNumber.describe('The exact age in milliseconds.'),
+  ageHours: knownNumber.describe('Age of the backup that decided the outcome.'),
+  ageMs: knownNumber.describe('The exact age in milliseconds.'),
   limit,
   backup: backupOutput.optional().describe('The backup that decided the outcome.'),
   lastSuccessful: agedBackup.optional().describe('The last successful backup.'),
   inProgress: agedBackup.optional().describe('A backup in progress that was started after the last successful one.'),
-  firstBackupDueAt: optionalText.describe('Until then, a new service passes without a backup.'),
+  firstBackupDueAt: known.describe('Until then, a new service passes without a backup.'),
   unknownReason: z.enum(unknownReasons).optional().describe('Why the list of backups gives no outcome.'),
   dataQualityIssues: z.array(z.enum(dataQualityIssues)).describe('Reasons to distrust the outcome.'),
   size: trendSchema.optional().describe('Size of the last successful backup in bytes.'),
   duration: trendSchema.optional().describe('Duration of the last successful backup in milliseconds.'),
-  type: optionalText.describe('Type of the last successful backup and of the backups it is compared with.'),
+  type: known.describe('Type of the last successful backup and of the backups it is compared with.'),
   sizeOutcome: z.enum(sizeOutcomes).optional().describe('Result of `minSizeRatio`, if a policy has it.'),
   failure: failure.optional().describe('Why the backups could not be read.'),
   configurationFailure: failure.optional().describe('Why the backup configuration could not be read.'),
@@ -100,10 +107,10 @@ type ServiceCheck = z.output<typeof serviceCheck>
 
 const judgedService = serviceCheck.extend({
   problems: z.array(z.string()).describe('How it breaks the policies of the file.'),
-  correction: optionalText.describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
+  correction: known.describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
   needsRestore: z.literal(true).optional().describe('Present where its restores are not enough for `requireRestoreDays` of its policies.'),
-  minSizeRatio: optionalNumber.describe('The highest one of its policies.'),
-  restoredAt: optionalText.describe('The time of the newest data whose restore was verified, with `requireRestoreDays`.'),
+  minSizeRatio: knownNumber.describe('The highest one of its policies.'),
+  restoredAt: known.describe('The time of the newest data whose restore was verified, with `requireRestoreDays`.'),
 })
 
 export type JudgedService = z.output<typeof judgedService>
@@ -174,8 +181,8 @@ const maxListedBackups = 10
 
 export function checkService({ serviceId, backups, configuration }: ServiceBackups, options: CheckOptions): ServiceCheck {
   const answers = backups instanceof WatchkeeperError ? [] : sortNewestFirst(backups)
-  const known = answers.map(toKnownBackup)
-  const limit = chooseLimit(configuration, options.maxAgeHours, known)
+  const listed = answers.map(toKnownBackup)
+  const limit = chooseLimit(configuration, options.maxAgeHours, listed)
   const isUnreadable = configuration instanceof WatchkeeperError && !absentKinds.has(configuration.kind)
   const common = {
     serviceId,
@@ -185,7 +192,7 @@ export function checkService({ serviceId, backups, configuration }: ServiceBacku
   }
   if (backups instanceof WatchkeeperError)
     return { ...common, outcome: 'unknown', passes: false, dataQualityIssues: [], failure: failureOf(backups) }
-  return { ...common, count: answers.length, ...judgeBackups(known, limit.hours, options) }
+  return { ...common, count: answers.length, ...judgeBackups(listed, limit.hours, options) }
 }
 
 /** Kinds of failure that mean that the API has no backup configurations. */
@@ -194,7 +201,7 @@ const absentKinds: ReadonlySet<ErrorKind> = new Set(['not-served', 'not-found'])
 function chooseLimit(
   configuration: ServiceBackups['configuration'],
   maxAgeHours: number | undefined,
-  known: readonly KnownBackup[],
+  listed: readonly KnownBackup[],
 ): ServiceCheck['limit'] {
   if (maxAgeHours !== undefined) return { hours: maxAgeHours, source: 'input' }
   if (configuration === undefined || configuration instanceof WatchkeeperError) {
@@ -203,7 +210,7 @@ function chooseLimit(
   }
   const configured = configuredOf(configuration)
   const periodHours = effectivePeriodHours(configuration)
-  const typicalHours = computeTypicalDurationMs(known.filter(isSuccessful)) / hourMs
+  const typicalHours = computeTypicalDurationMs(listed.filter(isSuccessful)) / hourMs
   const hours = periodHours === undefined ? undefined : deriveLimitHours(periodHours, typicalHours)
   return hours === undefined
     ? { hours: defaultLimitHours, source: 'default', defaultReason: 'no-period', ...configured }
@@ -229,12 +236,12 @@ function failureOf(error: WatchkeeperError): NonNullable<ServiceCheck['failure']
 
 export const isSuccessful = (backup: KnownBackup): boolean => classifyBackup(backup) === 'successful'
 
-function judgeBackups(known: readonly KnownBackup[], limitHours: number, { nowMs, createdMs, minSizeRatio }: CheckOptions) {
+function judgeBackups(listed: readonly KnownBackup[], limitHours: number, { nowMs, createdMs, minSizeRatio }: CheckOptions) {
   const rules = { limitMs: Math.round(limitHours * hourMs), nowMs, createdMs }
-  const { decisive, lastSuccessful, inProgress, issues, firstDueMs, ...freshness } = judgeFreshness(known, rules)
+  const { decisive, lastSuccessful, inProgress, issues, firstDueMs, ...freshness } = judgeFreshness(listed, rules)
   const toAged = ({ backup, ageMs }: Aged<KnownBackup>) => ({ id: backup.answer.id, ageMs })
   const last = lastSuccessful?.backup
-  const trend = last && computeTrend([last, ...known.filter((backup) => backup !== last && isSuccessful(backup))])
+  const trend = last && computeTrend([last, ...listed.filter((backup) => backup !== last && isSuccessful(backup))])
   const ageHours = decisive && toHours(decisive.ageMs)
   return {
     ...freshness,

@@ -80,7 +80,6 @@ export const bodyShapes: Readonly<Record<string, BodyShape>> = {
   'POST sources': ({ kind }) => sourceShapes[String(kind)] ?? 'any',
 }
 
-/** Whether the gateway accepts a field that is not in the document. */
 type AcceptsField = (name: string) => boolean
 
 /** The first property of the body that the document does not have, as a path such as `tiles.0.config.nonsense`. */

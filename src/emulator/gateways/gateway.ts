@@ -20,11 +20,9 @@ export interface Gateway {
   toResult(ids: Ids, result: unknown): HttpResponse
 }
 
-export type Credentials = 'valid' | 'absent' | 'wrong'
-
 /** Who sent a request. */
 export interface Identity {
-  readonly credentials: Credentials
+  readonly credentials: 'valid' | 'absent' | 'wrong'
   /** The key as it was sent. Every key has its own rate limit, unknown keys included. */
   readonly keyId: string
   readonly key?: ApiKey

@@ -154,7 +154,6 @@ export const changedDashboard = z
   .superRefine(checkCrossFields)
 
 type DashboardBody = z.output<typeof newDashboard> | z.output<typeof changedDashboard>
-type TileBody = DashboardBody['tiles'][number]
 
 const emptyDashboard = { tags: [], filters: [], savedQuery: null, savedQueryLanguage: null, savedFilterValues: [], containers: [] }
 
@@ -373,7 +372,7 @@ function findReferenceProblem(service: Service, { tiles, filters = [], container
 
 const unique = (ids: readonly string[]) => [...new Set(ids)]
 
-function findContainerProblems(tiles: readonly TileBody[], containers: readonly JsonObject[]) {
+function findContainerProblems(tiles: DashboardBody['tiles'], containers: readonly JsonObject[]) {
   const byId = new Map(containers.map((container) => [container.id, container]))
   return tiles.flatMap(({ containerId, tabId }, index): string[] => {
     const container = byId.get(containerId)

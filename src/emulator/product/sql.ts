@@ -341,6 +341,8 @@ function rowHash(timeMs: number, value: number): bigint {
   return (BigInt(half(1)) << 32n) | BigInt(half(2))
 }
 
+const startGroup = () => ({ rows: 0, sum: 0n, newestMs: 0, stepMs: 24 * hourMs, hashes: new Set<bigint>() })
+
 function countGroups(tables: readonly Table[], found: ShapeGroups, nowMs: number): SqlResult | undefined {
   const { time, hash, key = '', where } = found
   const table = findTable(tables, found, timeColumnIn(time))
@@ -352,17 +354,14 @@ function countGroups(tables: readonly Table[], found: ShapeGroups, nowMs: number
   const listed = list === undefined ? undefined : new Set(list.split(', '))
   const toGroup = (age: string, hashed: bigint): string =>
     limit === undefined ? age : hashed <= BigInt(limit) ? `(1,${hashed})` : `(0,${hashed % 1024n})`
-  const groups = new Map<
-    string,
-    { readonly hashes: Set<bigint>; readonly sum: bigint } & Readonly<Record<'rows' | 'newestMs' | 'stepMs', number>>
-  >()
+  const groups = new Map<string, ReturnType<typeof startGroup>>()
   for (const [rowMs, value] of table.rows ?? rowsUntil(table, nowMs)) {
     const timeMs = time === '0' ? 0 : rowMs
     const age = ageAt(timeMs)
     if (listed !== undefined && !listed.has(age)) continue
     const hashed = hash === '0' ? 0n : rowHash(rowMs, value)
     const of = toGroup(age, hashed)
-    const group = groups.get(of) ?? { rows: 0, sum: 0n, newestMs: 0, stepMs: 24 * hourMs, hashes: new Set() }
+    const group = groups.get(of) ?? startGroup()
     groups.set(of, {
       rows: group.rows + 1,
       sum: group.sum + hashed,
