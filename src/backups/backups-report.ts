@@ -29,7 +29,7 @@ const labelChecks = (checks: readonly JudgedService[]): readonly LabeledCheck[] 
   })
 
 /** The first names, as untrusted text. */
-const namesOf = (checks: readonly LabeledCheck[]) =>
+const firstLabels = (checks: readonly LabeledCheck[]) =>
   joinFirst(
     maxServiceNames,
     checks.map(({ label }) => label),
@@ -58,7 +58,7 @@ export function judgeChecks(result: BackupsResult): Verdict {
 /** A sentence about several services is one line with their names. */
 const groupedLines = (checks: readonly LabeledCheck[], toLines: (check: LabeledCheck) => readonly Line[]) =>
   groupAlike(checks.flatMap((check) => toLines(check).map((line) => ({ ...check, line })))).map(
-    (same) => say`${trusted(same.length === 1 ? 'Service' : 'Services')} ${namesOf(same)}: ${same[0]?.line ?? []}`,
+    (same) => say`${trusted(same.length === 1 ? 'Service' : 'Services')} ${firstLabels(same)}: ${same[0]?.line ?? []}`,
   )
 
 /** Errors differ in ids. */
@@ -71,7 +71,7 @@ function countFailed(failed: readonly LabeledCheck[], count: number) {
   const [has, fails] = failed.length === 1 ? ['has', 'fails'] : ['have', 'fail']
   const isUnknown = failed.every(({ outcome }) => outcome === 'unknown')
   const verb = isUnknown ? 'could not be checked' : failed.some(isFreshEnough) ? `${fails} the check` : `${has} no fresh backup`
-  return say`${failed.length} of ${count} services ${trusted(verb)}: ${namesOf(failed)}.`
+  return say`${failed.length} of ${count} services ${trusted(verb)}: ${firstLabels(failed)}.`
 }
 
 const outcomeCauses: Readonly<Record<JudgedService['outcome'], string>> = {

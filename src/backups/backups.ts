@@ -35,19 +35,22 @@ export const sortNewestFirst = (backups: readonly Backup[]): Backup[] => backups
 
 const dateOf = ({ startedAt, finishedAt }: Backup) => Date.parse(startedAt || finishedAt || '1970-01-01')
 
+/** Fields of results that are absent where they are unknown. */
+export const [known, knownNumber] = [z.string().optional(), z.number().optional()]
+
 export const backupOutput = z.object({
-  backupStatus: z.string().optional().describe('done, error or in_progress.'),
-  backupAgeHours: z.number().optional().describe('Hours since the start, which is the time of the data in the backup. Two decimals.'),
+  backupStatus: known.describe('done, error or in_progress.'),
+  backupAgeHours: knownNumber.describe('Hours since the start, which is the time of the data in the backup. Two decimals.'),
 })
 
 export const backupDetails = z.object({
   backupId: z.string().describe('Id of the backup.'),
-  backupName: z.string().optional().describe('Name of the backup, if it has one.'),
-  backupStartedAt: z.string().optional().describe('Start, ISO 8601 in UTC.'),
-  backupFinishedAt: z.string().optional().describe('End, ISO 8601 in UTC. Absent for a backup in progress.'),
-  backupSizeBytes: z.number().optional().describe('Size in bytes.'),
-  backupDurationSeconds: z.number().optional().describe('Duration in seconds. For a backup in progress, the time so far.'),
-  backupBucketPath: z.string().optional().describe('Location of a backup in your own bucket: the path, or the Azure container.'),
+  backupName: known.describe('Name of the backup, if it has one.'),
+  backupStartedAt: known.describe('Start, ISO 8601 in UTC.'),
+  backupFinishedAt: known.describe('End, ISO 8601 in UTC. Absent for a backup in progress.'),
+  backupSizeBytes: knownNumber.describe('Size in bytes.'),
+  backupDurationSeconds: knownNumber.describe('Duration in seconds. For a backup in progress, the time so far.'),
+  backupBucketPath: known.describe('Location of a backup in your own bucket: the path, or the Azure container.'),
 })
 
 type BackupOutput = z.output<typeof backupOutput> & z.output<typeof backupDetails>
@@ -91,8 +94,8 @@ export function toBackupOutput(answer: Backup, nowMs: number): BackupOutput {
     backupId: answer.id,
     backupName: answer.backupName || undefined,
     backupStatus: status,
-    backupStartedAt: isoOf(startedMs),
-    backupFinishedAt: isoOf(finishedMs),
+    backupStartedAt: toIso(startedMs),
+    backupFinishedAt: toIso(finishedMs),
     backupAgeHours: startedMs === undefined ? undefined : toHours(nowMs - startedMs),
     backupSizeBytes: sizeBytes,
     backupDurationSeconds: toMeasure(answer.durationInSeconds),
@@ -100,7 +103,7 @@ export function toBackupOutput(answer: Backup, nowMs: number): BackupOutput {
   }
 }
 
-const isoOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString())
+const toIso = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString())
 
 /** Hours with two decimals. */
 export const toHours = (ms: number): number => Math.round(ms / 36_000) / 100
@@ -132,7 +135,7 @@ const toMeasure = (value: number | null | undefined) =>
 
 export const backupTable = (backups: readonly Backup[]): Block =>
   table(undefined, backups.map(toKnownBackup), {
-    Started: ({ startedMs }) => shown(isoOf(startedMs), formatMoment),
+    Started: ({ startedMs }) => shown(toIso(startedMs), formatMoment),
     Status: ({ status }) => status,
     Type: ({ type }) => type,
     '>Duration': ({ durationMs }) => shown(durationMs, formatDuration),

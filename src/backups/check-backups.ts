@@ -156,7 +156,7 @@ const options = {
   startTime: '--backup-start-time',
 } as const
 
-interface Scope {
+interface EvidenceScope {
   readonly organizationId: string
   readonly nowMs: number
   readonly maxAgeHours: number | undefined
@@ -171,7 +171,12 @@ const policiesOf = (policies: readonly ProvenPolicy[], service: ListedService) =
   policies.filter(({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)))
 
 /** All policies about the service must hold. */
-function comparePolicies(own: readonly Policy[], { serviceId, configuration, backups }: ServiceBackups, scope: Scope, isNew: boolean) {
+function comparePolicies(
+  own: readonly Policy[],
+  { serviceId, configuration, backups }: ServiceBackups,
+  scope: EvidenceScope,
+  isNew: boolean,
+) {
   const { maxAgeHours, organizationId, nowMs } = scope
   const value = configuration === undefined || configuration instanceof WatchkeeperError ? {} : configuration
   const configured = { ...configuredOf(value), periodHours: effectivePeriodHours(value) }
@@ -231,7 +236,7 @@ interface Restores {
 type ProvenPolicy = Policy & { readonly restores?: Restores }
 
 /** Throws an InputError when a file is not a text. */
-async function readRestores(files: Files, policies: readonly Policy[], scope: Scope): Promise<readonly ProvenPolicy[]> {
+async function readRestores(files: Files, policies: readonly Policy[], scope: EvidenceScope): Promise<readonly ProvenPolicy[]> {
   const proven: ProvenPolicy[] = []
   for (const policy of policies) {
     const [results, unusable, leftOut]: [Evidence[], string[], string[]] = [[], [], []]
@@ -249,7 +254,7 @@ async function readRestores(files: Files, policies: readonly Policy[], scope: Sc
 }
 
 /** Undefined for the result of another operation. */
-function readEvidence(text: string, { organizationId, nowMs }: Scope) {
+function readEvidence(text: string, { organizationId, nowMs }: EvidenceScope) {
   const json = parseJsonOrUndefined(text)
   const [operation, status] = isMapping(json) ? [json.operation, json.status] : []
   if (operation !== 'verify-restore') return typeof operation === 'string' ? undefined : { unusable: 'is not a result of verify-restore' }

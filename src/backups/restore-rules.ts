@@ -1,17 +1,17 @@
 // The result of verify-restore, and its rules for checks and the whole run. A value that is missing never counts as verified.
 import * as z from 'zod'
 import { fromText } from '../platform/core/decimal.ts'
-import { backupDetails } from './backups.ts'
+import { backupDetails, known, knownNumber } from './backups.ts'
 import type { Check } from './checks-file.ts'
 import type { Unread } from './restored-data.ts'
 
-const comparedPart = z.object({
+const partSchema = z.object({
   outcome: z.enum(['pass', 'warn', 'fail', 'unknown', 'skipped']),
   reason: z.string().describe('Empty for `pass`.'),
 })
 
 /** `unknown`: not compared, so nothing is verified. `skipped`: need not be compared. `warn` passes with a difference. No reason has a full stop. */
-export type ComparedPart = z.output<typeof comparedPart>
+export type ComparedPart = z.output<typeof partSchema>
 
 /** A table with a smaller share of the rows passes with a warning. */
 export const usualShare = 0.98
@@ -26,24 +26,24 @@ export const fail = (reason: string): ComparedPart => ({ outcome: 'fail', reason
 export const unknown = (reason: string): ComparedPart => ({ outcome: 'unknown', reason })
 export const skipped = (reason: string): ComparedPart => ({ outcome: 'skipped', reason })
 
-const compared = { name: z.string(), ...comparedPart.shape }
-const count = z.number().optional()
-const known = z.string().optional()
+const compared = { name: z.string(), ...partSchema.shape }
 const comparedTable = z.object({
   ...compared,
   isDatabase: z.literal(true).optional(),
   timeColumn: known.describe('The column with the time of a row.'),
-  rows: count.describe('Rows of the original from before the backup.'),
-  restoredRows: count.describe('Rows of the restored table from before the backup.'),
-  identicalRows: count.describe('Rows of the original that the restored table has with the same values. An estimate where rows differ.'),
-  keyRows: count.describe('More rows whose sorting key is the same.'),
-  valuedRows: count.describe('Rows whose values were compared.'),
+  rows: knownNumber.describe('Rows of the original from before the backup.'),
+  restoredRows: knownNumber.describe('Rows of the restored table from before the backup.'),
+  identicalRows: knownNumber.describe(
+    'Rows of the original that the restored table has with the same values. An estimate where rows differ.',
+  ),
+  keyRows: knownNumber.describe('More rows whose sorting key is the same.'),
+  valuedRows: knownNumber.describe('Rows whose values were compared.'),
   leftOutColumns: z.array(z.string()).optional().describe('Columns whose values were not compared.'),
 })
 const ranCheck = z.object({
   ...compared,
   sql: z.string(),
-  ...{ atLeast: count, atMost: count, equals: count, tolerance: known },
+  ...{ atLeast: knownNumber, atMost: knownNumber, equals: knownNumber, tolerance: known },
   original: known.describe('The value on the original, for a check with `tolerance`.'),
   restored: known.describe('The value on the restored service.'),
 })
@@ -64,13 +64,13 @@ const details = z.object({
   state: z.string().describe('The last seen state of the restored service.'),
   requestedAt: z.string().describe('When the restored service was created.'),
   runningAt: known.describe('When it ran: by its activities, otherwise when this run saw it, which may be later.'),
-  restoreMinutes: count.describe('Minutes from the request until it ran.'),
+  restoreMinutes: knownNumber.describe('Minutes from the request until it ran.'),
   verifiedAt: known.describe('When the data was verified. Absent for every other status.'),
-  verifyMinutes: count.describe('Minutes from the request until the data was verified: the RTO.'),
+  verifyMinutes: knownNumber.describe('Minutes from the request until the data was verified: the RTO.'),
   dataAgeHours: z.number().describe('Age of the backup at the request: the RPO of a disaster at that time.'),
   versions: z.object({ original: known, restored: known }).describe('Versions of ClickHouse.'),
   ranBy: z.object({ actor: known, page: known, key: known }).describe('Who started the job, its page, and the end of the id of the key.'),
-  maxRestoreMinutes: count.describe('That of the file of checks.'),
+  maxRestoreMinutes: knownNumber.describe('That of the file of checks.'),
   checkedAt: z.string().describe('The end of the run.'),
   rows: z.number().describe('Rows of the original from before the backup, in tables that passed.'),
   identicalRows: z.number().describe('Those that the restored service has with the same values.'),

@@ -22,7 +22,17 @@ import {
   trendSchema,
   unknownReasons,
 } from './backup-rules.ts'
-import { backupDetails, backupOutput, type KnownBackup, sortNewestFirst, toBackupOutput, toHours, toKnownBackup } from './backups.ts'
+import {
+  backupDetails,
+  backupOutput,
+  type KnownBackup,
+  known,
+  knownNumber,
+  sortNewestFirst,
+  toBackupOutput,
+  toHours,
+  toKnownBackup,
+} from './backups.ts'
 import { type Backup, type BackupConfiguration, backupSchema, fetchBackupConfiguration, fetchBackups } from './backups-api.ts'
 
 const maxLimitHours = 87_600
@@ -53,9 +63,6 @@ export const backupsInput = z.strictObject({
   checks: noted(checksInput, 'A backup configuration that differs from its policies fails.'),
 })
 
-const known = z.string().optional()
-const amount = z.number().optional()
-
 const limit = z.object({
   hours: z.number(),
   source: z.enum(['input', 'configuration', 'default']),
@@ -63,8 +70,8 @@ const limit = z.object({
     .enum(['no-configuration', 'no-period', 'unreadable'])
     .optional()
     .describe('The API has no backup configuration, the configuration has no usable period, or it could not be read.'),
-  periodHours: amount.describe('The period of the backup configuration.'),
-  retentionHours: amount.describe('How long the service keeps backups.'),
+  periodHours: knownNumber.describe('The period of the backup configuration.'),
+  retentionHours: knownNumber.describe('How long the service keeps backups.'),
   startTime: known.describe('When backups start, HH:MM in UTC.'),
 })
 
@@ -77,8 +84,8 @@ const serviceCheck = z.object({
   name: known.describe('Name of the service, where it is known.'),
   outcome: z.enum(outcomes),
   passes: z.boolean(),
-  ageHours: amount.describe('Age of the backup that decided the outcome.'),
-  ageMs: amount.describe('The exact age in milliseconds.'),
+  ageHours: knownNumber.describe('Age of the backup that decided the outcome.'),
+  ageMs: knownNumber.describe('The exact age in milliseconds.'),
   limit,
   backup: backupOutput.optional().describe('The backup that decided the outcome.'),
   lastSuccessful: agedBackup.optional().describe('The last successful backup.'),
@@ -102,7 +109,7 @@ const judgedService = serviceCheck.extend({
   problems: z.array(z.string()).describe('How it breaks the policies of the file.'),
   correction: known.describe('The command of clickhousectl that makes its backup configuration that of the policies.'),
   needsRestore: z.literal(true).optional().describe('Present where its restores are not enough for `requireRestoreDays` of its policies.'),
-  minSizeRatio: amount.describe('The highest one of its policies.'),
+  minSizeRatio: knownNumber.describe('The highest one of its policies.'),
   restoredAt: known.describe('The time of the newest data whose restore was verified, with `requireRestoreDays`.'),
 })
 
@@ -174,8 +181,8 @@ const maxListedBackups = 10
 
 export function checkService({ serviceId, backups, configuration }: ServiceBackups, options: CheckOptions): ServiceCheck {
   const answers = backups instanceof WatchkeeperError ? [] : sortNewestFirst(backups)
-  const known = answers.map(toKnownBackup)
-  const limit = chooseLimit(configuration, options.maxAgeHours, known)
+  const listed = answers.map(toKnownBackup)
+  const limit = chooseLimit(configuration, options.maxAgeHours, listed)
   const isUnreadable = configuration instanceof WatchkeeperError && !absentKinds.has(configuration.kind)
   const common = {
     serviceId,
@@ -185,7 +192,7 @@ export function checkService({ serviceId, backups, configuration }: ServiceBacku
   }
   if (backups instanceof WatchkeeperError)
     return { ...common, outcome: 'unknown', passes: false, dataQualityIssues: [], failure: failureOf(backups) }
-  return { ...common, count: answers.length, ...judgeBackups(known, limit.hours, options) }
+  return { ...common, count: answers.length, ...judgeBackups(listed, limit.hours, options) }
 }
 
 /** Kinds of failure that mean that the API has no backup configurations. */
@@ -194,7 +201,7 @@ const absentKinds: ReadonlySet<ErrorKind> = new Set(['not-served', 'not-found'])
 function chooseLimit(
   configuration: ServiceBackups['configuration'],
   maxAgeHours: number | undefined,
-  known: readonly KnownBackup[],
+  listed: readonly KnownBackup[],
 ): ServiceCheck['limit'] {
   if (maxAgeHours !== undefined) return { hours: maxAgeHours, source: 'input' }
   if (configuration === undefined || configuration instanceof WatchkeeperError) {
@@ -203,7 +210,7 @@ function chooseLimit(
   }
   const configured = configuredOf(configuration)
   const periodHours = effectivePeriodHours(configuration)
-  const typicalHours = computeTypicalDurationMs(known.filter(isSuccessful)) / hourMs
+  const typicalHours = computeTypicalDurationMs(listed.filter(isSuccessful)) / hourMs
   const hours = periodHours === undefined ? undefined : deriveLimitHours(periodHours, typicalHours)
   return hours === undefined
     ? { hours: defaultLimitHours, source: 'default', defaultReason: 'no-period', ...configured }
@@ -229,12 +236,12 @@ function failureOf(error: WatchkeeperError): NonNullable<ServiceCheck['failure']
 
 export const isSuccessful = (backup: KnownBackup): boolean => classifyBackup(backup) === 'successful'
 
-function judgeBackups(known: readonly KnownBackup[], limitHours: number, { nowMs, createdMs, minSizeRatio }: CheckOptions) {
+function judgeBackups(listed: readonly KnownBackup[], limitHours: number, { nowMs, createdMs, minSizeRatio }: CheckOptions) {
   const rules = { limitMs: Math.round(limitHours * hourMs), nowMs, createdMs }
-  const { decisive, lastSuccessful, inProgress, issues, firstDueMs, ...freshness } = judgeFreshness(known, rules)
+  const { decisive, lastSuccessful, inProgress, issues, firstDueMs, ...freshness } = judgeFreshness(listed, rules)
   const toAged = ({ backup, ageMs }: Aged<KnownBackup>) => ({ id: backup.answer.id, ageMs })
   const last = lastSuccessful?.backup
-  const trend = last && computeTrend([last, ...known.filter((backup) => backup !== last && isSuccessful(backup))])
+  const trend = last && computeTrend([last, ...listed.filter((backup) => backup !== last && isSuccessful(backup))])
   const ageHours = decisive && toHours(decisive.ageMs)
   return {
     ...freshness,

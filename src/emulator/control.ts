@@ -52,7 +52,7 @@ const restoreSchema = z.strictObject({
   tags: z.array(z.strictObject({ key: z.string(), value: z.string().exactOptional() })).optional(),
   /** Minutes from the request until the service runs. */
   minutes: z.number().min(0).optional(),
-  fault: z.enum(['stuck', 'failed', 'degraded', 'stopped', 'empty-table', 'older-data', 'missing-table'] as const).optional(),
+  fault: z.enum(['stuck', 'failed', 'degraded', 'stopped', 'empty-table', 'older-data', 'missing-table']).optional(),
 })
 
 /** A restore as the vendor's `POST /services` with a `backupId` starts it. Default: it runs at once, without tags, and with all data. */

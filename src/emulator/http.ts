@@ -24,7 +24,6 @@ export class StatusError extends Error {
 /** A list is a header that is sent several times. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 
-/** A response before it is sent. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: Headers

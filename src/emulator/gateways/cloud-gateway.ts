@@ -25,7 +25,7 @@ import {
   type Gateway,
   GatewayError,
   type Identity,
-  identify,
+  identifyKey,
   notFound,
   requireJson,
   toSqlContext,
@@ -188,7 +188,7 @@ function requireService({ organization, param }: PlatformCall): Service {
 function identifyPair(context: EmulatorContext, authorization: string | undefined): Identity {
   const pair = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization ?? '')?.[1] ?? ''
   const [, keyId, own] = /^([^:]*):(.*)$/s.exec(Buffer.from(pair, 'base64').toString()) ?? []
-  return identify(context, authorization, keyId, ({ id, secret }) => id === keyId && secret === own)
+  return identifyKey(context, authorization, keyId, ({ id, secret }) => id === keyId && secret === own)
 }
 
 function authorize({ key, credentials }: Identity, permission: Permission): ApiKey {

@@ -19,7 +19,7 @@ interface FieldShapes {
 
 const namesOnly = (names: string): FieldShapes => Object.fromEntries(names.split(' ').map((name) => [name, 'any']))
 
-const fieldsOf = (fields: z.ZodRawShape, undocumented = ''): FieldShapes =>
+const documentedFields = (fields: z.ZodRawShape, undocumented = ''): FieldShapes =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => (undocumented.split(' ').includes(name) ? [] : [[name, shapeOf(field)]])),
   )
@@ -30,7 +30,7 @@ function shapeOf(schema: z.ZodTypeAny): BodyShape {
   if (schema instanceof z.ZodDefault) return shapeOf(schema.removeDefault())
   if (schema instanceof z.ZodEffects) return shapeOf(schema.innerType())
   if (schema instanceof z.ZodArray) return [shapeOf(schema.element)]
-  if (schema instanceof z.ZodObject) return fieldsOf(schema.shape)
+  if (schema instanceof z.ZodObject) return documentedFields(schema.shape)
   if (schema instanceof z.ZodIntersection)
     return Object.assign({}, ...[schema._def.left, schema._def.right].map((part: z.ZodTypeAny) => shapeOf(part)))
   if (schema instanceof z.ZodDiscriminatedUnion) {
@@ -44,7 +44,7 @@ function shapeOf(schema: z.ZodTypeAny): BodyShape {
 function configShape({ displayType, configType }: JsonObject): BodyShape {
   const isSql = configType === 'sql'
   const fields = (isSql ? sqlFields : builderFields)[String(displayType)]
-  return fields === undefined ? 'any' : { displayType: 'any', ...fieldsOf(fields, isSql ? 'seriesLimit' : '') }
+  return fields === undefined ? 'any' : { displayType: 'any', ...documentedFields(fields, isSql ? 'seriesLimit' : '') }
 }
 
 const channelShape = namesOnly('type emailRecipients webhookId webhookService slackChannelId severity')
@@ -61,12 +61,12 @@ const filterSettings = { ...namesOnly('databaseName tableName'), columns: [names
 const sourceShapes: Readonly<Record<string, FieldShapes>> = Object.fromEntries(
   sourceBody.options.map(({ shape }) => {
     const { value: kind } = shape.kind
-    return [kind, { id: 'any', ...('materializedViews' in shape && { filterSettings }), ...fieldsOf(shape, undocumented[kind]) }]
+    return [kind, { id: 'any', ...('materializedViews' in shape && { filterSettings }), ...documentedFields(shape, undocumented[kind]) }]
   }),
 )
 
 const dashboardShape = (schema: typeof newDashboard | typeof changedDashboard): BodyShape => ({
-  ...fieldsOf(schema.innerType().shape),
+  ...documentedFields(schema.innerType().shape),
   savedFilterValues: [namesOnly('type condition name values')],
 })
 
@@ -74,13 +74,12 @@ const dashboardShape = (schema: typeof newDashboard | typeof changedDashboard): 
 export const bodyShapes: Readonly<Record<string, BodyShape>> = {
   'POST dashboards': dashboardShape(newDashboard),
   'PUT dashboards': dashboardShape(changedDashboard),
-  'POST alerts': { ...fieldsOf(alertFields), channel: channelShape, channels: [channelShape] },
-  'POST saved-searches': { ...fieldsOf(savedSearch.shape), filters: [namesOnly('type condition')] },
+  'POST alerts': { ...documentedFields(alertFields), channel: channelShape, channels: [channelShape] },
+  'POST saved-searches': { ...documentedFields(savedSearch.shape), filters: [namesOnly('type condition')] },
   'POST webhooks': shapeOf(webhook),
   'POST sources': ({ kind }) => sourceShapes[String(kind)] ?? 'any',
 }
 
-/** Whether the gateway accepts a field that is not in the document. */
 type AcceptsField = (name: string) => boolean
 
 /** The first property of the body that the document does not have, as a path such as `tiles.0.config.nonsense`. */

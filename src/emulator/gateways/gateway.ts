@@ -20,18 +20,16 @@ export interface Gateway {
   toResult(ids: Ids, result: unknown): HttpResponse
 }
 
-export type Credentials = 'valid' | 'absent' | 'wrong'
-
 /** Who sent a request. */
 export interface Identity {
-  readonly credentials: Credentials
+  readonly credentials: 'valid' | 'absent' | 'wrong'
   /** The key as it was sent. Every key has its own rate limit, unknown keys included. */
   readonly keyId: string
   readonly key?: ApiKey
 }
 
 /** Whose key a request has. Without a `keyId`, it has none in the form of the gateway. */
-export function identify(
+export function identifyKey(
   { store, settings }: EmulatorContext,
   authorization: string | undefined,
   keyId: string | undefined,

@@ -6,7 +6,7 @@ import { findRoute } from '../product/product.ts'
 import { UnsupportedQuery } from '../product/sql.ts'
 import { demo } from '../shop/demo.ts'
 import { findService } from '../store.ts'
-import { callProduct, type Gateway, type Identity, identify, toSqlContext, totalHeaders } from './gateway.ts'
+import { callProduct, type Gateway, type Identity, identifyKey, toSqlContext, totalHeaders } from './gateway.ts'
 
 const resources = ['alerts', 'charts', 'connections', 'dashboards', 'saved-searches', 'search', 'sources', 'team', 'webhooks']
 
@@ -16,7 +16,7 @@ export function createHyperdxGateway(settings: Settings): Gateway {
     maxBodyBytes: 32 * 1024 * 1024,
     identify(context, authorization) {
       const secret = authorization?.split('Bearer ')[1] || undefined
-      return identify(context, authorization, secret, (key) => key.secret === secret)
+      return identifyKey(context, authorization, secret, (key) => key.secret === secret)
     },
     // A body that cannot be parsed is rejected before it is counted.
     isLimited: (request) => resources.includes(toSegments(request.path)?.[0]?.toLowerCase() ?? '') && !('rejection' in parseBody(request)),

@@ -154,7 +154,6 @@ export const changedDashboard = z
   .superRefine(checkCrossFields)
 
 type DashboardBody = z.output<typeof newDashboard> | z.output<typeof changedDashboard>
-type TileBody = DashboardBody['tiles'][number]
 
 const emptyDashboard = { tags: [], filters: [], savedQuery: null, savedQueryLanguage: null, savedFilterValues: [], containers: [] }
 
@@ -322,14 +321,14 @@ function findReferenceProblem(service: Service, { tiles, filters = [], container
       .filter(({ config }) => isMeant(config))
       .flatMap(({ id, config }) => {
         const stored = existing?.tiles.find((tile) => tile.id === id)?.config
-        return stored?.sourceId === config.sourceId && stored !== undefined && isKept(stored, config) ? [] : sourceOf(config)
+        return stored?.sourceId === config.sourceId && stored !== undefined && isKept(stored, config) ? [] : ownSourceIds(config)
       })
   const problems: readonly (readonly [string, readonly unknown[]])[] = [
     [
       'Could not find the following source IDs',
       missing(
         [
-          ...configs.flatMap((config) => [...sourceOf(config), ...clickTargetOf(config, 'search')]),
+          ...configs.flatMap((config) => [...ownSourceIds(config), ...clickTargetOf(config, 'search')]),
           ...filters.map(({ sourceId }) => sourceId),
         ],
         sources,
@@ -373,7 +372,7 @@ function findReferenceProblem(service: Service, { tiles, filters = [], container
 
 const unique = (ids: readonly string[]) => [...new Set(ids)]
 
-function findContainerProblems(tiles: readonly TileBody[], containers: readonly JsonObject[]) {
+function findContainerProblems(tiles: DashboardBody['tiles'], containers: readonly JsonObject[]) {
   const byId = new Map(containers.map((container) => [container.id, container]))
   return tiles.flatMap(({ containerId, tabId }, index): string[] => {
     const container = byId.get(containerId)
@@ -386,7 +385,7 @@ function findContainerProblems(tiles: readonly TileBody[], containers: readonly 
   })
 }
 
-const sourceOf = ({ sourceId }: JsonObject) => (sourceId ? [String(sourceId)] : [])
+const ownSourceIds = ({ sourceId }: JsonObject) => (sourceId ? [String(sourceId)] : [])
 
 /** The id that a click of this type leads to. */
 const clickTargetOf = ({ onClick }: JsonObject, type: string) =>

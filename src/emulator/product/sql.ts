@@ -96,7 +96,7 @@ function answerCounted(request: SqlRequest, { sources }: Service, nowMs: number)
     if (found === undefined) continue
     const { database, table } = found
     const source = sources.find(({ from }) => isJsonObject(from) && from.databaseName === database && from.tableName === table)
-    if (source === undefined) return unknownTable(database, table)
+    if (source === undefined) return noSuchTable(database, table)
     const count: Count = ({ conditions, ...range }, group = found.group) => {
       const common = { sourceId: source.id, aggFn: 'count', whereLanguage: 'sql', groupBy: group === undefined ? [] : [group] } as const
       const rows = computeSeries({ ...range, series: conditions.map((where) => ({ ...common, where })) }, sources, storedAt(nowMs))
@@ -119,7 +119,7 @@ function answerCounted(request: SqlRequest, { sources }: Service, nowMs: number)
 
 const tableForm = 'FROM `(?<database>.*)`\\.`(?<table>.*)`'
 
-const unknownTable = (database: string | undefined, table: string | undefined) => ({
+const noSuchTable = (database: string | undefined, table: string | undefined) => ({
   error: `Unknown table expression identifier '${database}.${table}'. `,
 })
 
@@ -136,7 +136,7 @@ function answerColumns({ sql }: SqlRequest, { sources }: Service): SqlResult | u
       from.databaseName === database &&
       (from.tableName === table || (isJsonObject(metricTables) && Object.values(metricTables).includes(table))),
   )
-  if (source === undefined) return unknownTable(database, table)
+  if (source === undefined) return noSuchTable(database, table)
   const expressions = [columns, group, order].join(' ').replace(/'(?:[^'\\]|\\.)*'/g, '')
   const aliases = [...expressions.matchAll(/\bAS "?(\w+)/gi)].map(([, alias]) => alias)
   // Columns of OpenTelemetry begin with a capital letter, and functions of ClickHouse do not.
@@ -145,10 +145,10 @@ function answerColumns({ sql }: SqlRequest, { sources }: Service): SqlResult | u
   return missing === undefined ? { rows: [] } : { error: `Unknown expression or function identifier \`${missing}\`. ` }
 }
 
-const end = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\}`
+const endSql = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\}`
 
 /** A time so many milliseconds before the end. */
-const beforeEnd = (name: string) => String.raw`${end} - (?<${name}>\d+)\)`
+const beforeEnd = (name: string) => String.raw`${endSql} - (?<${name}>\d+)\)`
 
 const sloShape = new RegExp(
   [
@@ -157,14 +157,14 @@ const sloShape = new RegExp(
     String.raw`(?:  ifNull\(toString\(\((?<group>\w+)\)\), ''\) AS (?<groupName>\w+),\n)?  toFloat64\(count\(\)\) AS (?<total>\w+),`,
     String.raw`  toFloat64\(countIf\((?<good>.*)\)\) AS (?<goodName>\w+)`,
     tableForm,
-    String.raw`WHERE \(\w+\) >= ${beforeEnd('all')} AND \(\w+\) < ${end}\)`,
+    String.raw`WHERE \(\w+\) >= ${beforeEnd('all')} AND \(\w+\) < ${endSql}\)`,
     String.raw`    AND (?<where>[\s\S]*)`,
     'GROUP BY .*\nORDER BY .*$',
   ].join('\n'),
 )
 
 /** The conditions of all events, and of the good ones. */
-function eventsOf(where = '', good = '') {
+function eventConditions(where = '', good = '') {
   const all = where.replaceAll('\n', ' ')
   return [all, `${all} AND ${good}`]
 }
@@ -175,7 +175,7 @@ function answerSlo(
   { endMs }: SqlRequest,
 ) {
   const recentMs = endMs - Number(recent)
-  const conditions = eventsOf(where, good)
+  const conditions = eventConditions(where, good)
   return [
     ...count({ conditions, granularity: '1h', startTime: endMs - Number(all), endTime: recentMs - 1 }),
     ...count({ conditions, granularity: '5m', startTime: recentMs, endTime: endMs - 1 }),
@@ -204,7 +204,12 @@ const burnRateShape = new RegExp(
 )
 
 function answerBurnRate({ group, good, where, least, multiplier, divisor, short, long }: ShapeGroups, count: Count, { endMs }: SqlRequest) {
-  const counted = count({ conditions: eventsOf(where, good), granularity: '5m', startTime: endMs - Number(long), endTime: endMs - 1 })
+  const counted = count({
+    conditions: eventConditions(where, good),
+    granularity: '5m',
+    startTime: endMs - Number(long),
+    endTime: endMs - 1,
+  })
   const sumOf = (rows: readonly Counted[], column: number): number => rows.reduce((sum, { counts }) => sum + (counts[column] ?? 0), 0)
   const rateOf = (rows: readonly Counted[]): number =>
     ((sumOf(rows, 0) - sumOf(rows, 1)) * Number(multiplier)) / (sumOf(rows, 0) * Number(divisor))
@@ -336,6 +341,8 @@ function rowHash(timeMs: number, value: number): bigint {
   return (BigInt(half(1)) << 32n) | BigInt(half(2))
 }
 
+const startGroup = () => ({ rows: 0, sum: 0n, newestMs: 0, stepMs: 24 * hourMs, hashes: new Set<bigint>() })
+
 function countGroups(tables: readonly Table[], found: ShapeGroups, nowMs: number): SqlResult | undefined {
   const { time, hash, key = '', where } = found
   const table = findTable(tables, found, timeColumnIn(time))
@@ -347,17 +354,14 @@ function countGroups(tables: readonly Table[], found: ShapeGroups, nowMs: number
   const listed = list === undefined ? undefined : new Set(list.split(', '))
   const toGroup = (age: string, hashed: bigint): string =>
     limit === undefined ? age : hashed <= BigInt(limit) ? `(1,${hashed})` : `(0,${hashed % 1024n})`
-  const groups = new Map<
-    string,
-    { readonly hashes: Set<bigint>; readonly sum: bigint } & Readonly<Record<'rows' | 'newestMs' | 'stepMs', number>>
-  >()
+  const groups = new Map<string, ReturnType<typeof startGroup>>()
   for (const [rowMs, value] of table.rows ?? rowsUntil(table, nowMs)) {
     const timeMs = time === '0' ? 0 : rowMs
     const age = ageAt(timeMs)
     if (listed !== undefined && !listed.has(age)) continue
     const hashed = hash === '0' ? 0n : rowHash(rowMs, value)
     const of = toGroup(age, hashed)
-    const group = groups.get(of) ?? { rows: 0, sum: 0n, newestMs: 0, stepMs: 24 * hourMs, hashes: new Set() }
+    const group = groups.get(of) ?? startGroup()
     groups.set(of, {
       rows: group.rows + 1,
       sum: group.sum + hashed,

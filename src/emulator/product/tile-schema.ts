@@ -69,18 +69,18 @@ export const colorRule = z.discriminatedUnion('operator', [
 ])
 
 const sqlText = z.string().max(10_000)
-const optionalText = sqlText.optional()
+const optionalSql = sqlText.optional()
 const filledText = z.string().min(1).max(10_000)
 
 export const quantileLevel = z.union([z.literal(0.5), z.literal(0.9), z.literal(0.95), z.literal(0.99)])
 
 const seriesItem = z
   .object({
-    valueExpression: optionalText,
-    alias: optionalText,
+    valueExpression: optionalSql,
+    alias: optionalSql,
     aggFn: aggregateFunction,
     level: quantileLevel.optional(),
-    where: optionalText.default(''),
+    where: optionalSql.default(''),
     whereLanguage: queryLanguage,
     numberFormat,
     metricType: metricType.optional(),
@@ -98,7 +98,7 @@ const clickLink = {
     z.object({ mode: z.literal('id'), id: objectId }),
     z.object({ mode: z.literal('template'), template: filledText }),
   ]),
-  whereTemplate: optionalText,
+  whereTemplate: optionalSql,
   whereLanguage: queryLanguage,
   filters: z
     .array(
@@ -118,34 +118,34 @@ const clickAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('external'), urlTemplate: filledText }),
 ])
 
-const flag = z.boolean().optional()
+const optionalFlag = z.boolean().optional()
 const cap = z.number().int().nonnegative().optional()
 
 const fields = {
   sourceId: objectId,
   select: z.array(seriesItem).min(1).max(20),
-  groupBy: optionalText,
-  having: optionalText,
-  orderBy: optionalText,
-  asRatio: flag,
-  alignDateRangeToGranularity: flag,
-  fillNulls: flag,
+  groupBy: optionalSql,
+  having: optionalSql,
+  orderBy: optionalSql,
+  asRatio: optionalFlag,
+  alignDateRangeToGranularity: optionalFlag,
+  fillNulls: optionalFlag,
   numberFormat,
   formulas: z
     .array(z.object({ expression: z.string().max(1024), alias: z.string().optional(), numberFormat }))
     .max(10)
     .optional(),
-  showOperandSeries: flag,
-  compareToPreviousPeriod: flag,
-  fitYAxisToData: flag,
-  groupByColumnsOnLeft: flag,
+  showOperandSeries: optionalFlag,
+  compareToPreviousPeriod: optionalFlag,
+  fitYAxisToData: optionalFlag,
+  groupByColumnsOnLeft: optionalFlag,
   onClick: clickAction.optional(),
   seriesLimit: cap,
   limit: cap,
   color: color.optional(),
   colorRules: z.array(colorRule).max(10).optional(),
   backgroundChart: z.object({ type: z.enum(['line', 'area']), color: color.optional() }).optional(),
-  where: optionalText.default(''),
+  where: optionalSql.default(''),
   whereLanguage: queryLanguage,
   markdown: z.string().max(50_000).optional(),
   configType: z.literal('sql'),
@@ -153,41 +153,41 @@ const fields = {
   sqlTemplate: z.string().max(100_000),
 }
 
-const named = (names: string): z.ZodRawShape =>
+const fieldsNamed = (names: string): z.ZodRawShape =>
   Object.fromEntries(names.split(' ').map((name) => [name, fields[name as keyof typeof fields]])) // Without its field, zod would throw.
 
-const oneSeries = { ...named('sourceId select groupBy orderBy numberFormat limit'), select: z.array(seriesItem).length(1) }
-const overTime = 'sourceId select groupBy asRatio alignDateRangeToGranularity fillNulls numberFormat formulas showOperandSeries'
-const filtered = 'sourceId select where whereLanguage'
+const oneSeries = { ...fieldsNamed('sourceId select groupBy orderBy numberFormat limit'), select: z.array(seriesItem).length(1) }
+const overTimeFields = 'sourceId select groupBy asRatio alignDateRangeToGranularity fillNulls numberFormat formulas showOperandSeries'
+const filteredFields = 'sourceId select where whereLanguage'
 
 const heatmapItem = z.object({
   valueExpression: filledText,
-  countExpression: optionalText,
+  countExpression: optionalSql,
   heatmapScaleType: z.enum(['log', 'linear']).optional(),
 })
 
 /** The fields of each display type, in the order of the product's messages. */
 export const builderFields: Readonly<Record<string, z.ZodRawShape>> = {
-  line: named(`${overTime} compareToPreviousPeriod fitYAxisToData seriesLimit`),
-  stacked_bar: named(`${overTime} seriesLimit`),
-  table: named('sourceId select groupBy having orderBy asRatio numberFormat groupByColumnsOnLeft onClick formulas showOperandSeries'),
-  number: named('sourceId select numberFormat formulas color colorRules backgroundChart'),
+  line: fieldsNamed(`${overTimeFields} compareToPreviousPeriod fitYAxisToData seriesLimit`),
+  stacked_bar: fieldsNamed(`${overTimeFields} seriesLimit`),
+  table: fieldsNamed('sourceId select groupBy having orderBy asRatio numberFormat groupByColumnsOnLeft onClick formulas showOperandSeries'),
+  number: fieldsNamed('sourceId select numberFormat formulas color colorRules backgroundChart'),
   pie: oneSeries,
   bar: oneSeries,
-  heatmap: { ...named(`${filtered} numberFormat`), select: z.array(heatmapItem).length(1) },
-  markdown: named('markdown'),
-  search: { ...named(filtered), select: sqlText },
-  event_patterns: { ...named(filtered), select: optionalText.default('') },
+  heatmap: { ...fieldsNamed(`${filteredFields} numberFormat`), select: z.array(heatmapItem).length(1) },
+  markdown: fieldsNamed('markdown'),
+  search: { ...fieldsNamed(filteredFields), select: sqlText },
+  event_patterns: { ...fieldsNamed(filteredFields), select: optionalSql.default('') },
 }
 
-const ofSql = { ...named('configType connectionId sqlTemplate sourceId numberFormat'), sourceId: objectId.optional() }
+const ofSql = { ...fieldsNamed('configType connectionId sqlTemplate sourceId numberFormat'), sourceId: objectId.optional() }
 
 /** Those of tiles with an own query. */
 export const sqlFields: Readonly<Record<string, z.ZodRawShape>> = {
-  line: { ...ofSql, ...named('compareToPreviousPeriod fillNulls alignDateRangeToGranularity fitYAxisToData seriesLimit') },
-  stacked_bar: { ...ofSql, ...named('fillNulls alignDateRangeToGranularity seriesLimit') },
-  table: { ...ofSql, ...named('onClick') },
-  number: { ...ofSql, ...named('color') },
+  line: { ...ofSql, ...fieldsNamed('compareToPreviousPeriod fillNulls alignDateRangeToGranularity fitYAxisToData seriesLimit') },
+  stacked_bar: { ...ofSql, ...fieldsNamed('fillNulls alignDateRangeToGranularity seriesLimit') },
+  table: { ...ofSql, ...fieldsNamed('onClick') },
+  number: { ...ofSql, ...fieldsNamed('color') },
   pie: ofSql,
   bar: ofSql,
 }

@@ -41,7 +41,7 @@ const pickFields = (from: JsonObject, fields: readonly string[]) =>
     }),
   )
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const onlyText = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 /** The web app stores null for the default limit. */
 const limitOf = (value: unknown) => value ?? undefined
@@ -49,8 +49,8 @@ const limitOf = (value: unknown) => value ?? undefined
 const fieldViews: Readonly<Record<string, (value: unknown, config: JsonObject) => unknown>> = {
   sourceId: (id, { configType }) => (configType === 'sql' ? id : (id ?? '')),
   select: viewSelect,
-  groupBy: textOf,
-  orderBy: textOf,
+  groupBy: onlyText,
+  orderBy: onlyText,
   asRatio: (isRatio, { select }) => isRatio === true && Array.isArray(select) && select.length === 2,
   formulas: (formulas, config) => (hasFormulas(config) ? formulas : undefined),
   showOperandSeries: (isShown, config) => (hasFormulas(config) ? isShown : undefined),
@@ -61,7 +61,7 @@ const fieldViews: Readonly<Record<string, (value: unknown, config: JsonObject) =
   colorRules: viewRules,
   where: (where) => where ?? '',
   whereLanguage: (language) => language ?? 'lucene',
-  markdown: (text) => textOf(text) ?? '',
+  markdown: (text) => onlyText(text) ?? '',
 }
 
 export const hasFormulas = ({ formulas }: JsonObject): boolean => Array.isArray(formulas) && formulas.length > 0
@@ -73,7 +73,7 @@ function viewSelect(select: unknown, config: JsonObject): unknown {
   switch (config.displayType) {
     case 'search':
     case 'event_patterns':
-      return textOf(select) ?? ''
+      return onlyText(select) ?? ''
     case 'heatmap': {
       const item: unknown = Array.isArray(select) ? select[0] : undefined
       if (!isJsonObject(item) || !item.valueExpression) return [{ valueExpression: '' }]

@@ -3,7 +3,7 @@ import * as z from 'zod/v3'
 import type { JsonObject, Webhook } from '../store.ts'
 import { addIssue, badRequest, notFound, ProductError, routesOf, stampOf } from './request.ts'
 
-const plain = (text: z.ZodString, what: string) =>
+const withoutControls = (text: z.ZodString, what: string) =>
   text.refine((given) => !/[\x00-\x1F\x7F]/.test(given), `${what} cannot contain control characters`)
 
 const headerName = z
@@ -23,13 +23,13 @@ export const webhook = z
     description: z.string().max(2048).optional(),
     queryParams: z
       .record(
-        plain(z.string().min(1, 'Query parameter name cannot be empty').max(1024), 'Query parameter names'),
-        plain(z.string().max(4096), 'Query parameter values'),
+        withoutControls(z.string().min(1, 'Query parameter name cannot be empty').max(1024), 'Query parameter names'),
+        withoutControls(z.string().max(4096), 'Query parameter values'),
       )
       .refine(hasFew, 'A webhook cannot have more than 100 query parameters')
       .optional(),
     headers: z
-      .record(headerName, plain(z.string().max(4096), 'Header values'))
+      .record(headerName, withoutControls(z.string().max(4096), 'Header values'))
       .refine(hasFew, 'A webhook cannot have more than 100 headers')
       .optional(),
     body: z

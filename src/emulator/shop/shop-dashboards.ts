@@ -50,9 +50,14 @@ const createTile = (ids: DemoIds, { name, source, w = 12, ...config }: TileSpec,
 
 const sourceIdOf = (sources: readonly Source[], name: string) => sources.find((source) => source.name === name)?.id ?? ''
 
-const countOf = (where: string, alias?: string): JsonObject => ({ aggFn: 'count', where, whereLanguage: 'lucene', ...(alias && { alias }) })
+const countItem = (where: string, alias?: string): JsonObject => ({
+  aggFn: 'count',
+  where,
+  whereLanguage: 'lucene',
+  ...(alias && { alias }),
+})
 
-const quantileOf = (level: number, where: string): JsonObject => ({
+const quantileItem = (level: number, where: string): JsonObject => ({
   aggFn: 'quantile',
   level,
   valueExpression: 'Duration',
@@ -61,7 +66,7 @@ const quantileOf = (level: number, where: string): JsonObject => ({
   alias: `p${level * 100}`,
 })
 
-const gaugeOf = (aggFn: string, metricName: string, metricType: string): JsonObject => ({
+const metricItem = (aggFn: string, metricName: string, metricType: string): JsonObject => ({
   aggFn,
   valueExpression: 'Value',
   metricName,
@@ -74,14 +79,14 @@ function overviewTiles(service: ServiceName): readonly TileSpec[] {
     { output: 'percent', mantissa: 2 },
     { output: 'duration', factor: 1e-9 },
   ]
-  const errors = [countOf(`${own} StatusCode:Error`, 'errors'), countOf(own, 'all')]
-  const latencies = [0.5, 0.95, 0.99].map((level) => quantileOf(level, own))
-  const errorLogs = [countOf(`${own} SeverityText:error`)]
+  const errors = [countItem(`${own} StatusCode:Error`, 'errors'), countItem(own, 'all')]
+  const latencies = [0.5, 0.95, 0.99].map((level) => quantileItem(level, own))
+  const errorLogs = [countItem(`${own} SeverityText:error`)]
   return [
     {
       name: 'Request rate',
       source: 'Traces',
-      select: [countOf(`${own} SpanKind:Server`, 'requests')],
+      select: [countItem(`${own} SpanKind:Server`, 'requests')],
       groupBy: 'SpanName',
       fillNulls: true,
     },
@@ -91,11 +96,11 @@ function overviewTiles(service: ServiceName): readonly TileSpec[] {
   ]
 }
 
-const declined = [countOf('LogAttributes.event:payment_declined')]
-const failedImports = [countOf('LogAttributes.event:import_failed')]
-const queue = [gaugeOf('avg', 'payments.queue.depth', 'gauge')]
+const declined = [countItem('LogAttributes.event:payment_declined')]
+const failedImports = [countItem('LogAttributes.event:import_failed')]
+const queue = [metricItem('avg', 'payments.queue.depth', 'gauge')]
 const searches = 'LogAttributes.event:search'
-const emptySearches = [countOf(`${searches} LogAttributes.hits:0`, 'empty'), countOf(searches, 'all')]
+const emptySearches = [countItem(`${searches} LogAttributes.hits:0`, 'empty'), countItem(searches, 'all')]
 const guide = 'Error rate above 2% for 5 minutes pages the on-call person.\n\nRunbook: `runbooks/checkout.md`'
 const errorsOnly = { where: 'SeverityText:error', whereLanguage: 'lucene' }
 const ofCheckout = { where: 'ServiceName:checkout', whereLanguage: 'lucene' }
@@ -107,7 +112,7 @@ const dashboardsOf: Readonly<Record<ServiceName, readonly { readonly name: strin
       name: 'Checkout overview',
       tiles: [
         ...overviewTiles('checkout'),
-        { name: 'Orders', w: 6, displayType: 'number', source: 'Traces', select: [countOf('SpanName:PlaceOrder')], color: 'chart-green' },
+        { name: 'Orders', w: 6, displayType: 'number', source: 'Traces', select: [countItem('SpanName:PlaceOrder')], color: 'chart-green' },
         { name: 'How to read this', displayType: 'markdown', markdown: guide },
       ],
     },
@@ -117,7 +122,7 @@ const dashboardsOf: Readonly<Record<ServiceName, readonly { readonly name: strin
         {
           name: 'Payments by provider',
           source: 'Traces',
-          select: [countOf('SpanName:Charge')],
+          select: [countItem('SpanName:Charge')],
           groupBy: "SpanAttributes['payment.provider']",
         },
         { name: 'Declined payments', source: 'Logs', select: declined },
@@ -151,7 +156,7 @@ const dashboardsOf: Readonly<Record<ServiceName, readonly { readonly name: strin
     {
       name: 'Catalog imports',
       tiles: [
-        { name: 'Imported products', source: 'Metrics', select: [gaugeOf('sum', 'imports.products', 'sum')] },
+        { name: 'Imported products', source: 'Metrics', select: [metricItem('sum', 'imports.products', 'sum')] },
         { name: 'Failed imports', displayType: 'number', source: 'Logs', select: failedImports },
         { name: 'Failures by supplier', displayType: 'bar', source: 'Logs', select: failedImports, groupBy: "LogAttributes['supplier']" },
       ],
