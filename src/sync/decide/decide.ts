@@ -8,7 +8,7 @@ import type { Declarations } from '../declarations/declarations.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import type { Plan } from './change.ts'
 import { draftPlan } from './draft.ts'
-import { type Assumed, type Draft, type Facts, type Guard, gatherFacts, type PlanOptions } from './facts.ts'
+import { type Assumed, type Draft, type Facts, gatherFacts, type PlanOptions } from './facts.ts'
 import { dependsOnPatches } from './guards/tile-writes.ts'
 import { checks, guards } from './guards.ts'
 
@@ -45,8 +45,7 @@ function settle(facts: Facts, canPatch: boolean): Plan {
 function judge(drafted: Draft, facts: Facts): Plan | { readonly assume: Assumed } {
   let draft = drafted
   const diagnostics: Diagnostic[] = []
-  const all: readonly Guard[] = [...guards, ...checks]
-  for (const guard of all) {
+  for (const guard of [...guards, ...checks]) {
     const verdict = guard(draft, facts)
     const more = [...(verdict.holds ?? [])].filter(([slot]) => !draft.assumed.held.has(slot))
     if (more.length > 0 || verdict.assume !== undefined)

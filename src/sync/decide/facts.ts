@@ -146,5 +146,3 @@ export interface Verdict {
 
 /** Pure. */
 export type Guard = (draft: Draft, facts: Facts) => Verdict
-
-export type Check = (draft: Draft, facts: Facts) => Pick<Verdict, 'diagnostics' | 'holds' | 'isFinal'>

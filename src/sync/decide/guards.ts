@@ -1,6 +1,6 @@
 import type { Rules } from '../../platform/core/diagnostics.ts'
-import type { Check, Guard } from './facts.ts'
-import { checkLimits, checkObjects, checkUses, keepOwners, limitRules, objectRules, ownerRules, useRules } from './guards/checks.ts'
+import type { Guard } from './facts.ts'
+import { checkLimits, checkObjects, keepOwners, limitRules, objectRules, ownerRules } from './guards/checks.ts'
 import { endOrphans, repairRules, repairTwins } from './guards/deletes.ts'
 import { alertProtectionRules, keepAlerts } from './guards/lost-alerts.ts'
 import { keepHiddenParts, tileWriteRules } from './guards/tile-writes.ts'
@@ -19,7 +19,7 @@ export const guards: readonly Guard[] = [
 ]
 
 /** In any order, which is that of their diagnostics. */
-export const checks: readonly Check[] = [keepOwners, checkObjects, checkUses, checkLimits]
+export const checks: readonly Guard[] = [keepOwners, checkObjects, checkLimits]
 
 export const decideRules = {
   ...twinRules,
@@ -31,6 +31,5 @@ export const decideRules = {
   ...alertProtectionRules,
   ...objectRules,
   ...ownerRules,
-  ...useRules,
   ...limitRules,
 } as const satisfies Rules

@@ -44,17 +44,21 @@ export function hold(change: Create | Update, pair: Pair, options: HoldOptions):
 /** If the file is as applied, what it names was renamed or deleted since. */
 export function holdUnresolved(change: Create | Update, unresolved: readonly Diagnostic[], isAsApplied: boolean): Held {
   const prefix = addressOf(change)
-  const parts = unresolved.map(({ message }) =>
-    (message.startsWith(prefix) ? message.slice(prefix.length).replace(/^(?:\.|: )/, '') : message).split('; '),
+  const why = toHold(
+    unresolved.map(({ message }) => (message.startsWith(prefix) ? message.slice(prefix.length).replace(/^(?:\.|: )/, '') : message)),
   )
-  const reason = parts.map(([what]) => what).join('; ')
-  const advice = [...new Set(parts.flatMap(([, ...others]) => others))]
   const at = unresolved[0]?.location
-  if (!isAsApplied)
-    return { ...holdBecause(change, true, { reason, remedies: advice.length > 0 ? advice : ['correct the file or the service'] }), at }
-  const since = `${reason}; it was renamed or deleted in the service since the last apply`
+  if (!isAsApplied) return { ...holdBecause(change, true, why), at }
+  const since = `${why.reason}; it was renamed or deleted in the service since the last apply`
   const remedies = ['after a rename, run pull to write the new name']
   return { ...holdBecause(change, false, { reason: since, remedies }), origin: 'service', at }
+}
+
+/** The advice of a message follows what is wrong, behind a semicolon. */
+export function toHold(messages: readonly string[]): Hold {
+  const parts = messages.map((message) => message.split('; '))
+  const advice = [...new Set(parts.flatMap(([, ...others]) => others))]
+  return { reason: parts.map(([what]) => what).join('; '), remedies: advice.length > 0 ? advice : ['correct the file or the service'] }
 }
 
 export const holdBecause = (change: Create | Update, isError: boolean, { reason, remedies }: Hold): Held => ({
