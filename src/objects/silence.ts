@@ -24,13 +24,8 @@ type SilenceDecision =
   | { readonly decision: 'left-out'; readonly reason: string }
   | Refusal
 
-interface SilenceRequest {
-  readonly nowMs: number
-  readonly durationMs: number
-}
-
 /** A silence that ends later stays. */
-export function decideSilence(alert: Body, { nowMs, durationMs }: SilenceRequest): SilenceDecision {
+export function decideSilence(alert: Body, { nowMs, durationMs }: Readonly<Record<'nowMs' | 'durationMs', number>>): SilenceDecision {
   const schedule = readSchedule(alert)
   if ('decision' in schedule) return schedule
   const { intervalMs, startMs = nowMs } = schedule

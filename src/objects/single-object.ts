@@ -24,8 +24,8 @@ import { unwrap } from '../platform/api/wire.ts'
 import { type Diagnostic, inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { InputError, inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
-import { untrustedSentence } from '../platform/core/line.ts'
-import { firstOf } from '../platform/core/text.ts'
+import { type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
+import { capitalize, firstOf } from '../platform/core/text.ts'
 import type { ReadDocument, ValuePath } from '../platform/documents/document.ts'
 import { parseWithLocations } from '../platform/documents/parse.ts'
 import { coreOf, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
@@ -63,7 +63,7 @@ export async function readObject<T>(
   text: string,
   input: string,
   { schema, fromApi }: { readonly schema: z.ZodType<T>; readonly fromApi: FromApi },
-  files: Pick<Files, 'read'>,
+  files: Files,
 ): Promise<ReadObject<T>> {
   const isPath = !text.trim().includes('\n') && /\.(?:ya?ml|json)$/.test(text.trim())
   const name = isPath ? text.trim() : input
@@ -86,7 +86,7 @@ export async function readObject<T>(
 }
 
 /** Adds what files would not accept of the document: a gateway names one field, and no line. */
-export async function explainRefusal<T>({ complaints }: Pick<ReadObject<unknown>, 'complaints'>, write: Promise<T>): Promise<T> {
+export async function explainRefusal<T>({ complaints }: ReadObject<unknown>, write: Promise<T>): Promise<T> {
   try {
     return await write
   } catch (thrown) {
@@ -105,7 +105,7 @@ type DroppedFields = z.output<typeof droppedFields>
 
 /** An empty field, and one with the default of the server, means the same as none. */
 export function findDropped(
-  { schema, toBody }: Pick<KindWire, 'schema' | 'toBody'>,
+  { schema, toBody }: KindWire,
   sent: Body,
   stored: StoredObject,
   isHarmless: (path: ValuePath) => boolean,
@@ -279,6 +279,14 @@ export function toDocument(kind: KindWire & KindFile, stored: StoredObject): Bod
   }
   return kind.toFile(kind.toBody(stored), context)
 }
+
+export const singleOutput = (label: string, changed = 'Whether this run changed anything.') =>
+  z.object({ id: z.string().describe(`Id of the ${label}.`), changed: z.boolean().describe(changed) })
+
+export const deletedOutput = (label: string) => singleOutput(label, `Whether the ${label} existed.`)
+
+export const headlineOfDelete = (label: string, { id, changed }: z.output<ReturnType<typeof singleOutput>>): Line =>
+  changed ? say`Deleted ${trusted(label)} ${untrusted(id)}` : say`${trusted(capitalize(label))} ${untrusted(id)} did not exist`
 
 export const declarationDetail = (label: string) =>
   z.record(z.string(), z.unknown()).describe(`The ${label} as a document that update-${label} takes.`)

@@ -22,7 +22,7 @@ export const planChanges = ({ objects }: Files, storedObjects: StoredObjects, op
 
 /** The server is asked whether it can patch dashboards, where the plan depends on that. */
 export async function planForServer(
-  api: Pick<ReadApi, 'hasPatchTool'>,
+  api: ReadApi,
   { objects }: Files,
   storedObjects: StoredObjects,
   options: PlanOptions,
@@ -47,7 +47,7 @@ function judge(drafted: Draft, facts: Facts): Plan | { readonly assume: Assumed 
   const diagnostics: Diagnostic[] = []
   for (const guard of [...guards, ...checks]) {
     const verdict = guard(draft, facts)
-    const more = [...(verdict.holds ?? [])].filter(([slot]) => !draft.assumed.held.has(slot))
+    const more = (verdict.holds ?? []).filter(([slot]) => !draft.assumed.held.has(slot))
     if (more.length > 0 || verdict.assume !== undefined)
       return { assume: { ...draft.assumed, ...verdict.assume, held: new Map([...draft.assumed.held, ...more]) } }
     if (verdict.isFinal) return { project: facts.project, changes: [], orphans: [], diagnostics: verdict.diagnostics ?? [], seen: {} }

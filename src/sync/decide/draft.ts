@@ -75,7 +75,7 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
   const object = { ...facts, kind, nameOf, common }
   const steps = compared.map(({ pair, desired: { body, keptTiles, diagnostics: unresolved }, sides }) => {
     const planned = planObject(pair, body, sides, object)
-    const change = unresolved.length === 0 || isHeld(planned) ? planned : holdUnresolved(planned, unresolved, isAsApplied(pair))
+    const change = unresolved.length === 0 || isHeld(planned) ? planned : holdUnresolved({ change: planned, pair }, unresolved)
     return { kind, change: asAssumed({ ...change, keptTiles }, pair, facts), pair }
   })
   return { kind, steps, orphans, twins, diagnostics, directory }

@@ -137,7 +137,7 @@ export interface Verdict {
   readonly steps?: readonly Step[]
   readonly diagnostics?: readonly Diagnostic[]
   /** With one that the draft does not hold yet, the plan is drafted again. */
-  readonly holds?: ReadonlyMap<string, Held> | undefined
+  readonly holds?: readonly (readonly [string, Held])[] | undefined
   /** Then the plan is drafted again. */
   readonly assume?: Partial<Omit<Assumed, 'held'>> | undefined
   /** Whether nothing else of the plan would happen. */

@@ -63,7 +63,7 @@ export function matchObjects<D extends Declared>(
   return { pairs, orphans: orphans.filter(({ stored }) => !paired.has(stored)), diagnostics }
 }
 
-function reportEqualIdentities({ kind, declared }: Pick<Finder, 'kind' | 'declared'>): readonly Diagnostic[] {
+function reportEqualIdentities({ kind, declared }: Finder): readonly Diagnostic[] {
   if (kind.ownership === 'marker') return []
   const unidentified = declared.filter((one) => sourceIdOf(one) === undefined)
   return [...Map.groupBy(unidentified, ({ value }) => kind.tokenOf(value)).values()].flatMap(([, ...others]) =>
@@ -126,7 +126,7 @@ const likenessOfDeclared = <D extends Declared>(declared: D, { kind, resolve }: 
 
 function objectsLike(
   likeness: string | undefined,
-  { kind, byId, byName }: Pick<Finder, 'kind' | 'byId' | 'byName'>,
+  { kind, byId, byName }: Finder,
 ): readonly MarkedObject[] {
   if (likeness === undefined) return []
   if (likeness.startsWith('name ')) return byName.get(likeness.slice('name '.length)) ?? []

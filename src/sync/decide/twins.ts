@@ -68,7 +68,7 @@ export function adviseOnTwins(kind: TwinKind & KindRules, canPatch: boolean, com
 interface TwinsContext {
   readonly project: string
   readonly kinds: Kinds
-  readonly storedObjects: Pick<StoredObjects, 'alert'>
+  readonly storedObjects: StoredObjects
   readonly canPatch: boolean
   readonly index: StoredIndex
   readonly context: ResolveContext

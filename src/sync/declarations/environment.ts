@@ -173,7 +173,7 @@ export const environmentRules = {
 } as const satisfies Rules
 
 export const findUnknownAdoptions = (
-  { document }: Pick<NamedEnvironment, 'document'>,
+  { document }: NamedEnvironment,
   declared: readonly { readonly kind: KindName; readonly key: string }[],
 ): readonly Diagnostic[] =>
   kindNames.flatMap((kind) => {

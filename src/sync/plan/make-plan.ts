@@ -134,7 +134,7 @@ interface CommandAim {
   readonly service: Target
 }
 
-export const optionsFor = (files: Pick<Files, 'secret'>, kinds: Kinds, aim: CommandAim) =>
+export const optionsFor = (files: Files, kinds: Kinds, aim: CommandAim) =>
   ({
     project: aim.project,
     kinds,

@@ -36,7 +36,7 @@ import { writeNewFile } from './write-yaml.ts'
 
 export interface DraftInput {
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
-  readonly plan: Pick<Plan, 'project' | 'changes'>
+  readonly plan: Plan
   readonly storedObjects: StoredObjects
   readonly kinds: Kinds
   readonly globs: readonly string[]
@@ -180,7 +180,7 @@ export function draftPull(input: DraftInput): Draft {
 function queryTilesOf(
   others: readonly SelectedObject[],
   context: WithoutQueries,
-  { excluded }: Pick<DraftInput, 'excluded'>,
+  { excluded }: DraftInput,
 ): ReadonlySet<unknown> {
   const added = others.flatMap((one) => ('key' in one && !excluded.has(identityOf(one.kind, one.stored.id)) ? [one] : []))
   const keys = new Map(added.map(({ kind, key, stored }) => [identityOf(kind, stored.id), key]))
@@ -220,7 +220,7 @@ interface WithoutQueries extends Pick<FileContext, 'directory' | 'sources' | 'ke
 type DraftContext = WithoutQueries & QueriesInFiles
 
 /** Anyone can type a secret into a text of the service. A file that is changed without a person gets nothing that looks like one. */
-function createSecretFinder({ storedObjects, only }: Pick<DraftInput, 'storedObjects' | 'only'>): DraftContext['explainSecret'] {
+function createSecretFinder({ storedObjects, only }: DraftInput): DraftContext['explainSecret'] {
   const copies = createCopiedUrls()
   copies.add(storedUrlsOf(storedObjects.webhook))
   const redact = createRedact([], copies.search)
@@ -241,7 +241,7 @@ const textsIn = (value: unknown): readonly string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-const declaredTiles = ({ dashboard }: Kinds, plan: Pick<Plan, 'changes'>): DraftContext['declaredTiles'] =>
+const declaredTiles = ({ dashboard }: Kinds, plan: Plan): DraftContext['declaredTiles'] =>
   new Map(
     changesOf(plan, 'dashboard').flatMap(({ desired, stored }) =>
       desired === undefined || stored === undefined
@@ -413,7 +413,7 @@ function followTile(one: Declared, { desired, stored }: Change, { kinds, ...cont
 }
 
 /** Where all objects follow the tile to the same name, and the template spells it out. */
-function followInTemplates(drafted: readonly Drafted[], { texts }: Pick<DraftInput, 'texts'>): readonly Drafted[] {
+function followInTemplates(drafted: readonly Drafted[], { texts }: DraftInput): readonly Drafted[] {
   const groups = Map.groupBy(drafted, (one) => one.template && JSON.stringify({ ...one.template, instance: undefined }))
   const followed = new Map<Drafted, Drafted>()
   for (const [place, group] of groups) {
@@ -461,7 +461,7 @@ const namesOf = (fields: readonly DifferingField[]): string => fields.map(({ fie
 const isRemovable = (
   declared: Declared,
   { kinds }: DraftContext,
-  { removeDeclarations, excluded, storedObjects }: Pick<DraftInput, 'removeDeclarations' | 'excluded' | 'storedObjects'>,
+  { removeDeclarations, excluded, storedObjects }: DraftInput,
 ): boolean =>
   removeDeclarations &&
   !excluded.has(excludedAs(declared)) &&
@@ -503,7 +503,7 @@ function placeNewObjects(kinds: Kinds, { declarations, globs, texts }: DraftInpu
 function draftFiles(
   drafted: readonly Drafted[],
   kinds: Kinds,
-  { texts, variable, environment }: Pick<DraftInput, 'texts' | 'variable' | 'environment'>,
+  { texts, variable, environment }: DraftInput,
 ): { readonly draft: Draft; readonly shared: readonly string[] } {
   const replacedExpressions = new Map<string, readonly string[]>()
   const shared = new Set<string>()

@@ -67,7 +67,7 @@ export const instantiatedDifferences = ({ objects }: Draft): readonly Diagnostic
   })
 
 /** `plan` is that of the files before the pull. */
-export function replacedEdits({ objects }: Draft, { changes }: Pick<Plan, 'changes'>): readonly Diagnostic[] {
+export function replacedEdits({ objects }: Draft, { changes }: Plan): readonly Diagnostic[] {
   const updated = new Set(objects.flatMap((one) => (one.outcome === 'updated' && one.mayDiffer === undefined ? [addressOf(one)] : [])))
   return changes.flatMap((change) => {
     const isEdited = 'origin' in change && (change.origin === 'files' || change.origin === 'both')

@@ -28,7 +28,7 @@ export type SelectedObject = NewObject | SkippedObject
 
 interface SelectOptions {
   readonly storedObjects: StoredObjects
-  readonly plan: Pick<Plan, 'project' | 'changes'>
+  readonly plan: Plan
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
 }
 

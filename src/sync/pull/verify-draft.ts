@@ -18,7 +18,7 @@ export interface ReadDraft {
   readonly declarations: Pick<Declarations, 'objects'> & { readonly broken: readonly Placed[] }
   /** About the files only. */
   readonly diagnostics: readonly Diagnostic[]
-  readonly plan: Pick<Plan, 'changes' | 'diagnostics'>
+  readonly plan: Plan
 }
 
 type Placed = DeclaredKey & Partial<Pick<Declared, 'spelled'>>

@@ -78,7 +78,7 @@ describe('what is wrong with one object of the service', () => {
   })
 
   it('W21: an alert with a field that no update can clear is held, and the others are written', () => {
-    const { channel: _, channels: __, ...without } = { channel: undefined, channels: undefined, ...errors }
+    const without = { ...errors, channel: undefined, channels: undefined }
     const changed = { dashboards: { shop: ratio('B') }, alerts: { errors: without, many: { ...many, threshold: 9 } } }
     const plan = planOf({ ...files, ...changed }, applied)
     expect(steps(plan)).toEqual([

@@ -11,26 +11,14 @@ import {
 } from '../../../kinds/kind.ts'
 import { addressOf, type KindName, kindLabels } from '../../../kinds/kind-names.ts'
 import { tagStyle } from '../../../kinds/marker.ts'
-import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../../platform/core/diagnostics.ts'
 import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { keysOf } from '../../../platform/core/keys.ts'
 import { firstOf, listFirst, plural, pluralOf } from '../../../platform/core/text.ts'
-import {
-  addressOfChange,
-  type Change,
-  changesOf,
-  type Held,
-  isDelete,
-  isHeld,
-  isPlanned,
-  isTakeover,
-  isWrite,
-  slotOf,
-  staysAsItIs,
-} from '../change.ts'
+import { addressOfChange, type Change, changesOf, isDelete, isHeld, isPlanned, isTakeover, isWrite, staysAsItIs } from '../change.ts'
 import { isOfOtherRepository } from '../compare.ts'
-import { type Facts, type Guard, isAsApplied, type OwnedObject, type Step } from '../facts.ts'
-import { holdBecause, holdOrphan, toHold } from '../hold.ts'
+import type { Facts, Guard, OwnedObject, Step, Verdict } from '../facts.ts'
+import { holdStep, pruneLocation, toHold } from '../hold.ts'
 import { diagnose, type Pair } from '../identify.ts'
 import { describeOwned, matchRules } from '../match.ts'
 
@@ -45,23 +33,23 @@ export const objectRules = {
 export const checkObjects: Guard = ({ steps, ofKinds }, facts) => {
   const changes = steps.map(({ change }) => change)
   const alerts = alertsAfter(changes, facts.storedObjects.alert)
-  const checked = steps.map((step) => ({ change: step.change, issues: findIssues(step, facts, alerts) }))
-  const holds = checked.flatMap(({ change, issues }): readonly (readonly [string, Held])[] => {
+  const checked = steps.map((step) => ({ change: step.change, issues: issuesOf(step, facts, alerts) }))
+  const holds = checked.flatMap(({ change, issues }) => {
     const messages = issues.flatMap(({ rule, message }) => (rule === undefined ? [message] : []))
-    if (messages.length === 0 || isHeld(change)) return []
-    const why = toHold(messages)
-    return [[slotOf(change), isPlanned(change) ? holdBecause(change, true, why) : holdOrphan(change, why)]]
+    return messages.length === 0 || isHeld(change) ? [] : [holdStep({ change }, toHold(messages))]
   })
   const reported = checked.flatMap(({ change, issues }) =>
     issues.flatMap(({ rule, message }): readonly Diagnostic[] =>
-      rule === undefined ? [] : [diagnosticOf(checkRules, rule, change.location ?? prune, `${addressOfChange(change)}: ${message}`)],
+      rule === undefined
+        ? []
+        : [diagnosticOf(checkRules, rule, change.location ?? pruneLocation, `${addressOfChange(change)}: ${message}`)],
     ),
   )
   const found = [...ofKinds.flatMap(({ diagnostics }) => diagnostics), ...reported, ...changes.flatMap(warnAboutDropped)]
-  return { holds: new Map(holds), diagnostics: [...found, ...facts.kindList.flatMap((kind) => noteServerDefaults(kind, steps))] }
+  return { holds, diagnostics: [...found, ...facts.kindList.flatMap((kind) => noteServerDefaults(kind, steps))] }
 }
 
-function findIssues({ kind, change, pair }: Step, facts: Facts, alerts: readonly StoredObject[]): readonly KindIssue[] {
+function issuesOf({ kind, change, pair }: Step, facts: Facts, alerts: readonly StoredObject[]): readonly KindIssue[] {
   const { action, desired, stored } = change
   const isReleased = action === 'release'
   const secrets = {
@@ -87,10 +75,8 @@ function findIssues({ kind, change, pair }: Step, facts: Facts, alerts: readonly
 function warnAboutDropped(change: Change): readonly Diagnostic[] {
   if (!('dropped' in change) || change.dropped === undefined) return []
   const message = `${addressOf(change)}: ${explainDropped(change.dropped)}. After an upgrade, the next change of the object in the file sends it`
-  return [exceptionalDiagnostic(checkRules, 'field-dropped', change.location ?? prune, message)]
+  return [exceptionalDiagnostic(checkRules, 'field-dropped', change.location ?? pruneLocation, message)]
 }
-
-const prune: Location = { file: 'prune' }
 
 /** Without a stored object of the kind, nothing shows which fields the service has. */
 function explainNewerFields({ name, label, newerFields = [] }: Kind, { desired }: Change, { indexes }: Facts): string | undefined {
@@ -176,17 +162,16 @@ function refuseRepository(others: readonly OwnedObject[], { repository }: Facts)
 const adviceOnMove = (digest: string): string =>
   `If the repository was renamed or moved, add previous-repository: ${digest}, or its previous address, to .watchkeeper.yml`
 
-function holdOthers(steps: readonly Step[], facts: Facts): ReadonlyMap<string, Held> {
-  const held = steps.flatMap(({ change, pair }) => {
+function holdOthers(steps: readonly Step[], facts: Facts): Verdict['holds'] {
+  return steps.flatMap(({ change, pair }) => {
     const marker = pair?.found?.marker
     if (pair === undefined || marker === undefined || !isPlanned(change) || !isOfOtherRepository(marker, facts)) return []
     const why = {
       reason: `another repository (${marker.repository}) applied it`,
       remedies: ['remove its declaration in one of the two repositories', adviceOnMove(marker.repository ?? '')],
     }
-    return [[slotOf(change), holdBecause(change, !isAsApplied(pair), why)] as const]
+    return [holdStep({ change, pair }, why)]
   })
-  return new Map(held)
 }
 
 function warnWithoutRepository({ repository, owned }: Facts): readonly Diagnostic[] {
@@ -238,14 +223,14 @@ export const checkLimits: Guard = ({ steps }, { storedObjects: { incompleteLists
     const first = changes.find((change) => requiredLists(change).includes(kind))
     if (first === undefined) return []
     const message = `the list of ${pluralOf(kindLabels[kind])} ${incompleteLists[kind]}; nothing is created or deleted based on such a list`
-    return [diagnosticOf(limitRules, 'incomplete-list', first.location ?? prune, message)]
+    return [diagnosticOf(limitRules, 'incomplete-list', first.location ?? pruneLocation, message)]
   })
   // Deletes of twins do not count: a twin that is as declared can be deleted without a loss.
   const deletes = changes.filter(isDelete).filter(({ keeps }) => keeps === undefined)
   const { length: count } = deletes
   if (count <= maxDeletes) return { diagnostics: affected }
   const message = `${plural(count, 'delete')} (${firstOf(maxNamed, deletes.map(addressOfChange))}), and max-deletes allows ${maxDeletes}. Check them, then set ${spellInput('max-deletes', String(count))}`
-  return { diagnostics: [...affected, diagnosticOf(limitRules, 'too-many-deletes', prune, message)] }
+  return { diagnostics: [...affected, diagnosticOf(limitRules, 'too-many-deletes', pruneLocation, message)] }
 }
 
 /** The lists that must be complete for a change. A change that removes tiles needs every alert on them. */

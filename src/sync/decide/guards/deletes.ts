@@ -4,10 +4,10 @@ import { repositoryDigest } from '../../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
 import { pluralOf } from '../../../platform/core/text.ts'
 import type { MarkedObject } from '../../plan/stored-objects.ts'
-import { type Change, slotOf, type Update } from '../change.ts'
+import type { Change, Update } from '../change.ts'
 import { planDelete, planRelease } from '../compare.ts'
 import type { Guard, Step } from '../facts.ts'
-import { holdOrphan } from '../hold.ts'
+import { holdStep } from '../hold.ts'
 import { moverFrom, repairByHand, type Twin, whyNotCompared } from '../twins.ts'
 
 export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }, { repository }) => {
@@ -21,7 +21,7 @@ export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }, { repo
       .map((one) => ({ kind, change: end(kind, one) })),
   )
   const holds = ofKinds.flatMap(({ kind, orphans }) => (prune === 'forget' ? [] : holdTwins(kind, orphans)))
-  return { steps: [...steps, ...ended], holds: new Map(holds) }
+  return { steps: [...steps, ...ended], holds }
 }
 
 function holdTwins(kind: KindIdentity & KindWire & KindFile, orphans: readonly MarkedObject[]) {
@@ -32,10 +32,7 @@ function holdTwins(kind: KindIdentity & KindWire & KindFile, orphans: readonly M
       reason: `${alike.length} ${pluralOf(kind.label)} have the same marker: ${ids}`,
       remedies: ['to keep a copy, delete its marker'],
     }
-    return alike.map((one) => {
-      const change = planDelete(kind, one)
-      return [slotOf(change), holdOrphan(change, why)] as const
-    })
+    return alike.map((one) => holdStep({ change: planDelete(kind, one) }, why))
   })
 }
 

@@ -10,9 +10,9 @@ import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../
 import { isSame } from '../../../platform/core/equality.ts'
 import { spellInput, spellVariable } from '../../../platform/core/input-spelling.ts'
 import { firstOf, plural, quote } from '../../../platform/core/text.ts'
-import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, slotOf, type Write } from '../change.ts'
-import { type Guard, isAsApplied } from '../facts.ts'
-import { holdBecause } from '../hold.ts'
+import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, type Write } from '../change.ts'
+import type { Guard } from '../facts.ts'
+import { holdStep } from '../hold.ts'
 import type { Hold } from '../identify.ts'
 import { isAboutKept } from './deletes.ts'
 
@@ -62,9 +62,9 @@ export const keepHiddenParts: Guard = ({ steps, assumed }, { storedObjects, kind
     if (pair === undefined || !isDashboardWrite(change) || change.action === 'release') return []
     if (!isOfOthers(change, options) || isDecided(change)) return []
     const hold = findLosses(change, alertsByTile, options.kind)
-    return hold === undefined ? [] : [[slotOf(change), holdBecause(change, !isAsApplied(pair), hold)] as const]
+    return hold === undefined ? [] : [holdStep({ change, pair }, hold)]
   })
-  if (refused.length > 0) return { holds: new Map(refused) }
+  if (refused.length > 0) return { holds: refused }
   const diagnostics = written.flatMap((change) => [
     ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
   ])
