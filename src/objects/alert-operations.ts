@@ -19,16 +19,18 @@ import { choice } from '../platform/operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCutField, toListResult } from '../platform/operation/listing.ts'
 import { defineOperation, noFields } from '../platform/operation/operation.ts'
 import {
+  type AlertWriter,
   alertFacts,
   alertTable,
+  changeAlert,
   executionErrorTable,
   missingNames,
+  refuseUnknownForm,
   selectAlerts,
   selectableAlert,
   watchedId,
   webhookIds,
-} from './alert-report.ts'
-import { type AlertWriter, changeAlert, refuseUnknownForm } from './change-alert.ts'
+} from './alerts.ts'
 import { ownersDetail, toOwners } from './list-operation.ts'
 import {
   declarationDetail,

@@ -104,15 +104,6 @@ export async function writeReferences(changes: readonly Change[], context: Write
   }
 }
 
-export async function forEachByKind<C extends Change>(
-  changes: readonly C[],
-  limit: (kind: KindName) => number,
-  work: (change: C) => Promise<void>,
-): Promise<void> {
-  const groups = Map.groupBy(changes, ({ kind }) => kind)
-  for (const [kind, group] of groups) await forEachConcurrently(group, () => limit(kind), work)
-}
-
 export const maxConcurrentWrites = (kind: KindName, state: ApplyState, api: ReadApi): number =>
   state.writesOneAtATime(kind) ? 1 : countConcurrentWrites(api)
 

@@ -32,11 +32,7 @@ import type { Pair } from './identify.ts'
 import { isEqualButMarker } from './match.ts'
 import { type Decision, decideOn, type State } from './ownership.ts'
 
-interface ObjectContext
-  extends Pick<
-    Facts,
-    'project' | 'repository' | 'previousOwner' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'environmentPath' | 'targetOptions'
-  > {
+interface ObjectContext extends Facts {
   readonly kind: Kind
   readonly canPatch: boolean
   nameOf(id: unknown): string | undefined
@@ -151,14 +147,11 @@ function hasLatestMarker({ marker }: MarkedObject, digest: string, context: Obje
 }
 
 /** That of this repository. Where it is not known, and for an object of another repository, the digest stays. */
-const digestToStore = (facts: Pick<Facts, 'repository' | 'previousOwner'>, marker: StoredMarker | undefined): string | undefined =>
+const digestToStore = (facts: Facts, marker: StoredMarker | undefined): string | undefined =>
   facts.repository?.name === undefined || isOfOtherRepository(marker, facts) ? marker?.repository : repositoryDigest(facts.repository.name)
 
 /** Whether the object was last applied by another repository than this one and the previous one. */
-export function isOfOtherRepository(
-  marker: StoredMarker | undefined,
-  { repository, previousOwner }: Pick<Facts, 'repository' | 'previousOwner'>,
-): boolean {
+export function isOfOtherRepository(marker: StoredMarker | undefined, { repository, previousOwner }: Facts): boolean {
   if (repository?.name === undefined || marker?.repository === undefined) return false
   const previous = previousOwner?.repository
   const known = [repository.name, ...(previous === undefined ? [] : [previous])]

@@ -22,11 +22,11 @@ import {
   spellOrigin,
   type Update,
 } from './change.ts'
-import { type Guard, isAsApplied, type PlanOptions, type Step, type Verdict } from './facts.ts'
+import { type Facts, type Guard, isAsApplied, type Step, type Verdict } from './facts.ts'
 import type { Hold, Pair } from './identify.ts'
 import { likenessOf } from './match.ts'
 
-interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'environmentPath' | 'targetOptions'> {
+interface HoldOptions extends Facts {
   readonly kind: KindIdentity & KindRules & KindWire
   readonly isError: boolean
 }

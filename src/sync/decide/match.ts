@@ -124,10 +124,7 @@ export function likenessOf(
 const likenessOfDeclared = <D extends Declared>(declared: D, { kind, resolve }: Finder<D>): string | undefined =>
   likenessOf(kind, declared.value, () => resolve?.(declared, undefined))
 
-function objectsLike(
-  likeness: string | undefined,
-  { kind, byId, byName }: Finder,
-): readonly MarkedObject[] {
+function objectsLike(likeness: string | undefined, { kind, byId, byName }: Finder): readonly MarkedObject[] {
   if (likeness === undefined) return []
   if (likeness.startsWith('name ')) return byName.get(likeness.slice('name '.length)) ?? []
   return [...byId.values()].filter(({ stored }) => likenessOf(kind, stored, () => kind.toBody(stored)) === likeness)

@@ -96,8 +96,7 @@ function toEnvironment(name: string, path: string, text: string): NamedEnvironme
   if ('diagnostics' in document) throw new InputError(document.diagnostics)
   const { value } = document
   const unknown = Object.keys(isMapping(value) ? value : {}).filter((key) => !Object.hasOwn(environmentSchema.shape, key))
-  const isKnown = ([key]: readonly [string, unknown]): boolean => !unknown.includes(key)
-  const parsed = environmentSchema.safeParse(isMapping(value) ? Object.fromEntries(Object.entries(value).filter(isKnown)) : value)
+  const parsed = environmentSchema.loose().safeParse(value)
   const diagnostics = [
     ...unknown.map((key) => diagnosticAt(document, [key], `"${quote(key, 60)}" ${whyRejected(key)}`)),
     ...(parsed.success ? [] : schemaDiagnostics(parsed.error, document, environmentSchema)),

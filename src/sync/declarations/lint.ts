@@ -423,7 +423,12 @@ const checkFilters = onEach('savedSearch', ({ filters }) =>
   (filters ?? []).flatMap((filter, i) =>
     filter.type === 'sql' && isSidebarFilter(filter.condition)
       ? []
-      : [{ path: ['filters', i], message: 'the API accepts only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND … for a new saved search' }],
+      : [
+          {
+            path: ['filters', i],
+            message: 'the API accepts only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND … for a new saved search',
+          },
+        ],
   ),
 )
 

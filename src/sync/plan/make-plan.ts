@@ -10,16 +10,16 @@ import type { Context } from '../../platform/operation/operation.ts'
 import { type Change, notesOf, type Plan } from '../decide/change.ts'
 import { type PlanOptions, planForServer } from '../decide/decide.ts'
 import { isAboutHeld } from '../decide/hold.ts'
+import { nameInstances } from '../declarations/declarations.ts'
 import {
   adviseOnEmpty,
   type FoundDeclarations,
   fileOptions,
   findDeclarations,
   type Prune,
+  resolveProject,
   withSources,
 } from '../declarations/find-declarations.ts'
-import { nameInstances } from '../declarations/group-diagnostics.ts'
-import { resolveProject } from '../declarations/project.ts'
 import { checkByServer } from './server-check.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 

@@ -177,11 +177,7 @@ export function draftPull(input: DraftInput): Draft {
 }
 
 /** A new alert can be on a new dashboard. */
-function queryTilesOf(
-  others: readonly SelectedObject[],
-  context: WithoutQueries,
-  { excluded }: DraftInput,
-): ReadonlySet<unknown> {
+function queryTilesOf(others: readonly SelectedObject[], context: WithoutQueries, { excluded }: DraftInput): ReadonlySet<unknown> {
   const added = others.flatMap((one) => ('key' in one && !excluded.has(identityOf(one.kind, one.stored.id)) ? [one] : []))
   const keys = new Map(added.map(({ kind, key, stored }) => [identityOf(kind, stored.id), key]))
   const keyOf: DraftContext['keyOf'] = (kind, id) => context.keyOf(kind, id) ?? keys.get(identityOf(kind, String(id)))
@@ -458,11 +454,7 @@ function whyNotEdited(
 const namesOf = (fields: readonly DifferingField[]): string => fields.map(({ field }) => field).join(', ')
 
 /** Other repositories can use objects without markers. An incomplete list may lack an object. */
-const isRemovable = (
-  declared: Declared,
-  { kinds }: DraftContext,
-  { removeDeclarations, excluded, storedObjects }: DraftInput,
-): boolean =>
+const isRemovable = (declared: Declared, { kinds }: DraftContext, { removeDeclarations, excluded, storedObjects }: DraftInput): boolean =>
   removeDeclarations &&
   !excluded.has(excludedAs(declared)) &&
   declared.location.instance === undefined &&
