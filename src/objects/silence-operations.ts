@@ -333,13 +333,8 @@ export function decideEnd(alert: Body, nowMs: number): EndDecision {
 
 const endAt = (startMs: number, intervalMs: number): SilenceEnd => ({ startMs, firstEvaluationMs: startMs + intervalMs })
 
-interface Schedule {
-  readonly intervalMs: number
-  readonly startMs: number | undefined
-}
-
 /** Only for windows that begin at the borders of intervals. */
-function readSchedule(alert: Body): Schedule | Refusal {
+function readSchedule(alert: Body) {
   const [intervalMs, startMs] = [intervalMsOf(alert.interval), startMsOf(alert)]
   if (intervalMs === undefined) return refuse('its interval is unknown to this version')
   if (hasOffset(alert)) return refuse('it has a schedule offset, which the server resets when a start is set')

@@ -16,18 +16,8 @@ interface ApplyOptions extends ApplyStateOptions, Omit<WriteContext, 'state' | '
   readonly repairCommand?: string | undefined
 }
 
-interface AppliedPlan {
-  /** One per change, in the order of the plan. */
-  readonly outcomes: readonly Outcome[]
-  /** Errors that show only after every request succeeded. */
-  readonly diagnostics: readonly Diagnostic[]
-  /** After the writes; undefined where the alerts were not listed again. */
-  readonly alerts: readonly StoredObject[] | undefined
-  readonly stopped: StopReason | undefined
-}
-
 /** In the order of the dependencies, and independent ones at the same time. Each object has its own outcome. */
-export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<AppliedPlan> {
+export async function applyPlan(plan: Plan, options: ApplyOptions) {
   const { storedObjects, kinds } = options
   const concurrent = createConcurrentRuns({ ...options, lists: indexAll(storedObjects, kinds), listedAtMs: storedObjects.readAtMs })
   const state = createApplyState(options)
@@ -50,8 +40,10 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   const diagnostics = [...reviewDiagnostics, ...(await recordBases({ changes: complete, lists, answers }, context))]
   await pruneOrphans(deletes, diagnostics, context)
   return {
+    // One per change, in the order of the plan.
     outcomes: plan.changes.flatMap((change) => state.outcomeOf(change) ?? []),
     diagnostics,
+    // After the writes; undefined where the alerts were not listed again.
     alerts: lists.alert?.all.map(({ stored }) => stored),
     stopped: state.stopped(),
   }

@@ -8,7 +8,6 @@ import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { findLostAlerts } from '../../kinds/lost-alerts.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
-import { ApiError } from '../../platform/api/api-error.ts'
 import type { ReadApi, WriteApi } from '../../platform/api/client.ts'
 import { countConcurrentWrites, type List, type SendOptions } from '../../platform/api/collection.ts'
 import type { Target } from '../../platform/api/path.ts'
@@ -19,7 +18,7 @@ import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { type Change, type Create, type Delete, isSuccess, isWrite, successKinds, type Update, type Write } from '../decide/change.ts'
 import { describeUsers } from '../decide/guards/checks.ts'
 import { type ApplyState, failed, failedRecreation } from './apply-state.ts'
-import { type ConcurrentRuns, CreatedByOtherRunError } from './concurrent-runs.ts'
+import { type ConcurrentRuns, CreatedByOtherRunError, isNotSent } from './concurrent-runs.ts'
 
 export interface WriteContext {
   /** Undefined where updates send a GET instead of using the lists of the plan. */
@@ -125,8 +124,7 @@ export async function writeOne(change: Change, desired: Body, context: WriteCont
 async function recordFailure(change: Change, thrown: unknown, state: ApplyState): Promise<void> {
   const stopped = state.stopped()
   // Another object is the reason for a canceled write, which was not sent: every request of an object comes before its write.
-  if (stopped !== undefined && thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'canceled')
-    return state.skip(change, stopped.message)
+  if (stopped !== undefined && isNotSent(thrown)) return state.skip(change, stopped.message)
   if (thrown instanceof CreatedByOtherRunError && state.outcomeOf(change)?.became === 'unknown')
     return state.record({ change, became: successKinds[change.action], id: thrown.found.id, stored: thrown.found })
   const outcome = thrown instanceof NotRecreatedError ? failedRecreation(change, thrown) : failed(change, thrown)

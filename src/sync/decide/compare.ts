@@ -238,19 +238,15 @@ const tileOfPath = /^tiles\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/
 /** The comparison has tiles in the order of their ids. */
 function inFileOrder(fields: readonly FieldChange[], { tiles }: Body): readonly FieldChange[] {
   const names = listOf(tiles).map(({ name }) => `tiles[${JSON.stringify(name)}]`)
-  const rankOf = ({ path }: FieldChange): number | undefined => {
+  const first = fields.findIndex(({ path }) => tileOfPath.test(path))
+  // What is in front of the first tile stays there, and other fields follow the tiles.
+  const rankOf = ({ path }: FieldChange, i: number): number => {
     const tile = tileOfPath.exec(path)?.[0]
-    if (tile === undefined) return undefined
-    const index = names.indexOf(tile)
-    return index < 0 ? names.length : index
+    if (tile === undefined) return i < first ? -1 : names.length + 1
+    return names.includes(tile) ? names.indexOf(tile) : names.length
   }
-  const first = fields.findIndex((field) => rankOf(field) !== undefined)
-  if (first < 0) return fields
-  const [ofTiles, others] = [true, false].map((isOfTile) =>
-    fields.slice(first).filter((field) => (rankOf(field) !== undefined) === isOfTile),
-  )
-  const sorted = (ofTiles ?? []).toSorted((a, b) => (rankOf(a) ?? 0) - (rankOf(b) ?? 0))
-  return [...fields.slice(0, first), ...sorted, ...(others ?? [])]
+  const ranked = fields.map((field, i) => ({ field, rank: rankOf(field, i) }))
+  return ranked.toSorted((a, b) => a.rank - b.rank).map(({ field }) => field)
 }
 
 type NameOf = ObjectContext['nameOf']

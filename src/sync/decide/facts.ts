@@ -14,7 +14,7 @@ import type { Change, Held } from './change.ts'
 import { type Identified, identifyObjects, type Pair } from './identify.ts'
 import type { Twin } from './twins.ts'
 
-export interface RunRepository {
+interface RunRepository {
   /** `host/owner/name`; undefined where it is not known. */
   readonly name: string | undefined
   readonly effect: 'read' | 'write'

@@ -49,7 +49,7 @@ export function whyNotCompared({ ownership, label, notInFiles }: KindIdentity & 
 
 export const withArticle = (label: string): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
 
-export const canRepair = (kind: TwinKind, canPatch: boolean): boolean =>
+const canRepair = (kind: TwinKind, canPatch: boolean): boolean =>
   whyNotCompared(kind) === undefined || (canPatch && kind.hasHiddenParts === true)
 
 export function repairByHand({ removal }: KindRules, isReleased = false): string {

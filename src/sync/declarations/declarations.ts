@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { describeDashboardFile } from '../../kinds/dashboard/web-app-file.ts'
 import type { Body } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, type Section, sections } from '../../kinds/kind-names.ts'
-import { type Declared, fileSchemas, type ParsedObject, parseObject } from '../../kinds/kinds.ts'
+import { type Declared, fileSchemas, parseObject } from '../../kinds/kinds.ts'
 import { keyForm, keyGrammar } from '../../kinds/marker.ts'
 import { type BrokenObject, repeatedKey } from '../../kinds/references.ts'
 import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../../platform/core/diagnostics.ts'
@@ -222,7 +222,7 @@ function repeatedKeys(places: readonly (readonly [string, Location])[]): readonl
   })
 }
 
-export function validFields(kind: KindName, spelled: unknown): Body {
+function validFields(kind: KindName, spelled: unknown): Body {
   const fields = Object.entries(fileSchemas[kind].shape).flatMap(([name, field]) => {
     const { data } = z.safeParse(field, ownValue(spelled, name))
     return data === undefined ? [] : [[name, data] as const]
@@ -230,19 +230,13 @@ export function validFields(kind: KindName, spelled: unknown): Body {
   return Object.fromEntries(fields)
 }
 
-interface Repaired {
-  readonly errors: readonly z.ZodError[]
-  /** Without the fields that have errors; undefined where too little is valid. */
-  readonly parsed: ParsedObject | undefined
-}
-
 /** Some rules apply only to objects whose fields are valid by themselves. */
 const maxRounds = 3
 
-/** Parses the rest of a wrong object, too, so that all errors are reported at once. */
-export function parseRepairing(kind: KindName, spelled: unknown): Repaired {
+/** Parses the rest of a wrong object, too, so that all errors are reported at once. `parsed` is undefined where too little is valid. */
+function parseRepairing(kind: KindName, spelled: unknown) {
   let result = parseObject(kind, spelled)
-  if ('parsed' in result) return { errors: [], parsed: result.parsed }
+  if ('parsed' in result) return { errors: [] as readonly z.ZodError[], parsed: result.parsed }
   const errors: z.ZodError[] = []
   const rest = structuredClone(spelled)
   for (let round = 0; round < maxRounds && 'error' in result; round++) {
@@ -297,7 +291,7 @@ export function withDefaults(spelled: object, defaults: object): object {
   return { ...Object.fromEntries(left), ...spelled }
 }
 
-export const withAlternatives = (fields: readonly string[]): readonly string[] => [
+const withAlternatives = (fields: readonly string[]): readonly string[] => [
   ...new Set([...fields, ...alternatives.filter((sides) => sides.flat().some((field) => fields.includes(field))).flat(2)]),
 ]
 
@@ -324,7 +318,7 @@ export function collapseRepeats(diagnostics: readonly Diagnostic[]): readonly Di
 
 const maxNamedLines = 3
 
-export const inInstance = ({ instance }: Location): string => (instance === undefined ? '' : ` (instance ${instance})`)
+const inInstance = ({ instance }: Location): string => (instance === undefined ? '' : ` (instance ${instance})`)
 
 /** Makes one diagnostic of the same message at the same place for several instances. */
 export function nameInstances(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {

@@ -102,7 +102,7 @@ export const lintRules = {
     severity: 'warning',
     description: 'A quantile has no level, so it is not known which one it is.',
     check: onEachTile(({ config }) =>
-      seriesOf(config).flatMap(({ aggFn, level }, i) =>
+      listSeries(config).flatMap(({ aggFn, level }, i) =>
         aggFn === 'quantile' && level === undefined
           ? [{ path: ['config', 'select', i], message: 'a quantile needs a level: 0.5, 0.9, 0.95 or 0.99' }]
           : [],
@@ -127,7 +127,7 @@ export const lintRules = {
   'sql-in-lucene': {
     severity: 'warning',
     description: 'A condition in Lucene has the form of SQL. The server searches its words in the text of a row, and finds none.',
-    check: (objects) => [...checkTileLanguages(objects), ...checkSearchLanguages(objects)],
+    check: (objects) => [...checkTileLanguages(objects), ...onEach('savedSearch', (search) => checkLanguage(search, []))(objects)],
   },
   'unset-variable': {
     severity: 'warning',
@@ -154,12 +154,23 @@ export const lintRules = {
   'fires-on-silence': {
     severity: 'warning',
     description: 'An alert on a low value also fires when there is no data, because a window without rows counts as 0.',
-    check: onEachAlert(checkSilence),
+    check: onEachAlert((alert, config) =>
+      config !== undefined && isLow(alert) && isMeasured(config) && !config.groupBy
+        ? { path: ['thresholdType'], message: 'also fires when there is no data, because a window without rows counts as 0' }
+        : undefined,
+    ),
   },
   'silent-groups': {
     severity: 'warning',
     description: 'An alert on a low value does not notice a silent group as long as another group has rows.',
-    check: onEachAlert(checkSilentGroups),
+    check: onEachAlert((alert, config) =>
+      (alert.groupBy || config?.groupBy) && isLow(alert)
+        ? {
+            path: ['thresholdType'],
+            message: 'does not notice a group without rows as long as another group has some; use one alert for each group',
+          }
+        : undefined,
+    ),
   },
   'duplicate-name': { severity: 'warning', description: 'Two objects of one kind have the same name.', check: checkNames },
   'may-be-refused': {
@@ -287,25 +298,23 @@ function sourceIdsIn(value: unknown, path: Path = []): readonly { readonly path:
 const millisecond = 1_000_000
 const day = dayMs * millisecond
 
-const durationUnit = 'the tile shows durations in nanoseconds, so a second is 1000000000'
-
 /** Aggregations whose values have the unit of the column. */
 const unitKeeping: readonly string[] = ['avg', 'max', 'min', 'quantile', 'any', 'last_value']
 
 /** The series of a chart; none of a tile without any. */
-const seriesOf = (config: unknown): readonly Body[] => listOf(ownValue(config, 'select'))
+const listSeries = (config: unknown): readonly Body[] => listOf(ownValue(config, 'select'))
 
 function checkDuration({ threshold }: DeclaredAlert, config?: Body): Found {
   if (config === undefined || !isDuration(config) || threshold === 0 || (threshold >= millisecond && threshold <= day)) return undefined
-  return { path: ['threshold'], message: `${threshold} is implausible: ${durationUnit}` }
+  return { path: ['threshold'], message: `${threshold} is implausible: the tile shows durations in nanoseconds, so a second is 1000000000` }
 }
 
 /** Whether a tile shows `Duration` of traces as it is. In OpenTelemetry's traces, its unit is nanoseconds. */
 const isDuration = (config: Body): boolean =>
   config.formulas === undefined &&
   config.asRatio !== true &&
-  seriesOf(config).length > 0 &&
-  seriesOf(config).every(
+  listSeries(config).length > 0 &&
+  listSeries(config).every(
     ({ aggFn, valueExpression }) => unitKeeping.includes(String(aggFn)) && String(valueExpression).trim() === 'Duration',
   )
 
@@ -320,10 +329,8 @@ function checkLanguage({ where, whereLanguage = 'lucene' }: Body, path: Path): r
 
 const checkTileLanguages = onEachTile(({ config = {} }) => [
   ...checkLanguage(config, ['config']),
-  ...seriesOf(config).flatMap((item, i) => checkLanguage(item, ['config', 'select', i])),
+  ...listSeries(config).flatMap((item, i) => checkLanguage(item, ['config', 'select', i])),
 ])
-
-const checkSearchLanguages = onEach('savedSearch', (search) => checkLanguage(search, []))
 
 function checkVariables(_: DeclaredAlert, config: Body | undefined, dashboard: Values['dashboard'] | undefined): Found {
   const texts = (value: unknown): readonly string[] =>
@@ -378,19 +385,8 @@ const isLow = ({ thresholdType, threshold }: DeclaredAlert): boolean =>
 
 /** Values for which 0 and no data are different things: averages and ratios, but no counts. */
 function isMeasured(config: Body): boolean {
-  const last = seriesOf(config).at(-1)
+  const last = listSeries(config).at(-1)
   return last !== undefined && (config.asRatio === true || (config.formulas === undefined && unitKeeping.includes(String(last.aggFn))))
-}
-
-function checkSilence(alert: DeclaredAlert, config?: Body): Found {
-  if (config === undefined || !isLow(alert) || !isMeasured(config) || config.groupBy) return undefined
-  return { path: ['thresholdType'], message: 'also fires when there is no data, because a window without rows counts as 0' }
-}
-
-function checkSilentGroups(alert: DeclaredAlert, config?: Body): Found {
-  if (!(alert.groupBy || config?.groupBy) || !isLow(alert)) return undefined
-  const message = 'does not notice a group without rows as long as another group has some; use one alert for each group'
-  return { path: ['thresholdType'], message }
 }
 
 const checkShortIntervals = onEachAlert(({ interval }) =>
@@ -486,7 +482,7 @@ const counts = (config: Body): boolean =>
   Array.isArray(config.select) &&
   config.formulas === undefined &&
   // A count can drop: with `periodAggFn`, `below` makes sense.
-  seriesOf(config).every(({ aggFn, periodAggFn }) => counting.includes(String(aggFn)) && periodAggFn === undefined)
+  listSeries(config).every(({ aggFn, periodAggFn }) => counting.includes(String(aggFn)) && periodAggFn === undefined)
 
 function whyNever({ thresholdType, threshold, thresholdMax }: DeclaredAlert): string | undefined {
   switch (thresholdType) {

@@ -25,7 +25,7 @@ import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
 type PlanContext = Omit<Context<'read', 'service-or-server'>, 'api'> & { readonly api: ReadApi }
 
-export interface PlanRequest {
+interface PlanRequest {
   readonly files: readonly string[]
   readonly env?: string | undefined
   readonly project?: string | undefined
@@ -36,7 +36,7 @@ export interface PlanRequest {
   readonly effect: 'read' | 'write'
 }
 
-export interface LoadedFiles {
+interface LoadedFiles {
   readonly request: PlanRequest
   readonly project: string
   readonly environment?: string | undefined
@@ -44,7 +44,7 @@ export interface LoadedFiles {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export interface ReadService extends LoadedFiles {
+interface ReadService extends LoadedFiles {
   readonly kinds: Kinds
   readonly uiUrl?: string | undefined
   /** The name of the service, where the report says it. */

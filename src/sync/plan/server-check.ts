@@ -29,12 +29,7 @@ const maxCheckedDashboards = 20
 
 const maxConcurrentChecks = 10
 
-interface ServerCheck {
-  readonly diagnostics: readonly Diagnostic[]
-  readonly uncheckedCount: number
-}
-
-export async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext): Promise<ServerCheck> {
+export async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext) {
   // The server cannot check a reference to an object that does not exist yet.
   const written = plan.changes
     .filter(isChecked)

@@ -103,7 +103,7 @@ export interface PulledObject {
   readonly mayDiffer?: true
 }
 
-export interface DifferingField {
+interface DifferingField {
   readonly field: string
   readonly value: unknown
 }
@@ -302,20 +302,6 @@ function draftNew(one: NewObject, placeOf: PlaceOf, context: DraftContext, { exc
   }
 }
 
-interface Existing {
-  readonly declared: Declared
-  readonly change: Change
-  readonly object: Pick<PulledObject, 'kind' | 'key' | 'name' | 'id' | 'path' | 'differed'>
-  /** As it is listed if its declaration stays. */
-  readonly same: Drafted
-  /** Whether the values of the service stay out of the file. */
-  readonly isKept: boolean
-  readonly followed: BeforeAfter | undefined
-  /** Undefined where nothing of the service goes into the file. */
-  readonly sides: BeforeAfter | undefined
-  readonly excludedReason: string | undefined
-}
-
 function draftExisting(declared: Declared, change: Change, context: DraftContext, input: DraftInput): Drafted {
   const { excluded, only, select } = input
   const { kind, key, stored, name } = change
@@ -323,69 +309,54 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
   const differed = stored !== undefined && isDifference(change)
   const object = { kind, key, name, id: stored?.id, path: location.file, ...(differed && { differed }) }
   const isHidden = !passes(change, select)
-  if (change.action === 'held' && change.isBlocked)
-    return { object: { ...object, outcome: 'left-out', reason: [change.reason, ...change.remedies].join('; ') }, isHidden }
+  const leaveOut = (reason: string, more: Partial<PulledObject> = {}): Drafted => ({
+    object: { ...object, outcome: 'left-out', reason, ...more },
+    isHidden,
+  })
+  if (change.action === 'held' && change.isBlocked) return leaveOut([change.reason, ...change.remedies].join('; '))
   if (stored === undefined && !isHidden && isRemovable(declared, context, input))
     return { object: { ...object, outcome: 'removed' }, edit: { kind, key, before: {} } }
   const isStale = only === 'drifted' && !('origin' in change && change.origin === 'service')
   const isKept = isHidden || isStale || stored === undefined
   const outcome = stored === undefined ? 'missing' : isKept && differed ? 'changed-in-files' : 'unchanged'
+  // The declaration with the name that its tile gets. Nothing else of the service goes into the file where its values stay out.
   const followed = followTile(declared, change, context)
-  const sides = isHidden || isStale || stored === undefined ? followed : spellChange(declared, { ...change, stored }, context)
+  const sides = isKept ? followed : spellChange(declared, { ...change, stored }, context)
   const held = isStale && isHeld(change) && stored !== undefined ? ({ outcome: 'left-out', reason: whyStale(change) } as const) : undefined
-  const same = { object: { ...object, outcome, ...held }, isHidden } as const
-  const existing = { declared, change, object, same, isKept, followed, sides, excludedReason: excluded.get(excludedAs(object)) }
-  return location.instance === undefined ? draftOwn(existing, context) : draftInstance(existing)
+  const same: Drafted = { object: { ...object, outcome, ...held }, isHidden }
+  const update = (to: BeforeAfter): PulledObject =>
+    stored === undefined
+      ? same.object
+      : {
+          ...object,
+          name: storedLabelOf(stored) || name,
+          outcome: 'updated',
+          fields: fieldsOf(isKept ? [] : change.fields, to),
+          ...(isKept && differed && { mayDiffer: true }),
+        }
+  const excludedReason = excluded.get(excludedAs(object))
+  if (location.instance === undefined) {
+    if (excludedReason !== undefined && (sides !== undefined || stored === undefined)) return leaveOut(excludedReason)
+    if (sides === undefined || differingFields(sides).length === 0) return same
+    const reason = whyNotEdited(declared, change, sides, context)
+    return reason === undefined ? { object: update(sides), edit: { kind, key, ...sides } } : leaveOut(reason)
+  }
+  // Of a file with instances, only a template can follow its tile.
+  const differing = isKept || sides === undefined ? [] : differingFields(sides)
+  const refuse = (fields: readonly DifferingField[]): Drafted => {
+    const names = fields.map(({ field }) => field).join(', ')
+    const reason = `the service has other values of ${names}, and pull does not edit a file with instances`
+    return fields.length === 0 ? same : leaveOut(reason, { instantiated: { location, differing: fields } })
+  }
+  const drafted = { ...refuse(differing), template: location }
+  if (followed === undefined || excludedReason !== undefined) return drafted
+  const others = differing.filter(({ field }) => field !== 'tile')
+  return { ...drafted, inTemplate: { ...followed, object: others.length > 0 ? refuse(others).object : update(followed) } }
 }
 
 /** Without a marker, nothing says which side changed. */
 const whyStale = ({ reason, remedies, origin }: Held): string =>
   `${origin === undefined ? 'it is not clear which side changed: ' : ''}${reason}; ${remedies.join('; ')}`
-
-const leftOut = ({ object, same: { isHidden } }: Existing, reason: string, more: Partial<PulledObject> = {}): Drafted => ({
-  object: { ...object, outcome: 'left-out', reason, ...more },
-  isHidden: isHidden === true,
-})
-
-function updated({ change, object, same, isKept }: Existing, sides: BeforeAfter): PulledObject {
-  const { stored, name } = change
-  if (stored === undefined) return same.object
-  const fields = fieldsOf(isKept ? [] : change.fields, sides)
-  return {
-    ...object,
-    name: storedLabelOf(stored) || name,
-    outcome: 'updated',
-    fields,
-    ...(isKept && object.differed && { mayDiffer: true }),
-  }
-}
-
-function draftOwn(existing: Existing, context: DraftContext): Drafted {
-  const { declared, change, same, sides, excludedReason } = existing
-  const { kind, key } = declared
-  if (excludedReason !== undefined && (sides !== undefined || change.stored === undefined)) return leftOut(existing, excludedReason)
-  if (sides === undefined || differingFields(sides).length === 0) return same
-  const reason = whyNotEdited(existing, sides, context)
-  if (reason !== undefined) return leftOut(existing, reason)
-  return { object: updated(existing, sides), edit: { kind, key, ...sides } }
-}
-
-/** Only a template can follow its tile. */
-function draftInstance(existing: Existing): Drafted {
-  const { declared, isKept, same, followed, sides, excludedReason } = existing
-  const { location } = declared
-  const differing = isKept || sides === undefined ? [] : differingFields(sides)
-  const refuse = (fields: readonly DifferingField[]): Drafted =>
-    fields.length === 0
-      ? same
-      : leftOut(existing, `the service has other values of ${namesOf(fields)}, and pull does not edit a file with instances`, {
-          instantiated: { location, differing: fields },
-        })
-  const drafted = { ...refuse(differing), template: location }
-  if (followed === undefined || excludedReason !== undefined) return drafted
-  const others = differing.filter(({ field }) => field !== 'tile')
-  return { ...drafted, inTemplate: { ...followed, object: others.length > 0 ? refuse(others).object : updated(existing, followed) } }
-}
 
 /** A plan finds the tile by its id, and so does not show its new name. */
 function fieldsOf(fields: readonly FieldChange[], { before, after }: BeforeAfter): readonly FieldChange[] {
@@ -443,15 +414,14 @@ function editOfTemplate(group: readonly Drafted[], texts: DraftInput['texts']): 
 }
 
 function whyNotEdited(
-  { declared: { kind, madeFrom }, change }: Existing,
+  { kind, madeFrom }: Declared,
+  change: Change,
   { before, after }: BeforeAfter,
   { explainSecret }: DraftContext,
 ): string | undefined {
   if (madeFrom !== undefined) return `differs from what ${madeFrom} makes, and pull does not edit it; ${adviceByHand(isHeld(change))}`
   return explainSecret(after, before) ?? explainUnwritable(after, kind)
 }
-
-const namesOf = (fields: readonly DifferingField[]): string => fields.map(({ field }) => field).join(', ')
 
 /** Other repositories can use objects without markers. An incomplete list may lack an object. */
 const isRemovable = (declared: Declared, { kinds }: DraftContext, { removeDeclarations, excluded, storedObjects }: DraftInput): boolean =>

@@ -18,7 +18,7 @@ export interface NewObject {
   readonly adoption: Adoption
 }
 
-export interface SkippedObject extends Pick<NewObject, 'kind' | 'stored'> {
+interface SkippedObject extends Pick<NewObject, 'kind' | 'stored'> {
   /** `not-exportable`: an unmanaged object that no file can declare, or that the API does not show completely. */
   readonly outcome: 'left-out' | 'other-project' | 'not-exportable'
   readonly reason: string

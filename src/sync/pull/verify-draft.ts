@@ -90,8 +90,11 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
 
 function describeDifference(change: Change): string | undefined {
   if (isHeld(change) && change.at !== undefined) return change.reason
-  const isAsDeclared = change.fields.length === 0 && isWrite(change) && change.rewrites !== undefined
-  return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
+  const { action, fields, notes } = change
+  const isAsDeclared = fields.length === 0 && isWrite(change) && change.rewrites !== undefined
+  if (!isDifference(change) || isAsDeclared) return undefined
+  const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
+  return `a file cannot declare this object exactly: plan would ${action === 'held' ? 'hold' : action} it${details === '' ? '' : ` (${details})`}`
 }
 
 function referencesOf(one: Placed | undefined): readonly string[] {
@@ -102,11 +105,6 @@ function referencesOf(one: Placed | undefined): readonly string[] {
     const kind = kindNames.find((name) => name === ref?.to)
     return ref?.by === 'key' && kind !== undefined && typeof key === 'string' ? [addressOf({ kind, key })] : []
   })
-}
-
-function describeChange({ action, fields, notes }: Plan['changes'][number]): string {
-  const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
-  return `a file cannot declare this object exactly: plan would ${action === 'held' ? 'hold' : action} it${details === '' ? '' : ` (${details})`}`
 }
 
 /** A location belongs to the object whose key is the last one before it. */

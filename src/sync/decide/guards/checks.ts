@@ -33,7 +33,7 @@ export const objectRules = {
 export const checkObjects: Guard = ({ steps, ofKinds }, facts) => {
   const changes = steps.map(({ change }) => change)
   const alerts = alertsAfter(changes, facts.storedObjects.alert)
-  const checked = steps.map((step) => ({ change: step.change, issues: issuesOf(step, facts, alerts) }))
+  const checked = steps.map((step) => ({ change: step.change, issues: listIssues(step, facts, alerts) }))
   const holds = checked.flatMap(({ change, issues }) => {
     const messages = issues.flatMap(({ rule, message }) => (rule === undefined ? [message] : []))
     return messages.length === 0 || isHeld(change) ? [] : [holdStep({ change }, toHold(messages))]
@@ -49,7 +49,7 @@ export const checkObjects: Guard = ({ steps, ofKinds }, facts) => {
   return { holds, diagnostics: [...found, ...facts.kindList.flatMap((kind) => noteServerDefaults(kind, steps))] }
 }
 
-function issuesOf({ kind, change, pair }: Step, facts: Facts, alerts: readonly StoredObject[]): readonly KindIssue[] {
+function listIssues({ kind, change, pair }: Step, facts: Facts, alerts: readonly StoredObject[]): readonly KindIssue[] {
   const { action, desired, stored } = change
   const isReleased = action === 'release'
   const secrets = {

@@ -65,9 +65,9 @@ export const keepHiddenParts: Guard = ({ steps, assumed }, { storedObjects, kind
     return hold === undefined ? [] : [holdStep({ change, pair }, hold)]
   })
   if (refused.length > 0) return { holds: refused }
-  const diagnostics = written.flatMap((change) => [
-    ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
-  ])
+  const diagnostics = written.flatMap((change) =>
+    isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : [],
+  )
   const unaccepted = written.filter((change) => writtenTiles(change, options.kind).length > 0 && !isDecided(change))
   return { steps: planned, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
 }
