@@ -9,8 +9,7 @@ import {
   type DeclaredObject,
   describeStored,
   type FileContext,
-  type KindFile,
-  type KindIdentity,
+  type Kind,
   type KindWire,
   type ResolveContext,
   type StoredObject,
@@ -167,7 +166,7 @@ const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
  * them. Throws an InputError for a reference that means nothing.
  */
 export async function resolveObject<T>(
-  kind: KindIdentity & KindFile<DeclaredObject<T>>,
+  kind: Kind<DeclaredObject<T>>,
   { value, spelled, document, name }: Omit<ReadObject<T>, 'complaints'>,
   { api, service }: { readonly api: ReadApi; readonly service: Target },
 ): Promise<Body> {
@@ -267,7 +266,7 @@ async function readObjects(api: ReadApi, service: Target, spelled: unknown, need
 const withIdAsName = (tiles: readonly Body[], spelled: unknown): readonly Body[] =>
   tiles.map((tile) => (tile.id === spelled ? { ...tile, name: spelled } : tile))
 
-export function toDocument(kind: KindWire & KindFile, stored: StoredObject): Body {
+export function toDocument(kind: Kind, stored: StoredObject): Body {
   const context: FileContext = {
     key: '',
     spelled: undefined,

@@ -18,7 +18,7 @@ import {
   missingFields,
   withoutDefaults,
 } from '../../kinds/compare.ts'
-import { type Body, type Kind, type KindFile, type KindIdentity, type KindWire, listOf, storedLabelOf } from '../../kinds/kind.ts'
+import { type Body, type Kind, listOf, storedLabelOf } from '../../kinds/kind.ts'
 import { labelOf } from '../../kinds/kinds.ts'
 import { repositoryDigest, repositoryDigestGrammar, type StoredMarker } from '../../kinds/marker.ts'
 import { PendingId } from '../../kinds/pending-id.ts'
@@ -211,7 +211,7 @@ function planUpdate(pair: ExistingPair, compared: ComparedObject, decision: Deci
   }
 }
 
-export const planDelete = ({ name, notInFiles }: KindIdentity & KindFile, { stored, marker }: MarkedObject): Delete => ({
+export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: MarkedObject): Delete => ({
   kind: name,
   key: marker?.key ?? '',
   name: storedLabelOf(stored),
@@ -226,7 +226,7 @@ export const planDelete = ({ name, notInFiles }: KindIdentity & KindFile, { stor
   fields: [],
 })
 
-export const planRelease = (kind: KindIdentity & KindWire & KindFile, found: MarkedObject, note: string): Release => ({
+export const planRelease = (kind: Kind, found: MarkedObject, note: string): Release => ({
   ...planDelete(kind, found),
   action: 'release',
   notes: [`${note}; it becomes unmanaged, and stays`],

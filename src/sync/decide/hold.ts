@@ -1,7 +1,7 @@
 import { adoptedIds, toAdoptedId } from '../../kinds/adopt.ts'
 import { isSecret } from '../../kinds/base.ts'
 import { compareBodies } from '../../kinds/compare.ts'
-import { type Body, describeStored, type KindIdentity, type KindRules, type KindWire, listOf, watchedPlaceOf } from '../../kinds/kind.ts'
+import { type Body, describeStored, type Kind, type KindWire, listOf, watchedPlaceOf } from '../../kinds/kind.ts'
 import { addressOf, placeOfTile, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { type PendingId, replacePending } from '../../kinds/pending-id.ts'
@@ -27,7 +27,7 @@ import type { Hold, Pair } from './identify.ts'
 import { likenessOf } from './match.ts'
 
 interface HoldOptions extends Facts {
-  readonly kind: KindIdentity & KindRules & KindWire
+  readonly kind: Kind
   readonly isError: boolean
 }
 
@@ -242,7 +242,7 @@ function differingPlaces({ id, desired, stored, fields }: Held | Update, kind: K
   return [...(fields.some(({ path }) => !/^(?:name|tags)(?!\w)/.test(path)) ? [id] : []), ...tiles.map((tile) => placeOfTile(id, tile.id))]
 }
 
-function holdBeside(steps: readonly Step[], kind: KindIdentity & KindWire): readonly Step[] {
+function holdBeside(steps: readonly Step[], kind: Kind): readonly Step[] {
   const unmarked = steps.flatMap(({ change }) => {
     const { stored } = change
     const body = isHeld(change) && stored !== undefined ? kind.toBody(stored) : undefined

@@ -4,7 +4,7 @@
 import { adoptedIds, declarationDigest } from '../../kinds/adopt.ts'
 import { diffSides } from '../../kinds/base.ts'
 import { sidesOf } from '../../kinds/compare.ts'
-import { type Body, describeStored, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, describeStored, type Kind, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, labelOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
@@ -157,10 +157,10 @@ function pairGroup<D extends Declared>(
 const isEqual = (kind: KindWire, body: Body, stored: StoredObject): boolean => diffSides(kind, sidesOf(kind, body, stored)).length === 0
 
 /** The marker is a part of a text or of tags, which people edit. */
-export const isEqualButMarker = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): boolean =>
+export const isEqualButMarker = (kind: Kind, body: Body, stored: StoredObject): boolean =>
   isEqual(kind, keepMarkedField(kind, body, stored), stored)
 
-const keepMarkedField = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): Body =>
+const keepMarkedField = (kind: Kind, body: Body, stored: StoredObject): Body =>
   kind.markedField === undefined ? body : { ...body, [kind.markedField]: kind.withoutMarker(kind.toBody(stored))[kind.markedField] }
 
 /** `only` is the object that the declaration is about, where no other one could be. */

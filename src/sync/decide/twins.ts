@@ -8,10 +8,9 @@ import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
 import {
   type Body,
   describeStored,
-  type KindFile,
+  type Kind,
   type KindIdentity,
   type KindRules,
-  type KindWire,
   type ResolveContext,
   type StoredObject,
 } from '../../kinds/kind.ts'
@@ -39,17 +38,15 @@ export interface Twin extends MarkedObject {
   readonly reason: string
 }
 
-type TwinKind = KindIdentity & KindWire & KindFile
-
 /** Undefined where a repair can, and deletes the twin that it does not need. */
-export function whyNotCompared({ ownership, label, notInFiles }: KindIdentity & KindFile): string | undefined {
+export function whyNotCompared({ ownership, label, notInFiles }: Kind): string | undefined {
   if (ownership === 'identity') return `${withArticle(label)} is never deleted`
   return notInFiles === undefined ? undefined : `the API hides parts of ${withArticle(label)}, so nothing shows whether someone changed it`
 }
 
 export const withArticle = (label: string): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
 
-const canRepair = (kind: TwinKind, canPatch: boolean): boolean =>
+const canRepair = (kind: Kind, canPatch: boolean): boolean =>
   whyNotCompared(kind) === undefined || (canPatch && kind.hasHiddenParts === true)
 
 export function repairByHand({ removal }: KindRules, isReleased = false): string {
@@ -59,7 +56,7 @@ export function repairByHand({ removal }: KindRules, isReleased = false): string
   return `In the web app, delete the one that you do not need: ${loss}. To keep both, remove the tag that begins with wk: from one of them`
 }
 
-export function adviseOnTwins(kind: TwinKind & KindRules, canPatch: boolean, command: string | undefined): string {
+export function adviseOnTwins(kind: Kind, canPatch: boolean, command: string | undefined): string {
   if (!canRepair(kind, canPatch)) return `no run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`
   const once = command === undefined ? `set ${spellVariable('repair', 'duplicates')} for one run` : `run once: ${command}`
   return `to repair all of them, when no other run is at work, ${once}`
@@ -76,7 +73,7 @@ interface TwinsContext {
 }
 
 /** The object to keep equals the declaration; of several, it has the smallest id. */
-export function findTwins(kind: TwinKind, declared: readonly Declared[], context: TwinsContext): readonly Twin[] {
+export function findTwins(kind: Kind, declared: readonly Declared[], context: TwinsContext): readonly Twin[] {
   const groups = declared.flatMap((one): readonly Group[] => {
     const [first, ...others] = holdersOf(kind, one, context)
     return first === undefined || others.length === 0 ? [] : [{ one, first, others }]
@@ -102,7 +99,7 @@ function holdersOf(kind: KindIdentity, { key, value }: Declared, { index, projec
 }
 
 function findTwinsOf(
-  kind: TwinKind,
+  kind: Kind,
   { one, first, others }: Group,
   { context, twinsBefore, canPatch, ...facts }: TwinsContext,
 ): readonly Twin[] {
@@ -131,7 +128,7 @@ function findObstacle({ id }: StoredObject, { storedObjects, kinds }: Pick<Twins
 }
 
 /** Whether the object is as declared, or as the last apply of this declaration left it. */
-function equals(kind: KindIdentity & KindWire, { value }: Declared, desired: Body, stored: StoredObject): boolean {
+function equals(kind: Kind, { value }: Declared, desired: Body, stored: StoredObject): boolean {
   if (diffSides(kind, sidesOf(kind, desired, stored)).length === 0) return true
   const marker = kind.readMarker(kind.toBody(stored))
   return marker?.digest === declarationDigest(value) && isAsBase(marker.base, { kind, stored, desired, common: new Set() }) === true

@@ -1,15 +1,6 @@
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { createDirectory } from '../../kinds/directory.ts'
-import {
-  type Body,
-  type FileContext,
-  type Kind,
-  type KindFile,
-  type KindIdentity,
-  listOf,
-  type StoredObject,
-  storedLabelOf,
-} from '../../kinds/kind.ts'
+import { type Body, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { withoutMarkerTags } from '../../kinds/marker.ts'
@@ -132,8 +123,7 @@ export function draftPull(input: DraftInput): Draft {
     takenOver,
   }
   const wanted = valuesOf(select, 'kind')
-  const isAdded = ({ name, file }: KindIdentity & KindFile): boolean =>
-    input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
+  const isAdded = ({ name, file }: Kind): boolean => input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
   const others = keysOf<KindName>(kinds)
     .map((name): Kind => kinds[name])
     .filter(isAdded)
@@ -303,45 +293,56 @@ function draftNew(one: NewObject, placeOf: PlaceOf, context: DraftContext, { exc
 }
 
 function draftExisting(declared: Declared, change: Change, context: DraftContext, input: DraftInput): Drafted {
-  const { excluded, only, select } = input
-  const { kind, key, stored, name } = change
-  const { location } = declared
-  const differed = stored !== undefined && isDifference(change)
-  const object = { kind, key, name, id: stored?.id, path: location.file, ...(differed && { differed }) }
-  const isHidden = !passes(change, select)
-  const leaveOut = (reason: string, more: Partial<PulledObject> = {}): Drafted => ({
-    object: { ...object, outcome: 'left-out', reason, ...more },
-    isHidden,
-  })
-  if (change.action === 'held' && change.isBlocked) return leaveOut([change.reason, ...change.remedies].join('; '))
+  const existing = readExisting(declared, change, context, input)
+  const { object, isHidden, same, sides, excludedReason, leaveOut, update } = existing
+  const { kind, key, stored } = change
+  if (isHeld(change) && change.isBlocked) return leaveOut([change.reason, ...change.remedies].join('; '))
   if (stored === undefined && !isHidden && isRemovable(declared, context, input))
     return { object: { ...object, outcome: 'removed' }, edit: { kind, key, before: {} } }
+  if (declared.location.instance !== undefined) return draftInstance(existing, declared.location)
+  if (excludedReason !== undefined && (sides !== undefined || stored === undefined)) return leaveOut(excludedReason)
+  if (sides === undefined || differingFields(sides).length === 0) return same
+  const reason = whyNotEdited(declared, change, sides, context)
+  return reason === undefined ? { object: update(sides), edit: { kind, key, ...sides } } : leaveOut(reason)
+}
+
+/** A declared object, with its declaration before and after. `same` is how it is listed if the declaration stays. */
+function readExisting(declared: Declared, change: Change, context: DraftContext, { excluded, only, select }: DraftInput) {
+  const { kind, key, stored, name } = change
+  const differed = stored !== undefined && isDifference(change)
+  const object = { kind, key, name, id: stored?.id, path: declared.location.file, ...(differed && { differed }) }
+  const isHidden = !passes(change, select)
   const isStale = only === 'drifted' && !('origin' in change && change.origin === 'service')
+  // Where the values of the service stay out of the file, only a new name of its tile goes into it.
   const isKept = isHidden || isStale || stored === undefined
   const outcome = stored === undefined ? 'missing' : isKept && differed ? 'changed-in-files' : 'unchanged'
-  // The declaration with the name that its tile gets. Nothing else of the service goes into the file where its values stay out.
   const followed = followTile(declared, change, context)
-  const sides = isKept ? followed : spellChange(declared, { ...change, stored }, context)
   const held = isStale && isHeld(change) && stored !== undefined ? ({ outcome: 'left-out', reason: whyStale(change) } as const) : undefined
   const same: Drafted = { object: { ...object, outcome, ...held }, isHidden }
-  const update = (to: BeforeAfter): PulledObject =>
-    stored === undefined
-      ? same.object
-      : {
-          ...object,
-          name: storedLabelOf(stored) || name,
-          outcome: 'updated',
-          fields: fieldsOf(isKept ? [] : change.fields, to),
-          ...(isKept && differed && { mayDiffer: true }),
-        }
-  const excludedReason = excluded.get(excludedAs(object))
-  if (location.instance === undefined) {
-    if (excludedReason !== undefined && (sides !== undefined || stored === undefined)) return leaveOut(excludedReason)
-    if (sides === undefined || differingFields(sides).length === 0) return same
-    const reason = whyNotEdited(declared, change, sides, context)
-    return reason === undefined ? { object: update(sides), edit: { kind, key, ...sides } } : leaveOut(reason)
+  return {
+    object,
+    isHidden,
+    isKept,
+    same,
+    followed,
+    sides: isKept ? followed : spellChange(declared, { ...change, stored }, context),
+    excludedReason: excluded.get(excludedAs(object)),
+    leaveOut: (reason: string, more: Partial<PulledObject> = {}): Drafted => ({
+      object: { ...object, outcome: 'left-out', reason, ...more },
+      isHidden,
+    }),
+    update(to: BeforeAfter): PulledObject {
+      if (stored === undefined) return same.object
+      const fields = fieldsOf(isKept ? [] : change.fields, to)
+      const mayDiffer = isKept && differed && { mayDiffer: true as const }
+      return { ...object, name: storedLabelOf(stored) || name, outcome: 'updated', fields, ...mayDiffer }
+    },
   }
-  // Of a file with instances, only a template can follow its tile.
+}
+
+/** Only a template can follow its tile. */
+function draftInstance(existing: ReturnType<typeof readExisting>, location: Location): Drafted {
+  const { isKept, same, followed, sides, excludedReason, leaveOut, update } = existing
   const differing = isKept || sides === undefined ? [] : differingFields(sides)
   const refuse = (fields: readonly DifferingField[]): Drafted => {
     const names = fields.map(({ field }) => field).join(', ')

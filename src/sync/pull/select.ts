@@ -1,4 +1,4 @@
-import { type KindFile, type KindIdentity, type KindWire, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
+import { type Kind, type KindIdentity, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
 import { digestOfText } from '../../platform/core/digest.ts'
@@ -33,10 +33,7 @@ interface SelectOptions {
 }
 
 /** Those that files can declare have keys. */
-export function selectObjects(
-  kind: KindIdentity & KindWire & KindFile,
-  { storedObjects, plan, declarations }: SelectOptions,
-): readonly SelectedObject[] {
+export function selectObjects(kind: Kind, { storedObjects, plan, declarations }: SelectOptions): readonly SelectedObject[] {
   const { name } = kind
   const changes = plan.changes.filter((change) => change.kind === name)
   const declaredIds = new Set(changes.map(({ id }) => id))

@@ -1,4 +1,4 @@
-import { describeStored, type KindFile, type KindIdentity, type KindRules, type KindWire, storedLabelOf } from '../../../kinds/kind.ts'
+import { describeStored, type Kind, storedLabelOf } from '../../../kinds/kind.ts'
 import { addressOf } from '../../../kinds/kind-names.ts'
 import { repositoryDigest } from '../../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
@@ -13,7 +13,7 @@ import { moverFrom, repairByHand, type Twin, whyNotCompared } from '../twins.ts'
 export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }, { repository }) => {
   if (!prune) return {}
   const own = repository?.name === undefined ? undefined : repositoryDigest(repository.name)
-  const end = (kind: KindIdentity & KindWire & KindFile, one: MarkedObject): Change =>
+  const end = (kind: Kind, one: MarkedObject): Change =>
     prune === 'forget' ? planRelease(kind, one, 'no file declares it') : planDelete(kind, one)
   const ended = ofKinds.flatMap(({ kind, orphans }) =>
     orphans
@@ -24,7 +24,7 @@ export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }, { repo
   return { steps: [...steps, ...ended], holds }
 }
 
-function holdTwins(kind: KindIdentity & KindWire & KindFile, orphans: readonly MarkedObject[]) {
+function holdTwins(kind: Kind, orphans: readonly MarkedObject[]) {
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike) => {
     if (alike.length < 2) return []
     const ids = alike.map(({ stored }) => describeStored(stored)).join(', ')
@@ -80,7 +80,7 @@ export const repairTwins: Guard = ({ steps, ofKinds }, { kinds, storedObjects })
 
 export const isAboutKept = ({ rule }: Diagnostic): boolean => rule === ('kept-duplicate' satisfies keyof typeof repairRules)
 
-function reportKept(kind: KindIdentity & KindFile & KindRules, { declared, kept, stored, action }: Twin): readonly Diagnostic[] {
+function reportKept(kind: Kind, { declared, kept, stored, action }: Twin): readonly Diagnostic[] {
   const why = whyNotCompared(kind)
   if (why === undefined) return []
   const what = action === 'release' ? `only removes the marker of its duplicate ${stored.id}` : `leaves its duplicate ${stored.id} as it is`

@@ -5,7 +5,7 @@
 import { toAdoptedId } from '../../../kinds/adopt.ts'
 import { compareBodies, composeUpdate, withWrittenDefaults } from '../../../kinds/compare.ts'
 import { canPatchTile } from '../../../kinds/dashboard/patch-dashboard.ts'
-import { type Body, describeStored, type KindIdentity, type KindWire, listOf, type StoredObject } from '../../../kinds/kind.ts'
+import { type Body, describeStored, type Kind, type KindWire, listOf, type StoredObject } from '../../../kinds/kind.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
 import { isSame } from '../../../platform/core/equality.ts'
 import { spellInput, spellVariable } from '../../../platform/core/input-spelling.ts'
@@ -43,7 +43,7 @@ const maxNamedTiles = 20
 const maxNamedAlerts = 10
 
 interface TileWriteOptions {
-  readonly kind: KindIdentity & KindWire
+  readonly kind: Kind
   readonly canPatch: boolean
   readonly rewrite: boolean
 }
@@ -134,11 +134,7 @@ function tilesToPatch({ stored, desired, fields }: Write, kind: KindWire): reado
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
 /** Undefined where no alert is on the tiles. */
-function findLosses(
-  change: Write,
-  alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>,
-  kind: KindIdentity & KindWire,
-): Hold | undefined {
+function findLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>, kind: Kind): Hold | undefined {
   const { name, stored, rewrites } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name ? `the tile "${nameTile(tile)}"` : nameTile(tile)]))
