@@ -16,13 +16,28 @@ import { planForServer } from '../sync/decide/decide.ts'
 import { isAboutTileWrites } from '../sync/decide/guards/tile-writes.ts'
 import { type Declarations, nameInstances } from '../sync/declarations/declarations.ts'
 import { environmentInput, variableIn } from '../sync/declarations/environment.ts'
-import { type FoundDeclarations, findDeclarations, resolveProject, skippedDirectories, withSources } from '../sync/declarations/find-declarations.ts'
+import {
+  type FoundDeclarations,
+  findDeclarations,
+  resolveProject,
+  skippedDirectories,
+  withSources,
+} from '../sync/declarations/find-declarations.ts'
 import { lintRules } from '../sync/declarations/lint.ts'
-import { optionsFor } from '../sync/plan/make-plan.ts'
-import { checkChange, isChecked, type ServerCheckContext } from '../sync/plan/server-check.ts'
+import { checkChange, isChecked, optionsFor, type ServerCheckContext } from '../sync/plan/make-plan.ts'
 import { readStoredObjects } from '../sync/plan/stored-objects.ts'
 import { type Draft, type DraftInput, draftPull, excludedAs, identityOf } from '../sync/pull/draft.ts'
-import { type ReadDraft, findReplacedVariables, instantiatedDifferences, replacedEdits, replacedExpressions, reportIncompleteLists, verifyDraft, withAdoptedIds, withEmptiedLists } from '../sync/pull/verify-draft.ts'
+import {
+  findReplacedVariables,
+  instantiatedDifferences,
+  type ReadDraft,
+  replacedEdits,
+  replacedExpressions,
+  reportIncompleteLists,
+  verifyDraft,
+  withAdoptedIds,
+  withEmptiedLists,
+} from '../sync/pull/verify-draft.ts'
 import { filesInput, planInput } from './inputs.ts'
 import {
   judgePull,

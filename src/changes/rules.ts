@@ -10,7 +10,7 @@ import { readingRules } from '../sync/declarations/declarations.ts'
 import { findingRules, projectRules } from '../sync/declarations/find-declarations.ts'
 import { incidentRules } from '../sync/declarations/incidents.ts'
 import { lintRules } from '../sync/declarations/lint.ts'
-import { serverRules } from '../sync/plan/server-check.ts'
+import { serverRules } from '../sync/plan/make-plan.ts'
 import { queryRules } from '../sync/query-alerts/query-alerts.ts'
 import { evaluationRules } from './plan/evaluations.ts'
 

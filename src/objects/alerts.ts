@@ -110,10 +110,7 @@ export interface AlertWriter {
   readonly confirm?: Context<'write', 'service-or-server'>['confirm']
 }
 
-/**
- * Sets the fields that `declare` returns for the alert, which is given by its id or as a list has it; undefined to leave it. Throws kind
- * `conflict` when the alert changed while a person was asked.
- */
+/** Sets the fields that `declare` returns. Throws kind `conflict` when the alert changed while a person was asked. */
 export async function changeAlert(
   { api, service, profile, clock, confirm }: AlertWriter,
   alert: string | Reading<Alert>,

@@ -172,9 +172,8 @@ interface StartChange {
 }
 
 /**
- * Decides for each alert that matches, and writes its start where the decision has one. Times count from the answer of the person
- * who was asked. After an error of the API, no other alert is written: it would fail in the same way, and a second run continues. Throws the
- * error where no alert can have been written. Throws where no alert matches.
+ * Times count from the answer of the person who was asked. After an error of the API, no other alert is written. Throws the error where no alert
+ * can have been written, and where no alert matches.
  */
 async function changeStarts(
   context: AlertContext,

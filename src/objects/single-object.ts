@@ -52,8 +52,8 @@ export interface ReadObject<T> {
 }
 
 /**
- * A document in the form of the API, as a request or an answer has it, without what the server sets. `fields` are those that files have, with
- * the unknown ones, and `value` has in `raw` what is passed on unchecked. Undefined for a document that is in the form of files.
+ * A document in the form of the API. `fields` are those that files have, with the unknown ones, and `value` has in `raw` what is passed on
+ * unchecked. Undefined for a document in the form of files.
  */
 type FromApi = (document: Body, name: string) => { readonly fields: Body; readonly value: Body } | undefined
 
@@ -162,8 +162,8 @@ export const withoutAdoption = (fields: z.ZodObject): z.ZodObject =>
 const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
 
 /**
- * The body of a request for a document. The objects of the service are listed only where the document has a name, or leaves something to
- * them. Throws an InputError for a reference that means nothing.
+ * The objects of the service are listed only where the document has a name, or leaves something to them. Throws an InputError for a reference
+ * that means nothing.
  */
 export async function resolveObject<T>(
   kind: Kind<DeclaredObject<T>>,

@@ -1,5 +1,4 @@
-// Finds the stored object of a declared one by what identifies it: its marker or identity, the previous one, that of a previous project, and
-// an id in the file, in this order.
+// A stored object is identified by its marker or identity, the previous one, that of a previous project, and an id in the file, in this order.
 
 import { adoptedIds } from '../../kinds/adopt.ts'
 import { type Body, describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'

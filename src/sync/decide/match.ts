@@ -1,5 +1,4 @@
-// Finds what a declaration that nothing identifies could be about: an object of its name, or for an alert without one, in its place. Nothing is
-// ever created beside such an object, and only an equal one is the same.
+// A declaration that nothing identifies could be about an object of its name, or an alert in its place. Nothing is created beside such an object.
 
 import { adoptedIds, declarationDigest } from '../../kinds/adopt.ts'
 import { diffSides } from '../../kinds/base.ts'

@@ -1,6 +1,5 @@
-// Two applies at once leave objects twice under one key, and each alert watches either of two dashboards. A person can also import a copy
-// in the web app. A repair keeps one of the twins. It deletes another one only if the API shows that nothing is lost with it, and otherwise
-// removes its marker, or leaves it where no write keeps what the API hides.
+// Two applies at once, or an import in the web app, leave an object twice. A repair keeps one, deletes another one only if the API shows that
+// nothing is lost with it, and otherwise removes its marker, or leaves it where no write keeps what the API hides.
 
 import { declarationDigest } from '../../kinds/adopt.ts'
 import { diffSides, isAsBase } from '../../kinds/base.ts'

@@ -66,10 +66,7 @@ export interface CommonTarget {
 
 const settingNames = ['profile', 'organization-id', 'service-id', 'observability-path'] as const
 
-/**
- * Undefined for a text that is not a name. Throws an InputError when the environment is unknown or its file is not valid. `common`
- * has the target of environments whose files have none.
- */
+/** Undefined for a text that is not a name. Throws an InputError. `common` has the target of environments whose files have none. */
 export async function readEnvironment(name: string, files: Files, common: CommonTarget): Promise<NamedEnvironment | undefined> {
   if (!nameGrammar.test(name)) return undefined
   const { paths } = await files.find([`${directory}/*.{yml,yaml,json}`], 'env')

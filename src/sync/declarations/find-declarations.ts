@@ -160,9 +160,7 @@ export const projectRules = {
   'inferred-project': { severity: 'note', description: 'The project was taken from the remote of the Git repository.' },
 } as const satisfies Rules
 
-/**
- * Reads may infer the project from the Git remote, with a note. Writes need it explicitly. Throws an InputError when it is missing.
- */
+/** Only reads infer the project, from the Git remote and with a note. Throws an InputError when it is missing. */
 export async function resolveProject(
   given: string | undefined,
   files: Files,

@@ -474,7 +474,7 @@ function draftFiles(
     drafted.filter(({ edit }) => edit !== undefined),
     ({ object: { path = '' } }) => path,
   )
-  const files = [...byPath.keys()].sort().map((path): DraftedFile => {
+  const files = [...byPath.keys()].map((path): DraftedFile => {
     // The objects of a template have one edit.
     const edits = [...new Set(byPath.get(path)?.flatMap(({ edit }) => edit ?? []))]
     const text = texts.get(path)
@@ -489,7 +489,7 @@ function draftFiles(
   })
   const adoptions = drafted.flatMap(({ adoption }) => adoption ?? [])
   return {
-    draft: withAdoptions({ files: files.filter(({ before, after }) => before !== after), objects }, environment, adoptions),
+    draft: withAdoptions(withFiles({ files: [], objects }, files), environment, adoptions),
     shared: drafted.flatMap(({ object, edit }) => (edit !== undefined && shared.has(addressOf(edit)) ? [excludedAs(object)] : [])),
   }
 }
@@ -499,9 +499,14 @@ export function withAdoptions(draft: Draft, environment: NamedEnvironment | unde
   if (environment === undefined || adoptions.length === 0) return draft
   const { path, text } = environment
   const after = editAdoptions(path, draft.files.find((file) => file.path === path)?.after ?? text, adoptions)
-  if (after === undefined) return draft
-  const files = [...draft.files.filter((file) => file.path !== path), ...(after === text ? [] : [{ path, before: text, after }])]
-  return { ...draft, files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)) }
+  return after === undefined ? draft : withFiles(draft, [{ path, before: text, after }])
+}
+
+/** Only the changed files, sorted by path. */
+export function withFiles(draft: Draft, files: readonly DraftedFile[]): Draft {
+  const all = new Map([...draft.files, ...files].map((file) => [file.path, file]))
+  const changed = [...all.values()].filter(({ before, after }) => before !== after)
+  return { ...draft, files: changed.toSorted((a, b) => (a.path < b.path ? -1 : 1)) }
 }
 
 function readDefaults(path: string, text: string, variable: DraftInput['variable']): unknown {

@@ -14,7 +14,7 @@ import { isAboutHeld } from '../decide/hold.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
-import { type Draft, type DraftInput, excludedAs, type PulledObject, withAdoptions } from './draft.ts'
+import { type Draft, type DraftInput, excludedAs, type PulledObject, withAdoptions, withFiles } from './draft.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
 
 export interface ReadDraft {
@@ -151,9 +151,11 @@ export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, 
     const own = all.flatMap(({ edit }) => (shared.has(addressOf(edit)) || replacedExpressions.has(addressOf(edit)) ? [] : [edit]))
     return { path, before, after: editWith(own).text, own }
   })
-  const files = new Map([...drafted.values(), ...edited.map(({ own: _, ...file }) => file)].map((file) => [file.path, file]))
-  const changed = [...files.values()].filter(({ before, after }) => before !== after).toSorted((a, b) => (a.path < b.path ? -1 : 1))
-  return listUpdated({ ...draft, files: changed }, new Map(edited.flatMap(({ own }) => own.map((edit) => [addressOf(edit), edit]))))
+  const written = withFiles(
+    draft,
+    edited.map(({ own: _, ...file }) => file),
+  )
+  return listUpdated(written, new Map(edited.flatMap(({ own }) => own.map((edit) => [addressOf(edit), edit]))))
 }
 
 const listUpdated = (draft: Draft, edits: ReadonlyMap<string, Edit>): Draft => ({

@@ -1,6 +1,5 @@
-// The API does not show all that is stored of a tile, and a PUT of a dashboard stores every tile again from what the API shows. This loses
-// parts of tiles that someone else made, and an alert on such a tile may then count something else. Some servers can patch a dashboard: a
-// patch leaves every tile as it is stored that it does not name.
+// A PUT of a dashboard stores every tile again from what the API shows, without the parts that it hides. An alert on such a tile may then count
+// something else. A patch, which some servers have, leaves every tile that it does not name.
 
 import { toAdoptedId } from '../../../kinds/adopt.ts'
 import { compareBodies, composeUpdate, withWrittenDefaults } from '../../../kinds/compare.ts'
